@@ -1,0 +1,32 @@
+# book · test · lab · peers · lock · clean.  Each target makes .venv from the hashed lock when it is missing or stale.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: book test lab peers lock clean env
+.DELETE_ON_ERROR:
+
+env: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist=loadfile
+
+lab: $(READY)
+	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 notebooks
+
+peers: $(READY)
+	$(BIN)/python -m peers
+
+lock: $(READY)
+	$(BIN)/python -m uv pip compile pyproject.toml --universal --all-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) .cache book/_build *.egg-info

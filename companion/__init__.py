@@ -1,0 +1,1 @@
+"""What every notebook shares: tables, claims, machine, bench, experiments, runs, figures."""
