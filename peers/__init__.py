@@ -1,0 +1,168 @@
+"""Our kernels beside other people's software, in one process and one run.
+
+``python -m peers`` (or ``make peers``) walks every module of this package whose name does not
+begin with an underscore.  Such a module offers one function::
+
+    def comparisons(threads: int) -> Iterable[Comparison | Absent]
+
+It may be a generator: a comparison is measured as soon as it is yielded and then dropped, so
+large arrays need not live together.  A peer that cannot run here is yielded as ``Absent``; that
+is said in the report and is no failure.  Before anything is timed, every callable runs once and
+its result is compared with ours; a peer that gives another answer is not timed.
+
+A ratio is always *peer's time / our time*: above 1 we are faster.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One piece of work done by us and by others.
+
+    Attributes
+    ----------
+    group : str
+        What is summarised together, for example ``"stride bandwidth"``.
+    label : str
+        The point within the group, for example ``"1 MiB, stride 8"``.
+    ours : callable
+        Takes no argument, does the work, returns a result that ``check`` understands.  Compiled
+        functions are compiled by the checking call that precedes all timing.
+    peers : mapping of str to callable
+        The same work, by name of the peer.
+    check : callable
+        ``check(our_result, peer_result)`` returns their distance (0 for equal); the peer is timed
+        only if it is at most ``tolerance``.  NaN never passes.
+    tolerance : float
+        Largest distance that counts as the same answer.
+    """
+
+    group: str
+    label: str
+    ours: Callable[[], Any]
+    peers: Mapping[str, Callable[[], Any]]
+    check: Callable[[Any, Any], float]
+    tolerance: float = 1e-12
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A peer that cannot run on this machine, and why."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.reason})"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured comparison: all samples in seconds, ratios peer / ours."""
+
+    group: str
+    label: str
+    ours: np.ndarray
+    peers: dict[str, np.ndarray]
+    wrong: dict[str, float] = field(default_factory=dict)  # distance of peers with another answer
+
+    def ratio_min(self, peer: str) -> float:
+        """Ratio of the fastest samples: what each code can do."""
+        return float(self.peers[peer].min() / self.ours.min())
+
+    def ratio_median(self, peer: str) -> float:
+        """Median of the round-by-round ratios: what is met on this host as it is."""
+        return float(np.median(self.peers[peer] / self.ours))
+
+    @property
+    def best(self) -> str | None:
+        """Name of the peer with the fastest sample."""
+        return min(self.peers, key=lambda peer: self.peers[peer].min(), default=None)
+
+
+def relative_difference(ours, theirs) -> float:
+    """max |ours − theirs| / max |theirs|, infinite where the shapes differ (a usual ``check``)."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    if ours.shape != theirs.shape:
+        return float("inf")
+    scale = np.max(np.abs(theirs), initial=0.0)
+    return float(np.max(np.abs(ours - theirs), initial=0.0) / (scale if scale > 0 else 1.0))
+
+
+def modules() -> list[str]:
+    """Names of the peer modules, in alphabetical order."""
+    return sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_"))
+
+
+def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]:
+    """All comparisons of the named modules; a module that cannot be imported counts as absent.
+
+    Raises
+    ------
+    ValueError
+        If a name is no peer module; the message lists the known ones.
+    """
+    known = modules()
+    names = list(names)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"peers = {name!r} is unknown; choose one of {', '.join(map(repr, known))}")
+    for name in names:
+        try:
+            module = importlib.import_module(f"{__name__}.{name}")
+        except ImportError as error:
+            yield Absent(name, f"{error.name or 'a module'} cannot be imported")
+            continue
+        yield from module.comparisons(threads)
+
+
+def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
+    """Check every peer against us, then time all in interleaved rounds of seeded order."""
+    from companion.bench import interleave
+
+    ours = comparison.ours()
+    wrong, right = {}, {}
+    for name, peer in comparison.peers.items():
+        distance = float(comparison.check(ours, peer()))
+        if distance <= comparison.tolerance:
+            right[name] = peer
+        else:
+            wrong[name] = distance
+    functions = {"ours": comparison.ours, **right}
+    samples = interleave(functions, rounds=rounds, seed=seed)
+    times = {name: np.asarray(samples[name], dtype=float) for name in functions}
+    return Row(comparison.group, comparison.label, times.pop("ours"), times, wrong)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Best-peer ratios of one group, over its comparisons."""
+
+    group: str
+    count: int
+    median: float           # median of the ratios of minima
+    tenth_percentile: float
+    lowest: float
+    median_of_medians: float
+
+
+def summarise(rows: Iterable[Row]) -> list[Summary]:
+    """One summary a group, in order of appearance; each row counts with its fastest peer."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.best is not None:
+            groups.setdefault(row.group, []).append(row)
+    found = []
+    for group, members in groups.items():
+        minima = np.array([row.ratio_min(row.best) for row in members])
+        medians = np.array([row.ratio_median(row.best) for row in members])
+        found.append(Summary(group, len(members), float(np.median(minima)), float(np.percentile(minima, 10)),
+                             float(minima.min()), float(np.median(medians))))
+    return found

@@ -1,0 +1,82 @@
+"""``python -m peers [names] [--threads N] [--rounds R] [--seed S]``: ratios against other software."""
+
+import argparse
+import sys
+
+from kernels._resources import require_threads, usable_cpus
+from peers import Absent, Row, collect, measure, modules, summarise
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m peers", description="Our kernels beside other software, interleaved in one run.")
+    parser.add_argument("names", nargs="*", metavar="name",
+                        help=f"peer modules to run (default: all of {', '.join(modules())})")
+    parser.add_argument("--threads", type=int, default=None,
+                        help="threads on either side (default: once with 1, once with every usable CPU)")
+    parser.add_argument("--rounds", type=int, default=11, help="interleaved rounds (default: 11)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the order within a round (default: 0)")
+    return parser
+
+
+def _lines(row: Row) -> list[str]:
+    """The row's table lines: one a peer, our time on the first."""
+    lines, time = [], f"{row.ours.min() * 1e3:10.3f}"
+    for peer in row.peers:
+        lines.append(f"  {row.label:<44} {time:>10} {peer:<22} "
+                     f"{row.ratio_min(peer):8.3f} {row.ratio_median(peer):8.3f}")
+        time = ""
+    for peer, distance in row.wrong.items():
+        lines.append(f"  {row.label:<44} {time:>10} {peer:<22} another answer, distance {distance:.3g}: not timed")
+        time = ""
+    return lines
+
+
+def _report_absent(absent: list[Absent]) -> str:
+    """One sentence on what could not run."""
+    if not absent:
+        return "Every peer was present."
+    unique = list(dict.fromkeys(map(str, absent)))
+    return f"Absent, so not compared: {'; '.join(unique)}."
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the comparisons; exit status 1 if a peer disagreed with us, 2 for a bad argument."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.rounds < 1:
+            raise ValueError(f"rounds = {options.rounds} must be at least 1")
+        counts = ([require_threads(options.threads)] if options.threads is not None
+                  else sorted({1, usable_cpus()}))
+        names = options.names or modules()
+        absent, disagreed = [], False
+        for threads in counts:
+            print(f"\n{threads} thread{'s' if threads > 1 else ''}; ratio = peer's time / our time, "
+                  "of the fastest samples and as median over rounds")
+            rows, group = [], None
+            for item in collect(names, threads):
+                if isinstance(item, Absent):
+                    absent.append(item)
+                    continue
+                row = measure(item, options.rounds, options.seed)
+                if row.group != group:
+                    group = row.group
+                    print(f"\n{group}\n  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
+                print("\n".join(_lines(row)), flush=True)
+                disagreed |= bool(row.wrong)
+                rows.append(row)
+            if rows:
+                print(f"\n  {'against the fastest peer of each case':<44} {'cases':>10} "
+                      f"{'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}")
+            for part in summarise(rows):
+                print(f"  {part.group:<44} {part.count:10d} {part.median:8.3f} {part.tenth_percentile:8.3f} "
+                      f"{part.lowest:8.3f} {part.median_of_medians:18.3f}")
+    except ValueError as error:
+        print(f"peers: {error}", file=sys.stderr)
+        return 2
+    print(f"\n{_report_absent(absent)}")
+    return int(disagreed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
