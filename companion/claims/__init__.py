@@ -1,0 +1,51 @@
+"""Every derived number of the five documents, recomputed from the numbers it derives from.
+
+One module per document; each holds a ``ledger`` in which small functions on the printed tables are
+registered.  ``check`` gives the claims, ``frame`` the same as a table, ``mutation`` how many printed digits
+the documents' own redundancy protects.
+"""
+
+import importlib
+import pkgutil
+
+import pandas as pd
+
+from companion.claims._core import VERDICTS, Claim, Interval, Ledger, Reader, Sheet, ratio_column, total, verdict
+
+__all__ = ["VERDICTS", "Claim", "Interval", "Ledger", "Reader", "Sheet", "check", "documents", "frame", "ledger",
+           "mutation", "ratio_column", "total", "verdict"]
+
+
+def documents() -> list[str]:
+    """Documents with claims."""
+    return [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+
+
+def ledger(document: str) -> Ledger:
+    """The ledger of one document.  Raises ``ValueError`` for an unknown document."""
+    if document not in documents():
+        raise ValueError(f"document {document!r} has no claims; choose one of {', '.join(documents())}.")
+    return importlib.import_module(f"companion.claims.{document}").ledger
+
+
+def check(document: str | None = None) -> list[Claim]:
+    """Recompute every claim of one document, or of all."""
+    chosen = documents() if document is None else [document]
+    return [claim for name in chosen for claim in ledger(name).check()]
+
+
+def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFrame:
+    """Claims as a table, filtered by document and verdict (one of ``VERDICTS``)."""
+    if verdict is not None and verdict not in VERDICTS:
+        raise ValueError(f"verdict {verdict!r} is unknown; choose one of {', '.join(VERDICTS)}.")
+    rows = [{"id": c.id, "document": c.document, "where": c.where, "statement": c.statement, "printed": c.printed,
+             "recomputed": c.recomputed, "low": c.interval[0], "high": c.interval[1], "verdict": c.verdict,
+             "reason": c.reason} for c in check(document) if verdict in (None, c.verdict)]
+    return pd.DataFrame(rows, columns=["id", "document", "where", "statement", "printed", "recomputed", "low", "high",
+                                       "verdict", "reason"])
+
+
+def mutation(documents: list[str] | None = None) -> pd.DataFrame:
+    """Change every digit of every table by one and see who notices; see ``_mutation.survey``."""
+    from companion.claims._mutation import survey
+    return survey(documents)

@@ -1,0 +1,370 @@
+"""Tables of the five documents and the data of their machines.
+
+``data/<document>/`` holds one CSV per printed table (one row per printed row, one column per printed
+column, nothing corrected) and ``resources.json``, which describes them: types, units, keys, constraints,
+source, and the layout in which analysis wants them.  ``data/datapackage.json`` is made from these
+descriptors by ``python -m companion.tables package``.  ``data/README.md`` gives the conventions.
+"""
+
+import json
+import math
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion import _csv
+from companion._csv import TableError, half_unit
+
+__all__ = ["TableError", "catalogue", "describe", "digits", "documents", "load", "machines", "names", "package",
+           "printed", "text"]
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+
+
+def documents() -> list[str]:
+    """Identifiers of the documents that have tables."""
+    return sorted(path.parent.name for path in DATA.glob("*/resources.json") if path.parent.name != "machines")
+
+
+@cache
+def _fragment(document: str) -> dict:
+    path = DATA / document / "resources.json"
+    if document not in documents() and document != "machines":
+        raise TableError(f"document {document!r} is unknown; choose one of {', '.join(documents())}.")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise TableError(f"{document}/resources.json, row {error.lineno}, column {error.colno}: "
+                         f"{error.msg}; mend the descriptor.") from None
+
+
+def names(document: str) -> list[str]:
+    """Tables of one document, in the document's order; the files of ``machines``."""
+    if document == "machines":
+        return sorted(path.stem for path in (DATA / document).glob("*.csv"))
+    return [resource["name"] for resource in _fragment(document)["resources"]]
+
+
+def describe(document: str, table: str) -> dict:
+    """Descriptor of one table as it stands in ``resources.json``.  Raises ``TableError`` when unknown."""
+    if document == "machines" and table in names(document):
+        return {"name": table, **_fragment(document)["each"]}
+    for resource in _fragment(document)["resources"]:
+        if resource["name"] == table:
+            return resource
+    views = [view["name"] for view in _fragment(document).get("views", [])]
+    raise TableError(f"table {table!r} of {document} is unknown; choose one of {', '.join(names(document) + views)}.")
+
+
+@cache
+def _cells(document: str, table: str) -> tuple[tuple[str, ...], ...]:
+    resource = describe(document, table)
+    path = DATA / document / f"{table}.csv"
+    body = _csv.read(path, resource)
+    if document == "machines":
+        _check_machine(path, body)
+    else:
+        _check_facts(path, resource, body)
+    return tuple(tuple(row) for row in body)
+
+
+def _check_facts(path: Path, resource: dict, body: list[list[str]]) -> None:
+    """In a table of facts a value with a unit is a number."""
+    facts = resource.get("facts")
+    if not facts:
+        return
+    columns = [field["name"] for field in resource["schema"]["fields"]]
+    unit = columns.index(facts["unit"])
+    for number, row in enumerate(body, start=2):
+        for column in facts["values"]:
+            cell = row[columns.index(column)]
+            if row[unit] and cell and not _csv.NUMBER.fullmatch(cell):
+                _csv.fail(path, number, column, f"{cell!r} has the unit {row[unit]} but is not a number.")
+
+
+def text(document: str, table: str) -> pd.DataFrame:
+    """Every cell of a table as the text that is printed, empty where nothing is."""
+    columns = [field["name"] for field in describe(document, table)["schema"]["fields"]]
+    return pd.DataFrame(_cells(document, table), columns=columns, dtype=object)
+
+
+def printed(document: str, table: str) -> pd.DataFrame:
+    """Rows and columns as printed, typed by the descriptor, with the ``note`` column.
+
+    Numbers are float64 (NaN where nothing is printed) or int64; text is ``""`` where nothing is printed.
+    """
+    frame = {}
+    for position, field in enumerate(describe(document, table)["schema"]["fields"]):
+        column = [row[position] for row in _cells(document, table)]
+        frame[field["name"]] = _typed(field, column)
+    return pd.DataFrame(frame)
+
+
+def _typed(field: dict, column: list[str]):
+    if field["type"] == "string":
+        return pd.Series(column, dtype=object)
+    values = [_csv.parse(field, cell) if cell else None for cell in column]
+    if None in values:
+        return pd.Series([math.nan if value is None else value for value in values],
+                         dtype=object if field["type"] == "boolean" else float)
+    return pd.Series(values, dtype={"integer": "int64", "number": float, "boolean": bool}[field["type"]])
+
+
+def half(field: dict, cell: str, unit: str | None = None) -> float:
+    """Half the printed resolution of one cell: 0 for exact counts, NaN for text and empty cells.
+
+    A column says ``"exact": true`` for counts, ``"resolution": r`` where trailing zeros are not significant;
+    a fact in the unit ``count`` is exact.
+    """
+    if not cell or not _csv.NUMBER.fullmatch(cell):
+        return math.nan
+    if field.get("exact") or unit == "count":
+        return 0.0
+    return 0.5 * field["resolution"] if "resolution" in field else half_unit(cell)
+
+
+def digits(document: str, table: str) -> pd.DataFrame:
+    """Half a unit in the last printed place of every cell (see ``half``), same shape as ``printed``."""
+    resource = describe(document, table)
+    cells = text(document, table)
+    unit = cells[resource["facts"]["unit"]] if "facts" in resource else [None] * len(cells)
+    return pd.DataFrame({field["name"]: [half(field, cell, u) if field["type"] != "boolean" else math.nan
+                                         for cell, u in zip(cells[field["name"]], unit, strict=True)]
+                         for field in resource["schema"]["fields"]})
+
+
+def load(document: str, table: str) -> xr.Dataset:
+    """A table as ``xarray.Dataset`` with the dimensions its descriptor declares.
+
+    Variables carry ``units`` and ``long_name``, the dataset ``title``, ``document`` and ``source``.
+    A combination is NaN (or ``""``) where the document prints nothing for it.
+
+    Parameters
+    ----------
+    document, table : str
+        For example ``"p5plus"``, ``"smt_benefit"``; a *view* of several tables has a name like a table.
+
+    Raises
+    ------
+    TableError
+        When the table is unknown, or its CSV is damaged or does not match the descriptor.
+    """
+    for view in _fragment(document).get("views", []):
+        if view["name"] == table:
+            return _view(document, view)
+    resource = describe(document, table)
+    if "facts" in resource:
+        dataset = _facts(document, resource)
+    elif "tree" in resource:
+        dataset = _tree(document, resource)
+    else:
+        dataset = _cube(document, resource)
+    return dataset.assign_attrs(title=resource["title"], document=document, source=source(document, resource))
+
+
+def source(document: str, resource: dict) -> str:
+    """Citation of one table: document, figure or slide, page where known."""
+    parts = [_fragment(document)["document"]["citation"], resource["item"]]
+    if resource.get("page"):
+        parts.append(f"page {resource['page']}")
+    return ", ".join(parts)
+
+
+def _view(document: str, view: dict) -> xr.Dataset:
+    """Several tables of one shape side by side along a new dimension."""
+    parts = [load(document, name) for name in view["tables"]]
+    labels = xr.DataArray(view["labels"], dims=view["dim"], name=view["dim"], attrs={"long_name": view["dim"]})
+    joined = xr.concat(parts, dim=labels, join="outer", combine_attrs="drop_conflicts", data_vars="all")
+    return joined.assign_attrs(title=view["title"], document=document, tables=", ".join(view["tables"]),
+                               source="; ".join(part.attrs["source"] for part in parts))
+
+
+def _attributes(field: dict) -> dict:
+    attributes = {"long_name": field["description"]}
+    if field["type"] in ("integer", "number"):
+        attributes["units"] = field.get("unit", "1")
+    return attributes
+
+
+def _cube(document: str, resource: dict) -> xr.Dataset:
+    """Rows to dimensions: ``dims`` (default: the primary key), wide columns to one by ``stack``."""
+    frame = printed(document, resource["name"])
+    fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
+    dims = list(resource.get("dims", resource["schema"]["primaryKey"]))
+    stack = resource.get("stack")
+    if stack:
+        wide = [name for columns in stack["variables"].values() for name in columns if name]
+        parts = []
+        for position, label in enumerate(stack["labels"]):
+            part = frame.drop(columns=wide)
+            for variable, columns in stack["variables"].items():
+                name = columns[position]
+                part[variable] = frame[name] if name else math.nan
+                if name:
+                    fields.setdefault(variable, fields[name] | {"long_name": stack.get("long_names", {}).get(
+                        variable, fields[name]["long_name"])})
+            part[stack["dim"]] = label
+            parts.append(part)
+        frame = pd.concat(parts, ignore_index=True)
+        fields[stack["dim"]] = {"long_name": stack.get("description", stack["dim"])}
+        dims.append(stack["dim"])
+    order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
+    dataset = frame.set_index(dims).to_xarray().reindex(order)
+    return _labelled(dataset, fields)
+
+
+def _labelled(dataset: xr.Dataset, fields: dict) -> xr.Dataset:
+    """Attach attributes; make text columns text, with ``""`` for what is not printed."""
+    for name, variable in dataset.variables.items():
+        if variable.dtype == object:
+            values = ["" if value is None or value is np.nan or value != value else value
+                      for value in variable.values.ravel()]
+            filled = np.array([str(value) for value in values]).reshape(variable.shape)
+            dataset = dataset.assign_coords({name: (variable.dims, filled)}) if name in dataset.coords else \
+                dataset.assign({name: (variable.dims, filled)})
+        dataset[name].attrs.update(fields.get(name, {}))
+    return dataset
+
+
+def _tree(document: str, resource: dict) -> xr.Dataset:
+    """A printed hierarchy: dimension ``node``, coordinates ``parent`` and ``depth``, rows printed twice once.
+
+    A heading repeats its node under itself; only the root keeps that row.
+    """
+    node, parent = resource["tree"]["node"], resource["tree"]["parent"]
+    frame = printed(document, resource["name"])
+    root = frame[node].iloc[0]
+    frame = frame[(frame[parent] != frame[node]) | (frame[node] == root)]
+    if frame[node].duplicated().any():
+        raise TableError(f"{document}/{resource['name']}.csv, column {node!r}: "
+                         f"node {frame[node][frame[node].duplicated()].iloc[0]} has two parents.")
+    up = dict(zip(frame[node], frame[parent], strict=True))
+    depth = []
+    for name in frame[node]:
+        steps = 0
+        while name != root and steps <= len(up):
+            if up.get(name) is None:
+                raise TableError(f"{document}/{resource['name']}.csv, column {parent!r}: "
+                                 f"node {name} does not hang on the root {root}.")
+            name, steps = up[name], steps + 1
+        depth.append(steps)
+    fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
+    frame[parent] = [up[name] if name != root else "" for name in frame[node]]
+    dataset = _labelled(frame.set_index(node).to_xarray(), fields)
+    dataset = dataset.assign_coords({"parent": (node, dataset[parent].values), "depth": (node, depth)})
+    dataset["depth"].attrs.update(long_name="steps from the root", units="1")
+    return dataset if parent == "parent" else dataset.drop_vars(parent)
+
+
+def _facts(document: str, resource: dict) -> xr.Dataset:
+    """One variable per row, with its own unit; several value columns become a dimension."""
+    facts = resource["facts"]
+    frame = text(document, resource["name"])
+    dim = facts.get("dim")
+    variables = {}
+    for _, row in frame.iterrows():
+        unit = row[facts["unit"]]
+        cells = [row[column] for column in facts["values"]]
+        values = [float(cell) if cell else math.nan for cell in cells] if unit else cells
+        attributes = {"long_name": row.get("description") or row[facts["key"]]} | ({"units": unit} if unit else {})
+        if row.get("note"):
+            attributes["note"] = row["note"]
+        variables[row[facts["key"]]] = ((dim, values, attributes) if dim else ((), values[0], attributes))
+    coords = {dim: (dim, list(facts["values"].values()))} if dim else {}
+    return xr.Dataset(variables, coords=coords)
+
+
+def catalogue() -> pd.DataFrame:
+    """Every table: document, table, title, source, rows, columns, numeric cells, cells with a note."""
+    records = []
+    for document in documents():
+        for name in names(document):
+            resource = describe(document, name)
+            cells = text(document, name)
+            values = digits(document, name)
+            records.append({"document": document, "table": name, "title": resource["title"],
+                            "source": source(document, resource), "rows": len(cells), "columns": cells.shape[1],
+                            "numeric_cells": int(values.notna().to_numpy().sum()),
+                            "notes": int((cells["note"] != "").sum()) if "note" in cells else 0})
+    return pd.DataFrame(records)
+
+
+def machines(long: bool = False) -> xr.Dataset | pd.DataFrame:
+    """What the documents state about the historical machines.
+
+    Returns a dataset along ``machine`` with one variable per property in its canonical unit, NaN (or ``""``)
+    where no document states it; with ``long=True`` the rows of every file: machine, property, value and
+    unit as printed, document, item, note.  Raises ``TableError`` for a property or unit out of place.
+    """
+    properties = _fragment("machines")["properties"]
+    frames = [text("machines", name).assign(machine=name) for name in names("machines")]
+    rows = pd.concat(frames, ignore_index=True)
+    if long:
+        return rows[["machine", "property", "value", "unit", "document", "item", "note"]]
+    order = list(dict.fromkeys(rows["machine"]))
+    dataset = xr.Dataset(coords={"machine": order})
+    for name, about in properties.items():
+        chosen = rows[rows["property"] == name].set_index("machine")
+        if about["unit"]:
+            values = [float(chosen["value"][m]) * about["accepts"][chosen["unit"][m]] if m in chosen.index
+                      else math.nan for m in order]
+            attributes = {"units": about["unit"], "long_name": about["description"]}
+        else:
+            values = [chosen["value"].get(m, "") for m in order]
+            attributes = {"long_name": about["description"]}
+        dataset[name] = ("machine", values, attributes)
+    return dataset
+
+
+def _check_machine(path: Path, body: list[list[str]]) -> None:
+    """Every property is known and carries one of its units; numbers are numbers."""
+    properties = _fragment("machines")["properties"]
+    for number, (name, value, unit, *_) in enumerate(body, start=2):
+        accepted = properties[name]["accepts"] if name in properties else None
+        if accepted is None:
+            _csv.fail(path, number, "property", f"{name!r} is none of {', '.join(properties)}.")
+        if unit not in (accepted or [""]):
+            _csv.fail(path, number, "unit", f"{unit!r} is no unit of {name}; choose one of {', '.join(accepted)}.")
+        if accepted and not _csv.NUMBER.fullmatch(value):
+            _csv.fail(path, number, "value", f"{value!r} has the unit {unit} but is not a number.")
+
+
+def package() -> dict:
+    """The Frictionless data package of every table, put together from the descriptors."""
+    resources = []
+    for document in [*documents(), "machines"]:
+        for name in names(document):
+            resource = describe(document, name)
+            extra = {key: value for key, value in resource.items() if key not in ("name", "schema", "page")}
+            schema = {"missingValues": [""]} | resource["schema"]
+            resources.append({"name": f"{document}-{name.replace('_', '-')}", "path": f"{document}/{name}.csv",
+                              "profile": "tabular-data-resource", "format": "csv", "mediatype": "text/csv",
+                              "encoding": "utf-8", "sources": [{"title": source(document, resource)}],
+                              **extra, "schema": schema})
+    return {"name": "supercomputers-rerun", "profile": "tabular-data-package",
+            "title": "Tables of five supercomputer benchmark reports, 1982-2014",
+            "description": "One CSV per printed table, as printed; see README.md for the conventions.",
+            "resources": resources}
+
+
+def write_package() -> Path:
+    """Write ``data/datapackage.json`` (atomically) and return its path."""
+    path = DATA / "datapackage.json"
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        temporary.write_text(json.dumps(package(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["package"]:
+        sys.exit("usage: python -m companion.tables package   (writes data/datapackage.json from data/*/resources.json)")
+    print(write_package().name)
