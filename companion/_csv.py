@@ -103,8 +103,9 @@ def check_row(path: Path, number: int, row: list[str], resource: dict) -> None:
     if len(row) != len(fields):
         column = fields[len(row)]["name"] if len(row) < len(fields) else str(len(fields) + 1)
         fail(path, number, column, f"the row has {len(row)} cells, the header {len(fields)}; mend the row.")
+    missing = resource["schema"].get("missingValues", [""])
     for field, cell in zip(fields, row, strict=True):
-        problem = cell_problem(field, cell)
+        problem = cell_problem(field, "" if cell in missing else cell)
         if problem:
             fail(path, number, field["name"], problem)
 

@@ -99,8 +99,10 @@ def printed(document: str, table: str) -> pd.DataFrame:
     Numbers are float64 (NaN where nothing is printed) or int64; text is ``""`` where nothing is printed.
     """
     frame = {}
-    for position, field in enumerate(describe(document, table)["schema"]["fields"]):
-        column = [row[position] for row in _cells(document, table)]
+    schema = describe(document, table)["schema"]
+    missing = schema.get("missingValues", [""])  # a dash or asterisks, kept in ``text``
+    for position, field in enumerate(schema["fields"]):
+        column = ["" if row[position] in missing else row[position] for row in _cells(document, table)]
         frame[field["name"]] = _typed(field, column)
     return pd.DataFrame(frame)
 
@@ -215,6 +217,9 @@ def _cube(document: str, resource: dict) -> xr.Dataset:
         dims.append(stack["dim"])
     order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
     dataset = frame.set_index(dims).to_xarray().reindex(order)
+    if stack:  # what is printed once a row does not vary along the stacked columns
+        for name in set(dataset.data_vars) - set(stack["variables"]):
+            dataset[name] = dataset[name].isel({stack["dim"]: 0}, drop=True)
     return _labelled(dataset, fields)
 
 
