@@ -1,0 +1,213 @@
+"""The form in which notebooks are committed, and the rules their cells keep.
+
+``python -m companion.notebooks normalise [notebook …]`` executes notebooks and stores them in that form;
+``python -m companion.notebooks check [notebook …]`` says what departs from it.  Outputs keep what strict
+comparison can hold: execution counts and text.  Pictures, HTML and the outputs of cells tagged
+``nbval-ignore-output`` are rendered anew wherever the notebook runs, so they stay out of version control.
+"""
+
+import argparse
+import ast
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+
+FOLDER = Path(__file__).parent.parent / "notebooks"
+IGNORED = {"nbval-ignore-output", "nbval-skip"}
+CELL_LINES = 12
+FUNCTION_LINES = 8
+
+_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+_UNSTABLE = (
+    (re.compile(r"\b0x[0-9a-f]{6,}"), "a memory address"),
+    (re.compile(r"(?<![\w.])/(?:home|root|tmp|work|Users|var|mnt)/\w"), "a path of one machine"),
+)
+
+
+def paths(names=()) -> list[Path]:
+    """The notebooks named, or every committed one."""
+    return [Path(name) for name in names] or sorted(FOLDER.glob("*.ipynb"))
+
+
+def tags(cell) -> set[str]:
+    """Tags of a cell."""
+    return set(cell.metadata.get("tags", ()))
+
+
+def compared(cell) -> bool:
+    """Whether strict nbval compares an output of this cell with a stored one."""
+    return (cell.cell_type == "code" and cell.execution_count is not None
+            and bool(cell.outputs) and not tags(cell) & IGNORED)
+
+
+def _outputs(cell) -> list:
+    """Text outputs in the order of their first appearance, streams of one name joined."""
+    kept, streams = [], {}
+    for output in () if tags(cell) & IGNORED else cell.outputs:
+        if output.output_type == "stream":
+            if output.name in streams:
+                streams[output.name].text += output.text
+                continue
+            streams[output.name] = nbformat.v4.new_output("stream", name=output.name, text=output.text)
+            kept.append(streams[output.name])
+        elif output.output_type == "error":
+            kept.append(output)
+        elif "text/plain" in output.data:
+            fields = {"data": {"text/plain": output.data["text/plain"]}, "metadata": {}}
+            if output.output_type == "execute_result":
+                fields["execution_count"] = cell.execution_count
+            kept.append(nbformat.v4.new_output(output.output_type, **fields))
+    return kept
+
+
+def normal(notebook):
+    """A copy of ``notebook`` in the committed form.
+
+    Cell ids follow from the source, metadata shrink to tags, outputs to text.
+    """
+    cells, seen = [], {}
+    for cell in notebook.cells:
+        digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
+        seen[digest] = seen.get(digest, 0) + 1
+        make = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}[cell.cell_type]
+        fresh = make(cell.source, id=digest if seen[digest] == 1 else f"{digest}-{seen[digest]}")
+        if tags(cell):
+            fresh.metadata["tags"] = sorted(tags(cell))
+        if cell.cell_type == "code":
+            fresh.execution_count = cell.execution_count
+            fresh.outputs = _outputs(cell)
+        cells.append(fresh)
+    result = nbformat.v4.new_notebook(cells=cells, metadata=_METADATA)
+    result.nbformat_minor = 5
+    return result
+
+
+def text(notebook) -> str:
+    """``notebook`` as it stands in its file."""
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def _long_functions(source: str) -> list[str]:
+    # Lines of IPython's own (%magic, !command) are no Python; they hold no definitions.
+    plain = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
+    try:
+        tree = ast.parse(plain)
+    except SyntaxError as error:
+        return [f"the source is not Python: {error.msg}"]
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    sizes = {node.name: node.end_lineno - node.lineno + 1
+             for node in ast.walk(tree) if isinstance(node, kinds)}
+    return [f"{name} has {lines} lines, at most {FUNCTION_LINES} are allowed; move it to companion or kernels"
+            for name, lines in sizes.items() if lines > FUNCTION_LINES]
+
+
+def _cell_problems(cell) -> list[str]:
+    found = []
+    if cell.cell_type == "markdown":
+        return found
+    lines = len(cell.source.splitlines())
+    if lines > CELL_LINES:
+        found.append(f"{lines} lines, at most {CELL_LINES} are allowed; split the cell")
+    found += _long_functions(cell.source)
+    if not cell.source.strip():
+        found.append("the cell is empty; delete it")
+    elif cell.execution_count is None:
+        found.append("there is no execution count, so nothing would be compared; normalise the notebook")
+    for output in cell.outputs:
+        if output.output_type == "error":
+            found.append(f"the cell failed with {output.ename}; mend it and normalise")
+            continue
+        plain = output.text if output.output_type == "stream" else output.data.get("text/plain", "")
+        if tags(cell) & IGNORED:
+            continue
+        found += [f"the output holds {what}, which differs from run to run; print something else"
+                  for pattern, what in _UNSTABLE if pattern.search(plain)]
+    return found
+
+
+def problems(path: Path) -> list[str]:
+    """Each departure of one notebook from form and rules, as a sentence naming notebook and cell."""
+    path = Path(path)
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(notebook)
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        return [f"{path.name}: cannot be read as a notebook: {str(error).splitlines()[0]}"]
+    wanted, found = normal(notebook), []
+    for number, (cell, form) in enumerate(zip(notebook.cells, wanted.cells, strict=True), start=1):
+        where = f"{path.name}, cell {number}"
+        found += [f"{where}: {problem}" for problem in _cell_problems(cell)]
+        if dict(cell) != dict(form):
+            parts = ", ".join(key for key in {*cell, *form} if cell.get(key) != form.get(key))
+            found.append(f"{where}: {parts} not in normal form; normalise the notebook")
+    if text(wanted) != path.read_text(encoding="utf-8") and not found:
+        found.append(f"{path.name}: metadata or layout not in normal form; normalise the notebook")
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    if None not in counts and counts != list(range(1, len(counts) + 1)):
+        found.append(f"{path.name}: execution counts do not run from 1; normalise the notebook")
+    if not any(map(compared, notebook.cells)):
+        found.append(f"{path.name}: no cell has a compared output; show a deterministic result in one")
+    parameters = sum("parameters" in tags(cell) for cell in notebook.cells)
+    if parameters != 1:
+        found.append(f"{path.name}: {parameters} cells are tagged parameters; exactly one must be")
+    return found
+
+
+def normalise(path: Path, execute: bool = True) -> bool:
+    """Execute a notebook in its folder and store it in normal form; True if the file changed.
+
+    Raises
+    ------
+    nbclient.exceptions.CellExecutionError
+        If a cell fails; the file then stays as it was.
+    """
+    path = Path(path)
+    before = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(before, as_version=4)
+    if execute:
+        from nbclient import NotebookClient
+
+        NotebookClient(notebook, timeout=600, kernel_name="python3",
+                       resources={"metadata": {"path": str(path.parent)}}).execute()
+    after = text(normal(notebook))
+    if after == before:
+        return False
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(after)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return True
+
+
+def main(arguments=None) -> int:
+    """Command line; the exit status is 1 when ``check`` found something."""
+    parser = argparse.ArgumentParser("python -m companion.notebooks", description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=("normalise", "check"))
+    parser.add_argument("notebook", nargs="*", help="all of notebooks/ when none is named")
+    parser.add_argument("--keep-outputs", action="store_true", help="normalise without executing")
+    chosen = parser.parse_args(arguments)
+    found = []
+    for path in paths(chosen.notebook):
+        if chosen.command == "normalise":
+            changed = normalise(path, execute=not chosen.keep_outputs)
+            print(f"{path.name}: {'stored' if changed else 'unchanged'}")
+        found += problems(path)
+    print("\n".join(found), file=sys.stderr, end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
