@@ -6,9 +6,13 @@ and grants two would otherwise be overloaded, and its timings worthless.
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
+_PROC = Path("/proc")
+#: Version 1 spells "no memory limit" as the largest page-aligned number.
+_NO_LIMIT = 2**60
 
 
 def affinity_cpus() -> list[int]:
@@ -18,37 +22,59 @@ def affinity_cpus() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def _cgroup_values(name: str, root: Path) -> list[str]:
-    """Content of ``name`` in this process's control group and all groups above it (version 2)."""
+def _upwards(base: Path, group: str) -> Iterator[Path]:
+    """The folder of ``group`` under ``base`` and every folder above it, down to ``base``.
+
+    A limit holds for all groups below it.  Inside a container the group's own path may not be
+    mounted; then ``base`` is the container's group and comes last in any case.
+    """
+    folder = base / group.lstrip("/")
+    while folder != base and base in folder.parents:
+        yield folder
+        folder = folder.parent
+    yield base
+
+
+def _control_folders(controller: str, root: Path, proc: Path) -> list[Path]:
+    """Folders, of either version, that may limit this process through ``controller``."""
     try:
-        line = Path("/proc/self/cgroup").read_text().splitlines()[-1]
-    except (OSError, IndexError):
+        lines = (proc / "self" / "cgroup").read_text().splitlines()
+    except OSError:
         return []
-    group = root / line.rsplit(":", 1)[-1].lstrip("/")
-    found = []
-    for folder in [group, *group.parents]:
-        if root != folder and root not in folder.parents:
-            break
-        try:
-            found.append((folder / name).read_text().strip())
-        except OSError:
+    folders: list[Path] = []
+    for line in lines:
+        _, names, group = (line.split(":", 2) + ["", ""])[:3]
+        if names == "":                              # version 2: one tree, sometimes beside version 1
+            bases = [root, root / "unified"]
+        elif controller in names.split(","):         # version 1: one tree a controller
+            bases = [root / names, root / controller]
+        else:
             continue
-    return found
+        folders.extend(folder for base in bases if base.is_dir() for folder in _upwards(base, group))
+    return folders
 
 
-def cpu_quota(root: Path = _CGROUP) -> float | None:
+def _integer(path: Path) -> int | None:
+    """The whole number in a control file; None for no file, no limit or anything else."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def cpu_quota(root: Path = _CGROUP, proc: Path = _PROC) -> float | None:
     """CPUs granted by the tightest control-group quota, or None where there is no quota."""
     quotas = []
-    for text in _cgroup_values("cpu.max", root):
-        limit, period = (text.split() + ["100000"])[:2]
-        if limit != "max":
-            quotas.append(int(limit) / int(period))
-    try:  # version 1
-        limit = int((root / "cpu" / "cpu.cfs_quota_us").read_text())
-        if limit > 0:
-            quotas.append(limit / int((root / "cpu" / "cpu.cfs_period_us").read_text()))
-    except (OSError, ValueError):
-        pass
+    for folder in _control_folders("cpu", root, proc):
+        try:
+            limit, period = ((folder / "cpu.max").read_text().split() + ["100000"])[:2]
+            if limit != "max":
+                quotas.append(int(limit) / int(period))
+        except (OSError, ValueError, ZeroDivisionError):
+            pass
+        limit, period = _integer(folder / "cpu.cfs_quota_us"), _integer(folder / "cpu.cfs_period_us")
+        if limit and limit > 0 and period:
+            quotas.append(limit / period)
     return min(quotas) if quotas else None
 
 
@@ -59,21 +85,31 @@ def usable_cpus() -> int:
     return max(1, min(cpus, int(quota))) if quota is not None else cpus
 
 
-def available_memory(root: Path = _CGROUP) -> int | None:
-    """Bytes that can be allocated without swapping, or None where the system does not say."""
-    limits = []
+def _reclaimable(folder: Path) -> int:
+    """Bytes of page cache that the group gives back when it needs memory."""
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
+        pairs = dict(line.split()[:2] for line in (folder / "memory.stat").read_text().splitlines())
+        return int(pairs.get("total_inactive_file", pairs.get("inactive_file", 0)))
+    except (OSError, ValueError):
+        return 0
+
+
+def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int | None:
+    """Bytes that can be allocated without swapping, or None where the system does not say."""
+    free = []
+    try:
+        for line in (proc / "meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
-                limits.append(int(line.split()[1]) * 1024)
-    except OSError:
+                free.append(int(line.split()[1]) * 1024)
+    except (OSError, ValueError):
         pass
-    maxima = _cgroup_values("memory.max", root)
-    used = _cgroup_values("memory.current", root)
-    for limit, current in zip(maxima, used):
-        if limit != "max":
-            limits.append(max(0, int(limit) - int(current)))
-    return min(limits) if limits else None
+    for folder in _control_folders("memory", root, proc):
+        for limit_name, used_name in (("memory.max", "memory.current"),
+                                      ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+            limit, used = _integer(folder / limit_name), _integer(folder / used_name)
+            if limit is not None and used is not None and limit < _NO_LIMIT:
+                free.append(max(0, limit - used + _reclaimable(folder)))
+    return min(free) if free else None
 
 
 def require_threads(threads: int) -> int:
