@@ -1,0 +1,131 @@
+"""The BT problem: sizes, physical constants, exact solution.
+
+Source: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._contract import Presets, require_range
+from kernels.bt.published import CLASSES, Published
+
+#: Largest number of grid points a side: offsets and sizes stay far inside 63 bits.
+LARGEST_N = 4096
+
+_DEFAULT_DT = {published.N: published.dt for published in CLASSES.values()}
+
+# Ratio of specific heats and related constants of the model equations.
+C1 = 1.4
+C2 = 0.4
+C3C4 = 0.1 * 1.0          # viscosity times heat-conduction factor
+C1345 = 1.4 * 1.4 * C3C4  # heat conduction
+FOUR_THIRDS = 4.0 / 3.0
+#: Second-difference dissipation of the x, y and z direction (equal for all components).
+SECOND = (0.75, 0.75, 1.0)
+#: Fourth-difference dissipation: a quarter of the largest of them.
+FOURTH = 0.25 * max(SECOND)
+
+#: Coefficients of the exact solution, one row a component: the constant, then for each power
+#: 1 … 4 the factors of ξ, η and ζ.
+EXACT = np.array([
+    [2.0, 0.0, 0.0, 4.0, 5.0, 3.0, 0.5, 0.02, 0.01, 0.03, 0.5, 0.4, 0.3],
+    [1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.01, 0.03, 0.02, 0.4, 0.3, 0.5],
+    [2.0, 2.0, 0.0, 0.0, 0.0, 2.0, 3.0, 0.04, 0.03, 0.05, 0.3, 0.5, 0.4],
+    [2.0, 2.0, 0.0, 0.0, 0.0, 2.0, 3.0, 0.03, 0.05, 0.04, 0.2, 0.1, 0.3],
+    [5.0, 4.0, 3.0, 2.0, 0.1, 0.4, 0.3, 0.05, 0.04, 0.03, 0.1, 0.3, 0.2],
+])
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """One BT run: a cube of N³ points, NS time steps of length dt.
+
+    Raises
+    ------
+    ValueError
+        If N < 5 (the fourth differences need five points), NS < 1, or dt is not positive.
+    """
+
+    N: int            # grid points in each direction, boundaries included
+    NS: int = 200     # time steps
+    dt: float = 8e-4  # length of a time step, in the benchmark's units of time
+
+    PRESETS: ClassVar = {
+        **{name: {"N": p.N, "NS": p.NS, "dt": p.dt} for name, p in CLASSES.items()},
+        "quick": {"N": CLASSES["S"].N, "NS": CLASSES["S"].NS, "dt": CLASSES["S"].dt},
+        "paper": {"N": CLASSES["B"].N, "NS": CLASSES["B"].NS, "dt": CLASSES["B"].dt},
+        "modern": {"N": CLASSES["C"].N, "NS": CLASSES["C"].NS, "dt": CLASSES["C"].dt},
+    }
+
+    def __post_init__(self):
+        require_range("N", self.N, 5, LARGEST_N, "points (the fourth differences need five)")
+        require_range("NS", self.NS, 1, 10**9, "steps")
+        require_range("dt", self.dt, 1e-12, 1.0, "time units")
+
+    @property
+    def published(self) -> Published | None:
+        """The published verification values of exactly this problem, or None."""
+        for entry in CLASSES.values():
+            if (entry.N, entry.NS, entry.dt) == (self.N, self.NS, self.dt):
+                return entry
+        return None
+
+    @property
+    def name(self) -> str:
+        """Class letter, or ``N=…`` for a problem without published values."""
+        for letter, entry in CLASSES.items():
+            if entry is self.published:
+                return letter
+        return f"N={self.N}"
+
+
+def exact_parts(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """The exact solution of component m is c[m] + f[0, m, i] + f[1, m, j] + f[2, m, k].
+
+    Returns
+    -------
+    c : ndarray, shape (5,)
+    f : ndarray, shape (3, 5, points)
+        The polynomials in ξ = i/(points−1), η and ζ.
+    """
+    x = np.arange(points) / (points - 1.0)
+    parts = np.zeros((3, 5, points))
+    for axis in range(3):
+        first, second, third, fourth = (EXACT[:, 1 + axis + 3 * power, None] for power in range(4))
+        parts[axis] = x * (first + x * (second + x * (third + x * fourth)))
+    return EXACT[:, 0].copy(), parts
+
+
+def exact_solution(points: int) -> np.ndarray:
+    """Exact solution at every grid point, indexed [k, j, i, m]."""
+    constant, parts = exact_parts(points)
+    x, y, z = (part.T for part in parts)
+    return constant + x[None, None, :] + y[None, :, None] + z[:, None, None]
+
+
+def initial_component(points: int, m: int) -> np.ndarray:
+    """Component m of the initial field, indexed [k, j, i].
+
+    Transfinite interpolation of the six faces, P + Q + R − PQ − PR − QR + PQR with P, Q, R the
+    linear interpolations in ξ, η, ζ; the faces themselves carry the exact solution.
+    """
+    constant, parts = exact_parts(points)
+    x, y, z = parts[:, m]
+    s = np.arange(points) / (points - 1.0)
+    # Interpolated along one direction, only the polynomial of that direction changes.
+    along_x = (s * x[-1] + (1.0 - s) * x[0])[None, None, :] + y[None, :, None] + z[:, None, None] + constant[m]
+    along_y = (s * y[-1] + (1.0 - s) * y[0])[None, :, None] + x[None, None, :] + z[:, None, None] + constant[m]
+    along_z = (s * z[-1] + (1.0 - s) * z[0])[:, None, None] + x[None, None, :] + y[None, :, None] + constant[m]
+    field = along_x + along_y + along_z - along_x * along_y - along_x * along_z - along_y * along_z
+    field += along_x * along_y * along_z
+    exact = constant[m] + x[None, None, :] + y[None, :, None] + z[:, None, None]
+    for face in (0, -1):
+        field[face], field[:, face], field[:, :, face] = exact[face], exact[:, face], exact[:, :, face]
+    return field
+
+
+def initial_field(points: int) -> np.ndarray:
+    """Initial field, indexed [k, j, i, m]."""
+    return np.stack([initial_component(points, m) for m in range(5)], axis=-1)

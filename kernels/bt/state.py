@@ -1,0 +1,143 @@
+"""Arrays of one BT run in the layout of the solver, and the way to and from the serial layout."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels._contract import require_range
+from kernels._jit import kernel
+from kernels._resources import require_memory, require_threads
+from kernels.bt.problem import Problem, exact_parts, initial_component
+
+#: Doubles in one cache line and in one vector of the solver.
+LANES = 8
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where u[k, j, m, i] lies in a flat array: ``base + k·plane + (5·j + m)·row + i``.
+
+    ``row`` and ``plane`` are odd multiples of a cache line, so that lines of any direction spread
+    over all sets of a cache.
+    """
+
+    N: int
+    row: int    # doubles from one component to the next
+    plane: int  # doubles from one k to the next
+    base: int   # doubles before the first point, which neighbours of edge points may read
+    size: int   # doubles in all
+
+    @classmethod
+    def of(cls, points: int) -> "Layout":
+        """Layout of a cube of ``points``³ points."""
+        row = LANES * (-(-points // LANES) | 1)
+        plane = LANES * (points * 5 * row // LANES | 1)
+        return cls(points, row, plane, LANES, LANES + points * plane + LANES)
+
+    def new(self) -> np.ndarray:
+        """Zeroed flat array that begins on a cache line, every page touched."""
+        raw = np.empty(self.size + LANES)
+        skip = -raw.ctypes.data % 64 // 8
+        array = raw[skip:skip + self.size]
+        array[:] = 0.0
+        return array
+
+    def view(self, array: np.ndarray) -> np.ndarray:
+        """View [k, j, m, i] of a flat array, without the padding."""
+        rows = array[self.base:self.base + self.N * self.plane].reshape(self.N, self.plane)
+        return rows[:, :self.N * 5 * self.row].reshape(self.N, self.N, 5, self.row)[..., :self.N]
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything one run needs; all arrays are flat float64 in the order of ``layout``.
+
+    ``rhs`` holds dt · forcing plus the z part of the next right-hand side between two steps.
+    """
+
+    layout: Layout
+    u: np.ndarray        # solution
+    rhs: np.ndarray      # right-hand side, then the update
+    forcing: np.ndarray  # dt · forcing
+    start: np.ndarray    # initial field
+    tables: np.ndarray   # difference coefficients of every point
+    work: np.ndarray     # scratch, one row a thread
+    ready: list          # [True] where rhs belongs to u
+
+
+def _check_serial(state: State, field: np.ndarray, name: str) -> None:
+    shape = (state.layout.N,) * 3 + (5,)
+    if not isinstance(field, np.ndarray) or field.shape != shape or field.dtype != np.float64 \
+            or not field.flags.c_contiguous:
+        raise ValueError(f"{name} must be a C-contiguous float64 array of shape {shape}, indexed [k, j, i, m]")
+
+
+@kernel
+def _pack_planes(u, out, points, row, plane, base, first, last):
+    for k in range(first, last):
+        for j in range(points):
+            source = np.uint64(base + k * plane + j * 5 * row)
+            target = np.uint64((k * points + j) * points * 5)
+            for i in range(np.uint64(points)):
+                for m in range(np.uint64(5)):
+                    out[target + i * np.uint64(5) + m] = u[source + m * np.uint64(row) + i]
+
+
+@kernel
+def _unpack_planes(field, u, points, row, plane, base):
+    for k in range(points):
+        for j in range(points):
+            target = np.uint64(base + k * plane + j * 5 * row)
+            source = np.uint64((k * points + j) * points * 5)
+            for i in range(np.uint64(points)):
+                for m in range(np.uint64(5)):
+                    u[target + m * np.uint64(row) + i] = field[source + i * np.uint64(5) + m]
+
+
+def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
+    """Copy planes ``first <= k < last`` of the solution into the serial layout.
+
+    Parameters
+    ----------
+    out : ndarray, float64, C-contiguous, shape (N, N, N, 5)
+        Indexed [k, j, i, m]: the order in memory of a Fortran array u(5, N, N, N), component
+        fastest.  Planes outside the range are left as they are.
+    first, last : int
+        Range of k; all planes by default.
+
+    Returns
+    -------
+    ndarray
+        ``out``.
+
+    Raises
+    ------
+    ValueError
+        If ``out`` is of another shape, type or order, or the range leaves 0 … N.
+    """
+    grid = state.layout
+    last = grid.N if last is None else last
+    _check_serial(state, out, "out")
+    require_range("first", first, 0, last)
+    require_range("last", last, first, grid.N)
+    _pack_planes(state.u, out.reshape(-1), grid.N, grid.row, grid.plane, grid.base, first, last)
+    return out
+
+
+def unpack(field: np.ndarray, state: State) -> None:
+    """Make ``field`` (serial layout, see :func:`pack`) the solution of ``state``.
+
+    Raises
+    ------
+    ValueError
+        If ``field`` is of another shape, type or order.
+    """
+    grid = state.layout
+    _check_serial(state, field, "field")
+    _unpack_planes(field.reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
+    state.ready[0] = False
+
+
+def solution(state: State) -> np.ndarray:
+    """The solution as a new array of shape (N, N, N, 5), indexed [k, j, i, m]."""
+    return pack(state, np.empty((state.layout.N,) * 3 + (5,)))
