@@ -135,9 +135,16 @@ def digits(document: str, table: str) -> pd.DataFrame:
     resource = describe(document, table)
     cells = text(document, table)
     unit = cells[resource["facts"]["unit"]] if "facts" in resource else [None] * len(cells)
-    return pd.DataFrame({field["name"]: [half(field, cell, u) if field["type"] != "boolean" else math.nan
+    numeric = numeric_columns(resource)
+    return pd.DataFrame({field["name"]: [half(field, cell, u) if field["name"] in numeric and u != "" else math.nan
                                          for cell, u in zip(cells[field["name"]], unit, strict=True)]
                          for field in resource["schema"]["fields"]})
+
+
+def numeric_columns(resource: dict) -> list[str]:
+    """Columns whose cells are numbers: those of a numeric type, and the value columns of facts."""
+    return [field["name"] for field in resource["schema"]["fields"]
+            if field["type"] in ("integer", "number") or field["name"] in resource.get("facts", {}).get("values", {})]
 
 
 def load(document: str, table: str) -> xr.Dataset:
@@ -198,28 +205,21 @@ def _cube(document: str, resource: dict) -> xr.Dataset:
     frame = printed(document, resource["name"])
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
     dims = list(resource.get("dims", resource["schema"]["primaryKey"]))
-    stack = resource.get("stack")
-    if stack:
-        wide = [name for columns in stack["variables"].values() for name in columns if name]
-        parts = []
-        for position, label in enumerate(stack["labels"]):
-            part = frame.drop(columns=wide)
-            for variable, columns in stack["variables"].items():
-                name = columns[position]
-                part[variable] = frame[name] if name else math.nan
-                if name:
-                    fields.setdefault(variable, fields[name] | {"long_name": stack.get("long_names", {}).get(
-                        variable, fields[name]["long_name"])})
-            part[stack["dim"]] = label
-            parts.append(part)
-        frame = pd.concat(parts, ignore_index=True)
-        fields[stack["dim"]] = {"long_name": stack.get("description", stack["dim"])}
-        dims.append(stack["dim"])
+    stack = resource.get("stack", {"variables": {}})
+    wide = [name for columns in stack["variables"].values() for name in columns if name]
+    narrow = frame.drop(columns=wide).set_index(dims)
     order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
-    dataset = frame.set_index(dims).to_xarray().reindex(order)
-    if stack:  # what is printed once a row does not vary along the stacked columns
-        for name in set(dataset.data_vars) - set(stack["variables"]):
-            dataset[name] = dataset[name].isel({stack["dim"]: 0}, drop=True)
+    dataset = narrow.to_xarray().reindex(order)
+    for variable, columns in stack["variables"].items():
+        parts = [frame.set_index(dims)[name].to_xarray().reindex(order) if name else None for name in columns]
+        blank = xr.full_like(next(part for part in parts if part is not None), math.nan, dtype=float)
+        labels = xr.DataArray(stack["labels"], dims=stack["dim"], name=stack["dim"])
+        parts = [blank if part is None else part for part in parts]
+        dataset[variable] = xr.concat(parts, dim=labels).transpose(..., stack["dim"])
+        fields[variable] = dict(fields[next(name for name in columns if name)])
+        fields[variable]["long_name"] = stack.get("long_names", {}).get(variable, fields[variable]["long_name"])
+    if wide:
+        fields[stack["dim"]] = {"long_name": stack.get("description", stack["dim"])}
     return _labelled(dataset, fields)
 
 
