@@ -22,6 +22,22 @@ def affinity_cpus() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
+def smt_siblings(root: Path = Path("/sys/devices/system/cpu")) -> list[list[int]]:
+    """Usable CPUs grouped by physical core, cores and CPUs ascending.
+
+    A group of two or more shares one core (simultaneous multithreading).  Where the system does not
+    tell, every CPU is taken for a core of its own.
+    """
+    cores: dict[str, list[int]] = {}
+    for cpu in affinity_cpus():
+        try:
+            shared = (root / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text().strip()
+        except OSError:
+            shared = f"cpu{cpu}"
+        cores.setdefault(shared, []).append(cpu)
+    return list(cores.values())
+
+
 def _upwards(base: Path, group: str) -> Iterator[Path]:
     """The folder of ``group`` under ``base`` and every folder above it, down to ``base``.
 

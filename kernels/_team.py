@@ -1,0 +1,67 @@
+"""A team of threads that start together, each on a CPU of its own where that is asked for.
+
+Compiled kernels release the interpreter lock, so plain threads run them side by side.  Unlike a
+``prange`` region, a team knows which thread runs on which CPU and lets every thread own its data.
+Creating and joining a thread costs about 0.1 ms: give it work for 10 ms.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+
+
+def bind(cpu: int) -> None:
+    """Bind the calling thread to one CPU.
+
+    Raises
+    ------
+    OSError
+        If the system cannot bind threads.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        raise OSError("binding threads to CPUs is not offered by this system; ask for no binding")
+    os.sched_setaffinity(0, {cpu})  # 0 names the calling thread, not the process
+
+
+def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | None = None) -> list:
+    """Results of ``work(0) … work(threads − 1)``, each on a thread of its own, started together.
+
+    Parameters
+    ----------
+    work : callable
+        Takes the thread's number.
+    threads : int
+        Size of the team.  One thread without binding runs in the caller.
+    cpus : sequence of int, optional
+        CPU of each thread; None leaves the placement to the system.
+
+    Raises
+    ------
+    Exception
+        The first exception of any thread, after all have ended.
+    """
+    if threads == 1 and cpus is None:
+        return [work(0)]
+    results, errors = [None] * threads, []
+    gate = threading.Barrier(threads)
+
+    def member(number: int) -> None:
+        try:
+            if cpus is not None:
+                bind(cpus[number])
+            gate.wait()
+            results[number] = work(number)
+        except threading.BrokenBarrierError:
+            pass  # another thread failed before the start and tells why
+        except BaseException as error:
+            errors.append(error)
+            gate.abort()
+
+    team = [threading.Thread(target=member, args=(number,), daemon=True) for number in range(threads)]
+    for thread in team:
+        thread.start()
+    for thread in team:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results

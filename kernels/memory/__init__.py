@@ -1,0 +1,1 @@
+"""The memory system: strided bandwidth, load latency, STREAM."""

@@ -1,0 +1,215 @@
+"""Load latency by pointer chase: each load's address is the value of the load before it.
+
+Two chases over a working set of 4-byte items:
+
+``random``
+    One random cycle through every block of ``spacing`` bytes (a cache line by default), drawn
+    uniformly from all single cycles, as Sattolo's algorithm does.  Hardware prefetchers cannot
+    guess it.  Within its block each node sits at a random item: nodes at one and the same offset
+    of pages or lines would compete for few sets of the caches and look several times slower than
+    the capacity explains.
+``stride``
+    Item to item in steps of ``spacing``, wrapping around at the end: the walk with stride 1024
+    (4096 bytes) of Hague, *Performance of P5+ at ECMWF* (2006).  Its plot did not survive.
+    Processors of today prefetch such a walk, and it visits few cache sets, so that it is shown
+    beside the random chase and is no measure of latency.
+
+The position is kept in the state: the next run goes on where the last one stopped, else short runs
+over a large set would find their first lines in the cache.  What a run returns is how far along the
+cycle it came, which is the same each time.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._asm import barrier
+from kernels._contract import Check, Presets, Work, require_choice, require_range
+from kernels._jit import kernel
+from kernels._resources import affinity_cpus, require_memory, require_threads
+from kernels._team import run_team
+from kernels.memory import _pages
+
+ITEM = 4   # bytes of an item
+LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
+
+PATTERNS = ("random", "stride")
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Which chase is run.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range, or the spacing exceeds the working set.
+    """
+
+    nbytes: int = 2**20      # working set, bytes
+    pattern: str = "random"  # "random" or "stride"
+    spacing: int = LINE      # bytes from node to node (4096 for the document's stride of 1024 items)
+    loads: int = 2**16       # dependent loads of one repeat and thread
+    pages: str = "default"   # "default", "small" (4 KiB) or "huge" (2 MiB)
+    binding: bool = False    # bind each thread to a CPU of its own
+
+    PRESETS: ClassVar = {
+        "quick": {"nbytes": 2**20, "loads": 2**16},
+        "paper": {"nbytes": 2**26, "loads": 2**20},
+        "modern": {"nbytes": 2**29, "loads": 2**20},
+        "stride1024": {"nbytes": 2**26, "pattern": "stride", "spacing": 4096, "loads": 2**20},
+    }
+
+    def __post_init__(self):
+        require_choice("pattern", self.pattern, PATTERNS)
+        # Items are addressed by 32-bit indices.
+        require_range("nbytes", self.nbytes, 2**12, ITEM * 2**32, "bytes")
+        require_range("spacing", self.spacing, ITEM, self.nbytes, "bytes")
+        if self.spacing % ITEM:
+            raise ValueError(f"spacing = {self.spacing} bytes is not a multiple of an item's {ITEM} bytes")
+        require_range("loads", self.loads, 1, 2**40)
+        require_choice("pages", self.pages, _pages.POLICIES)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of the cycle."""
+        return self.nbytes // self.spacing
+
+
+#: Working sets of the sweeps, bytes.
+GRIDS = {
+    "quick": [2**p for p in range(12, 25)],
+    "paper": [2**p * f // 4 for p in range(12, 29) for f in (4, 5, 6, 7)] + [2**29],
+    "modern": [2**p * f // 4 for p in range(12, 31) for f in (4, 5, 6, 7)] + [2**31],
+}
+
+
+def grid(preset: str, **changes) -> list[Problem]:
+    """The sweep over working sets; sets smaller than the spacing are left out.
+
+    Raises
+    ------
+    ValueError
+        If the preset is unknown.
+    """
+    require_choice("preset", preset, GRIDS)
+    smallest = changes.get("spacing", LINE)
+    return [Problem(nbytes=nbytes, **changes) for nbytes in GRIDS[preset] if nbytes >= smallest]
+
+
+@kernel
+def link(next_item, places):
+    """Close the cycle: next_item[places[k]] = places[k + 1], the last leads to the first."""
+    n = places.size
+    for k in range(n - 1):
+        next_item[places[k]] = places[k + 1]
+    next_item[places[n - 1]] = places[0]
+
+
+@kernel
+def chase(next_item, position, loads):
+    """Item reached from ``position`` after ``loads`` dependent loads."""
+    p = np.uint64(position)
+    for _ in range(loads):
+        p = np.uint64(next_item[p])
+    barrier(next_item)
+    return p
+
+
+@dataclass
+class State:
+    """The cycle and where each thread stands on it."""
+
+    next_item: np.ndarray  # (items,) uint32: index of the following item, at the nodes
+    order: np.ndarray      # (nodes,) uint32: items in the order of the chase
+    rank: np.ndarray       # (nodes,) uint32: place in the order, by block of ``spacing`` bytes
+    positions: list[int]   # item at which each thread continues
+    huge: float | None     # share of next_item on huge pages, None where unknown
+
+
+@dataclass(frozen=True)
+class Result:
+    """How far the threads came."""
+
+    advance: np.ndarray  # (threads,) int64: nodes moved along the cycle, modulo its length
+    loads: int           # loads made by each thread
+    cycle: int           # length of the cycle that starts at the first node, loads
+    huge: float | None   # share of the array on huge pages, None where unknown
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The cycle, every page touched.
+
+    Raises
+    ------
+    MemoryError
+        If array and order do not fit into the available memory.
+    """
+    nodes, step = problem.nodes, problem.spacing // ITEM
+    require_memory(problem.nbytes + 24 * nodes, f"latency: a working set of nbytes = {problem.nbytes}")
+    if problem.pattern == "random":
+        generator = np.random.default_rng(seed)
+        blocks = generator.permutation(nodes).astype(np.uint32)
+        within = generator.integers(0, step, size=nodes, dtype=np.uint32)
+    else:
+        blocks = np.arange(nodes, dtype=np.uint32)
+        within = np.uint32(0)
+    order = blocks * np.uint32(step) + within
+    rank = np.empty(nodes, np.uint32)
+    rank[blocks] = np.arange(nodes, dtype=np.uint32)
+    next_item = _pages.allocate(problem.nbytes // ITEM, np.uint32, problem.pages)
+    next_item[:] = 0
+    link(next_item, order)
+    return State(next_item, order, rank, [int(order[0])], _pages.huge_fraction(next_item))
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """``repeats`` times ``loads`` dependent loads; each thread on the same cycle, from its own place.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    """
+    require_threads(threads)
+    while len(state.positions) < threads:  # spread over the cycle, wherever the others stand now
+        state.positions.append(int(state.order[len(state.positions) * problem.nodes // threads]))
+    before, loads = state.positions[:threads], repeats * problem.loads
+
+    def work(number: int) -> int:
+        return int(chase(state.next_item, before[number], loads))
+
+    after = run_team(work, threads, affinity_cpus()[:threads] if problem.binding else None)
+    state.positions[:threads] = after
+    step = problem.spacing // ITEM
+    moved = [(int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
+             for a, b in zip(before, after, strict=True)]
+    return Result(np.array(moved), loads, problem.nodes, state.huge)
+
+
+def cycle_length(state: State) -> int:
+    """Loads until the chase that starts at the first node returns there (plain Python)."""
+    start, length = int(state.order[0]), 1
+    p = int(state.next_item[start])
+    while p != start and length <= state.next_item.size:
+        p, length = int(state.next_item[p]), length + 1
+    return length
+
+
+def reference(problem: Problem, state: State) -> int:
+    """Item that the first thread reaches in one repeat, read from the order and not chased."""
+    place = int(state.rank[state.positions[0] * ITEM // problem.spacing])
+    return int(state.order[(place + problem.loads) % problem.nodes])
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Every thread moved exactly as many nodes along the cycle as it made loads."""
+    expected = result.loads % problem.nodes
+    return [Check.near(f"nodes moved by thread {thread}", int(moved), expected, 0)
+            for thread, moved in enumerate(result.advance)]
+
+
+def work(problem: Problem) -> Work:
+    """One repeat of *one* thread: the bytes asked for, 4 a load."""
+    return Work(bytes_read=ITEM * problem.loads)

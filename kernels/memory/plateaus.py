@@ -1,0 +1,108 @@
+"""Cache levels read off a latency curve.
+
+A random chase over a working set of ``x`` bytes that has outgrown a cache of capacity ``C`` finds
+its line there with probability C/x and has to go to the next level otherwise, so that
+
+    t(x) = t1 · C/x + t2 · (1 − C/x),    hence    C = x · (t2 − t(x)) / (t2 − t1),
+
+with t1 and t2 the latencies of both levels.  Plateaus of the curve give the latencies, the points
+between two plateaus one estimate of C each, and their median is kept.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """One level of the memory system as a chase sees it."""
+
+    ns: float               # latency: median of the plateau's points, ns
+    first: int              # smallest working set on the plateau, bytes
+    last: int               # largest working set on the plateau, bytes
+    capacity: float | None  # estimated capacity, bytes; None for the last level, which has no end
+
+
+def _flat_runs(ns: np.ndarray, tolerance: float) -> list[tuple[int, int]]:
+    """Longest runs [i, j) whose values stay within a factor 1 + tolerance, longest first taken."""
+    candidates = []
+    for start in range(ns.size):
+        stop = start + 1
+        low = high = ns[start]
+        while stop < ns.size:
+            low, high = min(low, ns[stop]), max(high, ns[stop])
+            if high > low * (1 + tolerance):
+                break
+            stop += 1
+        candidates.append((start, stop))
+    taken: list[tuple[int, int]] = []
+    for start, stop in sorted(candidates, key=lambda run: run[0] - run[1]):
+        if all(stop <= other or start >= end for other, end in taken):
+            taken.append((start, stop))
+    return sorted(taken)
+
+
+def _capacity(sizes, ns, before: tuple[int, int], after: tuple[int, int], t1: float, t2: float) -> float:
+    """Capacity of the level that ends between two plateaus."""
+    inside = slice(before[1], after[0])
+    x, t = sizes[inside], ns[inside]
+    rising = (t > t1 + 0.1 * (t2 - t1)) & (t < t1 + 0.9 * (t2 - t1))
+    if rising.any():
+        estimate = float(np.median(x[rising] * (t2 - t[rising]) / (t2 - t1)))
+    else:
+        estimate = float(np.sqrt(sizes[before[1] - 1] * sizes[after[0]]))
+    # A set that still fits, and one that no longer does, bound what the model says.
+    return float(np.clip(estimate, sizes[before[1] - 1], sizes[after[0]]))
+
+
+def plateaus(sizes, ns, tolerance: float = 0.15, step: float = 1.4, doublings: float = 0.9) -> list[Plateau]:
+    """Levels of a latency curve.
+
+    Parameters
+    ----------
+    sizes : array_like, shape (n,)
+        Working sets, bytes, strictly increasing.
+    ns : array_like, shape (n,)
+        Latency of a load at each, ns.
+    tolerance : float
+        Points of one plateau differ by at most this share.
+    step : float
+        Plateaus whose latencies differ by less than this factor are one.
+    doublings : float
+        A plateau spans at least so many doublings of the working set.
+
+    Returns
+    -------
+    list of Plateau
+        By increasing size; empty if the curve has no flat part.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not match, the sizes do not increase, or a latency is not positive.
+    """
+    sizes, ns = np.asarray(sizes, dtype=float), np.asarray(ns, dtype=float)
+    if sizes.ndim != 1 or sizes.shape != ns.shape:
+        raise ValueError("sizes and ns must be one-dimensional and of equal length, "
+                         f"got shapes {sizes.shape} and {ns.shape}")
+    if np.any(np.diff(sizes) <= 0):
+        raise ValueError("sizes must increase strictly; sort the curve")
+    if not np.all(ns > 0):
+        raise ValueError("ns must be positive and finite at every size")
+    runs = [(i, j) for i, j in _flat_runs(ns, tolerance) if np.log2(sizes[j - 1] / sizes[i]) >= doublings]
+    merged: list[tuple[int, int]] = []
+    for i, j in runs:
+        if merged:
+            start, end = merged[-1]
+            if np.median(ns[i:j]) < step * np.median(ns[start:end]):
+                merged[-1] = (start, j)
+                continue
+        merged.append((i, j))
+    levels = [float(np.median(ns[i:j])) for i, j in merged]
+    found = []
+    for k, (i, j) in enumerate(merged):
+        more = k + 1 < len(merged)
+        capacity = _capacity(sizes, ns, (i, j), merged[k + 1], levels[k], levels[k + 1]) if more else None
+        found.append(Plateau(levels[k], int(sizes[i]), int(sizes[j - 1]), capacity))
+    return found

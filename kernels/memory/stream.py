@@ -1,0 +1,280 @@
+"""STREAM's four kernels, plain and with non-temporal stores.
+
+======  =======================  ==================  =========================
+kernel  operation                bytes an iteration  flops an iteration
+======  =======================  ==================  =========================
+copy    c[i] = a[i]              16                  0
+scale   b[i] = s · c[i]          16                  1
+add     c[i] = a[i] + b[i]       24                  1
+triad   a[i] = b[i] + s · c[i]   24                  2
+======  =======================  ==================  =========================
+
+in 8-byte words, after McCalpin, *Memory bandwidth and machine balance in current high performance
+computers* (1995).  Bytes are counted as STREAM counts them: one for each byte that the source reads
+or writes.  A plain store to a line that is not cached makes the processor read the line first
+(write-allocate), 8 bytes more an iteration than are counted; a non-temporal store writes the line
+without reading it, so that the same memory system shows more STREAM bytes a second.
+
+``cycle`` runs the four in turn, as STREAM does.  Its factor is s = √2 − 1 instead of 3: then
+s² + 2s = 1, so the values stay where they are and any number of repeats is possible.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._asm import LANES, barrier, store_fence, stream_block
+from kernels._contract import Check, Presets, Work, require_choice, require_range
+from kernels._jit import CONTRACT, kernel
+from kernels._resources import affinity_cpus, require_memory, require_threads
+from kernels._team import run_team
+from kernels.memory import _pages
+
+WORD = 8  # bytes of an array element
+SCALAR = float(np.sqrt(2.0) - 1.0)
+START = (1.0, 2.0, 0.5)  # a, b and c before the first kernel
+
+_ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
+_FLOPS = {"copy": 0, "scale": 1, "add": 1, "triad": 2}
+OPERATIONS = (*_ARRAYS, "cycle")
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Which of STREAM's kernels runs on arrays of which length.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range, or n is no multiple of 8 (a cache line).
+    """
+
+    n: int = 2**17             # elements of one array
+    operation: str = "triad"   # "copy", "scale", "add", "triad" or "cycle" (the four in turn)
+    nontemporal: bool = False  # stores that bypass the caches
+    pages: str = "default"     # "default", "small" (4 KiB) or "huge" (2 MiB)
+    binding: bool = False      # bind each thread to a CPU of its own
+
+    PRESETS: ClassVar = {
+        "quick": {"n": 2**17},
+        "paper": {"n": 2**23},
+        "modern": {"n": 2**26},
+    }
+
+    def __post_init__(self):
+        require_range("n", self.n, LANES, 2**40, "elements")
+        if self.n % LANES:
+            raise ValueError(f"n = {self.n} is no multiple of {LANES}, the words of a cache line; "
+                             f"take {self.n + -self.n % LANES}")
+        require_choice("operation", self.operation, OPERATIONS)
+        require_choice("pages", self.pages, _pages.POLICIES)
+
+
+@kernel
+def copy(a, b, c, s, repeats):
+    """c = a."""
+    for _ in range(repeats):
+        for i in range(np.uint64(a.size)):
+            c[i] = a[i]
+        barrier(c)
+
+
+@kernel
+def scale(a, b, c, s, repeats):
+    """b = s·c."""
+    for _ in range(repeats):
+        for i in range(np.uint64(a.size)):
+            b[i] = s * c[i]
+        barrier(b)
+
+
+@kernel
+def add(a, b, c, s, repeats):
+    """c = a + b."""
+    for _ in range(repeats):
+        for i in range(np.uint64(a.size)):
+            c[i] = a[i] + b[i]
+        barrier(c)
+
+
+@kernel(fastmath=CONTRACT)
+def triad(a, b, c, s, repeats):
+    """a = b + s·c."""
+    for _ in range(repeats):
+        for i in range(np.uint64(a.size)):
+            a[i] = b[i] + s * c[i]
+        barrier(a)
+
+
+@kernel
+def copy_nontemporal(a, b, c, s, repeats):
+    """c = a past the caches; the arrays begin on a cache line and hold whole lines."""
+    for _ in range(repeats):
+        for line in range(np.uint64(a.size) // np.uint64(LANES)):
+            stream_block(c, a, None, None, np.uint64(LANES) * line)
+        store_fence()
+
+
+@kernel
+def scale_nontemporal(a, b, c, s, repeats):
+    """b = s·c past the caches; arrays as in ``copy_nontemporal``."""
+    for _ in range(repeats):
+        for line in range(np.uint64(a.size) // np.uint64(LANES)):
+            stream_block(b, c, None, s, np.uint64(LANES) * line)
+        store_fence()
+
+
+@kernel
+def add_nontemporal(a, b, c, s, repeats):
+    """c = a + b past the caches; arrays as in ``copy_nontemporal``."""
+    for _ in range(repeats):
+        for line in range(np.uint64(a.size) // np.uint64(LANES)):
+            stream_block(c, a, b, None, np.uint64(LANES) * line)
+        store_fence()
+
+
+@kernel
+def triad_nontemporal(a, b, c, s, repeats):
+    """a = b + s·c past the caches; arrays as in ``copy_nontemporal``."""
+    for _ in range(repeats):
+        for line in range(np.uint64(a.size) // np.uint64(LANES)):
+            stream_block(a, b, c, s, np.uint64(LANES) * line)
+        store_fence()
+
+
+PLAIN = {"copy": copy, "scale": scale, "add": add, "triad": triad}
+NONTEMPORAL = {"copy": copy_nontemporal, "scale": scale_nontemporal, "add": add_nontemporal,
+               "triad": triad_nontemporal}
+
+
+@dataclass
+class State:
+    """The three arrays, (n,) float64 each, beginning on a cache line."""
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    huge: float | None = None  # share of array a on huge pages, None where unknown
+
+
+@dataclass(frozen=True)
+class Result:
+    """The arrays as the run left them (views, which the next run overwrites)."""
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    repeats: int
+    huge: float | None  # share of array a on huge pages, None where unknown
+
+
+def _reset(state: State, part: slice) -> None:
+    for array, value in zip((state.a, state.b, state.c), START, strict=True):
+        array[part] = value
+
+
+def _parts(n: int, threads: int) -> list[slice]:
+    """Contiguous shares of whole cache lines."""
+    ends = [n // LANES * k // threads * LANES for k in range(threads + 1)]
+    return [slice(low, high) for low, high in zip(ends, ends[1:], strict=False)]
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The three arrays at their starting values (the seed is not used: STREAM's data are constants).
+
+    Raises
+    ------
+    MemoryError
+        If the arrays do not fit into the available memory.
+    """
+    require_memory(3 * WORD * problem.n, f"stream: three arrays of n = {problem.n}")
+    state = State(*(_pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
+    _reset(state, slice(None))
+    state.huge = _pages.huge_fraction(state.a)
+    return state
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """The kernel on all elements ``repeats`` times, each thread on a contiguous share.
+
+    Element i depends on nothing but element i of the other arrays, so that the threads need not
+    wait for each other between repeats.  Copy, scale, add and triad do not read what they write
+    and give the same result each time; ``cycle`` starts again from the starting values.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    """
+    require_threads(threads)
+    parts = _parts(problem.n, threads)
+    functions = NONTEMPORAL if problem.nontemporal else PLAIN
+
+    def work(number: int) -> None:
+        part = parts[number]
+        a, b, c = state.a[part], state.b[part], state.c[part]
+        if problem.operation != "cycle":
+            functions[problem.operation](a, b, c, SCALAR, repeats)
+            return
+        _reset(state, part)
+        for _ in range(repeats):
+            for function in functions.values():
+                function(a, b, c, SCALAR, 1)
+
+    run_team(work, threads, affinity_cpus()[:threads] if problem.binding else None)
+    return Result(state.a, state.b, state.c, repeats, state.huge)
+
+
+def expected_values(problem: Problem, repeats: int = 1) -> tuple[float, float, float]:
+    """a, b and c after the run, by the same recurrence on three scalars."""
+    a, b, c = START
+    for _ in range(repeats if problem.operation == "cycle" else 1):
+        for operation in _ARRAYS if problem.operation == "cycle" else (problem.operation,):
+            if operation == "copy":
+                c = a
+            elif operation == "scale":
+                b = SCALAR * c
+            elif operation == "add":
+                c = a + b
+            else:
+                a = b + SCALAR * c
+    return a, b, c
+
+
+def reference(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Arrays a, b and c after one repeat from the starting values, by NumPy on whole arrays."""
+    a, b, c = (np.full(state.a.size, value) for value in START)
+    for operation in _ARRAYS if problem.operation == "cycle" else (problem.operation,):
+        if operation == "copy":
+            c = a.copy()
+        elif operation == "scale":
+            b = SCALAR * c
+        elif operation == "add":
+            c = a + b
+        else:
+            a = b + SCALAR * c
+    return a, b, c
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Least and largest value of each array against the closed form.
+
+    The tolerance is STREAM's own relative 1e-13 for one pass; repeated cycles add a rounding each.
+    """
+    expected = expected_values(problem, result.repeats)
+    tolerance = 1e-13 * (1 + result.repeats / 100 if problem.operation == "cycle" else 1)
+    checks = []
+    for name, value in zip("abc", expected, strict=True):
+        array = getattr(result, name)
+        checks.append(Check.relative(f"least {name}", array.min(), value, tolerance))
+        checks.append(Check.relative(f"largest {name}", array.max(), value, tolerance))
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """One repeat on the whole arrays, as STREAM counts (write-allocate is not counted)."""
+    names = tuple(_ARRAYS) if problem.operation == "cycle" else (problem.operation,)
+    return Work(flops=problem.n * sum(_FLOPS[name] for name in names),
+                bytes_read=WORD * problem.n * sum(_ARRAYS[name] - 1 for name in names),
+                bytes_written=WORD * problem.n * len(names))

@@ -1,0 +1,263 @@
+"""Memory bandwidth per thread against working set and stride.
+
+Each thread reads every ``stride``-th item of its own array of 4-byte items and adds them up, pass
+after pass.  The curve over the working set shows the caches, the one over the stride what of a
+cache line is used.  After Hague, *Performance of P5+ at ECMWF* (2006), whose plot did not survive
+and whose code is unknown; sizes and strides here are ours.
+
+Items are unsigned 32-bit integers added modulo 2³²: the sum is the same in whatever order it is
+formed, so the compiler needs no permission to vectorise, every thread count and every repeat must
+give *exactly* the expected sum, and an addition takes one clock period, so that the loads and not
+the additions are measured.
+
+Bandwidth counts the bytes asked for, 4 a read (``work``).  ``lines_moved`` says how many cache
+lines those reads touch: from stride 16 on, each read costs a line of 64 bytes.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._asm import barrier, opaque, sum_lines
+from kernels._contract import Check, Presets, Work, require_choice, require_range
+from kernels._jit import kernel
+from kernels._resources import affinity_cpus, require_memory, require_threads
+from kernels._team import run_team
+from kernels.memory import _pages
+
+ITEM = 4          # bytes of an item
+LINE = 64         # bytes of a cache line, as on x86-64 and most AArch64
+_FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
+_MODULUS = 2**32
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Which reads are made.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range, or the stride exceeds the working set.
+    """
+
+    nbytes: int = 2**20     # working set of one thread, bytes
+    stride: int = 1         # distance of consecutive reads, items of 4 bytes
+    pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
+    binding: bool = False   # bind each thread to a CPU of its own
+
+    PRESETS: ClassVar = {
+        "quick": {"nbytes": 2**20, "stride": 1},
+        "paper": {"nbytes": 2**26, "stride": 1},
+        "modern": {"nbytes": 2**29, "stride": 1},
+    }
+
+    def __post_init__(self):
+        require_range("nbytes", self.nbytes, 4 * 2**10, 2**40, "bytes")
+        require_range("stride", self.stride, 1, self.items)
+        require_choice("pages", self.pages, _pages.POLICIES)
+
+    @property
+    def items(self) -> int:
+        """Items in the working set."""
+        return self.nbytes // ITEM
+
+    @property
+    def reads(self) -> int:
+        """Items read in one pass."""
+        return -(-self.items // self.stride)
+
+    @property
+    def lines_moved(self) -> int:
+        """Cache lines touched in one pass."""
+        return -(-self.items * ITEM // LINE) if self.stride * ITEM <= LINE else self.reads
+
+
+#: Working sets (bytes) and strides (items) of the sweeps.
+GRIDS = {
+    "quick": ([2**14, 2**17, 2**20, 2**23], [1, 2, 8, 64, 1024]),
+    "paper": ([2**p for p in range(12, 30)], [2**p for p in range(11)]),
+    "modern": ([2**p for p in range(12, 32)], [2**p for p in range(11)]),
+}
+
+
+def grid(preset: str, **changes) -> list[Problem]:
+    """The sweep over working sets and strides, strides larger than the set left out.
+
+    Raises
+    ------
+    ValueError
+        If the preset is unknown.
+    """
+    require_choice("preset", preset, GRIDS)
+    sizes, strides = GRIDS[preset]
+    return [Problem(nbytes=nbytes, stride=stride, **changes)
+            for nbytes in sizes for stride in strides if stride <= nbytes // ITEM]
+
+
+@kernel
+def fill(a, offset):
+    """a[i] = 2654435761 · i + offset modulo 2³²."""
+    for i in range(a.size):
+        a[i] = np.uint32(np.uint64(_FACTOR) * np.uint64(i) + np.uint64(offset))
+
+
+@kernel
+def sum_unit(a, items, passes, out):
+    """out[0] = Σ a[i] modulo 2³², formed ``passes`` times; out[1] counts the passes."""
+    blocks = np.uint64(items) // np.uint64(128)
+    for _ in range(passes):
+        total = sum_lines(a, blocks)
+        for i in range(np.uint64(128) * blocks, np.uint64(items)):
+            total = np.uint32(total + a[i])
+        out[0] = total
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel
+def sum_strided(a, items, stride, passes, out):
+    """As ``sum_unit`` for every ``stride``-th item, with eight sums so that loads overlap."""
+    step = np.uint64(stride)
+    step2, step3, step4 = np.uint64(2) * step, np.uint64(3) * step, np.uint64(4) * step
+    n = (np.uint64(items) + step - np.uint64(1)) // step
+    blocks = n // np.uint64(8)
+    for _ in range(passes):
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = np.uint32(0)
+        i = np.uint64(0)
+        for _block in range(blocks):
+            i = opaque(i)  # or LLVM gathers, which is slower and reads in another order
+            j = i + step4
+            s0 = np.uint32(s0 + a[i])
+            s1 = np.uint32(s1 + a[i + step])
+            s2 = np.uint32(s2 + a[i + step2])
+            s3 = np.uint32(s3 + a[i + step3])
+            s4 = np.uint32(s4 + a[j])
+            s5 = np.uint32(s5 + a[j + step])
+            s6 = np.uint32(s6 + a[j + step2])
+            s7 = np.uint32(s7 + a[j + step3])
+            i = j + step4
+        for _rest in range(n - np.uint64(8) * blocks):
+            i = opaque(i)
+            s0 = np.uint32(s0 + a[i])
+            i += step
+        out[0] = np.uint32(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7)
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@dataclass
+class State:
+    """One array a thread; those of further threads are made when first asked for."""
+
+    arrays: list[np.ndarray]  # (items,) uint32 each
+    seed: int
+    huge: float | None = None  # share of the first array on huge pages, None where unknown
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the threads read."""
+
+    sums: np.ndarray      # (threads,) uint32: sum of one pass, modulo 2³²
+    passes: np.ndarray    # (threads,) int64: passes made
+    repeats: int          # passes asked for
+    seed: int
+    huge: float | None    # share of the first array on huge pages, None where unknown
+
+
+def _cpus(problem: Problem, threads: int):
+    return affinity_cpus()[:threads] if problem.binding else None
+
+
+def _extend(problem: Problem, state: State, threads: int) -> None:
+    """Arrays up to ``threads``, each first touched by a thread on the CPU that will read it."""
+    missing = threads - len(state.arrays)
+    if missing <= 0:
+        return
+    require_memory(missing * problem.nbytes, f"stride: {missing} working set(s) of nbytes = {problem.nbytes}")
+    first = len(state.arrays)
+
+    def make(number: int) -> np.ndarray:
+        a = _pages.allocate(problem.items, np.uint32, problem.pages)
+        fill(a, _offset(state.seed, first + number))
+        return a
+
+    cpus = _cpus(problem, threads)
+    state.arrays += run_team(make, missing, cpus[first:] if cpus else None)
+    if first == 0:
+        state.huge = _pages.huge_fraction(state.arrays[0])
+
+
+def _offset(seed: int, thread: int) -> int:
+    return (seed * 40503 + thread * 7919 + 1) % _MODULUS
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The first thread's array, filled.
+
+    Raises
+    ------
+    MemoryError
+        If the working set does not fit into the available memory.
+    """
+    state = State([], seed)
+    _extend(problem, state, 1)
+    return state
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """Each thread reads its own array ``repeats`` times; all start together.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    MemoryError
+        If the further threads' arrays do not fit.
+    """
+    require_threads(threads)
+    _extend(problem, state, threads)
+
+    def read(number: int):
+        out = np.zeros(16, np.uint32)
+        left = repeats
+        while left > 0:  # the counter in ``out`` has 32 bits
+            passes = min(left, 2**31)
+            if problem.stride == 1:
+                sum_unit(state.arrays[number], problem.items, passes, out)
+            else:
+                sum_strided(state.arrays[number], problem.items, problem.stride, passes, out)
+            left -= passes
+        return int(out[0]), int(out[1])
+
+    pairs = run_team(read, threads, _cpus(problem, threads))
+    return Result(np.array([total for total, _ in pairs], np.uint32), np.array([made for _, made in pairs]),
+                  repeats, state.seed, state.huge)
+
+
+def expected_sum(problem: Problem, offset: int) -> int:
+    """Σ over k < m of (c·k·stride + offset) = c·stride·m(m − 1)/2 + m·offset, modulo 2³²."""
+    m = problem.reads
+    return (_FACTOR * problem.stride * (m * (m - 1) // 2) + m * offset) % _MODULUS
+
+
+def reference(problem: Problem, state: State) -> np.ndarray:
+    """(arrays made,) uint32: NumPy's sum of every ``stride``-th item of each array."""
+    return np.array([a[::problem.stride].sum(dtype=np.uint32) for a in state.arrays], np.uint32)
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Every thread's sum against the closed form, exactly, and its count of passes."""
+    checks = []
+    for thread, (total, passes) in enumerate(zip(result.sums, result.passes, strict=True)):
+        expected = expected_sum(problem, _offset(result.seed, thread))
+        checks.append(Check.near(f"sum of thread {thread}", int(total), expected, 0))
+        checks.append(Check.near(f"passes of thread {thread}", int(passes), result.repeats % _MODULUS, 0))
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """One pass of *one* thread (every thread does as much): the bytes asked for."""
+    return Work(bytes_read=ITEM * problem.reads)
