@@ -1,0 +1,19 @@
+"""Files: what a program pays for putting its results on disk.
+
+``application``   NHT-1 Application I/O Benchmark: the block-tridiagonal solver writing its solution
+``storm``         output steps with and without the small files that every task opens
+``groups``        many processes writing one file, a limited number at a time
+
+and what these are made of:
+
+``formulas``      elapsed time, transfer rate R_IO and overhead zeta of NHT-1
+``layout``        the solution file: header, dumps, trailer; reading it plane by plane
+``ways``          the ways of writing it; ``containers`` the same through xarray
+``solution``      one writing session: checks, temporary name, double buffer, read-back, rename
+``verification``  the separate program that reads a solution file and checks it
+``pending``       files that appear under their name complete or not at all
+``filesystem``    what kind of filesystem a folder is on, and getting a file out of the page cache
+
+A file that lives in memory (tmpfs) is not on a disk, and a write that ended in the page cache has
+not reached one: results carry ``filesystem.describe`` and say how the data went.
+"""

@@ -1,0 +1,313 @@
+"""NHT-1 Application I/O Benchmark: BT writing its solution every IW steps (Fineberg, RND-93-007).
+
+The block-tridiagonal solver of ``kernels.bt`` marches NS steps; after every IW-th the solution U goes
+to a serial file in one of the ways of ``kernels.files.ways``.  What is reported:
+
+    T_T     from the start of the first step until the last transfer is complete, in seconds
+    T_C     the same without writing: of the same code, or the best verified one there is
+    R_IO    5 w N³ (NS/IW) / T_T, bytes per second
+    zeta    T_T/T_C − 1
+
+Opening and pre-allocating the file come before the clock, the read-back and the verification after
+it, as the report has it; both are given apart.
+"""
+
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from kernels import bt
+from kernels._contract import Check, Presets, Work, require_range
+from kernels._resources import require_threads
+from kernels._team import run_team
+from kernels.bt.problem import exact_parts, initial_field
+from kernels.bt.published import CLASSES
+from kernels.bt.reference import forcing, norms
+from kernels.bt.reference import step as reference_step
+from kernels.files.formulas import overhead, require_schedule, solution_bytes, transfer_rate
+from kernels.files.layout import checksum
+from kernels.files.pending import WorkFolder
+from kernels.files.solution import SolutionWriter
+from kernels.files.verification import (
+    EPSILON,
+    checksum_check,
+    compare_diagonals,
+    last_dump,
+    mean_error_checks,
+    verify_file,
+)
+from kernels.files.ways import require_way
+
+SMALLEST_N = 5   # the fourth differences of BT need five points
+_TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """One run of the benchmark.  N, NS and IW are the report's symbols."""
+
+    N: int = 12                  # grid points in each direction
+    NS: int = 60                 # time steps
+    IW: int = 10                 # time steps between two writes of U
+    way: str = "positioned"      # way of writing, see ``ways.NAMES``
+    asynchronous: bool = False   # double buffering: a second thread writes while the solver goes on
+    fsync: bool = False          # T_T includes waiting for the device
+    direct: bool = False         # O_DIRECT, past the page cache
+    dt: float | None = None      # time step; None: NPB's for this N, else 0.0008
+    folder: str | None = None    # where to write; None: the system's temporary folder
+
+    PRESETS: ClassVar = {
+        "quick": {},
+        "small": {},
+        "medium": {"N": 64, "NS": 200, "IW": 5},
+        "paper": {"N": 102, "NS": 200, "IW": 5},
+        "modern": {"N": 162, "NS": 200, "IW": 5},
+    }
+
+    def __post_init__(self):
+        require_range("N", self.N, SMALLEST_N, 1000, "grid points")
+        require_schedule(self.NS, self.IW)
+        require_way(self.way, self.direct)
+        bt.Problem(self.N, self.NS, self._time_step)   # refuses a time step that makes no sense
+
+    @property
+    def solver(self) -> bt.Problem:
+        """The computation without writing."""
+        return bt.Problem(self.N, self.NS, self._time_step)
+
+    @property
+    def _time_step(self) -> float:
+        return _TIME_STEPS.get(self.N, 8e-4) if self.dt is None else self.dt
+
+    @property
+    def dumps(self) -> int:
+        """Number of dumps, NS/IW."""
+        return self.NS // self.IW
+
+    @property
+    def solution_bytes(self) -> int:
+        """Bytes of U in the file."""
+        return solution_bytes(self.N, self.NS, self.IW)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run with writing.
+
+    Attributes
+    ----------
+    T_T : float
+        Elapsed time, seconds.
+    R_IO : float
+        Computed transfer rate, bytes per second.
+    stalls, transfers : float64 (dumps,)
+        Seconds the solver stood still at each dump; seconds each transfer took.  Equal but for a few
+        microseconds when writing is synchronous.
+    open_seconds, finish_seconds, publish_seconds : float
+        Before the clock; the last part of T_T, after the last step; after the clock.
+    last_crc32 : int
+        Checksum of U in memory after the last step.
+    filesystem : dict
+        Where the data went and whether through the page cache, see ``filesystem.describe``.
+    path : Path
+        The solution file; it lives as long as this object.
+    """
+
+    T_T: float
+    R_IO: float
+    stalls: np.ndarray
+    transfers: np.ndarray
+    open_seconds: float
+    finish_seconds: float
+    publish_seconds: float
+    last_crc32: int
+    filesystem: dict
+    path: Path
+    keep: WorkFolder = field(repr=False)
+
+
+def setup(problem: Problem, seed: int = 0) -> bt.State:
+    """State of the solver (``seed`` is not used: the initial field is part of the problem)."""
+    return bt.setup(problem.solver, seed)
+
+
+def _serial(state: bt.State, threads: int):
+    """A function that fills an array (N, N, N, 5) with U, k-planes shared out over ``threads``."""
+    def fill(out: np.ndarray) -> None:
+        planes = out.shape[0]
+        run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
+    return fill
+
+
+def compute(problem: Problem, state: bt.State, threads: int = 1) -> float:
+    """T_C of the same code: seconds of NS steps without writing."""
+    bt.reset(state)
+    start = time.perf_counter()
+    bt.march(problem.solver, state, problem.NS, threads)
+    return time.perf_counter() - start
+
+
+def _once(problem: Problem, state: bt.State, threads: int) -> Result:
+    base = Path(problem.folder or tempfile.gettempdir())
+    keep = WorkFolder(base, "application-io")
+    path = keep.path / ("solution.zarr" if problem.way == "zarr" else
+                        "solution.nc" if problem.way == "netcdf" else "solution.nht1")
+    bt.reset(state)
+    fill = _serial(state, threads)
+    try:
+        with SolutionWriter(path, problem.N, problem.NS, problem.IW, problem.way, problem.asynchronous,
+                            problem.fsync, problem.direct) as writer:
+            fill(np.empty(writer.layout.shape))   # compiled before the clock starts
+
+            def on_step(step, _):
+                if step % problem.IW == 0:
+                    writer.write(step, fill)
+
+            start = time.perf_counter()
+            bt.march(problem.solver, state, problem.NS, threads, on_step)
+            writer.finish()
+            T_T = time.perf_counter() - start
+        published = time.perf_counter() - start - T_T
+    except BaseException:
+        keep.close()
+        raise
+    return Result(T_T, transfer_rate(problem.N, problem.NS, problem.IW, T_T), np.array(writer.stalls),
+                  np.array(writer.transfer_seconds), writer.open_seconds, writer.finish_seconds, published,
+                  checksum(bt.solution(state)), writer.filesystem, path, keep)
+
+
+def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
+    """The benchmark, ``repeats`` times; the result with the smallest T_T.
+
+    Raises
+    ------
+    OSError, MemoryError
+        As ``SolutionWriter``; nothing is left in the folder then.
+    """
+    require_threads(threads)
+    best = None
+    for _ in range(repeats):
+        result = _once(problem, state, threads)
+        if best is None or result.T_T < best.T_T:
+            best, result = result, best
+        if result is not None:
+            result.keep.close()
+    return best
+
+
+def reference(problem: Problem, state: bt.State | None = None) -> np.ndarray:
+    """The diagonal of every dump by the plain NumPy solver, float64 (dumps, N, 5): small N only."""
+    solver = problem.solver
+    u, force = initial_field(problem.N), forcing(problem.N)
+    points = np.arange(problem.N)
+    diagonal = np.empty((problem.dumps, problem.N, u.shape[-1]))
+    for step in range(1, problem.NS + 1):
+        reference_step(u, force, solver.dt)
+        if step % problem.IW == 0:
+            diagonal[step // problem.IW - 1] = u[points, points, points]
+    return diagonal
+
+
+def exact_plane(N: int):
+    """``exact_plane(N)(k)`` is the exact solution of BT in plane k, float64 (N, N, 5) as [j, i, m]."""
+    constant, (x, y, z) = exact_parts(N)
+    base = constant + x.T[None, :, :] + y.T[:, None, :]
+    return lambda k: base + z[:, k]
+
+
+def verify(problem: Problem, result: Result, known: np.ndarray | None = None) -> list[Check]:
+    """The separate verification of the file.
+
+    Reads it sequentially; compares checksums, the diagonal with ``known`` if given (as ``reference``
+    or a trusted run has it), and U of the last dump with the one in memory; for (N, NS, IW) of NPB
+    the mean error norms of all dumps and the residual of the last one read back.
+    """
+    found = verify_file(result.path, exact_plane(problem.N))
+    u = last_dump(result.path)
+    checks = [
+        checksum_check(found),
+        Check.near("dumps in the file", len(found.steps), problem.dumps, 0),
+        Check.near("checksum of the last dump against memory", checksum([u]), result.last_crc32, 0),
+    ]
+    if known is not None:
+        checks.append(compare_diagonals(found, known))
+    published = problem.solver.published
+    if published is not None:
+        checks += mean_error_checks(found)
+        residual, _ = norms(u, forcing(problem.N))
+        checks += [
+            Check.relative(f"residual norm {m + 1} of the last dump read back", value, expected, EPSILON)
+            for m, (value, expected) in enumerate(zip(residual, published.residual, strict=True))]
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """Flops and bytes of the solver, and the bytes of U written."""
+    solver = bt.work(problem.solver)
+    return Work(solver.flops, solver.bytes_read, solver.bytes_written + problem.solution_bytes, solver.parts)
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """One line of the chapter's table: ``zeta`` by choice of T_C."""
+
+    label: str
+    problem: Problem
+    threads: int
+    T_T: np.ndarray             # seconds, every sample
+    T_C: np.ndarray             # seconds of the same code without writing, every sample
+    R_IO: float                 # bytes per second, from the smallest T_T
+    zeta: dict[str, float]      # from the smallest T_T; keys as given, and "same code"
+    result: Result
+
+
+def measure(problems: Mapping[str, Problem], threads: int = 1, rounds: int = 1,
+            best: Mapping[str, float] | None = None) -> list[Overhead]:
+    """T_T of several problems of one size, and T_C of the same code, taking turns.
+
+    Parameters
+    ----------
+    problems : mapping
+        Label: problem; N, NS and dt must agree.
+    rounds : int
+        Samples of each; the first march after ``setup`` compiles and is not one of them.
+    best : mapping, optional
+        Further T_C in seconds by name, e.g. the best verified time of any code on this machine.
+
+    Raises
+    ------
+    RuntimeError
+        If a file does not verify.
+    """
+    solvers = {problem.solver for problem in problems.values()}
+    if len(solvers) != 1:
+        raise ValueError(f"{len(solvers)} different computations were given; N, NS and dt must agree")
+    require_range("rounds", rounds, 1, 10_000)
+    some = next(iter(problems.values()))
+    state = setup(some)
+    bt.march(some.solver, state, 1, threads)
+    T_C, T_T, results = [], {label: [] for label in problems}, {}
+    for _ in range(rounds):
+        T_C.append(compute(some, state, threads))
+        for label, problem in problems.items():
+            result = run(problem, state, threads)
+            T_T[label].append(result.T_T)
+            if label in results:
+                results[label].keep.close()
+            results[label] = result
+    lines = []
+    for label, problem in problems.items():
+        failed = [str(check) for check in verify(problem, results[label]) if not check.ok]
+        if failed:
+            raise RuntimeError(f"the file written by {label!r} does not verify: {failed[0]}")
+        least = min(T_T[label])
+        zeta = {name: overhead(least, seconds)
+                for name, seconds in {"same code": min(T_C), **(best or {})}.items()}
+        lines.append(Overhead(label, problem, threads, np.array(T_T[label]), np.array(T_C),
+                              transfer_rate(problem.N, problem.NS, problem.IW, least), zeta, results[label]))
+    return lines

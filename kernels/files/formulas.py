@@ -1,0 +1,67 @@
+"""The three quantities of the NHT-1 Application I/O Benchmark (Fineberg, RND-93-007, section 2.3).
+
+Symbols are the report's: N points in each direction, NS time steps, IW steps between two writes,
+w bytes a word, T_T elapsed time with writing, T_C elapsed time without.
+"""
+
+from kernels._contract import require_range
+
+COMPONENTS = 5   # conserved variables a grid point
+WORD = 8         # bytes of a 64-bit word
+
+#: N: (NS, IW) of the report's Table 1
+TABLE_1 = {12: (60, 10), 64: (200, 5), 102: (200, 5)}
+
+
+def require_schedule(NS: int, IW: int) -> int:
+    """Number of dumps NS/IW.
+
+    Raises
+    ------
+    ValueError
+        If IW is outside 1 … NS, or does not divide NS (the last steps would not be in the file).
+    """
+    require_range("NS", NS, 1, 10**9, "time steps")
+    require_range("IW", IW, 1, NS, "time steps")
+    if NS % IW:
+        raise ValueError(f"IW = {IW} does not divide NS = {NS}, so the last {NS % IW} steps would not be "
+                         "written; choose an IW that divides NS")
+    return NS // IW
+
+
+def dump_bytes(N: int, w: int = WORD) -> int:
+    """Bytes of one dump of U: 5 w N³."""
+    return COMPONENTS * w * N**3
+
+
+def solution_bytes(N: int, NS: int, IW: int, w: int = WORD) -> int:
+    """Bytes of all dumps: 5 w N³ NS/IW."""
+    return dump_bytes(N, w) * require_schedule(NS, IW)
+
+
+def transfer_rate(N: int, NS: int, IW: int, T_T: float, w: int = WORD) -> float:
+    """R_IO = 5 w N³ (NS/IW) / T_T, bytes per second.
+
+    The rate of the whole application, computing included; not that of the disk.
+    """
+    if not T_T > 0:
+        raise ValueError(f"T_T = {T_T!r} s must be a positive elapsed time")
+    return solution_bytes(N, NS, IW, w) / T_T
+
+
+def overhead(T_T: float, T_C: float) -> float:
+    """zeta = T_T/T_C − 1, the share by which writing lengthens the run."""
+    if not T_T > 0:
+        raise ValueError(f"T_T = {T_T!r} s must be a positive elapsed time")
+    if not T_C > 0:
+        raise ValueError(f"T_C = {T_C!r} s must be a positive elapsed time")
+    return T_T / T_C - 1
+
+
+def overheads(T_T: float, T_C: dict[str, float]) -> dict[str, float]:
+    """``overhead`` for each choice of T_C.
+
+    The report's rule is the best verified time of the problem on the machine; what it did was the
+    time of the same code without writing.  A slower T_C makes the overhead look smaller.
+    """
+    return {name: overhead(T_T, seconds) for name, seconds in T_C.items()}

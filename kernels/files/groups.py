@@ -1,0 +1,259 @@
+"""Write groups: P processes write their parts of U into one file, at most g of them at a time.
+
+U is cut along three dimensions, so every process writes rows of a few hundred bytes, each at its own
+place: the pattern for which NHT-1's iPSC/860 code needed groups of 16 out of 128 nodes (Figure 1,
+time against group size).  Here the nodes are processes of one machine, usually more of them than
+CPUs, and the file system is this host's.
+"""
+
+import multiprocessing
+import os
+import tempfile
+import time
+import weakref
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._contract import Check, Presets, Work, require_range
+from kernels._resources import require_disk, require_memory
+from kernels.files.filesystem import describe
+from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
+from kernels.files.layout import DTYPE, Layout, SolutionError, checksum, open_solution, require_checksums
+from kernels.files.pending import WorkFolder
+from kernels.files.ways import preallocate, pwrite_all
+
+_ELEMENT = COMPONENTS * WORD
+_PATIENCE = 600.0   # seconds after which a silent worker is given up
+
+
+def process_grid(P: int) -> tuple[int, int, int]:
+    """P as a product of three factors as equal as can be, ascending: processes along i, j, k."""
+    choices = [(a, b, P // (a * b)) for a in range(1, P + 1) if P % a == 0
+               for b in range(a, P // a + 1) if (P // a) % b == 0 and P // (a * b) >= b]
+    return min(choices, key=lambda grid: grid[2] - grid[0])
+
+
+def _cut(N: int, parts: int, index: int) -> tuple[int, int]:
+    return N * index // parts, N * (index + 1) // parts
+
+
+def box(N: int, P: int, rank: int) -> tuple[tuple[int, int], ...]:
+    """Half-open ranges of i, j and k that process ``rank`` of P holds."""
+    px, py, pz = process_grid(P)
+    place = (rank % px, rank // px % py, rank // (px * py))
+    return tuple(_cut(N, parts, index) for parts, index in zip((px, py, pz), place, strict=True))
+
+
+def field_values(N: int, dump: int, i: tuple[int, int], j: tuple[int, int], k: tuple[int, int]) -> np.ndarray:
+    """The stand-in for U on a box: every word of the file has a value of its own, exact in float64."""
+    m = np.arange(COMPONENTS)
+    kk, jj, ii = (np.arange(*limits) for limits in (k, j, i))
+    place = ((kk[:, None, None] * N + jj[:, None]) * N + ii)[..., None] * COMPONENTS + m
+    return (place + dump * COMPONENTS * N**3).astype(DTYPE)
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """P processes write ``dumps`` dumps of U (5×N×N×N) for each group size."""
+
+    N: int = 24                 # grid points in each direction
+    P: int = 4                  # processes
+    dumps: int = 2              # dumps a file
+    groups: tuple[int, ...] = ()  # group sizes g; empty: 1, 2, 4 … P
+    fsync: bool = False         # wait for the device inside the time
+    folder: str | None = None   # where to write; None: the system's temporary folder
+
+    PRESETS: ClassVar = {
+        "quick": {},
+        "paper": {"N": 102, "P": 128, "dumps": 2},
+        "modern": {"N": 162, "P": 32, "dumps": 4},
+    }
+
+    def __post_init__(self):
+        require_range("N", self.N, 2, 500, "grid points")
+        require_range("P", self.P, 1, 256, "processes")
+        require_range("dumps", self.dumps, 1, 1000)
+        if max(process_grid(self.P)) > self.N:
+            raise ValueError(f"P = {self.P} processes cannot each hold a part of N = {self.N} points in "
+                             "every direction; choose fewer processes")
+        for g in self.groups:
+            require_range("g", g, 1, self.P, "processes")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The group sizes to run, ascending."""
+        if self.groups:
+            return tuple(sorted(set(self.groups)))
+        doubling = [2**n for n in range(self.P.bit_length()) if 2**n < self.P]
+        return (*doubling, self.P)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Elapsed seconds by group size, (repeats,) each, and how the data travelled."""
+
+    seconds: dict[int, np.ndarray]
+    filesystem: dict
+    paths: dict[int, Path]
+    keep: WorkFolder = field(repr=False)
+
+
+def _worker(rank, problem, connection, barrier, gates):
+    """One process: holds its part of U, writes it whenever told to."""
+    limits = box(problem.N, problem.P, rank)
+    parts = [field_values(problem.N, dump, *limits) for dump in range(problem.dumps)]
+    layout = Layout(problem.N, problem.dumps, 1)
+    connection.send((0.0, 0.0))
+    while (message := connection.recv()) is not None:
+        path, g = message
+        try:
+            handle = os.open(path, os.O_WRONLY)
+            try:
+                barrier.wait(_PATIENCE)
+                start = time.perf_counter()   # one clock for all processes of a machine
+                for dump, part in enumerate(parts):
+                    with gates[g]:
+                        _write_box(handle, layout, dump, part, limits)
+                end = time.perf_counter()
+            finally:
+                os.close(handle)
+            connection.send((start, end))
+        except Exception as error:
+            barrier.abort()
+            connection.send(f"{type(error).__name__}: {error}")
+
+
+def _write_box(handle, layout, dump, part, limits):
+    """Rows along i, each at its own place in the file."""
+    (i0, _), (j0, j1), (k0, k1) = limits
+    N, start = layout.N, layout.offset(dump)
+    for k in range(k0, k1):
+        for j in range(j0, j1):
+            row = part[k - k0, j - j0].reshape(-1).view(np.uint8)
+            pwrite_all(handle, row, start + ((k * N + j) * N + i0) * _ELEMENT)
+
+
+class Team:
+    """The P processes of a problem, started once and used for every group size."""
+
+    def __init__(self, problem: Problem):
+        context = multiprocessing.get_context("spawn")   # forking after threads exist is not safe
+        self.problem = problem
+        self.barrier = context.Barrier(problem.P)
+        gates = {g: context.Semaphore(g) for g in problem.sizes}
+        self.connections, self.processes = [], []
+        self._finalizer = weakref.finalize(self, _stop, self.connections, self.processes)
+        for rank in range(problem.P):
+            here, there = context.Pipe()
+            process = context.Process(target=_worker, args=(rank, problem, there, self.barrier, gates),
+                                      daemon=True)
+            process.start()
+            there.close()
+            self.connections.append(here)
+            self.processes.append(process)
+        self._collect()
+
+    def _collect(self) -> float:
+        """Seconds from the first start to the last end."""
+        try:
+            answers = [connection.recv() for connection in self.connections]
+        except EOFError:
+            raise RuntimeError("a writing process ended unexpectedly; "
+                               "what it said is on standard error") from None
+        errors = [answer for answer in answers if isinstance(answer, str)]
+        if errors:
+            self.barrier.reset()
+            # The others only report that the barrier broke: the cause sorts before them.
+            cause = min(errors, key=lambda text: text.startswith("BrokenBarrier"))
+            raise OSError(f"writing in groups failed: {cause}")
+        return max(end for _, end in answers) - min(start for start, _ in answers)
+
+    def write(self, path: Path, g: int, handle: int | None) -> float:
+        """Seconds from the first start until the last process is done (and fsync of ``handle``)."""
+        for connection in self.connections:
+            connection.send((str(path), g))
+        seconds = self._collect()
+        if handle is not None:
+            start = time.perf_counter()
+            os.fsync(handle)
+            seconds += time.perf_counter() - start
+        return seconds
+
+    def close(self) -> None:
+        """End the processes."""
+        self._finalizer()
+
+
+def _stop(connections, processes) -> None:
+    for connection in connections:
+        try:
+            connection.send(None)
+        except OSError:
+            pass
+    for process in processes:
+        process.join(10)
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def setup(problem: Problem, seed: int = 0) -> Team:
+    """Start the processes, each with its part of U in memory (``seed`` is not used)."""
+    require_memory(problem.dumps * dump_bytes(problem.N) + problem.P * 40 * 2**20,
+                   f"{problem.P} writing processes with N = {problem.N}")
+    return Team(problem)
+
+
+def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Result:
+    """Write the file once a group size and repeat, group sizes interleaved.
+
+    ``threads`` is not used: the processes of ``state`` do the work.
+    """
+    base = Path(problem.folder or tempfile.gettempdir())
+    layout = Layout(problem.N, problem.dumps, 1)
+    require_disk(base, len(problem.sizes) * layout.total_bytes, "the files of the group sweep")
+    work = WorkFolder(base, "write-groups")
+    sums = [checksum([field_values(problem.N, dump, *[(0, problem.N)] * 3)]) for dump in range(problem.dumps)]
+    seconds = {g: np.empty(repeats) for g in problem.sizes}
+    paths = {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
+    for repeat in range(repeats):
+        for g, path in paths.items():
+            path.unlink(missing_ok=True)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                preallocate(handle, layout.total_bytes)
+                pwrite_all(handle, layout.header(), 0)
+                seconds[g][repeat] = state.write(path, g, handle if problem.fsync else None)
+                tail = layout.trailer(sums)
+                pwrite_all(handle, tail, layout.trailer_offset)
+                os.ftruncate(handle, layout.trailer_offset + len(tail))
+            finally:
+                os.close(handle)
+    return Result(seconds, describe(base, fsync=problem.fsync), paths, work)
+
+
+def reference(problem: Problem, state: Team) -> np.ndarray:
+    """What the file must hold: float64 (dumps, N, N, N, 5)."""
+    return np.array([field_values(problem.N, dump, *[(0, problem.N)] * 3) for dump in range(problem.dumps)])
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Every file must read back to the values no single process ever had together."""
+    checks = []
+    for g, path in result.paths.items():
+        try:
+            with open_solution(path) as solution:
+                require_checksums(solution)
+            damaged = 0
+        except SolutionError:
+            damaged = 1
+        checks.append(Check.near(f"damaged files with write group {g}", damaged, 0, 0))
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """Bytes of one file for each group size."""
+    return Work(bytes_written=len(problem.sizes) * problem.dumps * dump_bytes(problem.N))

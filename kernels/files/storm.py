@@ -1,0 +1,299 @@
+"""Output steps of a forecast with and without a storm of small files (Salmond & Towers, 2014).
+
+At each output step the fields go to ``files`` files, a record each.  In the operational code every
+task also opened, read and closed three small files (one list of directories, two namelists), and the
+master task wrote one; the revised code did not.  Here tasks are shared out over threads, the file
+system is this host's, and there is no metadata server: in its place stand the system time and the
+number of calls this process hands to the kernel.
+
+The two variants take turns step by step, so that both see the same machine.
+"""
+
+import errno
+import os
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._contract import Check, Presets, Work, require_range
+from kernels._resources import require_disk, require_memory, require_threads
+from kernels.files.filesystem import describe
+from kernels.files.pending import WorkFolder
+from kernels.files.syscalls import touch_files
+from kernels.files.ways import preallocate, write_all
+
+try:
+    import resource
+except ImportError:   # not a POSIX system
+    resource = None
+
+READ_BY_EVERY_TASK = ("dirlist", "namelist_1", "namelist_2")
+WRITTEN_BY_MASTER = "ncf"
+VARIANTS = ("before", "after")   # with the small files, without them
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """``steps`` output steps of ``files`` records; ``tasks`` tasks that touch the small files."""
+
+    steps: int = 5               # output steps
+    files: int = 12              # output files, one record each a step
+    tasks: int = 24              # tasks that open, read and close the small files
+    record_bytes: int = 65536    # bytes of one record (a scale of its own; see ``full_record_bytes``)
+    small_bytes: int = 4096      # bytes of a small file (an assumption: the report has no sizes)
+    fsync: bool = False          # every step waits for the device
+    folder: str | None = None    # where to write; None: the system's temporary folder
+
+    PRESETS: ClassVar = {
+        "quick": {},
+        "paper": {"steps": 125, "files": 120, "tasks": 480},
+        "modern": {"steps": 125, "files": 120, "tasks": 1920, "record_bytes": 262144},
+    }
+
+    def __post_init__(self):
+        require_range("steps", self.steps, 1, 100_000)
+        require_range("files", self.files, 1, 800)
+        require_range("tasks", self.tasks, 1, 1_000_000)
+        require_range("record_bytes", self.record_bytes, 16, 2**31, "bytes")
+        require_range("small_bytes", self.small_bytes, 1, 2**24, "bytes")
+
+
+def small_file_sets(steps: int, tasks: int, by_task: int = len(READ_BY_EVERY_TASK),
+                    by_master: int = 1) -> int:
+    """Sets of open, read or write, close of small files: steps × (tasks × by_task + by_master)."""
+    return steps * (tasks * by_task + by_master)
+
+
+def implied_tasks(sets: float, steps: int, by_task: int = len(READ_BY_EVERY_TASK),
+                  by_master: int = 1) -> float:
+    """Tasks that would make ``sets`` in ``steps`` output steps: the inverse of ``small_file_sets``."""
+    return (sets / steps - by_master) / by_task
+
+
+def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
+    """Bytes of one record if ``total_bytes`` go to ``files`` files in ``steps`` steps."""
+    return total_bytes / (steps * files)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Per variant: seconds of each step, and what the kernel was asked to do.
+
+    ``seconds`` maps ``"before"`` and ``"after"`` to float64 (steps,); ``small_seconds`` is the part of
+    ``before`` that the small files took.  ``calls`` counts the calls made, ``system_seconds`` and
+    ``user_seconds`` are the process's CPU time (None where the system does not tell), ``kernel_calls``
+    the read and write calls that the kernel counted for the whole process (Linux, else None).
+    """
+
+    seconds: dict[str, np.ndarray]
+    small_seconds: np.ndarray
+    calls: dict[str, dict[str, int]]
+    system_seconds: dict[str, float | None]
+    user_seconds: dict[str, float | None]
+    kernel_calls: dict[str, dict[str, int] | None]
+    filesystem: dict
+    folders: dict[str, Path]
+    keep: WorkFolder = field(repr=False)
+
+
+def setup(problem: Problem, seed: int = 0) -> np.ndarray:
+    """One record, uint8 (record_bytes,); its first 16 bytes are overwritten by step and file number."""
+    require_memory(2 * problem.record_bytes, "a record")
+    # Compiled now, so that the first output step does not pay for it.
+    touch_files(np.zeros((1, 1), np.uint8), 0, os.O_RDONLY, np.zeros(1, np.uint8), np.zeros(3, np.int64))
+    return np.random.default_rng(seed).integers(0, 256, problem.record_bytes, dtype=np.uint8)
+
+
+def _cpu() -> tuple[float | None, float | None]:
+    if resource is None:
+        return None, None
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_stime, usage.ru_utime
+
+
+def _kernel_calls() -> dict[str, int] | None:
+    try:
+        lines = Path("/proc/self/io").read_text().split("\n")
+    except OSError:
+        return None
+    found = dict(line.split(": ") for line in lines if line)
+    return {"read": int(found["syscr"]), "write": int(found["syscw"])}
+
+
+def _touch_small(paths: list[Path], names: np.ndarray, tasks: int, nbytes: int) -> np.ndarray:
+    """``tasks`` tasks open, read to the end and close every small file.
+
+    Returns the calls that succeeded, int64 (3,): open, read, close.
+    """
+    counts, buffer = np.zeros(3, np.int64), np.zeros(nbytes, np.uint8)
+    failed = touch_files(names, tasks, os.O_RDONLY, buffer, counts)
+    if failed >= 0:
+        paths[failed].read_bytes()   # the same again: this time Python raises the error
+        raise OSError(errno.EIO, f"{paths[failed]} could not be opened or read once")
+    return counts
+
+
+class _Variant:
+    """One of the two codes: its output files and its counts."""
+
+    def __init__(self, problem, folder, pool, threads):
+        self.problem, self.folder, self.pool = problem, folder, pool
+        folder.mkdir()
+        bounds = [problem.tasks * n // threads for n in range(threads + 1)]
+        self.shares = [high - low for low, high in zip(bounds, bounds[1:], strict=False)]
+        self.small = [folder / name for name in READ_BY_EVERY_TASK]
+        for path in self.small:
+            path.write_bytes(b"x" * problem.small_bytes)
+        names = [os.fsencode(path) for path in self.small]
+        longest = max(map(len, names)) + 1
+        joined = b"".join(name.ljust(longest, b"\0") for name in names)
+        self.names = np.array(list(joined), np.uint8).reshape(len(names), longest)
+        self.calls = dict.fromkeys(("open", "read", "write", "close"), 0)
+        self.system, self.user, self.kernel = 0.0, 0.0, {"read": 0, "write": 0}
+        self.handles = []
+
+    def open(self):
+        for number in range(self.problem.files):
+            handle = os.open(self.folder / f"out-{number:04d}", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+            self.handles.append(handle)
+            preallocate(handle, self.problem.steps * self.problem.record_bytes)
+
+    def close(self):
+        while self.handles:
+            os.close(self.handles.pop())
+
+    def step(self, step: int, record: np.ndarray, storm: bool) -> tuple[float, float]:
+        """One output step; returns its seconds and those of the small files."""
+        cpu, kernel, start = _cpu(), _kernel_calls(), time.perf_counter()
+        if storm:
+            self._storm(step)
+        middle = time.perf_counter()
+        stamp = record[:16].view("<i8")
+        for number, handle in enumerate(self.handles):
+            stamp[:] = step, number
+            write_all(handle, record)
+            if self.problem.fsync:
+                os.fsync(handle)
+        self.calls["write"] += len(self.handles)
+        end = time.perf_counter()
+        self._account(cpu, kernel)
+        return end - start, middle - start
+
+    def _storm(self, step: int) -> None:
+        problem = self.problem
+        counts = sum(self.pool.map(
+            lambda share: _touch_small(self.small, self.names, share, problem.small_bytes), self.shares))
+        handle = os.open(self.folder / WRITTEN_BY_MASTER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        write_all(handle, b"x" * problem.small_bytes)
+        os.close(handle)
+        for name, count, by_master in zip(("open", "read", "close"), counts, (1, 0, 1), strict=True):
+            self.calls[name] += int(count) + by_master
+        self.calls["write"] += 1
+
+    def _account(self, cpu, kernel) -> None:
+        now, calls = _cpu(), _kernel_calls()
+        if cpu[0] is None:
+            self.system = self.user = None
+        else:
+            self.system += now[0] - cpu[0]
+            self.user += now[1] - cpu[1]
+        if kernel is None or calls is None:
+            self.kernel = None
+        else:
+            for name in self.kernel:
+                self.kernel[name] += calls[name] - kernel[name]
+
+
+def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
+    """All output steps of both variants, taking turns; ``repeats`` writes everything again.
+
+    Times are those of the last repeat.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written or has not enough space.
+    """
+    require_threads(threads)
+    base = Path(problem.folder or tempfile.gettempdir())
+    keep = WorkFolder(base, "output-steps")
+    require_disk(base, len(VARIANTS) * problem.steps * problem.files * problem.record_bytes,
+                 "the output steps")
+    record = state.copy()
+    for repeat in range(repeats):
+        with ThreadPoolExecutor(threads) as pool:
+            variants = {name: _Variant(problem, keep.path / f"{name}-{repeat}", pool, threads)
+                        for name in VARIANTS}
+            seconds = {name: np.empty(problem.steps) for name in VARIANTS}
+            small = np.empty(problem.steps)
+            try:
+                for variant in variants.values():
+                    variant.open()
+                for step in range(problem.steps):
+                    # Who goes first changes, so that neither always finds the caches warm.
+                    for name in VARIANTS if step % 2 == 0 else VARIANTS[::-1]:
+                        total, part = variants[name].step(step, record, name == "before")
+                        seconds[name][step] = total
+                        if name == "before":
+                            small[step] = part
+            finally:
+                for variant in variants.values():
+                    variant.close()
+    return Result(
+        seconds, small, *({name: getattr(variant, what) for name, variant in variants.items()}
+                          for what in ("calls", "system", "user", "kernel")),
+        describe(base, fsync=problem.fsync),
+        {name: variant.folder for name, variant in variants.items()}, keep)
+
+
+def reference(problem: Problem, state: np.ndarray) -> dict[str, dict[str, int]]:
+    """The calls of both variants, by arithmetic."""
+    sets = small_file_sets(problem.steps, problem.tasks)
+    records = problem.steps * problem.files
+    reads = 2 * problem.steps * problem.tasks * len(READ_BY_EVERY_TASK)   # the data and the end of file
+    return {"before": {"open": sets, "read": reads, "write": records + problem.steps, "close": sets},
+            "after": {"open": 0, "read": 0, "write": records, "close": 0}}
+
+
+def _misplaced(problem: Problem, folder: Path) -> int:
+    """Records that are not where they belong (files of the wrong size count whole)."""
+    wrong = 0
+    for number in range(problem.files):
+        with open(folder / f"out-{number:04d}", "rb") as file:
+            if os.fstat(file.fileno()).st_size != problem.steps * problem.record_bytes:
+                wrong += problem.steps
+                continue
+            for step in range(problem.steps):
+                file.seek(step * problem.record_bytes)
+                wrong += tuple(np.frombuffer(file.read(16), "<i8")) != (step, number)
+    return wrong
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Every record in its place, every call accounted for."""
+    checks = []
+    expected = reference(problem, None)
+    for name in VARIANTS:
+        misplaced = _misplaced(problem, result.folders[name])
+        checks.append(Check.near(f"{name}: records out of place", misplaced, 0, 0))
+        for call, count in expected[name].items():
+            checks.append(Check.near(f"{name}: {call} calls", result.calls[name][call], count, 0))
+        kernel = result.kernel_calls[name]
+        if kernel is not None:   # other threads of the process may add to it
+            for call in kernel:
+                least = expected[name][call]
+                checks.append(Check(f"{name}: {call} calls the kernel counted, at least", float(kernel[call]),
+                                    float(least), 0.0, kernel[call] >= least))
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """Bytes of both variants: records, and the small files of the first."""
+    records = len(VARIANTS) * problem.steps * problem.files * problem.record_bytes
+    return Work(bytes_read=problem.steps * problem.tasks * len(READ_BY_EVERY_TASK) * problem.small_bytes,
+                bytes_written=records + problem.steps * problem.small_bytes)

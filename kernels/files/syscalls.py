@@ -1,0 +1,68 @@
+"""Loops of system calls made from compiled code.
+
+An interpreter between two small calls would be timed with them, and its lock would let only one
+thread at a time prepare the next call.
+"""
+
+import numpy as np
+from numba.core import types
+
+from kernels._jit import kernel
+
+_write = types.ExternalFunction("write", types.intp(types.int32, types.uintp, types.uintp))
+_read = types.ExternalFunction("read", types.intp(types.int32, types.uintp, types.uintp))
+_lseek = types.ExternalFunction("lseek", types.int64(types.int32, types.int64, types.int32))
+_open = types.ExternalFunction("open", types.int32(types.uintp, types.int32))
+_close = types.ExternalFunction("close", types.int32(types.int32))
+_SEEK_CUR = 1
+
+
+@kernel
+def write_column(handle, address, count, nbytes, stride):
+    """``count`` elements of ``nbytes`` bytes, ``stride`` bytes apart in memory and in the file.
+
+    The first goes where ``handle`` stands: 40 bytes, a seek, 40 bytes …, as a program with a 1-D
+    decomposition writes U.  Returns the number written; fewer than ``count`` if a call failed or
+    wrote less than asked.
+    """
+    for n in range(np.uint64(count)):
+        if _write(handle, address + n * np.uint64(stride), np.uint64(nbytes)) != nbytes:
+            return np.int64(n)
+        if _lseek(handle, stride - nbytes, np.int32(_SEEK_CUR)) < 0:
+            return np.int64(n)
+    return np.int64(count)
+
+
+@kernel
+def touch_files(names, tasks, flags, buffer, counts):
+    """``tasks`` times: open each file, read it to its end, close it.
+
+    Parameters
+    ----------
+    names : uint8 (files, longest)
+        Paths, each closed by a zero byte.
+    tasks, flags : int
+        Repetitions; flags of ``open``.
+    buffer : uint8 (n,)
+        Where the bytes go; n is also the size of a read.
+    counts : int64 (3,)
+        Gets the number of open, read and close calls that succeeded.
+
+    Returns -1, or the number of the file that could not be opened or read.
+    """
+    counts[:] = 0
+    address, nbytes = np.uint64(buffer.ctypes.data), np.uint64(buffer.size)
+    for _ in range(np.uint64(tasks)):
+        for f in range(np.uint64(names.shape[0])):
+            handle = _open(np.uint64(names[f].ctypes.data), np.int32(flags))
+            if handle < 0:
+                return np.int64(f)
+            counts[0] += 1
+            got = 1
+            while got > 0:
+                got = _read(handle, address, nbytes)
+                counts[1] += got >= 0
+            counts[2] += _close(handle) == 0
+            if got < 0:
+                return np.int64(f)
+    return np.int64(-1)

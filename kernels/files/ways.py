@@ -1,0 +1,275 @@
+"""The ways of writing U, one class each, all with the same four words.
+
+``Way(part, layout, direct)`` opens the temporary file, pre-allocated; ``put(index, u, crc32)`` writes
+dump ``index``; ``finish(tail, fsync)`` writes the file's ``tail`` and waits for the device if ``fsync``;
+``close()`` lets go whatever happened.  ``u`` is float64 (N, N, N, 5), ``[k, j, i, m]``, C-contiguous;
+``crc32`` is its checksum, which those ways need that keep it beside the dump.
+"""
+
+import errno
+import mmap
+import os
+import struct
+
+import numpy as np
+
+from kernels._contract import require_choice
+from kernels.files.filesystem import ALIGNMENT, require_direct
+from kernels.files.formulas import COMPONENTS, WORD
+from kernels.files.layout import DTYPE, HEADER_BYTES, Layout
+
+
+def _bytes(u: np.ndarray) -> memoryview:
+    """The bytes of ``u`` as the file has them (a copy only on a big-endian machine)."""
+    return memoryview(np.ascontiguousarray(u, DTYPE).reshape(-1).view(np.uint8))
+
+
+def write_all(handle: int, data) -> None:
+    """``write`` until everything is written (the system may take less than it is given)."""
+    data = memoryview(data)
+    while data:
+        data = data[os.write(handle, data):]
+
+
+def pwrite_all(handle: int, data, offset: int) -> None:
+    """``pwrite`` until everything is written."""
+    data = memoryview(data)
+    while data:
+        written = os.pwrite(handle, data, offset)
+        data, offset = data[written:], offset + written
+
+
+def preallocate(handle: int, nbytes: int) -> None:
+    """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump."""
+    try:
+        os.posix_fallocate(handle, 0, nbytes)
+    except AttributeError:          # not every system has the call
+        os.ftruncate(handle, nbytes)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+            raise
+        os.ftruncate(handle, nbytes)
+
+
+class DirectStream:
+    """A sequential stream that reaches the device without the page cache (O_DIRECT).
+
+    Address, offset and length of every write must be multiples of the block size, and 5 w N³ is
+    none, so data go through an aligned buffer and what is left over opens the next write.
+    """
+
+    STAGE = 4 * 2**20
+
+    def __init__(self, handle: int):
+        self.handle = handle
+        self.filled = 0
+        self.length = 0
+        self.stage = mmap.mmap(-1, self.STAGE)   # page-aligned
+        self.view = memoryview(self.stage)
+
+    def write(self, data) -> None:
+        data = memoryview(data)
+        self.length += len(data)
+        while data:
+            part = min(len(data), self.STAGE - self.filled)
+            self.view[self.filled:self.filled + part] = data[:part]
+            self.filled += part
+            data = data[part:]
+            if self.filled == self.STAGE:
+                self._flush()
+
+    def _flush(self) -> None:
+        whole = self.filled - self.filled % ALIGNMENT
+        write_all(self.handle, self.view[:whole])
+        rest = self.filled - whole
+        self.view[:rest] = self.view[whole:self.filled]
+        self.filled = rest
+
+    def finish(self) -> None:
+        """Write the last block padded, then cut the file to its length."""
+        pad = -self.filled % ALIGNMENT
+        self.view[self.filled:self.filled + pad] = bytes(pad)
+        self.filled += pad
+        self._flush()
+        os.ftruncate(self.handle, self.length)
+
+    def close(self) -> None:
+        self.view.release()
+        self.stage.close()
+
+
+class FileWay:
+    """Common part: opening, pre-allocating, closing a solution file."""
+
+    RECORDS = False   # k-planes as Fortran records
+    DIRECT = False    # can be combined with O_DIRECT
+
+    def __init__(self, part, layout: Layout, direct: bool = False):
+        self.layout = layout
+        self.stream = None
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+        if direct:
+            require_direct(part.parent)
+            flags |= os.O_DIRECT
+        self.handle = os.open(part, flags, 0o666)
+        try:
+            preallocate(self.handle, layout.total_bytes)
+            if direct:
+                self.stream = DirectStream(self.handle)
+            self.append(layout.header())
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, data) -> None:
+        """Write ``data`` where the file stands."""
+        if self.stream is not None:
+            self.stream.write(data)
+        else:
+            write_all(self.handle, data)
+
+    def put(self, index: int, u: np.ndarray, crc32: int) -> None:
+        raise NotImplementedError
+
+    def finish(self, tail: bytes, fsync: bool) -> None:
+        if self.stream is not None:
+            self.stream.write(tail)
+            self.stream.finish()
+        else:
+            pwrite_all(self.handle, tail, self.layout.trailer_offset)
+            os.ftruncate(self.handle, self.layout.trailer_offset + len(tail))
+        if fsync:
+            os.fsync(self.handle)
+
+    def close(self) -> None:
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
+        if self.handle is not None:
+            os.close(self.handle)
+            self.handle = None
+
+
+class Records(FileWay):
+    """Sequential unformatted records, one a k-plane (5 w N² bytes), as the Cray code wrote."""
+
+    RECORDS = DIRECT = True
+
+    def put(self, index, u, crc32):
+        mark = struct.pack("<I", self.layout.plane_bytes)
+        for plane in u:
+            data = _bytes(plane)
+            if self.stream is not None:
+                for part in (mark, data, mark):
+                    self.stream.write(part)
+            elif os.writev(self.handle, [mark, data, mark]) != len(data) + 8:
+                raise OSError(errno.ENOSPC, "a record was written only in part")
+
+
+class Array(FileWay):
+    """The whole array in one sequential write without record marks, as the CM-2 code wrote."""
+
+    DIRECT = True
+
+    def put(self, index, u, crc32):
+        self.append(_bytes(u))
+
+
+class Elements(FileWay):
+    """40-byte writes with a seek after each, column i after column i, as the 1-D iPSC/860 code."""
+
+    def __init__(self, part, layout, direct=False):
+        from kernels.files.syscalls import write_column
+
+        super().__init__(part, layout, direct)
+        self._write_column = write_column
+        write_column(np.int32(self.handle), np.uint64(0), 0, 0, 0)   # compiled before the first dump
+
+    def put(self, index, u, crc32):
+        N, element = self.layout.N, COMPONENTS * WORD
+        data = np.ascontiguousarray(u, DTYPE)
+        view = _bytes(data)
+        for i in range(N):
+            start = self.layout.offset(index) + element * i
+            os.lseek(self.handle, start, os.SEEK_SET)
+            address = np.uint64(data.ctypes.data + element * i)
+            done = self._write_column(np.int32(self.handle), address, N * N, element, N * element)
+            if done != N * N:   # make the failing write again: this time Python raises its error
+                at = element * (i + done * N)
+                pwrite_all(self.handle, view[at:at + element], start + done * N * element)
+                raise OSError(errno.EIO, f"element write {done} of column {i} failed and cannot be repeated")
+
+
+class Positioned(FileWay):
+    """The whole array in one positioned write (``pwrite``)."""
+
+    DIRECT = True
+
+    def put(self, index, u, crc32):
+        if self.stream is not None:
+            self.stream.write(_bytes(u))
+        else:
+            pwrite_all(self.handle, _bytes(u), self.layout.offset(index))
+
+
+class Mapped(FileWay):
+    """A copy into the memory-mapped file; the kernel writes the pages when it likes, or at fsync."""
+
+    def __init__(self, part, layout, direct=False):
+        super().__init__(part, layout, direct)
+        self.map = None
+        try:
+            self.map = mmap.mmap(self.handle, layout.trailer_offset)
+        except BaseException:
+            self.close()
+            raise
+
+    def put(self, index, u, crc32):
+        data = _bytes(u)
+        offset = self.layout.offset(index)
+        self.map[offset:offset + len(data)] = data
+
+    def finish(self, tail, fsync):
+        if fsync:
+            self.map.flush()
+        super().finish(tail, fsync)
+
+    def close(self):
+        if getattr(self, "map", None) is not None:
+            self.map.close()
+            self.map = None
+        super().close()
+
+
+WAYS = {
+    "records": Records,
+    "array": Array,
+    "elements": Elements,
+    "positioned": Positioned,
+    "mapped": Mapped,
+}
+#: Ways that leave the form of the file to a library.
+CONTAINERS = ("netcdf", "zarr")
+#: Every name that ``way`` may have.
+NAMES = (*WAYS, *CONTAINERS)
+#: Ways that can be combined with O_DIRECT.
+DIRECT_WAYS = tuple(name for name, way in WAYS.items() if way.DIRECT)
+
+
+def require_way(way: str, direct: bool) -> None:
+    """``ValueError`` unless ``way`` is known and can be combined with ``direct``."""
+    require_choice("way", way, NAMES)
+    if direct and way not in DIRECT_WAYS:
+        raise ValueError(f"direct = True cannot be combined with way = {way!r}; choose direct = False or "
+                         f"one of {', '.join(map(repr, DIRECT_WAYS))}")
+
+
+def open_way(way: str, part, layout: Layout, direct: bool):
+    """Open ``part`` for writing the way called ``way``."""
+    if way in CONTAINERS:
+        from kernels.files.containers import WRITERS
+        return WRITERS[way](part, layout)
+    return WAYS[way](part, layout, direct)
+
+
+assert HEADER_BYTES % ALIGNMENT == 0
