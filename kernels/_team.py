@@ -9,6 +9,8 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 
+from kernels._resources import affinity_cpus, require_threads
+
 
 def bind(cpu: int) -> None:
     """Bind the calling thread to one CPU.
@@ -31,7 +33,7 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
     work : callable
         Takes the thread's number.
     threads : int
-        Size of the team.  One thread without binding runs in the caller.
+        Size of the team; the caller is member 0, and keeps its own CPUs afterwards.
     cpus : sequence of int, optional
         CPU of each thread; None leaves the placement to the system.
 
@@ -40,8 +42,6 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
     Exception
         The first exception of any thread, after all have ended.
     """
-    if threads == 1 and cpus is None:
-        return [work(0)]
     results, errors = [None] * threads, []
     gate = threading.Barrier(threads)
 
@@ -49,7 +49,8 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
         try:
             if cpus is not None:
                 bind(cpus[number])
-            gate.wait()
+            if threads > 1:
+                gate.wait()
             results[number] = work(number)
         except threading.BrokenBarrierError:
             pass  # another thread failed before the start and tells why
@@ -57,11 +58,42 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
             errors.append(error)
             gate.abort()
 
-    team = [threading.Thread(target=member, args=(number,), daemon=True) for number in range(threads)]
-    for thread in team:
-        thread.start()
-    for thread in team:
-        thread.join()
+    own = os.sched_getaffinity(0) if cpus is not None and hasattr(os, "sched_getaffinity") else None
+    team = [threading.Thread(target=member, args=(number,), daemon=True) for number in range(1, threads)]
+    try:
+        for thread in team:
+            thread.start()
+        member(0)
+        for thread in team:
+            thread.join()
+    finally:
+        if own is not None:
+            os.sched_setaffinity(0, own)
     if errors:
         raise errors[0]
     return results
+
+
+class Placement:
+    """CPUs of teams, settled once per size: asking the system costs more than a short run lasts."""
+
+    def __init__(self):
+        self._settled: dict[int, Sequence[int] | None] = {}
+
+    def cpus(self, threads: int, choose: Callable[[int], Sequence[int] | None]) -> Sequence[int] | None:
+        """``choose(threads)`` of the first call with this number of threads.
+
+        Raises
+        ------
+        ValueError
+            If there are more threads than usable CPUs, or as ``choose`` says.
+        """
+        if threads not in self._settled:
+            require_threads(threads)
+            self._settled[threads] = choose(threads)
+        return self._settled[threads]
+
+
+def first_cpus(threads: int) -> list[int]:
+    """The first usable CPUs, one a thread."""
+    return affinity_cpus()[:threads]

@@ -23,7 +23,7 @@ above what SMT could give, because the two copies never compete for anything but
 The additions stay in order (no reassociation); product and sum may fuse.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -31,8 +31,8 @@ import numpy as np
 from kernels._asm import barrier, opaque
 from kernels._contract import Check, Presets, Work, require_choice, require_range
 from kernels._jit import CONTRACT, kernel
-from kernels._resources import require_memory, require_threads, smt_siblings
-from kernels._team import run_team
+from kernels._resources import require_memory, smt_siblings
+from kernels._team import Placement, run_team
 
 #: Loop: (accumulators, step through the array in words or 0, flops an iteration).
 LOOPS = {"s1": (1, 0, 1), "s2": (2, 0, 2), "s10": (10, 0, 10), "streaming": (2, 2, 4), "skipping": (2, 10, 4)}
@@ -211,6 +211,7 @@ class State:
     """Arrays of words 1, 2, …, 16, 1, …: one a thread and stream, made when first asked for."""
 
     arrays: list[np.ndarray]
+    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -299,8 +300,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     MemoryError
         If the further threads' arrays do not fit.
     """
-    require_threads(threads)
-    cpus = thread_cpus(problem, threads)
+    cpus = state.placement.cpus(threads, lambda number: thread_cpus(problem, number))
     accumulators, step, _flops = LOOPS[problem.loop]
     _extend(problem, state, 1 if problem.shared else threads, cpus)
 

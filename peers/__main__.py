@@ -27,7 +27,8 @@ def _lines(row: Row) -> list[str]:
                      f"{row.ratio_min(peer):8.3f} {row.ratio_median(peer):8.3f}")
         time = ""
     for peer, distance in row.wrong.items():
-        lines.append(f"  {row.label:<44} {time:>10} {peer:<22} another answer, distance {distance:.3g}: not timed")
+        lines.append(f"  {row.label:<44} {time:>10} {peer:<22} "
+                     f"another answer, distance {distance:.3g}: not timed")
         time = ""
     return lines
 

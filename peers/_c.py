@@ -51,18 +51,20 @@ def build(source: str, options: tuple[str, ...], language: str = "c") -> ctypes.
     path = compiler(language)
     if path is None:
         variable, names = _CANDIDATES[language]
-        raise FileNotFoundError(f"no {language} compiler: none of {', '.join(names)} is found; set {variable}")
+        raise FileNotFoundError(f"none of {', '.join(names)} is found; install one or set {variable}")
     with tempfile.TemporaryDirectory(prefix="peers-") as folder:
         library = Path(folder) / "library.so"
         command = [path, *options, "-shared", "-fPIC", "-o", str(library), str(SOURCES / source), "-lm"]
         done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
         if done.returncode:
-            complaint = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
+            lines = done.stderr.splitlines() or ["it gave no reason"]
+            complaint = next((line for line in lines if "error" in line), lines[0])
             raise RuntimeError(f"{Path(path).name} {' '.join(options)}: {complaint.strip()}")
         return ctypes.CDLL(str(library))
 
 
-def variants(source: str, option_sets=None, language: str = "c") -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
+def variants(source: str, option_sets=None,
+             language: str = "c") -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
     """The source under every option set that works here, and what is absent with the reason."""
     built, absent = {}, []
     for name, options in (option_sets or OPTION_SETS).items():

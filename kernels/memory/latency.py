@@ -19,7 +19,7 @@ over a large set would find their first lines in the cache.  What a run returns 
 cycle it came, which is the same each time.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -27,8 +27,8 @@ import numpy as np
 from kernels._asm import barrier
 from kernels._contract import Check, Presets, Work, require_choice, require_range
 from kernels._jit import kernel
-from kernels._resources import affinity_cpus, require_memory, require_threads
-from kernels._team import run_team
+from kernels._resources import require_memory
+from kernels._team import Placement, first_cpus, run_team
 from kernels.memory import _pages
 
 ITEM = 4   # bytes of an item
@@ -126,6 +126,7 @@ class State:
     rank: np.ndarray       # (nodes,) uint32: place in the order, by block of ``spacing`` bytes
     positions: list[int]   # item at which each thread continues
     huge: float | None     # share of next_item on huge pages, None where unknown
+    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     ValueError
         If there are more threads than usable CPUs.
     """
-    require_threads(threads)
+    cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
     while len(state.positions) < threads:  # spread over the cycle, wherever the others stand now
         state.positions.append(int(state.order[len(state.positions) * problem.nodes // threads]))
     before, loads = state.positions[:threads], repeats * problem.loads
@@ -180,7 +181,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     def work(number: int) -> int:
         return int(chase(state.next_item, before[number], loads))
 
-    after = run_team(work, threads, affinity_cpus()[:threads] if problem.binding else None)
+    after = run_team(work, threads, cpus)
     state.positions[:threads] = after
     step = problem.spacing // ITEM
     moved = [(int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes

@@ -19,7 +19,7 @@ without reading it, so that the same memory system shows more STREAM bytes a sec
 s² + 2s = 1, so the values stay where they are and any number of repeats is possible.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -27,8 +27,8 @@ import numpy as np
 from kernels._asm import LANES, barrier, store_fence, stream_block
 from kernels._contract import Check, Presets, Work, require_choice, require_range
 from kernels._jit import CONTRACT, kernel
-from kernels._resources import affinity_cpus, require_memory, require_threads
-from kernels._team import run_team
+from kernels._resources import require_memory
+from kernels._team import Placement, first_cpus, run_team
 from kernels.memory import _pages
 
 WORD = 8  # bytes of an array element
@@ -156,6 +156,7 @@ class State:
     b: np.ndarray
     c: np.ndarray
     huge: float | None = None  # share of array a on huge pages, None where unknown
+    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     ValueError
         If there are more threads than usable CPUs.
     """
-    require_threads(threads)
+    cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
     parts = _parts(problem.n, threads)
     functions = NONTEMPORAL if problem.nontemporal else PLAIN
 
@@ -222,7 +223,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
             for function in functions.values():
                 function(a, b, c, SCALAR, 1)
 
-    run_team(work, threads, affinity_cpus()[:threads] if problem.binding else None)
+    run_team(work, threads, cpus)
     return Result(state.a, state.b, state.c, repeats, state.huge)
 
 

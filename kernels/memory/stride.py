@@ -14,7 +14,7 @@ Bandwidth counts the bytes asked for, 4 a read (``work``).  ``lines_moved`` says
 lines those reads touch: from stride 16 on, each read costs a line of 64 bytes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -22,8 +22,8 @@ import numpy as np
 from kernels._asm import barrier, opaque, sum_lines
 from kernels._contract import Check, Presets, Work, require_choice, require_range
 from kernels._jit import kernel
-from kernels._resources import affinity_cpus, require_memory, require_threads
-from kernels._team import run_team
+from kernels._resources import require_memory
+from kernels._team import Placement, first_cpus, run_team
 from kernels.memory import _pages
 
 ITEM = 4          # bytes of an item
@@ -154,6 +154,7 @@ class State:
     arrays: list[np.ndarray]  # (items,) uint32 each
     seed: int
     huge: float | None = None  # share of the first array on huge pages, None where unknown
+    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True)
@@ -167,11 +168,7 @@ class Result:
     huge: float | None    # share of the first array on huge pages, None where unknown
 
 
-def _cpus(problem: Problem, threads: int):
-    return affinity_cpus()[:threads] if problem.binding else None
-
-
-def _extend(problem: Problem, state: State, threads: int) -> None:
+def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
     """Arrays up to ``threads``, each first touched by a thread on the CPU that will read it."""
     missing = threads - len(state.arrays)
     if missing <= 0:
@@ -184,7 +181,6 @@ def _extend(problem: Problem, state: State, threads: int) -> None:
         fill(a, _offset(state.seed, first + number))
         return a
 
-    cpus = _cpus(problem, threads)
     state.arrays += run_team(make, missing, cpus[first:] if cpus else None)
     if first == 0:
         state.huge = _pages.huge_fraction(state.arrays[0])
@@ -203,7 +199,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If the working set does not fit into the available memory.
     """
     state = State([], seed)
-    _extend(problem, state, 1)
+    cpus = state.placement.cpus(1, first_cpus if problem.binding else lambda _: None)
+    _extend(problem, state, 1, cpus)
     return state
 
 
@@ -217,8 +214,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     MemoryError
         If the further threads' arrays do not fit.
     """
-    require_threads(threads)
-    _extend(problem, state, threads)
+    cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
+    _extend(problem, state, threads, cpus)
 
     def read(number: int):
         out = np.zeros(16, np.uint32)
@@ -232,7 +229,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
             left -= passes
         return int(out[0]), int(out[1])
 
-    pairs = run_team(read, threads, _cpus(problem, threads))
+    pairs = run_team(read, threads, cpus)
     return Result(np.array([total for total, _ in pairs], np.uint32), np.array([made for _, made in pairs]),
                   repeats, state.seed, state.huge)
 

@@ -1,0 +1,139 @@
+"""Strided sums, pointer chase and STREAM's triad beside the same in C, on the same arrays.
+
+Both sides run on the same team of threads, on the same memory and therefore on the same pages.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kernels._resources import available_memory
+from kernels._team import run_team
+from kernels.memory import latency, stream, stride
+from peers import Absent, Comparison, _c
+
+def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    pointer, size, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
+    library.stride_sum.argtypes = [pointer, size, size, size, pointer]
+    library.stride_sum.restype = None
+    library.chase.argtypes = [pointer, size, size]
+    library.chase.restype = size
+    for function, result in ((library.triad, None), (library.triad_nontemporal, ctypes.c_int)):
+        function.argtypes = [pointer, pointer, pointer, real, size, size]
+        function.restype = result
+    return library
+
+
+def _size(nbytes: int) -> str:
+    return f"{nbytes // 2**20} MiB" if nbytes >= 2**20 else f"{nbytes // 2**10} KiB"
+
+
+def stride_points(largest: int) -> Iterator[stride.Problem]:
+    """The compared part of the sweep: working sets from 16 KiB by factors of 4, strides by 4."""
+    for nbytes in (2**14, 2**16, 2**18, 2**20, 2**22, 2**24, 2**26, 2**28, 2**29):
+        for step in (1, 2, 4, 8, 16, 32, 64, 256, 1024):
+            if nbytes <= largest and step <= nbytes // stride.ITEM:
+                yield stride.Problem(nbytes=nbytes, stride=step)
+
+
+def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
+    whole = stride.Problem(nbytes=largest, pages="huge")
+    state = stride.setup(whole)
+    stride.run(whole, state, threads=threads)  # makes the other threads' arrays
+
+    def c_side(library, problem) -> Callable:
+        def call(repeats=1):
+            def work(number):
+                out = np.zeros(16, np.uint32)
+                library.stride_sum(state.arrays[number].ctypes.data, problem.items, problem.stride, repeats,
+                                   out.ctypes.data)
+                return int(out[0])
+            return np.array(run_team(work, threads))
+        return call
+
+    for problem in stride_points(largest):
+        yield Comparison(
+            group="stride bandwidth", label=f"{_size(problem.nbytes)}, stride {problem.stride}",
+            ours=lambda repeats=1, problem=problem: stride.run(problem, state, threads, repeats).sums,
+            peers={name: c_side(library, problem) for name, library in libraries.items()},
+            check=lambda ours, theirs: float(np.count_nonzero(ours.astype(np.int64) != theirs)),
+            tolerance=0)
+
+
+def _chase(libraries, threads: int, largest: int) -> Iterator[Comparison]:
+    for nbytes in (2**14, 2**16, 2**18, 2**20, 2**22, 2**24, 2**26, 2**28):
+        if nbytes > largest:
+            continue
+        problem = latency.Problem(nbytes=nbytes, loads=2**14, pages="huge")
+        state = latency.setup(problem)
+        latency.run(problem, state, threads)
+
+        def c_side(library, problem=problem, state=state) -> Callable:
+            places = list(state.positions)  # the peer keeps its own place on the same cycle
+
+            def call(repeats=1):
+                loads = repeats * problem.loads
+                before = list(places)
+
+                def work(number):
+                    return library.chase(state.next_item.ctypes.data, before[number], loads)
+
+                places[:] = run_team(work, threads)
+                step = problem.spacing // latency.ITEM
+                return np.array([(int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
+                                 for a, b in zip(before, places, strict=True)])
+            return call
+
+        def ours(repeats=1, problem=problem, state=state):
+            return latency.run(problem, state, threads, repeats).advance
+
+        yield Comparison(
+            group="random latency", label=_size(nbytes), ours=ours,
+            peers={name: c_side(library) for name, library in libraries.items()},
+            check=lambda mine, theirs: float(np.count_nonzero(mine != theirs)), tolerance=0)
+
+
+def _triad(libraries, threads: int, largest: int) -> Iterator[Comparison]:
+    for n in (2**20, 2**23, 2**25):
+        if 8 * n > largest:
+            continue
+        for nontemporal in (False, True):
+            problem = stream.Problem(n=n, nontemporal=nontemporal, pages="huge")
+            state = stream.setup(problem)
+            parts = stream._parts(n, threads)
+
+            def c_side(library, state=state, parts=parts, nontemporal=nontemporal) -> Callable:
+                function = library.triad_nontemporal if nontemporal else library.triad
+
+                def call(repeats=1):
+                    def work(number):
+                        a, b, c = (array[parts[number]] for array in (state.a, state.b, state.c))
+                        function(a.ctypes.data, b.ctypes.data, c.ctypes.data, stream.SCALAR, a.size, repeats)
+                    run_team(work, threads)
+                    return state.a[::97].copy()
+                return call
+
+            def ours(repeats=1, problem=problem, state=state):
+                return stream.run(problem, state, threads, repeats).a[::97].copy()
+
+            kind = "non-temporal" if nontemporal else "plain"
+            yield Comparison(
+                group=f"triad, {kind}", label=f"3 × {_size(8 * n)}", ours=ours,
+                peers={name: c_side(library) for name, library in libraries.items()},
+                check=lambda mine, theirs: float(np.max(np.abs(mine - theirs))), tolerance=1e-15)
+
+
+def comparisons(threads: int) -> Iterator[Comparison | Absent]:
+    """Stride bandwidth, random latency, triad plain and non-temporal, each against our C."""
+    libraries, absent = _c.variants("memory.c")
+    yield from absent
+    if not libraries:
+        return
+    for library in libraries.values():
+        _declared(library)
+    free = available_memory()
+    largest = 2**29 if free is None else min(2**29, 2 ** int(np.log2(max(2**22, free // (6 * threads)))))
+    yield from _stride(libraries, threads, largest)
+    yield from _chase(libraries, threads, largest)
+    yield from _triad(libraries, threads, largest)

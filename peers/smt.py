@@ -1,0 +1,60 @@
+"""The five SMT loops beside the same in C, on the same threads, CPUs and arrays."""
+
+import ctypes
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kernels import smt
+from kernels._team import run_team
+from peers import Absent, Comparison, _c, relative_difference
+
+N = {"s1": 2**14, "s2": 2**14, "s10": 2**14, "streaming": 2**23, "skipping": 2**23}
+
+
+def _c_side(library: ctypes.CDLL, problem: smt.Problem, state: smt.State, threads: int) -> Callable:
+    accumulators, step, _flops = smt.LOOPS[problem.loop]
+    pointer, whole = ctypes.c_void_p, ctypes.c_int64
+    function = getattr(library, "array_loop" if step else f"{problem.loop}_loop")
+    function.argtypes = [pointer, whole, whole, whole, pointer] if step else [whole, whole, pointer]
+    function.restype = None
+    cpus = smt.thread_cpus(problem, threads)
+
+    def call(repeats=1):
+        def work(number):
+            out = np.zeros(16)
+            if step:
+                function(state.arrays[number].ctypes.data, step, problem.iterations, repeats, out.ctypes.data)
+            else:
+                function(problem.iterations, repeats, out.ctypes.data)
+            return out[:accumulators]
+        return np.array(run_team(work, threads, cpus))
+    return call
+
+
+def comparisons(threads: int) -> Iterator[Comparison | Absent]:
+    """Every loop with one thread a core, bound; and with two, where cores have two."""
+    libraries, absent = _c.variants("smt.c")
+    yield from absent
+    if not libraries:
+        return
+    for per_core in (1, 2):
+        for loop in smt.LOOPS:
+            problem = smt.Problem(loop=loop, n=N[loop], threads_per_core=per_core)
+            try:
+                smt.thread_cpus(problem, threads)
+            except ValueError as error:
+                if threads > 1:
+                    yield Absent(f"SMT loops with {per_core} threads a core", str(error))
+                break
+            state = smt.setup(problem)
+            smt.run(problem, state, threads)  # makes the other threads' arrays
+
+            def ours(repeats=1, problem=problem, state=state):
+                return smt.run(problem, state, threads, repeats).sums[:, 0]
+
+            yield Comparison(
+                group=f"SMT loops, {problem.label}", label=loop, ours=ours,
+                peers={name: _c_side(library, problem, state, threads)
+                       for name, library in libraries.items()},
+                check=relative_difference, tolerance=problem.iterations * 2.0**-52)
