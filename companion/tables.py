@@ -20,15 +20,28 @@ import xarray as xr
 from companion import _csv
 from companion._csv import TableError, half_unit
 
-__all__ = ["TableError", "catalogue", "describe", "digits", "documents", "load", "machines", "names", "package",
-           "printed", "text"]
+__all__ = [
+    "TableError",
+    "catalogue",
+    "describe",
+    "digits",
+    "documents",
+    "load",
+    "machines",
+    "names",
+    "package",
+    "printed",
+    "text",
+]
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def documents() -> list[str]:
     """Identifiers of the documents that have tables."""
-    return sorted(path.parent.name for path in DATA.glob("*/resources.json") if path.parent.name != "machines")
+    return sorted(
+        path.parent.name for path in DATA.glob("*/resources.json") if path.parent.name != "machines"
+    )
 
 
 @cache
@@ -39,8 +52,10 @@ def _fragment(document: str) -> dict:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise TableError(f"{document}/resources.json, row {error.lineno}, column {error.colno}: "
-                         f"{error.msg}; mend the descriptor.") from None
+        raise TableError(
+            f"{document}/resources.json, row {error.lineno}, column {error.colno}: "
+            f"{error.msg}; mend the descriptor."
+        ) from None
 
 
 def names(document: str) -> list[str]:
@@ -58,7 +73,9 @@ def describe(document: str, table: str) -> dict:
         if resource["name"] == table:
             return resource
     views = [view["name"] for view in _fragment(document).get("views", [])]
-    raise TableError(f"table {table!r} of {document} is unknown; choose one of {', '.join(names(document) + views)}.")
+    raise TableError(
+        f"table {table!r} of {document} is unknown; choose one of {', '.join(names(document) + views)}."
+    )
 
 
 @cache
@@ -112,8 +129,10 @@ def _typed(field: dict, column: list[str]):
         return pd.Series(column, dtype=object)
     values = [_csv.parse(field, cell) if cell else None for cell in column]
     if None in values:
-        return pd.Series([math.nan if value is None else value for value in values],
-                         dtype=object if field["type"] == "boolean" else float)
+        return pd.Series(
+            [math.nan if value is None else value for value in values],
+            dtype=object if field["type"] == "boolean" else float,
+        )
     return pd.Series(values, dtype={"integer": "int64", "number": float, "boolean": bool}[field["type"]])
 
 
@@ -136,15 +155,25 @@ def digits(document: str, table: str) -> pd.DataFrame:
     cells = text(document, table)
     unit = cells[resource["facts"]["unit"]] if "facts" in resource else [None] * len(cells)
     numeric = numeric_columns(resource)
-    return pd.DataFrame({field["name"]: [half(field, cell, u) if field["name"] in numeric and u != "" else math.nan
-                                         for cell, u in zip(cells[field["name"]], unit, strict=True)]
-                         for field in resource["schema"]["fields"]})
+    return pd.DataFrame(
+        {
+            field["name"]: [
+                half(field, cell, u) if field["name"] in numeric and u != "" else math.nan
+                for cell, u in zip(cells[field["name"]], unit, strict=True)
+            ]
+            for field in resource["schema"]["fields"]
+        }
+    )
 
 
 def numeric_columns(resource: dict) -> list[str]:
     """Columns whose cells are numbers: those of a numeric type, and the value columns of facts."""
-    return [field["name"] for field in resource["schema"]["fields"]
-            if field["type"] in ("integer", "number") or field["name"] in resource.get("facts", {}).get("values", {})]
+    return [
+        field["name"]
+        for field in resource["schema"]["fields"]
+        if field["type"] in ("integer", "number")
+        or field["name"] in resource.get("facts", {}).get("values", {})
+    ]
 
 
 def load(document: str, table: str) -> xr.Dataset:
@@ -187,10 +216,20 @@ def source(document: str, resource: dict) -> str:
 def _view(document: str, view: dict) -> xr.Dataset:
     """Several tables of one shape side by side along a new dimension."""
     parts = [load(document, name) for name in view["tables"]]
-    labels = xr.DataArray(view["labels"], dims=view["dim"], name=view["dim"], attrs={"long_name": view["dim"]})
+    labels = xr.DataArray(
+        view["labels"], dims=view["dim"], name=view["dim"], attrs={"long_name": view["dim"]}
+    )
     joined = xr.concat(parts, dim=labels, join="outer", combine_attrs="drop_conflicts", data_vars="all")
-    return joined.assign_attrs(title=view["title"], document=document, tables=", ".join(view["tables"]),
-                               source="; ".join(part.attrs["source"] for part in parts))
+    joined = joined.reindex({dim: list(dict.fromkeys(value for part in parts for value in part[dim].values))
+                             for dim in parts[0].dims})  # printed order; an outer join sorts
+    for name in [name for name, variable in joined.data_vars.items() if variable.dtype == object]:
+        joined[name] = joined[name].fillna("").astype(str)
+    return joined.assign_attrs(
+        title=view["title"],
+        document=document,
+        tables=", ".join(view["tables"]),
+        source="; ".join(part.attrs["source"] for part in parts),
+    )
 
 
 def _attributes(field: dict) -> dict:
@@ -217,7 +256,9 @@ def _cube(document: str, resource: dict) -> xr.Dataset:
         parts = [blank if part is None else part for part in parts]
         dataset[variable] = xr.concat(parts, dim=labels).transpose(..., stack["dim"])
         fields[variable] = dict(fields[next(name for name in columns if name)])
-        fields[variable]["long_name"] = stack.get("long_names", {}).get(variable, fields[variable]["long_name"])
+        fields[variable]["long_name"] = stack.get("long_names", {}).get(
+            variable, fields[variable]["long_name"]
+        )
     if wide:
         fields[stack["dim"]] = {"long_name": stack.get("description", stack["dim"])}
     return _labelled(dataset, fields)
@@ -227,11 +268,16 @@ def _labelled(dataset: xr.Dataset, fields: dict) -> xr.Dataset:
     """Attach attributes; make text columns text, with ``""`` for what is not printed."""
     for name, variable in dataset.variables.items():
         if variable.dtype == object:
-            values = ["" if value is None or value is np.nan or value != value else value
-                      for value in variable.values.ravel()]
+            values = [
+                "" if value is None or value is np.nan or value != value else value
+                for value in variable.values.ravel()
+            ]
             filled = np.array([str(value) for value in values]).reshape(variable.shape)
-            dataset = dataset.assign_coords({name: (variable.dims, filled)}) if name in dataset.coords else \
-                dataset.assign({name: (variable.dims, filled)})
+            dataset = (
+                dataset.assign_coords({name: (variable.dims, filled)})
+                if name in dataset.coords
+                else dataset.assign({name: (variable.dims, filled)})
+            )
         dataset[name].attrs.update(fields.get(name, {}))
     return dataset
 
@@ -246,16 +292,20 @@ def _tree(document: str, resource: dict) -> xr.Dataset:
     root = frame[node].iloc[0]
     frame = frame[(frame[parent] != frame[node]) | (frame[node] == root)]
     if frame[node].duplicated().any():
-        raise TableError(f"{document}/{resource['name']}.csv, column {node!r}: "
-                         f"node {frame[node][frame[node].duplicated()].iloc[0]} has two parents.")
+        raise TableError(
+            f"{document}/{resource['name']}.csv, column {node!r}: "
+            f"node {frame[node][frame[node].duplicated()].iloc[0]} has two parents."
+        )
     up = dict(zip(frame[node], frame[parent], strict=True))
     depth = []
     for name in frame[node]:
         steps = 0
         while name != root and steps <= len(up):
             if up.get(name) is None:
-                raise TableError(f"{document}/{resource['name']}.csv, column {parent!r}: "
-                                 f"node {name} does not hang on the root {root}.")
+                raise TableError(
+                    f"{document}/{resource['name']}.csv, column {parent!r}: "
+                    f"node {name} does not hang on the root {root}."
+                )
             name, steps = up[name], steps + 1
         depth.append(steps)
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
@@ -276,10 +326,12 @@ def _facts(document: str, resource: dict) -> xr.Dataset:
         unit = row[facts["unit"]]
         cells = [row[column] for column in facts["values"]]
         values = [float(cell) if cell else math.nan for cell in cells] if unit else cells
-        attributes = {"long_name": row.get("description") or row[facts["key"]]} | ({"units": unit} if unit else {})
+        attributes = {"long_name": row.get("description") or row[facts["key"]]} | (
+            {"units": unit} if unit else {}
+        )
         if row.get("note"):
             attributes["note"] = row["note"]
-        variables[row[facts["key"]]] = ((dim, values, attributes) if dim else ((), values[0], attributes))
+        variables[row[facts["key"]]] = (dim, values, attributes) if dim else ((), values[0], attributes)
     coords = {dim: (dim, list(facts["values"].values()))} if dim else {}
     return xr.Dataset(variables, coords=coords)
 
@@ -292,10 +344,18 @@ def catalogue() -> pd.DataFrame:
             resource = describe(document, name)
             cells = text(document, name)
             values = digits(document, name)
-            records.append({"document": document, "table": name, "title": resource["title"],
-                            "source": source(document, resource), "rows": len(cells), "columns": cells.shape[1],
-                            "numeric_cells": int(values.notna().to_numpy().sum()),
-                            "notes": int((cells["note"] != "").sum()) if "note" in cells else 0})
+            records.append(
+                {
+                    "document": document,
+                    "table": name,
+                    "title": resource["title"],
+                    "source": source(document, resource),
+                    "rows": len(cells),
+                    "columns": cells.shape[1],
+                    "numeric_cells": int(values.notna().to_numpy().sum()),
+                    "notes": int((cells["note"] != "").sum()) if "note" in cells else 0,
+                }
+            )
     return pd.DataFrame(records)
 
 
@@ -316,8 +376,12 @@ def machines(long: bool = False) -> xr.Dataset | pd.DataFrame:
     for name, about in properties.items():
         chosen = rows[rows["property"] == name].set_index("machine")
         if about["unit"]:
-            values = [float(chosen["value"][m]) * about["accepts"][chosen["unit"][m]] if m in chosen.index
-                      else math.nan for m in order]
+            values = [
+                float(chosen["value"][m]) * about["accepts"][chosen["unit"][m]]
+                if m in chosen.index
+                else math.nan
+                for m in order
+            ]
             attributes = {"units": about["unit"], "long_name": about["description"]}
         else:
             values = [chosen["value"].get(m, "") for m in order]
@@ -334,7 +398,9 @@ def _check_machine(path: Path, body: list[list[str]]) -> None:
         if accepted is None:
             _csv.fail(path, number, "property", f"{name!r} is none of {', '.join(properties)}.")
         if unit not in (accepted or [""]):
-            _csv.fail(path, number, "unit", f"{unit!r} is no unit of {name}; choose one of {', '.join(accepted)}.")
+            _csv.fail(
+                path, number, "unit", f"{unit!r} is no unit of {name}; choose one of {', '.join(accepted)}."
+            )
         if accepted and not _csv.NUMBER.fullmatch(value):
             _csv.fail(path, number, "value", f"{value!r} has the unit {unit} but is not a number.")
 
@@ -347,14 +413,26 @@ def package() -> dict:
             resource = describe(document, name)
             extra = {key: value for key, value in resource.items() if key not in ("name", "schema", "page")}
             schema = {"missingValues": [""]} | resource["schema"]
-            resources.append({"name": f"{document}-{name.replace('_', '-')}", "path": f"{document}/{name}.csv",
-                              "profile": "tabular-data-resource", "format": "csv", "mediatype": "text/csv",
-                              "encoding": "utf-8", "sources": [{"title": source(document, resource)}],
-                              **extra, "schema": schema})
-    return {"name": "supercomputers-rerun", "profile": "tabular-data-package",
-            "title": "Tables of five supercomputer benchmark reports, 1982-2014",
-            "description": "One CSV per printed table, as printed; see README.md for the conventions.",
-            "resources": resources}
+            resources.append(
+                {
+                    "name": f"{document}-{name.replace('_', '-')}",
+                    "path": f"{document}/{name}.csv",
+                    "profile": "tabular-data-resource",
+                    "format": "csv",
+                    "mediatype": "text/csv",
+                    "encoding": "utf-8",
+                    "sources": [{"title": source(document, resource)}],
+                    **extra,
+                    "schema": schema,
+                }
+            )
+    return {
+        "name": "supercomputers-rerun",
+        "profile": "tabular-data-package",
+        "title": "Tables of five supercomputer benchmark reports, 1982-2014",
+        "description": "One CSV per printed table, as printed; see README.md for the conventions.",
+        "resources": resources,
+    }
 
 
 def write_package() -> Path:
@@ -371,5 +449,7 @@ def write_package() -> Path:
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["package"]:
-        sys.exit("usage: python -m companion.tables package   (writes data/datapackage.json from data/*/resources.json)")
+        sys.exit(
+            "usage: python -m companion.tables package   (writes data/datapackage.json from data/*/resources.json)"
+        )
     print(write_package().name)

@@ -80,7 +80,8 @@ def test_restored_net_times_are_total_minus_write_ups():
 @pytest.mark.parametrize("table", ["fig4_1", "fig4_2", "fig5_1", "fig5_2", "sec4_5"])
 def test_row_labels_say_files_and_device(table):
     frame = tables.printed("xmp1982", table)
-    for label, files, location in zip(frame["configuration"], frame["work_files"], frame["location"], strict=True):
+    rows = zip(frame["configuration"], frame["work_files"], frame["location"], strict=True)
+    for label, files, location in rows:
         device = re.search(r"(disk|bmr|ssd)(\d)", label)
         assert (device[1].upper(), int(device[2])) == (location, files)
 
@@ -106,7 +107,10 @@ def test_dimensions_suit_analysis():
     assert write_ups["net_forecast"].dims == ("configuration",)
     assert write_ups["write_step"].attrs["units"] == "s"
     assert (write_ups["write_step"].sum("step") == write_ups["write_sum"]).all()
-    assert dict(tables.load("xmp1982", "write_ups").sizes) == {"model": 2, "configuration": 10, "step": 5}
+    both = tables.load("xmp1982", "write_ups")
+    assert dict(both.sizes) == {"model": 2, "configuration": 10, "step": 5}
+    assert list(both["configuration"].values[:3]) == ["cray1a-disk4", "disk4", "bmr1"]
+    assert both["location"].sel(model="simulator", configuration="cray1a-disk4") == ""
 
 
 def test_frictionless_finds_the_tables_valid():
