@@ -21,6 +21,7 @@ A kernel is a module (or package) with these names at its top:
 """
 
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 
@@ -102,11 +103,15 @@ class Presets:
 
 
 def require_range(field: str, value, low, high, unit: str = "") -> None:
-    """``ValueError`` that names field, value and range unless ``low <= value <= high``."""
+    """``ValueError`` that names field, value and range unless ``low <= value <= high``.
+
+    Whole bounds ask for a whole number.  NaN lies in no range; a truth value is no number.
+    """
     unit = f" {unit}" if unit else ""
     whole = isinstance(low, int) and isinstance(high, int)
-    if whole and (isinstance(value, bool) or not isinstance(value, int)):
-        raise ValueError(f"{field} = {value!r} must be a whole number in {low} … {high}{unit}")
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        kind = "whole number" if whole else "number"
+        raise ValueError(f"{field} = {value!r} must be a {kind} in {low} … {high}{unit}")
     if not low <= value <= high:
         raise ValueError(f"{field} = {value!r}{unit} is outside {low} … {high}{unit}")
 

@@ -7,7 +7,10 @@ its caller does not name.
 
 import hashlib
 import os
+import re
+import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import numba
@@ -33,6 +36,30 @@ def source_digest() -> str:
     return digest.hexdigest()[:16]
 
 
+def _prune(base: Path, keep: Path, newest: int = 16, days: float = 30.0) -> None:
+    """Remove caches of sources that are no longer used from ``base``.
+
+    Every process touches its folder when it starts.  A folder goes if it was not touched for ``days``,
+    or for one day when ``newest`` younger ones exist; so what a running process uses stays.  Each is
+    renamed before it is removed: of two processes that prune at once, one finds it gone.
+    """
+    now = time.time()
+    try:
+        found = [path for path in base.iterdir() if re.fullmatch("[0-9a-f]{16}", path.name) and path != keep]
+        used = sorted(((path.stat().st_mtime, path) for path in found), reverse=True)
+    except OSError:
+        return
+    for rank, (touched, path) in enumerate(used):
+        age = (now - touched) / 86400
+        if age > days or (rank >= newest and age > 1):
+            doomed = path.with_name(f"{path.name}.{os.getpid()}.old")
+            try:
+                path.rename(doomed)
+            except OSError:
+                continue
+            shutil.rmtree(doomed, ignore_errors=True)
+
+
 def _cache_folder() -> Path:
     """First writable of: the checkout's ``.cache``, the user's cache folder, a temporary one.
 
@@ -49,6 +76,8 @@ def _cache_folder() -> Path:
         except OSError:
             continue
         if os.access(folder, os.W_OK):
+            os.utime(folder)
+            _prune(folder.parent, keep=folder)
             return folder
     return Path(tempfile.mkdtemp(prefix="supercomputers-rerun-numba-"))
 

@@ -1,0 +1,85 @@
+"""Small kernels with known behaviour, so that the harness is tested without any real kernel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from companion import experiments
+from companion.bench import Case
+from kernels._contract import Check, Work
+
+
+@dataclass(frozen=True)
+class ToyProblem:
+    n: int = 100
+
+
+class ToyKernel:
+    """Sums 0 … n-1.  ``wrong_from`` makes every result wrong from that call on (counted from 1)."""
+
+    __name__ = "toy"
+    Problem = ToyProblem
+
+    def __init__(self, wrong_from=None):
+        self.wrong_from = wrong_from
+        self.setups, self.calls, self.repeats = 0, 0, []
+
+    def setup(self, problem, seed=0):
+        self.setups += 1
+        return np.arange(problem.n, dtype=float)
+
+    def run(self, problem, state, threads=1, repeats=1):
+        self.calls += 1
+        self.repeats.append(repeats)
+        for _ in range(repeats):
+            result = float(state.sum())
+        return result + (self.wrong_from is not None and self.calls >= self.wrong_from)
+
+    def reference(self, problem, state):
+        return problem.n * (problem.n - 1) / 2
+
+    def verify(self, problem, result):
+        return [Check.near("sum", result, problem.n * (problem.n - 1) / 2, 1e-9)]
+
+    def work(self, problem):
+        return Work(flops=problem.n, bytes_read=8 * problem.n, parts=(("sum", problem.n),))
+
+
+@pytest.fixture
+def toy():
+    return ToyKernel()
+
+
+@pytest.fixture
+def make_toy():
+    return ToyKernel
+
+
+@pytest.fixture
+def toy_cases(toy):
+    """Three cases on two states."""
+    return [Case("ten", toy, ToyProblem(10), parameters={"n": 10, "kind": "small"}),
+            Case("thousand", toy, ToyProblem(1000), parameters={"n": 1000}),
+            Case("ten again", toy, ToyProblem(10), parameters={"n": 10})]
+
+
+@pytest.fixture
+def toy_experiment(monkeypatch, toy):
+    """An experiment registered for one test."""
+    def cases(preset, threads):
+        sizes = {"quick": (10, 20), "paper": (1000,)}[preset]
+        return [Case(f"n = {n}", toy, ToyProblem(n), threads, {"n": n}) for n in sizes]
+
+    entry = experiments.Experiment(
+        "toy-sum", "toy", "T1", "Sums of whole numbers", cases, presets=("quick", "paper"), rounds=3,
+        outputs=lambda measurements: {
+            "cases": {"value": len(measurements), "units": "1"},
+            "sizes": {"value": [m.parameters["n"] for m in measurements], "units": "1", "dims": ["size"]}})
+    monkeypatch.setitem(experiments.REGISTER, entry.id, entry)
+    return entry
+
+
+@pytest.fixture
+def record(toy_experiment):
+    return experiments.run_record("toy-sum", progress=False)

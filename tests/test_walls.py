@@ -1,0 +1,140 @@
+"""The walls between the rooms, read from the import statements."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+STANDARD = set(sys.stdlib_module_names)
+KERNELS = {"numpy", "numba", "llvmlite", "kernels"}
+#: folder (or file) of kernels/ -> packages it may import, inside functions only
+LATE = {"mpi": {"mpi4py"}, "imaging": {"astropy"}, "files": {"xarray", "mpi4py"}}
+
+
+def imports(source, package=""):
+    """``(module, in a function)`` of every import statement."""
+    found = []
+
+    def visit(node, late):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                found.extend((name.name, late) for name in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                base = child.module or ""
+                if child.level:
+                    parts = package.split(".")
+                    base = ".".join([*parts[:len(parts) - child.level + 1], *filter(None, [base])])
+                # "from kernels import _resources" imports kernels._resources
+                found.extend((f"{base}.{name.name}", late) for name in child.names)
+            visit(child, late or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    visit(ast.parse(source), False)
+    return found
+
+
+def modules(room):
+    return sorted((ROOT / room).rglob("*.py"))
+
+
+def package_of(path):
+    return ".".join(path.relative_to(ROOT).parent.parts)
+
+
+def kernel_breaches(path, source):
+    inside = path.relative_to(ROOT / "kernels").parts
+    late_allowed = LATE.get(inside[0].removesuffix(".py"), set())
+    breaches = []
+    for module, late in imports(source, package_of(path)):
+        top = module.split(".")[0]
+        if top in STANDARD | KERNELS or module.startswith("scipy.fft"):
+            continue
+        if not (late and top in late_allowed):
+            breaches.append(module)
+    return breaches
+
+
+def companion_breaches(path, source):
+    inside = path.relative_to(ROOT / "companion").parts
+    breaches = []
+    for module, late in imports(source, package_of(path)):
+        top = module.split(".")[0]
+        if top in ("peers", "notebooks", "tests"):
+            breaches.append(module)
+        elif top == "kernels":
+            if inside[0] == "experiments" and late:
+                continue
+            if inside == ("machine.py",) and module.startswith("kernels._resources"):
+                continue
+            breaches.append(module)
+    return breaches
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", modules("kernels"), ids=relative)
+def test_kernels_know_nothing_of_the_rest(path):
+    assert kernel_breaches(path, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", modules("companion"), ids=relative)
+def test_only_experiments_reach_for_kernels_and_late(path):
+    assert companion_breaches(path, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", modules("peers"), ids=relative)
+def test_peers_are_imported_by_nobody_and_import_no_notebooks(path):
+    tops = {module.split(".")[0] for module, _ in imports(path.read_text(encoding="utf-8"), package_of(path))}
+    assert not tops & {"notebooks", "tests"}
+
+
+@pytest.mark.parametrize(("place", "source", "breaches"), [
+    ("bt/solver.py", "import numpy\nfrom scipy.fft import rfft\nfrom . import lines\nimport os", []),
+    ("bt/solver.py", "from scipy import linalg", ["scipy.linalg"]),
+    ("bt/solver.py", "from companion import tables", ["companion.tables"]),
+    ("bt/solver.py", "def f():\n    import matplotlib.pyplot", ["matplotlib.pyplot"]),
+    ("mpi/exchange.py", "def f():\n    from mpi4py import MPI", []),
+    ("mpi/exchange.py", "from mpi4py import MPI", ["mpi4py.MPI"]),
+    ("bt/solver.py", "def f():\n    from mpi4py import MPI", ["mpi4py.MPI"]),
+])
+def test_the_walker_sees_breaches_in_kernels(place, source, breaches):
+    assert kernel_breaches(ROOT / "kernels" / place, source) == breaches
+
+
+@pytest.mark.parametrize(("place", "source", "breaches"), [
+    ("bench.py", "from kernels._contract import Check", ["kernels._contract.Check"]),
+    ("machine.py", "from kernels import _resources", []),
+    ("machine.py", "from kernels import _jit", ["kernels._jit"]),
+    ("experiments/p5plus.py", "def cases():\n    from kernels import smt", []),
+    ("experiments/p5plus.py", "from kernels import smt", ["kernels.smt"]),
+    ("figures/house.py", "def f():\n    import kernels", ["kernels"]),
+    ("tables.py", "import peers", ["peers"]),
+])
+def test_the_walker_sees_breaches_in_companion(place, source, breaches):
+    assert companion_breaches(ROOT / "companion" / place, source) == breaches
+
+
+@pytest.mark.parametrize("path", modules("kernels"), ids=relative)
+def test_kernels_print_nothing(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
+             and isinstance(node.func, ast.Name) and node.func.id == "print"]
+    assert [call.lineno for call in calls] == []
+
+
+def unpickles(source):
+    return [module for module, _ in imports(source)
+            if module.split(".")[0] in ("pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal")]
+
+
+@pytest.mark.parametrize("path", modules("kernels") + modules("companion"), ids=relative)
+def test_nothing_is_unpickled(path):
+    source = path.read_text(encoding="utf-8")
+    assert unpickles(source) == []
+    assert "allow_pickle=True" not in source
+
+
+def test_the_walker_sees_pickle():
+    assert unpickles("def f():\n    import pickle") == ["pickle"]
