@@ -40,7 +40,7 @@ def decode(path: Path) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = raw[:error.start].decode("utf-8")
+        before = raw[: error.start].decode("utf-8")
         row = before.count("\n") + 1
         header = before.split("\n", 1)[0].strip().split(",")
         cell = len(next(csv.reader([before.rsplit("\n", 1)[-1]]), [""]) or [""]) - 1
@@ -49,9 +49,16 @@ def decode(path: Path) -> str:
     if text.startswith("\ufeff"):
         fail(path, 1, None, "the file starts with a byte-order mark; save it as UTF-8 without one.")
     if "\0" in text:
-        fail(path, text[:text.index("\0")].count("\n") + 1, None, "the file contains a NUL byte; restore it.")
+        fail(
+            path, text[: text.index("\0")].count("\n") + 1, None, "the file contains a NUL byte; restore it."
+        )
     if not text.endswith("\n"):
-        fail(path, text.count("\n") + 1, None, "the last row has no end of line, so the file was cut short; restore it.")
+        fail(
+            path,
+            text.count("\n") + 1,
+            None,
+            "the last row has no end of line, so the file was cut short; restore it.",
+        )
     return text
 
 
@@ -59,8 +66,8 @@ def read(path: Path, resource: dict) -> list[list[str]]:
     """Cells of the body as text, checked against ``resource["schema"]`` (Table Schema).
 
     Checked: encoding, quoting, header, width of every row, padding, types, ``required``, ``minimum``,
-    ``maximum``, ``enum``, ``pattern``, ``unique``, ``primaryKey`` and, where ``resource["rows"]`` gives it, the
-    number of rows.  Raises ``TableError``.
+    ``maximum``, ``enum``, ``pattern``, ``unique``, ``primaryKey`` and, where ``resource["rows"]`` gives it,
+    the number of rows.  Raises ``TableError``.
     """
     names = [field["name"] for field in resource["schema"]["fields"]]
     reader = csv.reader(io.StringIO(decode(path), newline=""), strict=True)
@@ -69,8 +76,12 @@ def read(path: Path, resource: dict) -> list[list[str]]:
         for row in reader:
             rows.append(row)
             if reader.line_num != len(rows):
-                fail(path, len(rows), names[min(len(row), len(names)) - 1],
-                     "a cell runs over the end of its line; close the quotation mark.")
+                fail(
+                    path,
+                    len(rows),
+                    names[min(len(row), len(names)) - 1],
+                    "a cell runs over the end of its line; close the quotation mark.",
+                )
     except csv.Error as error:
         fail(path, len(rows) + 1, None, f"{error}; mend the quotation marks.")
     if not rows:
@@ -82,8 +93,13 @@ def read(path: Path, resource: dict) -> list[list[str]]:
     check_unique(path, body, resource)
     expected = resource.get("rows")
     if expected is not None and len(body) != expected:
-        fail(path, len(rows), None, f"{len(body)} rows stand where the descriptor expects {expected}; "
-             "restore the file or mend the descriptor.")
+        fail(
+            path,
+            len(rows),
+            None,
+            f"{len(body)} rows stand where the descriptor expects {expected}; "
+            "restore the file or mend the descriptor.",
+        )
     return body
 
 
@@ -145,7 +161,12 @@ def check_unique(path: Path, body: list[list[str]], resource: dict) -> None:
             if "" in value and len(key) == 1:
                 fail(path, number, key[0], "the cell is part of the key and empty; key it from the document.")
             if value in seen:
-                fail(path, number, ", ".join(key), f"the key {', '.join(value)} stands in row {seen[value]} too.")
+                fail(
+                    path,
+                    number,
+                    ", ".join(key),
+                    f"the key {', '.join(value)} stands in row {seen[value]} too.",
+                )
             seen[value] = number
 
 

@@ -13,11 +13,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion import _csv
+from companion import _csv, _layouts
 from companion._csv import TableError, half_unit
 
 __all__ = [
@@ -197,11 +196,11 @@ def load(document: str, table: str) -> xr.Dataset:
             return _view(document, view)
     resource = describe(document, table)
     if "facts" in resource:
-        dataset = _facts(document, resource)
+        dataset = _layouts.facts(text(document, table), resource)
     elif "tree" in resource:
-        dataset = _tree(document, resource)
+        dataset = _layouts.tree(printed(document, table), resource)
     else:
-        dataset = _cube(document, resource)
+        dataset = _layouts.cube(printed(document, table), resource)
     return dataset.assign_attrs(title=resource["title"], document=document, source=source(document, resource))
 
 
@@ -220,8 +219,12 @@ def _view(document: str, view: dict) -> xr.Dataset:
         view["labels"], dims=view["dim"], name=view["dim"], attrs={"long_name": view["dim"]}
     )
     joined = xr.concat(parts, dim=labels, join="outer", combine_attrs="drop_conflicts", data_vars="all")
-    joined = joined.reindex({dim: list(dict.fromkeys(value for part in parts for value in part[dim].values))
-                             for dim in parts[0].dims})  # printed order; an outer join sorts
+    joined = joined.reindex(
+        {
+            dim: list(dict.fromkeys(value for part in parts for value in part[dim].values))
+            for dim in parts[0].dims
+        }
+    )  # printed order; an outer join sorts
     for name in [name for name, variable in joined.data_vars.items() if variable.dtype == object]:
         joined[name] = joined[name].fillna("").astype(str)
     return joined.assign_attrs(
@@ -230,110 +233,6 @@ def _view(document: str, view: dict) -> xr.Dataset:
         tables=", ".join(view["tables"]),
         source="; ".join(part.attrs["source"] for part in parts),
     )
-
-
-def _attributes(field: dict) -> dict:
-    attributes = {"long_name": field["description"]}
-    if field["type"] in ("integer", "number"):
-        attributes["units"] = field.get("unit", "1")
-    return attributes
-
-
-def _cube(document: str, resource: dict) -> xr.Dataset:
-    """Rows to dimensions: ``dims`` (default: the primary key), wide columns to one by ``stack``."""
-    frame = printed(document, resource["name"])
-    fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
-    dims = list(resource.get("dims", resource["schema"]["primaryKey"]))
-    stack = resource.get("stack", {"variables": {}})
-    wide = [name for columns in stack["variables"].values() for name in columns if name]
-    narrow = frame.drop(columns=wide).set_index(dims)
-    order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
-    dataset = narrow.to_xarray().reindex(order)
-    for variable, columns in stack["variables"].items():
-        parts = [frame.set_index(dims)[name].to_xarray().reindex(order) if name else None for name in columns]
-        blank = xr.full_like(next(part for part in parts if part is not None), math.nan, dtype=float)
-        labels = xr.DataArray(stack["labels"], dims=stack["dim"], name=stack["dim"])
-        parts = [blank if part is None else part for part in parts]
-        dataset[variable] = xr.concat(parts, dim=labels).transpose(..., stack["dim"])
-        fields[variable] = dict(fields[next(name for name in columns if name)])
-        fields[variable]["long_name"] = stack.get("long_names", {}).get(
-            variable, fields[variable]["long_name"]
-        )
-    if wide:
-        fields[stack["dim"]] = {"long_name": stack.get("description", stack["dim"])}
-    return _labelled(dataset, fields)
-
-
-def _labelled(dataset: xr.Dataset, fields: dict) -> xr.Dataset:
-    """Attach attributes; make text columns text, with ``""`` for what is not printed."""
-    for name, variable in dataset.variables.items():
-        if variable.dtype == object:
-            values = [
-                "" if value is None or value is np.nan or value != value else value
-                for value in variable.values.ravel()
-            ]
-            filled = np.array([str(value) for value in values]).reshape(variable.shape)
-            dataset = (
-                dataset.assign_coords({name: (variable.dims, filled)})
-                if name in dataset.coords
-                else dataset.assign({name: (variable.dims, filled)})
-            )
-        dataset[name].attrs.update(fields.get(name, {}))
-    return dataset
-
-
-def _tree(document: str, resource: dict) -> xr.Dataset:
-    """A printed hierarchy: dimension ``node``, coordinates ``parent`` and ``depth``, rows printed twice once.
-
-    A heading repeats its node under itself; only the root keeps that row.
-    """
-    node, parent = resource["tree"]["node"], resource["tree"]["parent"]
-    frame = printed(document, resource["name"])
-    root = frame[node].iloc[0]
-    frame = frame[(frame[parent] != frame[node]) | (frame[node] == root)]
-    if frame[node].duplicated().any():
-        raise TableError(
-            f"{document}/{resource['name']}.csv, column {node!r}: "
-            f"node {frame[node][frame[node].duplicated()].iloc[0]} has two parents."
-        )
-    up = dict(zip(frame[node], frame[parent], strict=True))
-    depth = []
-    for name in frame[node]:
-        steps = 0
-        while name != root and steps <= len(up):
-            if up.get(name) is None:
-                raise TableError(
-                    f"{document}/{resource['name']}.csv, column {parent!r}: "
-                    f"node {name} does not hang on the root {root}."
-                )
-            name, steps = up[name], steps + 1
-        depth.append(steps)
-    fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
-    frame[parent] = [up[name] if name != root else "" for name in frame[node]]
-    dataset = _labelled(frame.set_index(node).to_xarray(), fields)
-    dataset = dataset.assign_coords({"parent": (node, dataset[parent].values), "depth": (node, depth)})
-    dataset["depth"].attrs.update(long_name="steps from the root", units="1")
-    return dataset if parent == "parent" else dataset.drop_vars(parent)
-
-
-def _facts(document: str, resource: dict) -> xr.Dataset:
-    """One variable per row, with its own unit; several value columns become a dimension."""
-    facts = resource["facts"]
-    frame = text(document, resource["name"])
-    dim = facts.get("dim")
-    variables = {}
-    for _, row in frame.iterrows():
-        unit = row[facts["unit"]]
-        cells = [row[column] for column in facts["values"]]
-        values = [float(cell) if cell else math.nan for cell in cells] if unit else cells
-        attributes = {"long_name": row.get("description") or row[facts["key"]]} | (
-            {"units": unit} if unit else {}
-        )
-        if row.get("note"):
-            attributes["note"] = row["note"]
-        variables[row[facts["key"]]] = (dim, values, attributes) if dim else ((), values[0], attributes)
-    coords = {dim: (dim, list(facts["values"].values()))} if dim else {}
-    return xr.Dataset(variables, coords=coords)
 
 
 def catalogue() -> pd.DataFrame:
@@ -450,6 +349,7 @@ def write_package() -> Path:
 if __name__ == "__main__":
     if sys.argv[1:] != ["package"]:
         sys.exit(
-            "usage: python -m companion.tables package   (writes data/datapackage.json from data/*/resources.json)"
+            "usage: python -m companion.tables package   "
+            "(writes data/datapackage.json from data/*/resources.json)"
         )
     print(write_package().name)

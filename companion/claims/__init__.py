@@ -10,10 +10,34 @@ import pkgutil
 
 import pandas as pd
 
-from companion.claims._core import VERDICTS, Claim, Interval, Ledger, Reader, Sheet, ratio_column, total, verdict
+from companion.claims._core import (
+    VERDICTS,
+    Claim,
+    Interval,
+    Ledger,
+    Reader,
+    Sheet,
+    ratio_column,
+    total,
+    verdict,
+)
 
-__all__ = ["VERDICTS", "Claim", "Interval", "Ledger", "Reader", "Sheet", "check", "documents", "frame", "ledger",
-           "mutation", "ratio_column", "total", "verdict"]
+__all__ = [
+    "VERDICTS",
+    "Claim",
+    "Interval",
+    "Ledger",
+    "Reader",
+    "Sheet",
+    "check",
+    "documents",
+    "frame",
+    "ledger",
+    "mutation",
+    "ratio_column",
+    "total",
+    "verdict",
+]
 
 
 def documents() -> list[str]:
@@ -38,14 +62,41 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
     """Claims as a table, filtered by document and verdict (one of ``VERDICTS``)."""
     if verdict is not None and verdict not in VERDICTS:
         raise ValueError(f"verdict {verdict!r} is unknown; choose one of {', '.join(VERDICTS)}.")
-    rows = [{"id": c.id, "document": c.document, "where": c.where, "statement": c.statement, "printed": c.printed,
-             "recomputed": c.recomputed, "low": c.interval[0], "high": c.interval[1], "verdict": c.verdict,
-             "reason": c.reason} for c in check(document) if verdict in (None, c.verdict)]
-    return pd.DataFrame(rows, columns=["id", "document", "where", "statement", "printed", "recomputed", "low", "high",
-                                       "verdict", "reason"])
+    rows = [
+        {
+            "id": c.id,
+            "document": c.document,
+            "where": c.where,
+            "statement": c.statement,
+            "printed": c.printed,
+            "recomputed": c.recomputed,
+            "low": c.interval[0],
+            "high": c.interval[1],
+            "verdict": c.verdict,
+            "reason": c.reason,
+        }
+        for c in check(document)
+        if verdict in (None, c.verdict)
+    ]
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "id",
+            "document",
+            "where",
+            "statement",
+            "printed",
+            "recomputed",
+            "low",
+            "high",
+            "verdict",
+            "reason",
+        ],
+    )
 
 
 def mutation(documents: list[str] | None = None) -> pd.DataFrame:
     """Change every digit of every table by one and see who notices; see ``_mutation.survey``."""
     from companion.claims._mutation import survey
+
     return survey(documents)

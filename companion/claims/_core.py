@@ -116,7 +116,10 @@ class Sheet:
         """Printed text of a cell."""
         key, column = self._place(address)
         if key not in self.rows or column not in self.columns:
-            raise KeyError(f"table {self.resource['name']} has no cell {key}, {column!r}; its keys are {self.keys()[:5]} …")
+            raise KeyError(
+                f"table {self.resource['name']} has no cell {key}, {column!r}; "
+                f"its first keys are {self.keys()[:5]}."
+            )
         return self.rows[key][self.columns[column]]
 
     def __getitem__(self, address) -> Interval | None:
@@ -159,17 +162,19 @@ class Claim:
 
     id: str
     document: str
-    where: str          # figure, table, slide or section
-    statement: str      # our words
-    printed: str        # as printed, unit included
-    recomputed: float   # NaN when not checkable
+    where: str  # figure, table, slide or section
+    statement: str  # our words
+    printed: str  # as printed, unit included
+    recomputed: float  # NaN when not checkable
     interval: tuple[float, float]  # what the printed inputs allow
     verdict: str
-    reason: str = ""    # why it contradicts, cannot be checked, or where the base is ambiguous
+    reason: str = ""  # why it contradicts, cannot be checked, or where the base is ambiguous
 
 
 NUMERAL = r"[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-PRINTED = re.compile(rf"(?P<mark>>=|<=|>|<|~)?\s*(?P<low>{NUMERAL})(?:\s*-\s*(?P<high>{NUMERAL}))?\s*(?P<unit>[^\d].*)?")
+PRINTED = re.compile(
+    rf"(?P<mark>>=|<=|>|<|~)?\s*(?P<low>{NUMERAL})(?:\s*-\s*(?P<high>{NUMERAL}))?\s*(?P<unit>[^\d].*)?"
+)
 
 
 def verdict(printed: str, value: Interval) -> str:
@@ -182,7 +187,9 @@ def verdict(printed: str, value: Interval) -> str:
     """
     match = PRINTED.fullmatch(printed.strip())
     if not match:
-        raise ValueError(f"the printed value {printed!r} is not a number, a bound or a range; write it as '1.22 s'.")
+        raise ValueError(
+            f"the printed value {printed!r} is not a number, a bound or a range; write it as '1.22 s'."
+        )
     low_text = match["low"].replace(",", "")
     low = float(low_text)
     high = float(match["high"].replace(",", "")) if match["high"] else low
@@ -194,6 +201,7 @@ def verdict(printed: str, value: Interval) -> str:
 
         def holds(x: float) -> bool:
             return sign * (x - low) > 0 or ("=" in mark and abs(x - low) <= slack)
+
         return AGREES if holds(value.mid) else ROUNDING if holds(best) else CONTRADICTS
     half = significant_half(low_text) if mark == "~" else tables.half_unit(low_text)
     half_high = tables.half_unit(match["high"].replace(",", "")) if match["high"] else half
@@ -228,15 +236,36 @@ class Maker:
     def run(self, reader: Reader) -> list[Claim]:
         """The claims of this function, on the tables ``reader`` gives."""
         if self.make is None:
-            return [Claim(f"{self.document}.{self.name}", self.document, self.where, self.statement, self.printed,
-                          math.nan, (math.nan, math.nan), NOT_CHECKABLE, self.reasons[""])]
+            return [
+                Claim(
+                    f"{self.document}.{self.name}",
+                    self.document,
+                    self.where,
+                    self.statement,
+                    self.printed,
+                    math.nan,
+                    (math.nan, math.nan),
+                    NOT_CHECKABLE,
+                    self.reasons[""],
+                )
+            ]
         result = []
         for item, printed, value in self.make(reader):
             value = as_interval(value)
             identifier = f"{self.document}.{self.name}" + (f"[{item}]" if item else "")
-            result.append(Claim(identifier, self.document, self.where.replace("{item}", item),
-                                self.statement.replace("{item}", item), printed, value.mid, (value.lo, value.hi),
-                                verdict(printed, value), self.reasons.get(item, "")))
+            result.append(
+                Claim(
+                    identifier,
+                    self.document,
+                    self.where.replace("{item}", item),
+                    self.statement.replace("{item}", item),
+                    printed,
+                    value.mid,
+                    (value.lo, value.hi),
+                    verdict(printed, value),
+                    self.reasons.get(item, ""),
+                )
+            )
         return result
 
 
@@ -252,13 +281,32 @@ class Ledger:
             raise ValueError(f"two claims of {self.document} are named {maker.name}; rename one.")
         self.makers.append(maker)
 
-    def claim(self, *, where: str, statement: str, printed: str, reason: str = ""):
-        """Register a function ``reader -> Interval | float`` that recomputes one printed value."""
+    def include(self, other: "Ledger") -> None:
+        """Take over the claims of a part of the document that stands in a module of its own."""
+        for maker in other.makers:
+            self._add(maker)
+
+    def claim(
+        self, *, where: str, statement: str, printed: str = "{}", cell: tuple[str, ...] = (), reason: str = ""
+    ):
+        """Register a function ``reader -> Interval | float`` that recomputes one printed value.
+
+        The printed value is taken from a table where one holds it: ``cell`` is ``(table, key …, column)``
+        and ``printed`` says where its text goes, ``"{} GFLOPS"``.  Without ``cell`` it is the value.
+        """
+
         def register(function):
-            self._add(Maker(function.__name__, self.document, where, statement,
-                            lambda reader: iter([("", printed, function(reader))]),
-                            {"": reason} if reason else {}, printed))
+            def make(reader):
+                text = printed.format(reader(cell[0]).text(*cell[1:])) if cell else printed
+                yield "", text, function(reader)
+
+            self._add(
+                Maker(
+                    function.__name__, self.document, where, statement, make, {"": reason} if reason else {}
+                )
+            )
             return function
+
         return register
 
     def each(self, *, where: str, statement: str, reasons: dict[str, str] | None = None):
@@ -266,9 +314,13 @@ class Ledger:
 
         ``{item}`` in ``where`` and ``statement`` stands for the item; ``reasons`` maps items to reasons.
         """
+
         def register(function):
-            self._add(Maker(function.__name__, self.document, where, statement, function, dict(reasons or {})))
+            self._add(
+                Maker(function.__name__, self.document, where, statement, function, dict(reasons or {}))
+            )
             return function
+
         return register
 
     def not_checkable(self, name: str, *, where: str, statement: str, printed: str, reason: str) -> None:
@@ -280,7 +332,9 @@ class Ledger:
         return [claim for maker in self.makers for claim in maker.run(Reader(self.document, overrides))]
 
 
-def ratio_column(sheet: Sheet, numerator: str, denominator: str, printed_column: str, scale: float = 1.0) -> Items:
+def ratio_column(
+    sheet: Sheet, numerator: str, denominator: str, printed_column: str, scale: float = 1.0
+) -> Items:
     """Check a printed ratio column cell by cell: ``scale * numerator / denominator``."""
     for key in sheet.keys():
         over, under = sheet[(*key, numerator)], sheet[(*key, denominator)]
