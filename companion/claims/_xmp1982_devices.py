@@ -58,12 +58,8 @@ def together_ratio(reader):
     for job in ("analysis", "forecast"):
         base = sheet["ECMWF", "ECMWF", f"{job}_time"]
         for key in sheet.keys():
-            if key != ("ECMWF", "ECMWF"):
-                yield (
-                    f"{job}: {', '.join(key)}",
-                    sheet.text(*key, f"{job}_ratio"),
-                    base / sheet[(*key, f"{job}_time")],
-                )
+            ratio = base / sheet[(*key, f"{job}_time")]
+            yield f"{job}: {', '.join(key)}", sheet.text(*key, f"{job}_ratio"), ratio
 
 
 @ledger.each(

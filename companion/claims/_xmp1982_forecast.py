@@ -49,11 +49,14 @@ def same(first: Sheet, column: str, second: Sheet, other: str) -> Items:
 
 
 @ledger.each(
-    where="section 3.1", statement="Overlap of the random work file is half of that of sequential files"
+    where="section 3.1",
+    statement="Overlap of the random work file is half of that of sequential files, with {item}",
 )
 def overlap_of_random_file(reader):
     sheet = reader("sec3_1")
-    yield "", f"{sheet.text('iii', 'overlap')} %", sheet["i", "overlap"] / 2
+    printed = f"{sheet.text('iii', 'overlap')} %"
+    for item in ("i", "ii"):
+        yield f"{sheet.text(item, 'work_files')} files", printed, sheet[item, "overlap"] / 2
 
 
 @ledger.each(
@@ -360,7 +363,7 @@ def simulated_same_clock(reader):
     reasons={
         "disk4": "With disk work files the simulator needs 13 s more and not less (675 against 662 s; the "
                  "totals 779 and 770 s say the same). Both figures add up, so the statement is too "
-                 "general: it holds for BMR and SSD, where disk contention plays no part."
+                 "general: it holds where the work files lie in BMR or on SSD."
     },
 )
 def simulated_below_real(reader):
