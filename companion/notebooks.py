@@ -146,7 +146,7 @@ def problems(path: Path) -> list[str]:
         where = f"{path.name}, cell {number}"
         found += [f"{where}: {problem}" for problem in _cell_problems(cell)]
         if dict(cell) != dict(form):
-            parts = ", ".join(key for key in {*cell, *form} if cell.get(key) != form.get(key))
+            parts = ", ".join(key for key in sorted({*cell, *form}) if cell.get(key) != form.get(key))
             found.append(f"{where}: {parts} not in normal form; normalise the notebook")
     if text(wanted) != path.read_text(encoding="utf-8") and not found:
         found.append(f"{path.name}: metadata or layout not in normal form; normalise the notebook")

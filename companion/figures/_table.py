@@ -21,6 +21,26 @@ def significant(value, digits: int) -> str:
     return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
 
 
+def _cell(value, digits: int | None) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if digits is not None:
+        return significant(value, digits)
+    return "–" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+
+
+def _body(frame: pd.DataFrame, cells: pd.DataFrame, caption: str) -> str:
+    """The table element; numbers to the right, text to the left."""
+    number = [kind.kind in "iufc" for kind in frame.dtypes]
+    sides = ['style="text-align: right"' if right else 'style="text-align: left"' for right in number]
+    head = "".join(f'<th scope="col" {side}>{escape(str(column))}</th>'
+                   for column, side in zip(frame.columns, sides, strict=True))
+    rows = "\n".join(
+        "<tr>" + "".join(map("<td {}>{}</td>".format, sides, map(escape, row))) + "</tr>"
+        for row in cells.itertuples(index=False, name=None))
+    return (f'<table class="rerun-data"><caption>{escape(caption)}</caption>\n'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>")
+
+
 class Table:
     """A table that displays itself: HTML in a scrolling frame, text elsewhere."""
 
@@ -63,17 +83,15 @@ def table(frame: pd.DataFrame, *, caption: str, units: dict | None = None, digit
     if not caption or not caption.strip():
         raise ValueError("caption is empty; say what the table is and where it comes from")
     units = frame.attrs.get("units", {}) if units is None else units
-    unknown = set(units) - set(map(str, frame.columns))
+    unknown = set(units) - ({*frame.columns, *frame.index.names} - {None})
     if unknown:
-        raise ValueError(f"units names the column {min(unknown)!r}, which the table has not")
-    index = not isinstance(frame.index, pd.RangeIndex) if index is None else index
-    heads = {column: f"{column} [{units[column]}]" for column in frame.columns if units.get(column)}
-    shown = frame.rename(columns=heads)
-    if digits is not None:
-        shown = shown.map(lambda cell: significant(cell.item() if hasattr(cell, "item") else cell, digits))
-    body = shown.to_html(border=0, index=index, na_rep="–", justify="left", classes="rerun-data")
-    body = body.replace("<thead>", f"<caption>{escape(caption)}</caption>\n<thead>", 1)
+        raise ValueError(f"units names the column {min(unknown, key=str)!r}, which the table has not")
+    counted = isinstance(frame.index, pd.RangeIndex)
+    shown = frame.reset_index() if (not counted if index is None else index) else frame
+    heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
+    shown = shown.rename(columns=heads)
+    cells = shown.map(lambda cell: _cell(cell, digits))
     html = (f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
-            f'style="overflow-x: auto; max-width: 100%">{body}</div>'
-            f'<p style="font-size: 0.85em">{csv_link(frame.rename(columns=heads), name)}</p>')
-    return Table(html, f"{caption}\n{shown.to_string(index=index, na_rep='–')}")
+            f'style="overflow-x: auto; max-width: 100%">{_body(shown, cells, caption)}</div>'
+            f'<p style="font-size: 0.85em">{csv_link(shown, name)}</p>')
+    return Table(html, f"{caption}\n{cells.to_string(index=False)}")

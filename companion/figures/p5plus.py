@@ -1,0 +1,177 @@
+"""Figures of chapter 4: Power5+ at ECMWF, 2006.
+
+Functions of the document's tables come first, functions of run records (which draw the host beside
+the document where numbers survive) after them.  Rates of the host are best samples, ``minimum`` time.
+"""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.ticker import MultipleLocator
+
+from companion.figures._parts import bytes_axis, icicle, log_axis, points, stacked_bars
+from companion.figures._show import Shown, show
+from companion.figures._style import CYCLE, INK, axes
+
+DOCUMENT = "Power5+ 1.9 GHz (2006)"
+
+
+def ifs_times(times: xr.Dataset) -> Shown:
+    """Where the time of three IFS jobs goes, as shares of the wall-clock time."""
+    shares = (100 * times["time"] / times["wall"]).transpose("job", "section").to_pandas()
+    figure, axis = axes(height=2.6)
+    stacked_bars(axis, shares, label="share of wall-clock time [%]")
+    largest = ", ".join(f"{job} {row.idxmax()} {row.max():.0f} %" for job, row in shares.iterrows())
+    return show(figure, data=times, name="p5plus_ifs_times",
+                alt=f"Stacked bars, share of wall-clock time by section for three IFS jobs. "
+                    f"Largest section of each: {largest}.")
+
+
+def _tree(cpi: xr.Dataset) -> dict:
+    """The cycles of one CPI tree as nested mappings for ``icicle``."""
+    rows = cpi[["name", "parent", "cycles"]].to_dataframe()
+    rows["name"] = rows["name"].replace({"Groups": "Groups completed", "GCT": "GCT empty"})
+
+    def branch(node):
+        below = [child for child in rows.index if rows.loc[child, "parent"] == node and child != node]
+        return {"name": rows.loc[node, "name"], "value": float(rows.loc[node, "cycles"]),
+                "children": [branch(child) for child in below]}
+
+    return branch(str(cpi["node"].values[0]))
+
+
+def cpi_tree(cpi: xr.Dataset, routine: str) -> Shown:
+    """Cycles of one routine split into completion, empty completion table and stalls."""
+    figure, axis = axes(height=4.6, wide=True)
+    icicle(axis, _tree(cpi))
+    top = cpi.isel(node=cpi["depth"] == 1)
+    parts = ", ".join(f"{name} {float(share):.1%}"
+                      for name, share in zip(top["name"].values, top["cycles"] / cpi["cycles"][0], strict=True))
+    return show(figure, data=cpi, name=f"p5plus_cpi_{routine.lower()}",
+                alt=f"Icicle of processor cycles of {routine} on Power5+; depth to the right, height is the "
+                    f"share of all cycles. First level: {parts}.")
+
+
+def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Shown:
+    """The innermost nodes of the three CPI trees side by side."""
+    shares = {}
+    for routine, cpi in {"MAIN": main, "LAITLI": laitli, "CLOUDSC3": cloudsc3}.items():
+        leaves = cpi.isel(node=~np.isin(cpi["node"].values, cpi["parent"].values))
+        up = dict(zip(cpi["node"].values, cpi["name"].values, strict=True))
+        names = [f"{up[parent]}: {name}" for parent, name in
+                 zip(leaves["parent"].values, leaves["name"].values, strict=True)]
+        shares[routine] = pd.Series(100 * (leaves["cycles"] / cpi["cycles"][0]).values, names)
+    frame = pd.DataFrame(shares)
+    figure, axis = axes(height=5.4)
+    place = np.arange(len(frame))
+    for number, routine in enumerate(frame):
+        axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.25, color=CYCLE[number], label=routine)
+    axis.set_yticks(place, frame.index)
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set_xlabel("share of cycles [%]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
+    most = "; ".join(f"{name}: {frame[name].idxmax()} {frame[name].max():.0f} %" for name in frame)
+    return show(figure, data=frame.rename_axis("node").reset_index(), name="p5plus_cpi",
+                alt=f"Bars of the innermost CPI nodes for three routines, percent of cycles. Largest: {most}.")
+
+
+def drhook(profile: xr.Dataset) -> Shown:
+    """Self time of twenty routines, and the rate at which each works."""
+    frame = profile[["self_time", "mips", "mflops", "div_percent"]].to_dataframe()
+    figure, (time, rate) = axes(2, 1, height=7.6)
+    place = np.arange(len(frame))
+    time.barh(place, frame["self_time"], color=CYCLE[0], height=0.7)
+    time.set(xlabel="self time [s]")
+    points(rate, frame["mips"], place, label="instructions [MIPS]", index=1, line=False)
+    points(rate, frame["mflops"], place, label="floating-point operations [MFLOPS]", index=0, line=False)
+    rate.set(xlabel="millions a second", xlim=(0, None))
+    rate.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=1)
+    for axis in (time, rate):
+        axis.set_yticks(place, frame.index, size=8)
+        axis.invert_yaxis()
+        axis.grid(False, axis="y")
+    first = frame["self_time"].idxmax()
+    fast = frame["mflops"].idxmax()
+    return show(figure, data=profile, name="p5plus_drhook",
+                alt=f"Two panels over twenty IFS routines on Power4+. Self time: {first} leads with "
+                    f"{frame['self_time'].max():.1f} s. Rates: {fast} is fastest with "
+                    f"{frame['mflops'].max():.0f} MFLOPS; several routines are below 100 MFLOPS.")
+
+
+def smt_binding(cube: xr.Dataset) -> Shown:
+    """Time of one T399 forecast day against SMT, binding and memory affinity."""
+    time = cube["time"]
+    figure, axis = axes(height=3.0)
+    for number, (smt, text) in enumerate((("N", "without SMT"), ("Y", "with SMT"))):
+        for affinity, style in (("N", {}), ("Y", {"markerfacecolor": CYCLE[number], "linestyle": "-"})):
+            line = points(axis, [0, 1], time.sel(smt=smt, memory_affinity=affinity, bind=["N", "Y"]).values,
+                          label=f"{text}, memory affinity {'on' if affinity == 'Y' else 'off'}", index=number)
+            line.set(**style)
+    axis.set_xticks([0, 1], ["not bound", "bound"])
+    axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
+    axis.legend(loc="lower center")
+    return show(figure, data=cube, name="p5plus_smt_binding",
+                alt=f"Time of a one-day T399 forecast on three nodes, bound and not bound, for four "
+                    f"combinations of SMT and memory affinity. From {float(time.max()):.0f} s without any "
+                    f"to {float(time.min()):.0f} s with all three; SMT gives the largest step.")
+
+
+def gains(changes: pd.DataFrame) -> Shown:
+    """What each change to the new system gained, as the range that is printed."""
+    figure, axis = axes(height=2.8)
+    low, high = changes["gain_low"], changes["gain_high"].fillna(changes["gain_low"])
+    place = np.arange(len(changes))
+    axis.barh(place, high - low, left=low, height=0.5, color=CYCLE[0])
+    axis.plot(low, place, "|", color=INK, markersize=11)
+    axis.plot(high, place, "|", color=INK, markersize=11)
+    axis.set_yticks(place, changes["change"])
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlabel="printed gain [%]", xlim=(0, None))
+    return show(figure, data=changes, name="p5plus_changes",
+                alt="Range bars of the printed gain of seven changes in percent; basic binding spans the "
+                    "widest range. The last, throttling, is a reduction of variability, not a gain in speed.")
+
+
+def power(equal: pd.DataFrame, error_percent: float) -> Shown:
+    """CPUs and power that three systems need for equal IFS performance, with the document's own error."""
+    figure, (cpus, kilowatt) = axes(2, 1, height=3.8, sharey=True)
+    place = np.arange(len(equal))
+    cpus.barh(place, equal["cpus"], color=CYCLE[0], height=0.55)
+    kilowatt.barh(place, equal["power"], xerr=error_percent / 100 * equal["power"], color=CYCLE[1], height=0.55,
+                  ecolor=INK, capsize=3)
+    cpus.set(xlabel="CPUs for the performance of one Power5+ CPU")
+    kilowatt.set(xlabel=f"power for that performance [kW], bars ± {error_percent:g} %")
+    kilowatt.xaxis.set_major_locator(MultipleLocator(0.05))
+    for axis in (cpus, kilowatt):
+        axis.set_yticks(place, equal["system"])
+        axis.grid(False, axis="y")
+    cpus.invert_yaxis()
+    text = "; ".join(f"{row.system} {row.cpus} CPUs, {row.power} kW" for row in equal.itertuples())
+    return show(figure, data=equal, name="p5plus_power",
+                alt=f"Bars of CPUs and of power for equal IFS performance: {text}. The document puts "
+                    f"{error_percent:g} % of error on these.")
+
+
+def blades(times: pd.DataFrame) -> Shown:
+    """T399 on JS21 blades and on one P4+ node, split by section."""
+    rows = {}
+    for row in times.itertuples():
+        for system, prefix in (("JS21", "js21"), ("P4+", "p4")):
+            total = getattr(row, f"{prefix}_time")
+            if np.isfinite(total):
+                parts = {part: total * getattr(row, f"{prefix}_{part}_percent") / 100
+                         for part in ("comms", "barrier", "serial", "io")}
+                rows[f"{system}, {row.cpus} CPUs"] = {"computing": total - sum(parts.values()), **parts}
+    frame = pd.DataFrame(rows).T
+    figure, axis = axes(height=2.6)
+    stacked_bars(axis, frame, label="time [s]")
+    text = "; ".join(f"{name} {value:.0f} s" for name, value in frame.sum(axis=1).items())
+    return show(figure, data=frame.rename_axis("run").reset_index(), name="p5plus_blades",
+                alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.")
+
+
+def _rate(record: xr.Dataset, quantity: str) -> xr.DataArray:
+    """``quantity`` of one repeat over its best time, per second."""
+    return record[quantity] / record["minimum"]

@@ -1,0 +1,243 @@
+"""The house style: what a figure or table carries, and that it can be read by everyone."""
+
+import base64
+import io
+import itertools
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from companion import figures
+from companion.figures._parts import bytes_label, plain
+from companion.figures._table import significant
+
+GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
+
+
+def _rgb(colour):
+    return [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+
+
+def _linear(colour):
+    return np.array(
+        [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in _rgb(colour)]
+    )
+
+
+def _contrast(one, other):
+    dark, light = sorted(float(_linear(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _figure(label="speed"):
+    figure, axis = figures.axes()
+    figures.points(axis, [1, 10, 100], [1, 2, 3], label=label)
+    figures.points(axis, [1, 10, 100], [2, 3, 4], label="host", host=True, index=1)
+    axis.set_xlabel("$x^2$ / s")
+    axis.legend()
+    return figure
+
+
+def _svg(shown):
+    return ET.fromstring(re.search(r"<svg.*</svg>", shown.html, re.DOTALL).group())
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+@pytest.mark.parametrize("colour", figures.CYCLE)
+def test_colours_contrast_with_the_page(colour, ground):
+    assert _contrast(colour, ground) >= 3
+
+
+# Machado, Oliveira, Fernandes (2009), severity 1, on linear RGB
+BLINDNESS = {
+    "protan": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deutan": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}
+
+
+@pytest.mark.parametrize("matrix", BLINDNESS.values(), ids=BLINDNESS)
+def test_first_colours_differ_for_the_colour_blind(matrix):
+    seen = [np.clip(np.array(matrix) @ _linear(colour), 0, 1) ** (1 / 2.2) for colour in figures.CYCLE[:3]]
+    for one, other in itertools.combinations(seen, 2):
+        assert np.linalg.norm(one - other) > 0.2
+
+
+def test_document_and_host_differ_by_more_than_colour():
+    for number in range(6):
+        document, host = figures.document_style(number), figures.host_style(number)
+        assert document["markerfacecolor"] == "none" != host["markerfacecolor"]
+        assert document["marker"] != host["marker"]
+        assert document["linestyle"] != host["linestyle"]
+
+
+def test_figure_takes_the_colour_of_the_page_and_its_width():
+    shown = figures.show(_figure(), alt="Two lines that rise.")
+    root = _svg(shown)
+    assert figures.INK not in shown.html
+    assert "currentColor" in shown.html
+    assert root.get("role") == "img" and root.get("aria-label") == "Two lines that rise."
+    assert root.get("viewBox") and root.get("width") is None and "max-width" in root.get("style")
+    assert "<style" not in shown.html and "http-equiv" not in shown.html
+
+
+def test_nothing_in_a_figure_points_outside():
+    html = figures.show(_figure(), alt="Lines.", data=pd.DataFrame({"a": [1]})).html
+    assert set(re.findall(r'\b(?:href|src)="(?!data:|#)([^"]*)"', html)) == set()
+    assert set(re.findall(r"https?://[^\" ]+", html)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_ids_of_two_figures_differ_and_references_resolve():
+    seen = set()
+    for _ in range(2):
+        root = _svg(figures.show(_figure(), alt="Lines."))
+        ids = {element.get("id") for element in root.iter() if element.get("id")}
+        assert not ids & seen
+        seen |= ids
+        text = ET.tostring(root, encoding="unicode")
+        references = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
+        assert references and references <= ids
+
+
+def test_text_form_is_the_alternative_text():
+    shown = figures.show(_figure(), alt="  Two\n lines. ")
+    assert shown._repr_mimebundle_()["text/plain"] == "Two lines." == repr(shown)
+
+
+@pytest.mark.parametrize("alt", ["", "  \n", None])
+def test_a_figure_without_alternative_text_is_refused(alt):
+    with pytest.raises(ValueError, match="alt is empty"):
+        figures.show(_figure(), alt=alt)
+
+
+def test_alternative_text_is_escaped():
+    shown = figures.show(_figure(), alt='a < b & "c"')
+    assert _svg(shown).get("aria-label") == 'a < b & "c"'
+
+
+def test_data_of_a_figure_come_back_from_its_link():
+    data = xr.Dataset(
+        {"rate": ("size", [1.5, 2.5], {"units": "GB/s"})},
+        coords={"size": ("size", [4096, 8192], {"units": "B"})},
+    )
+    html = figures.show(_figure(), alt="Lines.", data=data, name="rates").html
+    packed = re.search(r'download="rates.csv" href="data:text/csv;charset=utf-8;base64,([^"]+)"', html).group(
+        1
+    )
+    frame = pd.read_csv(io.BytesIO(base64.b64decode(packed)))
+    assert list(frame) == ["size [B]", "rate [GB/s]"]
+    assert frame["rate [GB/s]"].tolist() == [1.5, 2.5]
+
+
+def test_data_of_another_kind_are_refused():
+    with pytest.raises(TypeError, match="data must be"):
+        figures.csv_text([1, 2])
+
+
+def test_rasterised_parts_stay_inside_the_figure():
+    figure, axis = figures.axes()
+    axis.pcolormesh(np.arange(30.0).reshape(5, 6), rasterized=True)
+    html = figures.show(figure, alt="A field.").html
+    picture = _svg(figures.show(figure, alt="A field.")).findall(".//{http://www.w3.org/2000/svg}image")
+    assert len(picture) == 1 and picture[0].get("href").startswith("data:image/png;base64,")
+    assert "xlink" not in html
+
+
+def test_table_has_caption_units_and_scrolls_inside_itself():
+    frame = pd.DataFrame({"time": [1.23456, np.nan], "name": ["a<b", "c"]})
+    shown = figures.table(frame, caption="Times, slide 3", units={"time": "s"}, digits=3)
+    assert "<caption>Times, slide 3</caption>" in shown.html
+    assert "time [s]" in shown.html and "a&lt;b" in shown.html and "1.23<" in shown.html
+    assert "overflow-x: auto" in shown.html and 'role="region"' in shown.html
+    assert "1.23" in repr(shown) and "nan" not in repr(shown).lower()
+
+
+def test_table_shows_named_rows_as_its_first_column():
+    frame = pd.DataFrame({"x": [1]}, index=pd.Index(["row"], name="machine"))
+    head = re.findall(r"<th [^>]*>([^<]*)", figures.table(frame, caption="c").html)
+    assert head == ["machine", "x"]
+
+
+def test_table_refuses_no_caption_and_units_of_nothing():
+    with pytest.raises(ValueError, match="caption is empty"):
+        figures.table(pd.DataFrame({"a": [1]}), caption=" ")
+    with pytest.raises(ValueError, match="units names the column 'b'"):
+        figures.table(pd.DataFrame({"a": [1]}), caption="c", units={"b": "s"})
+
+
+@given(st.floats(min_value=1e-3, max_value=1e12), st.integers(1, 8))
+def test_significant_digits_round_by_less_than_half_a_unit(value, digits):
+    printed = float(significant(value, digits))
+    assert abs(printed - value) <= 0.5000001 * 10.0 ** (np.floor(np.log10(value)) - digits + 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "label"), [(512, "512 B"), (2**12, "4 KB"), (3 * 2**19, "1.5 MB"), (2**31, "2 GB")]
+)
+def test_sizes_are_labelled_in_powers_of_1024(value, label):
+    assert bytes_label(value) == label
+
+
+@pytest.mark.parametrize(
+    ("value", "label"), [(0.01, "0.01"), (1, "1"), (1000, "1000"), (2e4, "20 k"), (3e6, "3 M")]
+)
+def test_ticks_are_plain(value, label):
+    assert plain(value) == label
+
+
+def test_stacked_bars_add_up():
+    figure, axis = figures.axes()
+    frame = pd.DataFrame({"work": [3.0, 1.0], "wait": [1.0, 2.5]}, index=["a", "b"])
+    figures.stacked_bars(axis, frame, label="s")
+    ends = {}
+    for bar in axis.patches:
+        ends[round(bar.get_y(), 3)] = max(ends.get(round(bar.get_y(), 3), 0), bar.get_x() + bar.get_width())
+    assert sorted(ends.values()) == [3.5, 4.0]
+
+
+def test_stacked_bars_refuse_what_is_no_part():
+    _, axis = figures.axes()
+    for bad in (-1.0, np.nan):
+        with pytest.raises(ValueError, match="every part"):
+            figures.stacked_bars(axis, pd.DataFrame({"work": [bad]}))
+
+
+def test_icicle_areas_are_the_values():
+    tree = {
+        "name": "all",
+        "value": 4.0,
+        "children": [
+            {"name": "one", "value": 1.0},
+            {"name": "two", "value": 2.0, "children": [{"name": "half", "value": 1.0}]},
+        ],
+    }
+    _, axis = figures.axes()
+    figures.icicle(axis, tree)
+    assert sorted(bar.get_height() for bar in axis.patches) == [0.25, 0.25, 0.5, 1.0]
+    assert any(text.get_text().startswith("two 50.0") for text in axis.texts)
+
+
+def test_icicle_refuses_a_tree_that_does_not_add_up():
+    _, axis = figures.axes()
+    with pytest.raises(ValueError, match="children of 'all'"):
+        figures.icicle(axis, {"name": "all", "value": 1.0, "children": [{"name": "more", "value": 1.5}]})
+    with pytest.raises(ValueError, match="must be above 0"):
+        figures.icicle(axis, {"name": "none", "value": 0.0})
+
+
+def test_an_unknown_chapter_is_named():
+    with pytest.raises(AttributeError, match="neither a function nor a chapter 'cray3'"):
+        figures.cray3  # noqa: B018
