@@ -1,0 +1,158 @@
+"""Solution files beside the shortest other ways to put the same bytes on the same filesystem.
+
+Opening, pre-allocation and removal of the file are part of the time on every side, read-back and
+renaming on none.  numpy, h5py and netCDF4 get the CRC-32 that our files carry, because a checksum is
+work.  fio is a process of its own: our side of that comparison starts the same fio with one block
+before it writes, so that both carry one start, and writes without checksum, as fio does.
+"""
+
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from kernels.files import filesystem, ways
+from kernels.files.layout import Layout
+from kernels.files.solution import SolutionWriter
+from peers import Absent, Comparison
+
+N, DUMPS = 64, 8   # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
+
+
+def _session(folder: Path, u: np.ndarray, way: str) -> Callable[[], int]:
+    """Our writer up to the complete transfer; returns the checksum of what was written."""
+    def ours() -> int:
+        writer = SolutionWriter(folder / "ours", N, DUMPS, 1, way)
+        try:
+            for step in range(1, DUMPS + 1):
+                writer.write(step, u)
+            writer.finish()
+        finally:
+            writer.abort()
+        return writer.checksums[-1]
+    return ours
+
+
+def _tofile(folder: Path, u: np.ndarray) -> Callable[[], int]:
+    def peer() -> int:
+        path = folder / "tofile"
+        with open(path, "wb") as file:
+            for _ in range(DUMPS):
+                u.tofile(file)
+                crc = zlib.crc32(u)
+        path.unlink()
+        return crc
+    return peer
+
+
+def _h5py(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
+    def peer() -> int:
+        path = folder / "h5py"
+        with module.File(path, "w") as file:
+            data = file.create_dataset("U", (DUMPS, *u.shape), "<f8")
+            for index in range(DUMPS):
+                data[index] = u
+                crc = zlib.crc32(u)
+        path.unlink()
+        return crc
+    return peer
+
+
+def _netcdf4(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
+    def peer() -> int:
+        path = folder / "netcdf4"
+        with module.Dataset(path, "w") as file:
+            for name, length in zip(("step", "k", "j", "i", "m"), (None, *u.shape), strict=True):
+                file.createDimension(name, length)
+            data = file.createVariable("U", "<f8", ("step", "k", "j", "i", "m"),
+                                       chunksizes=(1, *u.shape), fill_value=False)
+            for index in range(DUMPS):
+                data[index] = u
+                crc = zlib.crc32(u)
+        path.unlink()
+        return crc
+    return peer
+
+
+def _fio(program: str, folder: Path, direct: bool, blocks: int = DUMPS) -> int:
+    """Bytes that fio says it has written."""
+    block = 5 * 8 * N**3 if blocks > 1 else filesystem.ALIGNMENT
+    command = [program, "--name=peer", f"--filename={folder / 'fio'}", "--rw=write", "--ioengine=psync",
+               "--thread", "--fallocate=posix", f"--bs={block}", f"--size={blocks * block}",
+               f"--direct={int(direct)}", "--unlink=1", "--output-format=json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)["jobs"][0]["write"]["io_bytes"]
+
+
+def _raw(program: str, folder: Path, u: np.ndarray, direct: bool) -> Callable[[], int]:
+    """One start of fio, then our positioned writes without checksum; returns the bytes of U."""
+    layout = Layout(N, DUMPS, 1)
+
+    def ours() -> int:
+        _fio(program, folder, direct, blocks=1)
+        path = folder / "raw"
+        way = ways.open_way("positioned", path, layout, direct)
+        try:
+            for index in range(DUMPS):
+                way.put(index, u, 0)
+            way.finish(b"", False)
+        finally:
+            way.close()
+        size = os.path.getsize(path) - layout.offset(0)
+        path.unlink()
+        return size
+    return ours
+
+
+def _differ(ours: int, theirs: int) -> float:
+    return float(ours != theirs)
+
+
+def _fio_comparisons(folder: Path, u: np.ndarray, where: str) -> Iterator[Comparison | Absent]:
+    program = shutil.which("fio")
+    if program is None:
+        yield Absent("fio", "not installed")
+        return
+    for direct in (False, True):
+        if direct and (reason := filesystem.direct_refusal(folder)):
+            yield Absent("fio with O_DIRECT", reason)
+            return
+        yield Comparison(
+            group=f"solution file, {where}, {'O_DIRECT' if direct else 'page cache'}, no checksum",
+            label="positioned, both with one start of fio", ours=_raw(program, folder, u, direct),
+            peers={"fio psync": lambda direct=direct: _fio(program, folder, direct)},
+            check=_differ, tolerance=0.0)
+
+
+def comparisons(threads: int) -> Iterator[Comparison | Absent]:
+    """Synchronous writing, one thread; more threads add nothing to compare."""
+    if threads > 1:
+        return
+    u = np.random.default_rng(0).random((N, N, N, 5))
+    with tempfile.TemporaryDirectory(prefix="peers-files-") as name:
+        folder = Path(name)
+        facts = filesystem.describe(folder)
+        where = f"{facts['type'] or 'unknown filesystem'} ({facts['kind']})"
+        libraries = {}
+        for module, make in (("h5py", _h5py), ("netCDF4", _netcdf4)):
+            try:
+                libraries[module] = make(folder, u, importlib.import_module(module))
+            except ImportError:
+                yield Absent(module, "not installed")
+        for way in ("positioned", "array", "records", "mapped"):
+            yield Comparison(group=f"solution file, {where}, page cache", label=way,
+                             ours=_session(folder, u, way), peers={"numpy tofile": _tofile(folder, u)},
+                             check=_differ, tolerance=0.0)
+        if libraries:
+            for way in ("positioned", "netcdf"):
+                yield Comparison(group=f"container, {where}, page cache", label=way,
+                                 ours=_session(folder, u, way), peers=libraries,
+                                 check=_differ, tolerance=0.0)
+        yield from _fio_comparisons(folder, u, where)
