@@ -15,6 +15,7 @@ import typer
 from companion import runs
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
+                  rich_markup_mode=None,
                   help="Run the experiments of the five reports and handle their records.")
 
 
@@ -156,7 +157,7 @@ def export(
 
         def write(path: Path) -> None:
             if to.suffix == ".nc":
-                data.to_netcdf(path, engine="h5netcdf")
+                data.to_netcdf(path, engine="netcdf4")
             else:
                 samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
                 samples.dropna(subset=["seconds"]).to_csv(path)

@@ -280,9 +280,9 @@ def dataset(records: Sequence[dict[str, Any]]):
 
     Dimensions ``case`` and ``sample`` (missing samples are NaN); coordinates along ``case``: label,
     threads, kernel, experiment, preset, date, machine and every parameter of the cases; variables
-    ``seconds``, ``minimum``, ``median``, ``median_low``, ``median_high``, ``flops``, ``bytes_read``,
-    ``bytes_written``, … with ``units``.  Outputs are variables of their own name (with a dimension
-    ``record`` if there are several records).
+    ``seconds``, ``minimum``, ``median`` (in brackets: ``data["median"]``, since a Dataset has a method
+    of that name), ``median_low``, ``median_high``, ``flops``, ``bytes_read``, ``bytes_written``, … with
+    ``units``.  Outputs are variables of their own name, along ``record`` if there are several records.
     """
     import xarray as xr
 
