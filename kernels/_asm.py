@@ -63,15 +63,15 @@ def opaque(typingctx, value):
 
 
 @intrinsic
-def sum_lines(typingctx, array, lines):
-    """``sum_lines(a, n) -> uint32``: sum modulo 2³² of the first 128·n items of a uint32 array.
+def sum_lines(typingctx, array, blocks):
+    """``sum_lines(a, n) -> uint32``: sum modulo 2³² of the first 32·n items of a uint32 array.
 
-    Eight vector sums of 64 bytes, so that the loads of eight cache lines overlap.  Left alone, LLVM
-    takes half that width on CPUs whose early models slowed their clock for it.  ``n`` is a uint64.
+    Two vector sums of 64 bytes; ``a`` is C-contiguous, ``n`` a uint64.  Written out because LLVM
+    takes half that vector length on CPUs whose early models slowed their clock for it.
     """
     if not (isinstance(array, types.Array) and array.dtype == types.uint32 and array.layout == "C"):
         return None
-    if lines != types.uint64:
+    if blocks != types.uint64:
         return None
 
     def codegen(context, builder, signature, args):
@@ -79,26 +79,22 @@ def sum_lines(typingctx, array, lines):
         vector = ir.VectorType(word, 16)
         data = cgutils.create_struct_proxy(array)(context, builder, args[0]).data
         start = builder.bitcast(data, vector.as_pointer())
-        zero = ir.Constant(vector, [0] * 16)
-        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(8)]
-        for slot in sums:  # again at every call: the slots live at the function's entry
-            builder.store(zero, slot)
+        sums = [cgutils.alloca_once(builder, vector) for _ in range(2)]
+        for slot in sums:
+            builder.store(ir.Constant(vector, [0] * 16), slot)
         with cgutils.for_range(builder, args[1], intp=long) as loop:
-            base = builder.mul(loop.index, ir.Constant(long, 8))
+            base = builder.mul(loop.index, ir.Constant(long, 2))
             for lane, slot in enumerate(sums):
-                place = builder.gep(start, [builder.add(base, ir.Constant(long, lane))])
-                loaded = builder.load(place)
+                loaded = builder.load(builder.gep(start, [builder.add(base, ir.Constant(long, lane))]))
                 loaded.align = 4
                 builder.store(builder.add(builder.load(slot), loaded), slot)
-        parts = [builder.load(slot) for slot in sums]
-        while len(parts) > 1:
-            parts = [builder.add(left, right) for left, right in zip(parts[::2], parts[1::2], strict=True)]
+        both = builder.add(builder.load(sums[0]), builder.load(sums[1]))
         total = ir.Constant(word, 0)
         for lane in range(16):
-            total = builder.add(total, builder.extract_element(parts[0], ir.Constant(word, lane)))
+            total = builder.add(total, builder.extract_element(both, ir.Constant(word, lane)))
         return total
 
-    return types.uint32(array, lines), codegen
+    return types.uint32(array, blocks), codegen
 
 
 @intrinsic
