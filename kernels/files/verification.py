@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels._contract import Check
+from kernels.files.filesystem import drop_cache
 from kernels.files.formulas import COMPONENTS
 from kernels.files.layout import SolutionError, open_solution
 
@@ -46,6 +47,8 @@ class Verification:
         Time steps whose dump does not have the checksum stored with it.
     error_norms : float64 (dumps, 5) or None
         Root-mean-square difference to the exact solution, if one was given.
+    cold : bool
+        Whether the file's pages were dropped first, so that the device was read and not the page cache.
     """
 
     path: Path
@@ -56,6 +59,7 @@ class Verification:
     diagonal: np.ndarray
     crc_errors: tuple[int, ...]
     error_norms: np.ndarray | None
+    cold: bool
 
     def lines(self) -> Iterator[str]:
         """The diagonal as the report's program prints it: F15.10, a value a line, i outside m."""
@@ -69,7 +73,8 @@ class Verification:
         return self.error_norms.mean(axis=0)
 
 
-def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) -> Verification:
+def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None,
+                cold: bool = False) -> Verification:
     """Read a solution file once, sequentially.
 
     Parameters
@@ -79,6 +84,8 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) ->
     exact_plane : callable, optional
         ``exact_plane(k)`` gives the exact solution at ``[j, i, m]``, float64 (N, N, 5).  Error norm of
         component m: ``sqrt(sum((u − exact)²) / (N − 2)³)`` with the sum over all points, as NPB has it.
+    cold : bool
+        Drop the file from the page cache first, where the system and the filesystem can.
 
     Raises
     ------
@@ -86,6 +93,7 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) ->
         If the file is truncated, of the wrong endianness, not a solution, or holds values that are
         not finite.  Damaged checksums are reported in the result.
     """
+    cold = cold and Path(path).is_file() and drop_cache(path)
     with open_solution(path) as solution:
         N, dumps = solution.N, len(solution.steps)
         if exact_plane is not None and N < 3:
@@ -108,7 +116,7 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None) ->
                                 "run that wrote it diverged")
         norms = None if exact_plane is None else np.sqrt(squares / (N - 2)**3)
         return Verification(Path(path), N, solution.NS, solution.IW, np.array(solution.steps, np.int64),
-                            diagonal, tuple(damaged), norms)
+                            diagonal, tuple(damaged), norms, cold)
 
 
 def compare_diagonals(found: Verification, known: np.ndarray, tolerance: float = 1e-10) -> Check:
