@@ -161,8 +161,8 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     fill = _serial(state, threads)
     try:
         with SolutionWriter(path, problem.N, problem.NS, problem.IW, problem.way, problem.asynchronous,
-                            problem.fsync, problem.direct) as writer:
-            fill(np.empty(writer.layout.shape))   # compiled before the clock starts
+                            problem.fsync, problem.direct, staged=True) as writer:
+            bt.pack(state, np.empty(writer.layout.shape), 0, 0)   # compiled before the clock starts
 
             def on_step(step, _):
                 if step % problem.IW == 0:

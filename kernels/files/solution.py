@@ -63,6 +63,9 @@ class SolutionWriter:
         ``finish`` waits until the device has the data.
     direct : bool
         O_DIRECT, without the page cache.
+    staged : bool
+        ``write`` will be given functions: the buffer that they fill is made now and not at the first
+        dump.  Asynchronous writing makes its buffers now in any case.
 
     Attributes
     ----------
@@ -80,7 +83,8 @@ class SolutionWriter:
         If memory or space do not suffice, the folder cannot be written, or O_DIRECT is not possible.
     """
 
-    def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False, direct=False):
+    def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False, direct=False,
+                 staged=False):
         self.path = Path(path)
         require_way(way, direct)
         self.layout = Layout(N, NS, IW, way in WAYS and WAYS[way].RECORDS)
@@ -103,8 +107,9 @@ class SolutionWriter:
         try:
             self._pending = Pending(self.path)
             self._way = open_way(way, self._pending.part, self.layout, direct)
-            if asynchronous:   # touched now, so that no dump pays for first use of the memory
-                self._buffers = [np.zeros(self.layout.shape, DTYPE) for _ in self._buffers]
+            if asynchronous or staged:   # touched now: no dump shall pay for first use of the memory
+                self._buffers = [np.full(self.layout.shape, 0.0, DTYPE) for _ in self._buffers]
+            if asynchronous:
                 self._pool = ThreadPoolExecutor(1, thread_name_prefix="solution-writer")
         except OSError as error:
             self.abort()

@@ -64,15 +64,15 @@ class DirectStream:
         self.handle = handle
         self.filled = 0
         self.length = 0
-        self.stage = mmap.mmap(-1, self.STAGE)   # page-aligned
-        self.view = memoryview(self.stage)
+        # Page-aligned.  Copied into through NumPy, which lets the solver's threads run meanwhile.
+        self.stage = np.frombuffer(mmap.mmap(-1, self.STAGE), np.uint8)
 
     def write(self, data) -> None:
-        data = memoryview(data)
-        self.length += len(data)
-        while data:
-            part = min(len(data), self.STAGE - self.filled)
-            self.view[self.filled:self.filled + part] = data[:part]
+        data = np.frombuffer(data, np.uint8)
+        self.length += data.size
+        while data.size:
+            part = min(data.size, self.STAGE - self.filled)
+            np.copyto(self.stage[self.filled:self.filled + part], data[:part])
             self.filled += part
             data = data[part:]
             if self.filled == self.STAGE:
@@ -80,22 +80,18 @@ class DirectStream:
 
     def _flush(self) -> None:
         whole = self.filled - self.filled % ALIGNMENT
-        write_all(self.handle, self.view[:whole])
+        write_all(self.handle, self.stage[:whole])
         rest = self.filled - whole
-        self.view[:rest] = self.view[whole:self.filled]
+        self.stage[:rest] = self.stage[whole:self.filled]
         self.filled = rest
 
     def finish(self) -> None:
         """Write the last block padded, then cut the file to its length."""
         pad = -self.filled % ALIGNMENT
-        self.view[self.filled:self.filled + pad] = bytes(pad)
+        self.stage[self.filled:self.filled + pad] = 0
         self.filled += pad
         self._flush()
         os.ftruncate(self.handle, self.length)
-
-    def close(self) -> None:
-        self.view.release()
-        self.stage.close()
 
 
 class FileWay:
@@ -142,9 +138,7 @@ class FileWay:
             os.fsync(self.handle)
 
     def close(self) -> None:
-        if self.stream is not None:
-            self.stream.close()
-            self.stream = None
+        self.stream = None
         if self.handle is not None:
             os.close(self.handle)
             self.handle = None
@@ -225,9 +219,8 @@ class Mapped(FileWay):
             raise
 
     def put(self, index, u, crc32):
-        data = _bytes(u)
-        offset = self.layout.offset(index)
-        self.map[offset:offset + len(data)] = data
+        # Through NumPy and not by slice assignment, which would hold up the solver's threads.
+        np.copyto(np.frombuffer(self.map, DTYPE, u.size, self.layout.offset(index)), u.reshape(-1))
 
     def finish(self, tail, fsync):
         if fsync:
