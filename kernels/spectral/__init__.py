@@ -1,0 +1,127 @@
+"""Spectral transforms on Gaussian grids, as a spectral weather model computes them.
+
+``plan = Plan(grid("N640"), 1279)`` prepares one truncation on one grid; ``plan.inverse``,
+``plan.direct``, ``plan.wind``, ``plan.vordiv`` and ``plan.gradient`` transform one field or many.
+One repeat of this kernel is an inverse and a direct transform of every field.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels._contract import Check, Presets, Work, require_range
+from kernels._resources import require_memory
+
+from .gauss import gaussian
+from .grids import Grid, classic_rows, grid
+from .plan import LARGEST_TRUNCATION, Plan
+from .slow import analyse, row_values, synthesise
+
+__all__ = ["Grid", "Plan", "Problem", "State", "classic_rows", "gaussian", "grid", "reference", "run",
+           "setup", "verify", "work"]
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Triangular truncation, grid and number of fields (levels times variables)."""
+
+    T: int = 63              # triangular truncation, 1
+    grid: str = "F48"        # Gaussian grid: F, N or O and the rows between pole and equator
+    fields: int = 8          # fields transformed at once, 1
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {"T": 159, "grid": "N80", "fields": 8},
+        "paper": {"T": 1279, "grid": "N640", "fields": 137},
+        "modern": {"T": 2559, "grid": "N1280", "fields": 24},
+        "T399": {"T": 399, "grid": "N200", "fields": 8},
+        "T799": {"T": 799, "grid": "N400", "fields": 8},
+        "TL1279": {"T": 1279, "grid": "N640", "fields": 8},
+        "TL2047": {"T": 2047, "grid": "N1024", "fields": 8},
+        "TQ1364": {"T": 1364, "grid": "N1024", "fields": 8},
+        "TC1023": {"T": 1023, "grid": "N1024", "fields": 8},
+        "TL2559": {"T": 2559, "grid": "N1280", "fields": 8},
+        "TQ1706": {"T": 1706, "grid": "N1280", "fields": 8},
+        "TC1279": {"T": 1279, "grid": "N1280", "fields": 8},
+    }
+
+    def __post_init__(self):
+        require_range("T", self.T, 1, LARGEST_TRUNCATION)
+        require_range("fields", self.fields, 1, 100000)
+        grid(self.grid)
+
+
+class State(NamedTuple):
+    """Plan, spectrum to transform (fields, ncoef), and room for the grid values and the way back."""
+
+    plan: Plan
+    spectrum: np.ndarray
+    values: np.ndarray
+    back: np.ndarray
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Plan and a spectrum whose real and imaginary parts are uniform in ±1."""
+    points = grid(problem.grid).points
+    ncoef = (problem.T + 1) * (problem.T + 2) // 2
+    require_memory(problem.fields * (8 * points + 48 * ncoef),
+                   f"{problem.fields} fields of truncation {problem.T} on {problem.grid}")
+    plan = Plan(problem.grid, problem.T)
+    rng = np.random.default_rng(seed)
+    spectrum = rng.uniform(-1.0, 1.0, (problem.fields, 2 * plan.ncoef)).view(np.complex128)
+    spectrum[:, :problem.T + 1].imag = 0.0
+    values = np.zeros((problem.fields, points))
+    return State(plan, spectrum, values, np.zeros_like(spectrum))
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """Inverse transform of every field, then the direct one, ``repeats`` times."""
+    for _ in range(repeats):
+        state.plan.inverse(state.spectrum, out=state.values, threads=threads)
+        state.plan.direct(state.values, out=state.back, threads=threads)
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """The same by the three-term recurrence and plain sums, one row after the other."""
+    values = synthesise(state.plan, state.spectrum)
+    return State(state.plan, state.spectrum, values, analyse(state.plan, values))
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Two rows against plain sums, the quadrature identity, and on a full grid the round trip."""
+    plan, spectrum, values, back = result
+    size = float(np.sqrt((np.abs(spectrum[0]) ** 2).sum()))
+    checks = []
+    for row in (plan.nlat // 3, 2 * plan.nlat - 1 - plan.nlat // 7):
+        start = plan.grid.starts[row]
+        found = values[0, start:start + plan.grid.pl[row]]
+        error = np.abs(found - row_values(plan, spectrum[0], row)).max() / size
+        checks.append(Check.near(f"row {row} against plain sums, relative", error, 0.0, 1e-12))
+    # direct is the weighted transpose of inverse on every grid, so this holds to rounding
+    weight = np.repeat(plan.grid.weights / (2.0 * plan.grid.pl), plan.grid.pl)
+    square = float(weight @ values[0] ** 2)
+    product = (np.conj(spectrum[0]) * back[0]).real * np.where(plan.m == 0, 1.0, 2.0)
+    checks.append(Check.relative("mean square on the grid against spectra", product.sum(), square, 1e-12))
+    if plan.grid.full:
+        error = max(float(np.abs(b - s).max()) for b, s in zip(back, spectrum))
+        checks.append(Check.near("round trip, coefficients within ±1", error, 0.0,
+                                 2e-12 * max(1.0, problem.T / 1279)))
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """Operations and bytes of one inverse and one direct transform of all fields.
+
+    Legendre sums: a real function times a complex coefficient, four operations for every degree,
+    wavenumber and pair of rows, ``m`` up to ``(row length - 1) // 2``.  Fourier: ``2.5 n log2 n`` a row.
+    """
+    T, chosen = problem.T, grid(problem.grid)
+    pl = chosen.pl[:chosen.N]
+    top = np.minimum(T, (pl - 1) // 2)
+    legendre = 2 * problem.fields * 4 * int(((top + 1) * (T + 1) - top * (top + 1) // 2).sum())
+    fft = 2 * problem.fields * 2 * int(np.rint((2.5 * pl * np.log2(pl)).sum()))
+    spectrum = 16 * problem.fields * ((T + 1) * (T + 2) // 2)
+    values = 8 * problem.fields * chosen.points
+    return Work(flops=legendre + fft, bytes_read=spectrum + values, bytes_written=spectrum + values,
+                parts=(("Legendre", legendre), ("FFT", fft)))

@@ -1,0 +1,116 @@
+"""Gaussian grids: full, classic reduced and octahedral."""
+
+import functools
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from kernels._contract import require_range
+
+from .gauss import half_nodes
+
+#: Largest number of latitudes between pole and equator that a grid may have.
+LARGEST = 8000
+
+
+@functools.cache
+def classic_rows() -> dict[int, tuple[int, ...]]:
+    """Row lengths from pole to equator of every classic reduced grid, by number of rows."""
+    text = (Path(__file__).parent / "classic_rows.txt").read_text()
+    words = " ".join(line for line in text.splitlines() if not line.startswith("#")).split()
+    rows: dict[int, list[int]] = {}
+    for word in words:
+        if word.startswith("N"):
+            current = rows[int(word[1:])] = []
+        else:
+            length, _, count = word.partition("*")
+            current += [int(length)] * int(count or 1)
+    return {n: tuple(lengths) for n, lengths in rows.items()}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A Gaussian grid with ``2N`` rows from north to south, each starting at longitude 0.
+
+    Points are numbered along the rows, north to south; a row of ``n`` points has longitudes
+    ``2π i / n``.
+    """
+
+    name: str                                     # as asked for: "N640", "O1280", "F400"
+    N: int                                        # rows between pole and equator
+    latitudes: np.ndarray = field(repr=False)     # degrees, 2N, north to south
+    weights: np.ndarray = field(repr=False)       # Gaussian weights, 2N, sum 2
+    pl: np.ndarray = field(repr=False)            # points on each row, int64, 2N
+
+    @property
+    def points(self) -> int:
+        """Number of grid points."""
+        return int(self.pl.sum())
+
+    @property
+    def full(self) -> bool:
+        """Whether all rows have the same length."""
+        return bool((self.pl == self.pl[0]).all())
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Index of the first point of each row, int64, 2N."""
+        return np.concatenate([[0], np.cumsum(self.pl)[:-1]]).astype(np.int64)
+
+    def longitudes(self, row: int) -> np.ndarray:
+        """Longitudes of one row, degrees."""
+        n = int(self.pl[row])
+        return 360.0 * np.arange(n) / n
+
+    def coordinates(self) -> tuple[np.ndarray, np.ndarray]:
+        """Latitude and longitude of every point, radians, each float64 of ``points``."""
+        mu = np.repeat(np.radians(self.latitudes), self.pl)
+        index = np.arange(self.points) - np.repeat(self.starts, self.pl)
+        return mu, 2 * np.pi * index / np.repeat(self.pl, self.pl)
+
+
+def _lengths(name: str) -> tuple[int, tuple[int, ...]]:
+    found = re.fullmatch(r"([FNO])([1-9][0-9]*)", name) if isinstance(name, str) else None
+    if not found:
+        raise ValueError(
+            f"grid name {name!r} is unknown; use F, N or O and the number of rows between pole and "
+            "equator, as in 'F400', 'N640', 'O1280'")
+    kind, n = found[1], int(found[2])
+    require_range("rows between pole and equator", n, 1, LARGEST)
+    if kind == "F":
+        return n, (4 * n,) * n
+    if kind == "O":
+        return n, tuple(4 * i + 20 for i in range(n))
+    rows = classic_rows()
+    if n not in rows:
+        known = ", ".join(f"N{k}" for k in rows)
+        raise ValueError(
+            f"grid name {name!r}: the rows of this classic reduced grid are not in the table; choose "
+            f"one of {known}, or an octahedral (O{n}) or full (F{n}) grid")
+    return n, rows[n]
+
+
+@functools.lru_cache(maxsize=16)
+def grid(name: str) -> Grid:
+    """The named Gaussian grid.
+
+    ``"F400"`` has ``4N`` points on each of its ``2N`` rows; ``"O1280"`` has ``20 + 4i`` points on the
+    i-th row from a pole (``4N(N + 9)`` in all); ``"N640"`` is a classic reduced grid, whose row
+    lengths are data (``classic_rows.txt``).
+
+    Raises
+    ------
+    ValueError
+        If the name is not a letter F, N or O with a number, or the classic grid is not tabulated.
+    """
+    n, half = _lengths(name)
+    mu, low, cosine, _, weight = half_nodes(2 * n)
+    latitude = np.degrees(np.arctan2(mu, cosine))
+    pl = np.array(half + half[::-1], dtype=np.int64)
+    made = Grid(name, n, np.concatenate([latitude, -latitude[::-1]]),
+                np.concatenate([weight, weight[::-1]]), pl)
+    for array in (made.latitudes, made.weights, made.pl):
+        array.flags.writeable = False
+    return made

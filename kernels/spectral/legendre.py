@@ -1,0 +1,142 @@
+"""Associated Legendre functions by Ishioka's recurrence, and where each starts to matter.
+
+With ``P_n^m`` normalised to unit mean square over the sphere (``½ ∫ P² dμ = 1``, no Condon–Shortley
+sign) and ``ε_n = sqrt((n² - m²) / (4n² - 1))``, the functions
+
+    q_l = P_{m+2l+1}^m / μ
+
+serve both parities: ``P_{m+2l+1} = μ q_l`` and ``P_{m+2l} = ε_{m+2l+1} q_l + ε_{m+2l} q_{l-1}``.
+Scaled as ``q_l = c_l p_l`` they obey ``p_{l+1} = (a_l μ² + b_l) p_l - p_{l-1}``: two fused
+multiply-adds for two degrees.
+
+``p_l`` underflows near the poles.  For every wavenumber and block of 24 latitudes the plan stores the
+first ``ell`` at which some ``|P|`` of the block exceeds ``TINY`` and the two values to start from, so
+that the transforms need neither rescaling nor branches.
+
+Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
+"""
+
+import numpy as np
+
+from kernels._jit import kernel
+
+from .gauss import dd_div, dd_mul
+
+BLOCK = 24        # latitudes per block: three vectors of eight, four groups of six
+TINY = 1e-20      # what a Legendre function must exceed to be summed
+_FLUSH = 1e-280   # seeds below this are zero, which keeps subnormal numbers out of the hot loops
+_UP, _DOWN = 2.0**256, 2.0**-256
+
+
+def epsilon(n, m):
+    """``ε_n^m = sqrt((n² - m²) / (4n² - 1))``, elementwise; zero for ``n <= m``."""
+    n, m = np.asarray(n, dtype=np.float64), np.asarray(m, dtype=np.float64)
+    return np.sqrt(np.maximum(n * n - m * m, 0.0) / np.maximum(4.0 * n * n - 1.0, 1.0))
+
+
+@kernel(inline=True)
+def _eps(n, m):
+    return np.sqrt((n - m) * (n + m) / (4.0 * n * n - 1.0))
+
+
+@kernel
+def coefficients(top, offset, a, b, even, carry, odd):
+    """Recurrence and combination coefficients of wavenumbers 0 … top, degrees up to ``top + 1``.
+
+    For ``ell`` of wavenumber ``m`` at ``offset[m] + ell``: ``a``, ``b`` of the recurrence;
+    ``odd = c_l``, ``even = c_l ε_{m+2l+1}``, ``carry = c_l ε_{m+2l+2}`` of the combinations.
+    """
+    for m in range(top + 1):
+        kappa = 0.25
+        c = np.sqrt(kappa / (_eps(m + 1.0, m) * _eps(m + 2.0, m)))
+        for ell in range((top + 1 - m) // 2 + 1):
+            k = offset[m] + ell
+            n = float(m + 2 * ell + 1)
+            e0, e1, e2 = _eps(n, m), _eps(n + 1, m), _eps(n + 2, m)
+            a[k] = c * c / kappa
+            b[k] = -a[k] * (e0 * e0 + e1 * e1)
+            odd[k] = c
+            even[k] = c * e0
+            carry[k] = c * e1
+            c = kappa / (c * e1 * e2)
+
+
+@kernel
+def _ratio_root(m):
+    """``sqrt((2m + 1) / 2m)`` in double-double."""
+    h, hl = dd_div(2.0 * m + 1.0, 0.0, 2.0 * m, 0.0)
+    r = np.sqrt(h)
+    t, tl = dd_mul(r, 0.0, r, 0.0)
+    return r, ((h - t) + (hl - tl)) / (2.0 * r)
+
+
+@kernel
+def _seed_block(x, p0, scale, a, b, c, count, seeds):
+    """Run the recurrence for one block until it matters; give the first ``ell`` (``count``: never)."""
+    q = np.zeros(BLOCK)
+    p = np.empty(BLOCK)
+    k = np.empty(BLOCK, dtype=np.int64)
+    for j in range(BLOCK):
+        p[j] = p0[j]
+        k[j] = scale[j]
+    ell = 0
+    while ell < count:
+        large = 0.0
+        for j in range(BLOCK):
+            if k[j] == 0:
+                large = max(large, abs(p[j]))
+        if large * c[ell] > TINY:
+            break
+        for j in range(BLOCK):
+            new = (a[ell] * x[j] + b[ell]) * p[j] - q[j]
+            old = p[j]
+            shrink = abs(new) > 2.0**128
+            q[j] = old * _DOWN if shrink else old
+            p[j] = new * _DOWN if shrink else new
+            k[j] += 1 if shrink else 0
+        ell += 1
+    for j in range(BLOCK):
+        u, v = q[j], p[j]
+        for _ in range(min(5, -k[j])):
+            u *= _DOWN
+            v *= _DOWN
+        seeds[j] = u if abs(u) > _FLUSH else 0.0
+        seeds[BLOCK + j] = v if abs(v) > _FLUSH else 0.0
+    return ell
+
+
+@kernel
+def plan_seeds(top, offset, a, b, odd, x, s, sl, first_row, first, seeds):
+    """First ``ell`` and seeds of every wavenumber and block.
+
+    ``x = μ²``, ``s + sl = cos φ`` (padded to whole blocks with ``s = 0``); rows before
+    ``first_row[m]`` do not carry wavenumber ``m``.  ``first[m, block]``; ``seeds[m, block, 48]``.
+    """
+    rows = x.size
+    hi, lo = np.where(s > 0.0, 1.0, 0.0), np.zeros(rows)
+    exponent = np.zeros(rows, dtype=np.int64)
+    start = np.empty(rows)
+    for m in range(top + 1):
+        if m:
+            # P_m^m = sqrt((2m + 1) / 2m) cos φ P_{m-1}^{m-1}, in double-double: its error grows with m
+            r, rl = _ratio_root(float(m))
+            for j in range(rows):
+                g, gl = dd_mul(s[j], sl[j], r, rl)
+                hi[j], lo[j] = dd_mul(hi[j], lo[j], g, gl)
+                if hi[j] < 2.0**-128 and hi[j] > 0.0:
+                    hi[j] *= _UP
+                    lo[j] *= _UP
+                    exponent[j] -= 1
+        k = offset[m]
+        count = (top + 1 - m) // 2 + 1
+        divisor = odd[k] * _eps(m + 1.0, m)
+        for j in range(rows):
+            start[j] = hi[j] / divisor
+        for block in range(rows // BLOCK):
+            j = block * BLOCK
+            if j + BLOCK <= first_row[m]:
+                first[m, block] = count
+                continue
+            first[m, block] = _seed_block(x[j:j + BLOCK], start[j:j + BLOCK], exponent[j:j + BLOCK],
+                                          a[k:k + count], b[k:k + count], odd[k:k + count], count,
+                                          seeds[m, block])

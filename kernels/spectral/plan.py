@@ -1,0 +1,466 @@
+"""Spherical-harmonic transforms between triangular spectra and Gaussian grids."""
+
+from contextlib import contextmanager
+
+import numpy as np
+from numba import get_num_threads, set_num_threads
+
+from kernels._contract import require_range
+from kernels._resources import require_memory, require_threads
+
+from . import many, rows, single
+from .fourier import Lengths
+from .gauss import half_nodes
+from .grids import Grid
+from .grids import grid as named_grid
+from .legendre import BLOCK, coefficients, epsilon, plan_seeds
+
+LARGEST_TRUNCATION = 8000
+STREAM_FROM = 399      # truncation from which Fourier buffers of eight fields bypass the caches
+_PAD = BLOCK * many.GROUP
+
+
+def _aligned(size: int) -> np.ndarray:
+    """Zeroed float64 array whose data start on a cache line."""
+    raw = np.zeros(size + 8)
+    skip = (-raw.ctypes.data // 8) % 8
+    return raw[skip:skip + size]
+
+
+class Plan:
+    """Transforms of triangular truncation ``T`` on one Gaussian grid.
+
+    A real field is
+
+        f(λ, μ) = Σ_{m=-T}^{T} Σ_{n=|m|}^{T} s_n^m P_n^{|m|}(μ) exp(imλ),    s_n^{-m} = conj(s_n^m),
+
+    with ``½ ∫ P² dμ = 1`` and no Condon–Shortley sign, the convention of IFS: ``s_0^0`` is the mean and
+    ``Σ_n (|s_n^0|² + 2 Σ_{m>0} |s_n^m|²)`` the mean square of the field over the sphere.  Coefficients
+    are complex128, ``m`` by ``m``: all ``n = m … T`` of ``m = 0``, then of ``m = 1``, …; the coefficient
+    ``(m, n)`` stands at ``index(m, n)``.  A spectrum has shape ``(ncoef,)`` or ``(fields, ncoef)``, a
+    grid-point field ``(points,)`` or ``(fields, points)`` float64, rows from north to south.
+
+    On a row of ``L`` points the wavenumbers above ``(L - 1) // 2`` are left out in both directions.
+    Several fields at once are faster than one after the other: eight travel together.  A plan owns work
+    space and serves one call at a time.  Results do not depend on ``threads``.
+
+    Parameters
+    ----------
+    grid : Grid or str
+        Grid or its name, see ``grid``.
+    truncation : int
+        ``T``; full rows must satisfy ``L >= 2T + 1`` next to the equator.
+    radius : float
+        Radius of the sphere, used by ``wind``, ``vordiv``, ``gradient`` (1 by default), m.
+
+    Raises
+    ------
+    ValueError
+        If the truncation needs longer rows, or more of them, than the grid has.
+    MemoryError
+        If tables or work space do not fit into the available memory.
+    """
+
+    def __init__(self, grid: Grid | str, truncation: int, radius: float = 1.0):
+        self.grid = named_grid(grid) if isinstance(grid, str) else grid
+        self.radius = float(radius)
+        T = self.truncation = _checked(self.grid, truncation)
+        self.ncoef = (T + 1) * (T + 2) // 2
+        self.nlat = self.grid.N
+        self._padded = -(-self.nlat // _PAD) * _PAD
+        blocks = self._padded // BLOCK
+        terms = sum((T + 1 - m) // 2 + 1 for m in range(T + 1))
+        require_memory(8 * (5 * terms + (T + 1) * blocks * (2 * BLOCK + 1)),
+                       f"a plan of truncation {T} on {self.grid.name}")
+        self._columns = [self._offsets(T), self._offsets(T + 1)]
+        self._legendre(terms, blocks)
+        self._fourier_tables()
+        self._workspace: dict = {}
+
+    # --- tables -------------------------------------------------------------------------------
+
+    def _offsets(self, top):
+        """First coefficient of each wavenumber 0 … T, and the end, for degrees up to ``top``."""
+        return np.concatenate([[0], np.cumsum(top + 1 - np.arange(self.truncation + 1))]).astype(np.int64)
+
+    def _legendre(self, terms, blocks):
+        T, pl = self.truncation, self.grid.pl[:self.nlat]
+        count = (T + 1 - np.arange(T + 1)) // 2 + 1
+        self._offset = np.concatenate([[0], np.cumsum(count)[:-1]]).astype(np.int64)
+        self._table = np.zeros((5, terms))
+        coefficients(T, self._offset, *self._table)
+        mu, low, cosine, cosine_low, weight = half_nodes(2 * self.nlat)
+        self._mu, self._cosine, self._weight = mu, cosine, weight
+        pad = self._padded - self.nlat
+        self._x = np.pad(mu * mu + 2 * mu * low, (0, pad))
+        self._first = np.zeros((T + 1, blocks), dtype=np.int64)
+        self._seeds = np.zeros((T + 1, blocks, 2 * BLOCK))
+        capped = np.minimum(T, (pl - 1) // 2) + 1
+        a, b, _, _, odd = self._table
+        plan_seeds(T, self._offset, a, b, odd, self._x, np.pad(cosine, (0, pad)), np.pad(cosine_low, (0, pad)),
+                   np.searchsorted(capped, np.arange(T + 1), side="right"), self._first, self._seeds)
+        # wavenumbers that never exceed TINY in a block are not carried by its rows
+        alive = [int(np.flatnonzero(self._first[:, g] < count).max(initial=0)) + 1 for g in range(blocks)]
+        alive = np.maximum.accumulate(alive)
+        self._counts = np.minimum(capped, alive[np.arange(self.nlat) // BLOCK]).astype(np.int64)
+        self._first_row = np.searchsorted(self._counts, np.arange(T + 1), side="right").astype(np.int64)
+
+    def _fourier_tables(self):
+        T, nlat, pl = self.truncation, self.nlat, self.grid.pl[:self.nlat]
+        self._lengths = Lengths(pl)
+        ids = np.array([self._lengths.id[int(n)] for n in pl])
+        starts = self.grid.starts
+        north, south = starts[:nlat], starts[::-1][:nlat]
+        span = many.SPAN
+        # eight fields: one task a row; latitude-major and wavenumber-major offsets
+        places = np.concatenate([[0], np.cumsum(self._counts)]) * span
+        self._many_places, self._many_size = places[:-1].astype(np.int64), int(places[-1])
+        carried = nlat - self._first_row
+        starts_m = np.concatenate([[0], np.cumsum(carried)[:-1]])
+        self._many_waves = ((starts_m - self._first_row) * span).astype(np.int64)
+        lane = np.arange(8)
+        self._many = (np.stack([ids, self._counts, places[:-1], np.arange(nlat), np.ones(nlat)], axis=1)
+                      .astype(np.int64), north[:, None] + 0 * lane, south[:, None] + 0 * lane)
+        self._many_lane = np.repeat(np.arange(nlat)[:, None], 8, axis=1)
+        # one field: blocks of eight rows, one task for each row length among them
+        blocks = self._padded // 8
+        counts = np.zeros(blocks, dtype=np.int64)
+        np.maximum.at(counts, np.arange(nlat) // 8, self._counts)
+        places = np.concatenate([[0], np.cumsum(counts)]) * span
+        self._single_counts, self._single_places = counts, places[:-1].astype(np.int64)
+        low = self._first_row // BLOCK * 3
+        starts_m = np.concatenate([[0], np.cumsum(blocks - low)]) * span
+        self._single_waves = (starts_m[:-1] - low * span).astype(np.int64)
+        self._single_size = int(places[-1]), int(starts_m[-1])
+        self._single = self._single_tasks(ids, north, south, places)
+
+    def _single_tasks(self, ids, north, south, places):
+        where, to_north, to_south, members = [], [], [], []
+        for block in range(-(-self.nlat // 8)):
+            mine = np.arange(8 * block, min(8 * block + 8, self.nlat))
+            for n in np.unique(ids[mine]):
+                chosen = mine[ids[mine] == n]
+                lanes = chosen - 8 * block
+                row = np.full(8, -1), np.full(8, -1), np.full(8, chosen[0])
+                row[0][lanes], row[1][lanes], row[2][lanes] = north[chosen], south[chosen], chosen
+                where.append([n, self._counts[chosen].max(), places[block], block, len(chosen) == 8])
+                to_north.append(row[0])
+                to_south.append(row[1])
+                members.append(row[2])
+        self._single_lane = np.array(members)
+        return (np.array(where, dtype=np.int64), np.array(to_north, dtype=np.int64),
+                np.array(to_south, dtype=np.int64))
+
+    def _factors(self, kind, lanes, power):
+        """Even and odd scale of every task lane; ``power`` of ``cos φ`` is divided out."""
+        key = kind, id(lanes), power
+        if key not in self._workspace:
+            even = 1.0 / self._cosine**power
+            if kind == "direct":
+                even = even * self._weight / (4.0 * self.grid.pl[:self.nlat])
+            odd = even * self._mu
+            self._workspace[key] = np.ascontiguousarray(np.concatenate([even[lanes], odd[lanes]], axis=1))
+        return self._workspace[key]
+
+    def _space(self, key, size, shape=None):
+        """Work space that is kept between calls."""
+        if key not in self._workspace or self._workspace[key].size < size:
+            require_memory(8 * size, f"a transform of truncation {self.truncation} on {self.grid.name}")
+            self._workspace[key] = _aligned(size)
+        found = self._workspace[key]
+        return found[:size].reshape(shape) if shape else found
+
+    # --- indexing -----------------------------------------------------------------------------
+
+    def index(self, m: int, n: int) -> int:
+        """Position of the coefficient of zonal wavenumber ``m`` and degree ``n``."""
+        require_range("m", int(m), 0, self.truncation)
+        require_range("n", int(n), int(m), self.truncation)
+        return int(self._columns[0][m] + n - m)
+
+    @property
+    def m(self) -> np.ndarray:
+        """Zonal wavenumber of every coefficient, int64[ncoef]."""
+        T = self.truncation
+        return np.repeat(np.arange(T + 1), T + 1 - np.arange(T + 1))
+
+    @property
+    def n(self) -> np.ndarray:
+        """Degree of every coefficient, int64[ncoef]."""
+        return np.arange(self.ncoef) - self._columns[0][self.m] + self.m
+
+    # --- scalar transforms --------------------------------------------------------------------
+
+    def inverse(self, spec, out=None, threads: int = 1):
+        """Grid-point values of a spectrum (synthesis).
+
+        Parameters
+        ----------
+        spec : complex128, (ncoef,) or (fields, ncoef)
+            Coefficients; the imaginary parts of ``m = 0`` are ignored.
+        out : float64, (points,) or (fields, points), C-contiguous, optional
+            Where to write.
+
+        Raises
+        ------
+        ValueError
+            If a shape or dtype does not fit, or a coefficient is not finite.
+        """
+        spec = self._spectra("spec", spec)
+        out = self._output(out, spec, self.grid.points, np.float64)
+        self._inverse(spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, 0, threads)
+        return out
+
+    def direct(self, values, out=None, threads: int = 1):
+        """Spectrum of grid-point values (analysis by Gaussian quadrature).
+
+        Parameters
+        ----------
+        values : float64, (points,) or (fields, points)
+        out : complex128, (ncoef,) or (fields, ncoef), C-contiguous, optional
+            Where to write.
+
+        Raises
+        ------
+        ValueError
+            If a shape or dtype does not fit, or a value is not finite.
+        """
+        values = self._values("values", values)
+        out = self._output(out, values, self.ncoef, np.complex128)
+        self._direct(values.reshape(-1, self.grid.points), out.reshape(-1, self.ncoef), 0, 0, threads)
+        return out
+
+    # --- vector transforms --------------------------------------------------------------------
+
+    def wind(self, vor, div, threads: int = 1):
+        """Zonal and meridional wind from vorticity and divergence.
+
+        ``u cos φ = (im χ - cos φ ∂ψ/∂φ) / a`` and ``v cos φ = (im ψ + cos φ ∂χ/∂φ) / a`` with
+        ``∇²ψ = ζ``, ``∇²χ = D``; the means of ``ζ`` and ``D`` are ignored.  Shapes as in ``inverse``;
+        units 1/s to m/s.
+        """
+        vor, div = self._spectra("vor", vor), self._spectra("div", div)
+        if vor.shape != div.shape:
+            raise ValueError(f"vor has shape {vor.shape} and div {div.shape}; give equal shapes")
+        scale = np.zeros(self.truncation + 1)
+        n = np.arange(1, self.truncation + 1)
+        scale[1:] = -self.radius / (n * (n + 1.0))
+        return self._vector(vor * scale[self.n], div * scale[self.n], threads)
+
+    def gradient(self, spec, threads: int = 1):
+        """Zonal and meridional derivative ``∂f/∂λ / (a cos φ)`` and ``∂f/∂φ / a`` of a spectrum."""
+        spec = self._spectra("spec", spec)
+        return self._vector(None, spec / self.radius, threads)
+
+    def vordiv(self, u, v, threads: int = 1):
+        """Vorticity and divergence of a wind field, shapes as in ``direct``.
+
+        ``ζ = (∂v/∂λ - ∂(u cos φ)/∂φ) / (a cos φ)``, ``D = (∂u/∂λ + ∂(v cos φ)/∂φ) / (a cos φ)``,
+        the derivatives in latitude by parts, so that no value at a pole is needed.
+        """
+        u, v = self._values("u", u), self._values("v", v)
+        if u.shape != v.shape:
+            raise ValueError(f"u has shape {u.shape} and v {v.shape}; give equal shapes")
+        points, wide = self.grid.points, int(self._columns[1][-1])
+        both = np.empty((2, *u.shape[:-1], wide), dtype=np.complex128)
+        for field, into in ((u, both[0]), (v, both[1])):
+            self._direct(field.reshape(-1, points), into.reshape(-1, wide), 1, 1, threads)
+        up, down, here, im = self._derivative()
+        vor = im * both[1][..., here] + down * _shifted(both[0], here) - up * both[0][..., here + 1]
+        div = im * both[0][..., here] - down * _shifted(both[1], here) + up * both[1][..., here + 1]
+        return vor / self.radius, div / self.radius
+
+    def _derivative(self):
+        """``n ε_{n+1}``, ``(n+1) ε_n``, index in the wider layout, ``im``, for every coefficient."""
+        if "derivative" not in self._workspace:
+            m, n = self.m, self.n
+            here = self._columns[1][m] + n - m
+            self._workspace["derivative"] = (n * epsilon(n + 1, m), (n + 1.0) * epsilon(n, m), here, 1j * m)
+        return self._workspace["derivative"]
+
+    def _vector(self, psi, chi, threads):
+        """``(∂χ/∂λ - cos φ ∂ψ/∂φ) / cos φ`` and ``(∂ψ/∂λ + cos φ ∂χ/∂φ) / cos φ`` on the grid."""
+        m, n = self.m, self.n
+        _, _, here, im = self._derivative()
+        u = np.zeros((*chi.shape[:-1], int(self._columns[1][-1])), dtype=np.complex128)
+        v = np.zeros_like(u)
+        # cos φ ∂P_n/∂φ = (n + 1) ε_n P_{n-1} - n ε_{n+1} P_{n+1}
+        raised, lowered = n * epsilon(n + 1, m), (n + 1.0) * epsilon(n, m)
+        u[..., here] = im * chi
+        v[..., here + 1] -= raised * chi
+        inner = n > m
+        v[..., here[inner] - 1] += (lowered * chi)[..., inner]
+        if psi is not None:
+            v[..., here] += im * psi
+            u[..., here + 1] += raised * psi
+            u[..., here[inner] - 1] -= (lowered * psi)[..., inner]
+        shape, points = chi.shape[:-1], self.grid.points
+        result = np.empty((2, *shape, points))
+        for spectrum, into in ((u, result[0]), (v, result[1])):
+            self._inverse(spectrum.reshape(-1, u.shape[-1]), into.reshape(-1, points), 1, 1, threads)
+        return result[0], result[1]
+
+    # --- drivers ------------------------------------------------------------------------------
+
+    def _groups(self, fields):
+        """Slices of eight fields, or of one where few are left over."""
+        whole, left = divmod(fields, 8)
+        groups = [slice(8 * i, 8 * i + 8) for i in range(whole)]
+        if left > 3:
+            return [*groups, slice(8 * whole, fields)]
+        return groups + [slice(i, i + 1) for i in range(8 * whole, fields)]
+
+    @contextmanager
+    def _threads(self, threads):
+        require_threads(threads)
+        before = get_num_threads()
+        set_num_threads(threads)
+        try:
+            yield
+        finally:
+            set_num_threads(before)
+
+    def _inverse(self, spec, out, extra, power, threads):
+        with self._threads(threads):
+            for group in self._groups(len(spec)):
+                step = self._inverse_one if group.stop - group.start == 1 else self._inverse_many
+                step(spec[group], out[group], extra, power, threads)
+        row = slice(self.grid.starts[self.nlat - 1], self.grid.starts[self.nlat])
+        self._require_finite(out[:, row], "a coefficient of field")
+
+    def _direct(self, values, out, extra, power, threads):
+        with self._threads(threads):
+            for group in self._groups(len(values)):
+                step = self._direct_one if group.stop - group.start == 1 else self._direct_many
+                step(values[group], out[group], extra, power, threads)
+        self._require_finite(out[:, :1], "a value of field")
+
+    @staticmethod
+    def _require_finite(found, what):
+        """NaN and infinity spread to every row (every mean): looking at one is enough."""
+        bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        if bad.size:
+            raise ValueError(f"{what} {bad[0]} is not finite; remove NaN and infinity before the transform")
+
+    def _lanes(self, fields, stride):
+        """Offset of the field in each lane; missing fields share the place of the last."""
+        return np.minimum(np.arange(8), fields - 1) * stride
+
+    def _rows_of(self, tasks, fields):
+        lanes = self._lanes(fields, self.grid.points)
+        key = "rows", fields
+        if key not in self._workspace:
+            self._workspace[key] = tasks[1] + lanes, tasks[2] + lanes
+        return self._workspace[key]
+
+    def _row_tables(self):
+        L = self._lengths
+        return L.n, L.radix, L.partner, L.chirp, L.start, L.table
+
+    def _row_scratch(self, threads):
+        size = 32 * self._lengths.largest + rows.SPARE
+        return self._space(("rows", threads), threads * size, (threads, size))
+
+    def _inverse_many(self, spec, out, extra, power, threads):
+        size = many.scratch_size(self.truncation)
+        scratch = self._space(("many", threads), threads * size, (threads, size))
+        fourier = self._space("fourier", self._many_size)
+        columns = self._columns[extra]
+        many.inverse_legendre(
+            threads, extra, _flat(spec), columns, self._lanes(len(spec), 2 * spec.shape[1]), self._table,
+            self._offset, self._x, self._first_row, self.nlat, self._first, self._seeds, scratch, fourier,
+            self._many_places, self.truncation >= STREAM_FROM)
+        north, south = self._rows_of(self._many, len(spec))
+        rows.inverse_rows(threads, self._many[0], north, south,
+                          self._factors("inverse", self._many_lane, power), *self._row_tables(),
+                          self._row_scratch(threads), fourier, out.reshape(-1))
+
+    def _direct_many(self, values, out, extra, power, threads):
+        size = many.scratch_size(self.truncation)
+        scratch = self._space(("many", threads), threads * size, (threads, size))
+        fourier = self._space("fourier", self._many_size)
+        north, south = self._rows_of(self._many, len(values))
+        rows.direct_rows(threads, self._many[0], north, south,
+                         self._factors("direct", self._many_lane, power), *self._row_tables(),
+                         self._row_scratch(threads), values.reshape(-1), fourier, self._many_waves,
+                         self.truncation >= STREAM_FROM)
+        many.direct_legendre(
+            threads, extra, _flat(out), self._columns[extra], self._lanes(len(out), 2 * out.shape[1]),
+            len(out), self._table, self._offset, self._x, self._first_row, self.nlat, self._first,
+            self._seeds, scratch, fourier, self._many_waves)
+
+    def _inverse_one(self, spec, out, extra, power, threads):
+        size = single.scratch_size(self.truncation, self._first.shape[1])
+        scratch = self._space(("single", threads), threads * size, (threads, size))
+        fourier = self._space("fourier", self._single_size[0])
+        single.inverse_legendre(
+            threads, extra, _flat(spec), self._columns[extra], self._table, self._offset, self._x,
+            self._first_row, self._first, self._seeds, scratch, fourier, self._single_places,
+            self._single_counts)
+        rows.inverse_rows(threads, *self._single, self._factors("inverse", self._single_lane, power),
+                          *self._row_tables(), self._row_scratch(threads), fourier, out.reshape(-1))
+
+    def _direct_one(self, values, out, extra, power, threads):
+        size = single.scratch_size(self.truncation, self._first.shape[1])
+        scratch = self._space(("single", threads), threads * size, (threads, size))
+        fourier = self._space("single waves", self._single_size[1])   # idle lanes stay zero
+        rows.direct_rows(threads, *self._single, self._factors("direct", self._single_lane, power),
+                         *self._row_tables(), self._row_scratch(threads), values.reshape(-1), fourier,
+                         self._single_waves, False)
+        single.direct_legendre(
+            threads, extra, _flat(out), self._columns[extra], self._table, self._offset, self._x,
+            self._first_row, self._first, self._seeds, scratch, fourier, self._single_waves)
+
+    # --- arguments ----------------------------------------------------------------------------
+
+    def _spectra(self, name, spec):
+        spec = np.ascontiguousarray(spec)
+        if spec.dtype != np.complex128 or spec.ndim not in (1, 2) or spec.shape[-1] != self.ncoef:
+            raise ValueError(
+                f"{name} is {spec.dtype} of shape {spec.shape}; truncation {self.truncation} takes "
+                f"complex128 of shape ({self.ncoef},) or (fields, {self.ncoef})")
+        return spec
+
+    def _values(self, name, values):
+        values = np.ascontiguousarray(values)
+        points = self.grid.points
+        if values.dtype != np.float64 or values.ndim not in (1, 2) or values.shape[-1] != points:
+            raise ValueError(
+                f"{name} is {values.dtype} of shape {values.shape}; grid {self.grid.name} takes float64 of "
+                f"shape ({points},) or (fields, {points})")
+        return values
+
+    def _output(self, out, like, last, dtype):
+        shape = (*like.shape[:-1], last)
+        if out is None:
+            require_memory(int(np.prod(shape)) * np.dtype(dtype).itemsize, f"a result of shape {shape}")
+            return np.empty(shape, dtype=dtype)
+        if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
+            raise ValueError(f"out is {out.dtype} of shape {out.shape}; give C-contiguous "
+                             f"{np.dtype(dtype)} of shape {shape}")
+        return out
+
+
+def _flat(spectra):
+    """Complex array as a flat float64 view, real and imaginary parts in turn."""
+    return spectra.view(np.float64).reshape(-1)
+
+
+def _shifted(wide, here):
+    """Coefficients of degree ``n - 1`` (of some finite number where there is none)."""
+    return wide[..., np.maximum(here - 1, 0)]
+
+
+def _checked(grid, truncation):
+    """``truncation`` if the grid carries it, else ``ValueError``."""
+    require_range("truncation", truncation, 1, LARGEST_TRUNCATION)
+    longest = int(grid.pl.max())
+    if longest < 2 * truncation + 1:
+        raise ValueError(
+            f"truncation {truncation} needs rows of at least {2 * truncation + 1} points, the longest row of "
+            f"{grid.name} has {longest}; choose truncation {(longest - 1) // 2} or lower, or a finer grid")
+    if 2 * grid.N < truncation + 1:
+        raise ValueError(
+            f"truncation {truncation} needs at least {truncation + 1} rows, {grid.name} has {2 * grid.N}; "
+            f"choose a finer grid")
+    return truncation

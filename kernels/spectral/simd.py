@@ -1,0 +1,198 @@
+"""Eight doubles as one value: the vector type of the Legendre and Fourier micro-kernels.
+
+LLVM's vectorisers do not keep 24 accumulators of eight doubles in registers; a type that *is*
+``<8 x double>`` leaves them no choice.  On a CPU with 256-bit registers LLVM splits each value in
+two, so the code runs everywhere and is fast where registers hold 512 bits.
+
+Offsets count doubles from the first element of a C-contiguous float64 array; nothing is checked.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.extending import intrinsic, register_model
+
+LANES = 8
+
+_double = ir.DoubleType()
+_vector = ir.VectorType(_double, LANES)
+_i32 = ir.IntType(32)
+
+
+class _Vec8(types.Type):
+    def __init__(self):
+        super().__init__(name="Vec8")
+
+
+vec8 = _Vec8()
+
+
+@register_model(_Vec8)
+class _Vec8Model(models.PrimitiveModel):
+    def __init__(self, manager, fe_type):
+        super().__init__(manager, fe_type, _vector)
+
+
+def _address(context, builder, array_type, array, offset):
+    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
+    return builder.gep(data, [offset])
+
+
+def _as_vector(builder, pointer):
+    return builder.bitcast(pointer, _vector.as_pointer())
+
+
+def _splat(builder, scalar):
+    one = builder.insert_element(ir.Constant(_vector, ir.Undefined), scalar, ir.Constant(_i32, 0))
+    mask = ir.Constant(ir.VectorType(_i32, LANES), [0] * LANES)
+    return builder.shuffle_vector(one, ir.Constant(_vector, ir.Undefined), mask)
+
+
+def _fma(builder, a, b, c):
+    kind = a.type
+    suffix = "v8f64" if isinstance(kind, ir.VectorType) else "f64"
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(kind, [kind] * 3), f"llvm.fma.{suffix}")
+    return builder.call(function, [a, b, c])
+
+
+@intrinsic
+def load(typingctx, array, offset):
+    """Eight consecutive doubles."""
+    def code(context, builder, signature, args):
+        pointer = _address(context, builder, signature.args[0], *args)
+        return builder.load(_as_vector(builder, pointer), align=8)
+    return vec8(array, types.intp), code
+
+
+@intrinsic
+def store(typingctx, array, offset, value):
+    """Write eight consecutive doubles."""
+    def code(context, builder, signature, args):
+        pointer = _address(context, builder, signature.args[0], args[0], args[1])
+        builder.store(args[2], _as_vector(builder, pointer), align=8)
+        return context.get_dummy_value()
+    return types.void(array, types.intp, vec8), code
+
+
+@intrinsic
+def stream(typingctx, array, offset, value):
+    """Write eight consecutive doubles past the caches; the address must be a multiple of 64."""
+    def code(context, builder, signature, args):
+        pointer = _address(context, builder, signature.args[0], args[0], args[1])
+        written = builder.store(args[2], _as_vector(builder, pointer), align=64)
+        one = builder.module.add_metadata([ir.Constant(_i32, 1)])
+        written.set_metadata("nontemporal", one)
+        return context.get_dummy_value()
+    return types.void(array, types.intp, vec8), code
+
+
+@intrinsic
+def fence(typingctx):
+    """Make streamed stores visible to every thread."""
+    def code(context, builder, signature, args):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+    return types.void(), code
+
+
+@intrinsic
+def spread(typingctx, array, offset):
+    """One double of an array in all eight lanes."""
+    def code(context, builder, signature, args):
+        pointer = _address(context, builder, signature.args[0], *args)
+        return _splat(builder, builder.load(pointer))
+    return vec8(array, types.intp), code
+
+
+@intrinsic
+def splat(typingctx, value):
+    """One double in all eight lanes."""
+    def code(context, builder, signature, args):
+        return _splat(builder, args[0])
+    return vec8(types.float64), code
+
+
+@intrinsic
+def fma(typingctx, a, b, c):
+    """``a b + c`` with one rounding, for vectors and for scalars."""
+    kind = vec8 if isinstance(a, _Vec8) else types.float64
+    def code(context, builder, signature, args):
+        return _fma(builder, *args)
+    return kind(kind, kind, kind), code
+
+
+@intrinsic
+def fms(typingctx, a, b, c):
+    """``a b - c`` with one rounding, for vectors and for scalars."""
+    kind = vec8 if isinstance(a, _Vec8) else types.float64
+    def code(context, builder, signature, args):
+        return _fma(builder, args[0], args[1], builder.fneg(args[2]))
+    return kind(kind, kind, kind), code
+
+
+@intrinsic
+def fnma(typingctx, a, b, c):
+    """``c - a b`` with one rounding, for vectors and for scalars."""
+    kind = vec8 if isinstance(a, _Vec8) else types.float64
+    def code(context, builder, signature, args):
+        return _fma(builder, builder.fneg(args[0]), args[1], args[2])
+    return kind(kind, kind, kind), code
+
+
+@intrinsic
+def add(typingctx, a, b):
+    """Lane by lane ``a + b``."""
+    def code(context, builder, signature, args):
+        return builder.fadd(*args)
+    return vec8(vec8, vec8), code
+
+
+@intrinsic
+def sub(typingctx, a, b):
+    """Lane by lane ``a - b``."""
+    def code(context, builder, signature, args):
+        return builder.fsub(*args)
+    return vec8(vec8, vec8), code
+
+
+@intrinsic
+def mul(typingctx, a, b):
+    """Lane by lane ``a b``."""
+    def code(context, builder, signature, args):
+        return builder.fmul(*args)
+    return vec8(vec8, vec8), code
+
+
+@intrinsic
+def total(typingctx, a):
+    """Sum of the eight lanes, by halves."""
+    def code(context, builder, signature, args):
+        value = args[0]
+        undefined = ir.Constant(_vector, ir.Undefined)
+        for width in (4, 2, 1):
+            mask = ir.Constant(ir.VectorType(_i32, LANES),
+                               [(lane + width) % LANES for lane in range(LANES)])
+            value = builder.fadd(value, builder.shuffle_vector(value, undefined, mask))
+        return builder.extract_element(value, ir.Constant(_i32, 0))
+    return types.float64(vec8), code
+
+
+def _shuffle(pattern):
+    @intrinsic
+    def shuffle(typingctx, a, b):
+        def code(context, builder, signature, args):
+            mask = ir.Constant(ir.VectorType(_i32, LANES), list(pattern))
+            return builder.shuffle_vector(args[0], args[1], mask)
+        return vec8(vec8, vec8), code
+    return shuffle
+
+
+#: Three butterfly stages of an 8×8 transposition: neighbours, pairs, halves.
+low1 = _shuffle((0, 8, 2, 10, 4, 12, 6, 14))
+high1 = _shuffle((1, 9, 3, 11, 5, 13, 7, 15))
+low2 = _shuffle((0, 1, 8, 9, 4, 5, 12, 13))
+high2 = _shuffle((2, 3, 10, 11, 6, 7, 14, 15))
+low4 = _shuffle((0, 1, 2, 3, 8, 9, 10, 11))
+high4 = _shuffle((4, 5, 6, 7, 12, 13, 14, 15))
