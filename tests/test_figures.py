@@ -241,3 +241,37 @@ def test_icicle_refuses_a_tree_that_does_not_add_up():
 def test_an_unknown_chapter_is_named():
     with pytest.raises(AttributeError, match="neither a function nor a chapter 'cray3'"):
         figures.cray3  # noqa: B018
+
+
+def test_log_axis_of_one_decade_is_labelled_between():
+    figure, axis = figures.axes()
+    axis.plot([150, 4000], [1, 2])
+    figures.log_axis(axis, "x")
+    figure.draw_without_rendering()
+    labels = [tick.get_text() for tick in axis.get_xticklabels(which="both")]
+    assert {"200", "500", "1000", "2000"} <= set(labels)
+    axis.set_xlim(1, 1e6)
+    figure.draw_without_rendering()
+    assert not any(tick.get_text() for tick in axis.get_xticklabels(minor=True))
+
+
+def test_table_prints_counts_without_a_decimal_point_and_gaps_as_dashes():
+    frame = pd.DataFrame({"cpus": [2.0, np.nan], "text": ["", "x"]})
+    shown = figures.table(frame, caption="c")
+    cells = re.findall(r"<td[^>]*>([^<]*)", shown.html)
+    assert cells == ["2", "–", "–", "x"]
+
+
+def test_clock_rates_leave_out_what_is_unknown():
+    machines = xr.Dataset(
+        {
+            "name": ("machine", ["A", "B", "C"]),
+            "clock": ("machine", [700.0, np.nan, np.nan]),
+            "clock_period": ("machine", [np.nan, 6.0, np.nan]),
+        }
+    )
+    frame = figures.machines.clock_rates(machines, {"cpu": {"nominal_hz": None}})
+    assert frame["machine"].tolist() == ["B", "A"]
+    assert frame["clock"].tolist() == pytest.approx([1000 / 6, 700])
+    frame = figures.machines.clock_rates(machines, {"cpu": {"nominal_hz": 2_600_000_000}})
+    assert frame["clock"].iloc[-1] == 2600 and frame["kind"].iloc[-1] == "here"

@@ -15,9 +15,9 @@ from companion.figures._style import CYCLE, INK, STYLE, axes, document_style, ho
 from companion.figures._table import Table, table
 
 __all__ = [
-    "CYCLE", "INK", "STYLE", "Shown", "Table", "axes", "bytes_axis", "claims_summary", "claims_table", "csv_text",
-    "document_style", "document_table",
-    "host_style", "icicle", "log_axis", "points", "show", "stacked_bars", "table",
+    "CYCLE", "INK", "STYLE", "Shown", "Table", "axes", "bytes_axis", "claims_summary", "claims_table",
+    "csv_text", "document_style", "document_table", "host_style", "icicle", "log_axis", "points", "show",
+    "stacked_bars", "table",
 ]
 
 

@@ -32,7 +32,15 @@ def log_axis(axis, which: str = "both", *, base: int = 10) -> None:
         ticks = getattr(axis, f"{letter}axis")
         ticks.set_major_locator(LogLocator(base=base, numticks=9))
         ticks.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        ticks.set_minor_formatter(NullFormatter())
+        ticks.set_minor_locator(LogLocator(base=base, subs=range(2, base), numticks=9))
+        ticks.set_minor_formatter(FuncFormatter(lambda value, _, ticks=ticks: _between(value, ticks, base)))
+
+
+def _between(value: float, ticks, base: int) -> str:
+    """Label of 2 and 5 between powers of ten where the axis spans so few that it would look bare."""
+    low, high = ticks.get_view_interval()
+    lead = value / base ** np.floor(np.log10(value) / np.log10(base) + 1e-9)
+    return plain(value) if high <= low * base**2 and np.isclose(lead, (2, 5)).any() else ""
 
 
 def bytes_axis(axis, sizes, which: str = "x", *, step: int = 8) -> None:
@@ -118,7 +126,7 @@ def icicle(axis, tree: Mapping, *, smallest: float = 0.012) -> None:
                  edgecolor=INK, linewidth=0.5)
         if height >= smallest:
             axis.text(level + 0.05, 1 - top - height / 2, f"{node['name']} {height:.1%}",
-                      va="center", size=8, clip_on=True)
+                      va="center", size=9, clip_on=True)
         if sum(child["value"] for child in _children(node)) > node["value"] + 0.02 * total:
             raise ValueError(f"icicle: the children of {node['name']!r} exceed it")
         for number, child in enumerate(_children(node)):

@@ -34,6 +34,8 @@ STYLE = {
     "axes.titlecolor": INK,
     "xtick.color": INK,
     "ytick.color": INK,
+    "xtick.minor.pad": 5.0,    # labels of minor ticks, which are shorter, on one line with the others
+    "ytick.minor.pad": 5.0,
     "hatch.color": INK,
     "figure.facecolor": "none",
     "axes.facecolor": "none",

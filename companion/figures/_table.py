@@ -25,7 +25,16 @@ def _cell(value, digits: int | None) -> str:
     value = value.item() if hasattr(value, "item") else value
     if digits is not None:
         return significant(value, digits)
-    return "–" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "–"
+    return str(value) or "–"
+
+
+def _whole(column: pd.Series) -> pd.Series:
+    """Counts that became floating-point only because some are missing, as counts again."""
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 1e15:
+        return column.astype("Int64")
+    return column
 
 
 def _body(frame: pd.DataFrame, cells: pd.DataFrame, caption: str) -> str:
@@ -90,7 +99,7 @@ def table(frame: pd.DataFrame, *, caption: str, units: dict | None = None, digit
     shown = frame.reset_index() if (not counted if index is None else index) else frame
     heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
     shown = shown.rename(columns=heads)
-    cells = shown.map(lambda cell: _cell(cell, digits))
+    cells = (shown.apply(_whole) if digits is None else shown).map(lambda cell: _cell(cell, digits))
     html = (f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
             f'style="overflow-x: auto; max-width: 100%">{_body(shown, cells, caption)}</div>'
             f'<p style="font-size: 0.85em">{csv_link(shown, name)}</p>')
