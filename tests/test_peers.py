@@ -1,0 +1,138 @@
+"""The peer framework: what is checked, timed, summarised and said; and our C sources."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import peers
+from peers import Absent, Comparison, Row, _c, collect, measure, relative_difference, summarise
+from peers.__main__ import main
+
+HAS_C = _c.compiler() is not None
+
+
+def comparison(**changes):
+    fields = {"group": "g", "label": "l", "ours": lambda: 1.0, "peers": {"same": lambda: 1.0},
+              "check": lambda ours, theirs: abs(ours - theirs)}
+    return Comparison(**{**fields, **changes})
+
+
+def test_every_module_offers_comparisons():
+    for name in peers.modules():
+        assert callable(importlib.import_module(f"peers.{name}").comparisons)
+    assert {"memory", "smt"} <= set(peers.modules())
+
+
+def test_a_peer_with_another_answer_is_not_timed():
+    row = measure(comparison(peers={"same": lambda: 1.0, "other": lambda: 1.1, "nan": lambda: float("nan")}),
+                  rounds=2, seed=0)
+    assert list(row.peers) == ["same"] and len(row.ours) == 2
+    assert row.wrong["other"] == pytest.approx(0.1)
+    assert np.isnan(row.wrong["nan"])
+
+
+def test_ratios_are_peer_over_ours():
+    theirs = {"slow": np.array([2.0, 4.0, 4.0]), "fast": np.array([0.5, 1, 3])}
+    row = Row("g", "l", np.array([1.0, 2.0, 2.0]), theirs)
+    assert (row.ratio_min("slow"), row.ratio_median("slow")) == (2, 2)
+    assert (row.ratio_min("fast"), row.ratio_median("fast")) == (0.5, 0.5)
+    assert row.best == "fast"
+
+
+def test_summary_takes_the_fastest_peer_of_each_case():
+    rows = [Row("g", str(k), np.array([1.0]), {"a": np.array([r]), "b": np.array([9.0])})
+            for k, r in enumerate((0.5, 1.0, 1.5))] + [Row("h", "x", np.array([1.0]), {})]
+    (summary,) = summarise(rows)
+    assert (summary.group, summary.count, summary.median, summary.lowest) == ("g", 3, 1.0, 0.5)
+    assert summary.tenth_percentile == pytest.approx(0.6)
+
+
+def test_relative_difference():
+    assert relative_difference([1.0, 2.0], [1.0, 2.0]) == 0
+    assert relative_difference([1.0, 2.2], [1.0, 2.0]) == pytest.approx(0.1)
+    assert relative_difference([1.0], [1.0, 2.0]) == float("inf")
+    assert relative_difference([], []) == 0
+
+
+def test_an_absent_compiler_is_said_and_no_failure(monkeypatch, capsys):
+    monkeypatch.setattr(_c, "compiler", lambda language="c": None)
+    _c.build.cache_clear()
+    items = list(collect(["memory", "smt"], 1))
+    assert [type(item) for item in items] == [Absent, Absent]
+    assert main(["memory", "smt", "--threads", "1", "--rounds", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "Absent, so not compared" in said and "install one or set CC" in said
+
+
+def test_the_compiler_can_be_named(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler-here")
+    assert _c.compiler() != "no-such-compiler-here"
+    monkeypatch.setenv("PATH", "")
+    assert _c.compiler() is None
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_a_refused_option_is_absent_with_its_reason():
+    built, absent = _c.variants("smt.c", {"good": ("-O1",), "bad": ("-fno-such-option-here",)})
+    assert list(built) == ["good"]
+    assert "no-such-option-here" in str(absent[0])
+
+
+def test_a_module_that_cannot_be_imported_is_absent(monkeypatch):
+    monkeypatch.setattr(peers, "modules", lambda: ["missing_module"])
+    (item,) = collect(["missing_module"], 1)
+    assert isinstance(item, Absent) and "cannot be imported" in str(item)
+
+
+def test_bad_input(capsys):
+    assert main(["nobody"]) == 2
+    assert "'nobody' is unknown; choose one of" in capsys.readouterr().err
+    assert main(["smt", "--threads", "100000"]) == 2
+    assert "ask for fewer threads" in capsys.readouterr().err
+    assert main(["smt", "--rounds", "0"]) == 2
+
+
+def fake_module(monkeypatch, items):
+    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: iter(items))
+
+
+def test_the_report(monkeypatch, capsys):
+    ghost = Absent("ghost", "GHOST is unset")
+    fake_module(monkeypatch, [comparison(), ghost, ghost])
+    assert main(["--threads", "1", "--rounds", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "same" in said and said.count("ghost (GHOST is unset)") == 1
+
+
+def test_disagreement_fails_the_run(monkeypatch, capsys):
+    fake_module(monkeypatch, [comparison(peers={"other": lambda: 2.0})])
+    assert main(["--threads", "1", "--rounds", "1"]) == 1
+    assert "another answer" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_our_c_sources_agree_with_us(monkeypatch):
+    """Every comparison of both modules gives one answer on both sides, on small data, untimed."""
+    from peers import memory, smt
+    monkeypatch.setattr(memory, "available_memory", lambda: 6 * 2**23)
+    monkeypatch.setattr(smt, "N", {**smt.N, "streaming": 1000, "skipping": 1000})
+    monkeypatch.setattr(_c, "OPTION_SETS", {"C": ("-O1",)})
+    groups = {}
+    for item in collect(["memory", "smt"], 1):
+        if isinstance(item, Comparison):
+            ours = item.ours()
+            assert all(item.check(ours, peer()) <= item.tolerance for peer in item.peers.values()), item.label
+            groups[item.group] = groups.get(item.group, 0) + 1
+    assert groups["stride bandwidth"] >= 40 and groups["random latency"] >= 4
+    assert sum(count for group, count in groups.items() if group.startswith("SMT loops")) >= 5
+    assert "triad, plain" in groups
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_nothing_compiled_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    _c.build.cache_clear()
+    _c.build("smt.c", ("-O1",))
+    assert list(tmp_path.iterdir()) == []
+    assert not list(_c.SOURCES.glob("*.so"))
