@@ -22,7 +22,7 @@ class Result:
 
 def setup(problem: Problem, seed: int = 0) -> State:
     layout = Layout.of(problem.N)
-    state = State(layout, layout.new(), layout.new(), layout.new(), layout.new(), np.zeros(1), np.zeros(1), [False])
+    state = State(layout, layout.new(), layout.new(), layout.new(), layout.new(), [False])
     unpack(initial_field(problem.N), state)
     state.start[:] = state.u
     return state

@@ -60,8 +60,6 @@ class State:
     rhs: np.ndarray      # right-hand side, then the update
     forcing: np.ndarray  # dt · forcing
     start: np.ndarray    # initial field
-    tables: np.ndarray   # difference coefficients of every point
-    work: np.ndarray     # scratch, one row a thread
     ready: list          # [True] where rhs belongs to u
 
 
