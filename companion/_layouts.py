@@ -21,9 +21,11 @@ def cube(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
     dims = list(resource.get("dims", resource["schema"]["primaryKey"]))
     if frame.duplicated(dims).any():
-        row = frame[frame.duplicated(dims)].iloc[0]
-        raise TableError(f"table {resource['name']}, columns {', '.join(dims)}: "
-                         f"{', '.join(str(row[dim]) for dim in dims)} stands twice; name more columns in dims.")
+        twice = ", ".join(str(value) for value in frame[frame.duplicated(dims)].iloc[0][dims])
+        raise TableError(
+            f"table {resource['name']}, columns {', '.join(dims)}: {twice} stands twice; "
+            "name more columns in dims."
+        )
     stack = resource.get("stack", {"variables": {}})
     wide = [name for columns in stack["variables"].values() for name in columns if name]
     narrow = frame.drop(columns=wide).set_index(dims)

@@ -17,7 +17,7 @@ from companion import tables
 
 AGREES, ROUNDING, CONTRADICTS, NOT_CHECKABLE = "agrees", "rounding", "contradicts", "not checkable"
 VERDICTS = (AGREES, ROUNDING, CONTRADICTS, NOT_CHECKABLE)
-SLACK = 1e-9  # relative; absorbs binary representation of decimal fractions, far below any printed digit
+SLACK = 1e-14  # relative; absorbs binary representation of decimal fractions, below thirteen printed digits
 
 
 @dataclass(frozen=True)

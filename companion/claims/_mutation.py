@@ -1,8 +1,8 @@
 """How many printed digits the documents' own redundancy protects.
 
-Every digit of every numeric cell is changed by one (9 becomes 8, so that a cell keeps its length).  A change is
-noticed when the reader refuses the table, or when a claim changes its verdict or can no longer be computed:
-the tests hold every verdict.  Only claims that use the table are computed again.
+Every digit of every numeric cell is changed by one (9 becomes 8, so that a cell keeps its length).  A
+change is noticed when the reader refuses the table, or when a claim changes its verdict or can no longer
+be computed: the tests hold every verdict.  Only claims that use the table are computed again.
 """
 
 import pandas as pd
@@ -70,7 +70,8 @@ def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) ->
                 noticed += 1
                 continue
             sheet = Sheet(document, table, cells)
-            noticed += any(verdicts(maker, Reader(document, {table: sheet})) != before for maker, before in makers)
+            noticed += any(verdicts(maker, Reader(document, {table: sheet})) != before
+                           for maker, before in makers)
         records.append({"document": document, "table": table, "row": row + 2, "column": columns[column],
                         "cell": cell, "digits": len(places), "noticed": noticed})
     return records

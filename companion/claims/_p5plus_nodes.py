@@ -1,7 +1,5 @@
 """Claims of the 2006 report: nodes, binding, adapters, grids and the SMT model."""
 
-import itertools
-
 from companion.claims._core import Ledger
 
 ledger = Ledger("p5plus")
@@ -82,29 +80,26 @@ def affinity_threads_smt(t):
 
 @ledger.each(where='slide "Binding (for P5+)"', statement="The list {item}, counted over all its entries.")
 def binding_lists(t):
-    def cpus(column):
-        return [int(value.mid) for value in t("binding_lists").column(column)]
+    def entries(column):
+        sheet = t("binding_lists")
+        return {int(key): int(sheet[key, column].mid) for (key,) in sheet.keys() if sheet[key, column]}
 
-    physical, pair = t("prose").text("physical_cpus"), t("prose")["logical_per_physical"].mid
-    alone, both, front = cpus("no_smt"), cpus("smt"), cpus("smt_front_loaded")
-    half = int(t("prose")["front_loaded_threads"].mid) // 2
-    expected = [
-        first + 2 * k + odd for first in range(0, len(front), 2 * half) for odd in (0, 1) for k in range(half)
-    ]
-    yield "without SMT: physical CPUs named", physical, len({cpu // 2 for cpu in alone})
-    yield "without SMT: first logical CPUs named", physical, len({cpu for cpu in alone if cpu % 2 == 0})
-    yield "without SMT: entries that rise", physical, 1 + sum(b > a for a, b in itertools.pairwise(alone))
-    yield (
-        "with SMT: pairs of logical CPUs in order",
-        physical,
-        sum(cpu == n for n, cpu in enumerate(both)) / pair,
-    )
-    yield "front loaded: pairs of logical CPUs named", physical, len(set(front)) / pair
-    yield (
-        "front loaded: pairs of places where all first logical CPUs of a task come before its second ones",
-        physical,
-        sum(a == b for a, b in zip(front, expected, strict=True)) / pair,
-    )
+    physical = t("prose").text("physical_cpus")
+    pair = t("prose")["logical_per_physical"].mid
+    alone, both, front = entries("no_smt"), entries("smt"), entries("smt_front_loaded")
+    task = int(t("prose")["front_loaded_threads"].mid)
+
+    def front_loaded(position):
+        start, place = position // task * task, position % task
+        return start + 2 * (place % (task // 2)) + place // (task // 2)
+
+    yield "without SMT: entries that are the first logical CPU of a physical one, in order", physical, sum(
+        cpu == 2 * position for position, cpu in alone.items())
+    in_order = sum(cpu == position for position, cpu in both.items())
+    yield "with SMT: pairs of entries in order", physical, in_order / pair
+    yield "front loaded: pairs of logical CPUs named", physical, len(set(front.values())) / pair
+    yield "front loaded: pairs of entries where first logical CPUs of a task come before its second ones", \
+        physical, sum(cpu == front_loaded(position) for position, cpu in front.items()) / pair
 
 
 @ledger.each(

@@ -25,6 +25,16 @@ def profile_shares(t):
         yield routine, sheet.text(routine, "self_percent"), sheet[routine, "self_time"] / whole
 
 
+@ledger.each(
+    where='slide "MFLOPS per routine for T399 on P4+ (RAPS9)"',
+    statement="Calls that belong together: {item}.",
+)
+def profile_calls(t):
+    sheet = t("drhook")
+    yield "VDFMAIN as often as VDFEXCU", sheet.text("VDFMAIN", "calls"), sheet["VDFEXCU", "calls"]
+    yield "CUASCN twice for every CUBASEN", sheet.text("CUASCN", "calls"), 2 * sheet["CUBASEN", "calls"]
+
+
 # Counters
 
 
