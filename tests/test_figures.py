@@ -275,3 +275,17 @@ def test_clock_rates_leave_out_what_is_unknown():
     assert frame["clock"].tolist() == pytest.approx([1000 / 6, 700])
     frame = figures.machines.clock_rates(machines, {"cpu": {"nominal_hz": 2_600_000_000}})
     assert frame["clock"].iloc[-1] == 2600 and frame["kind"].iloc[-1] == "here"
+
+
+def test_saved_picture_is_the_same_every_time_and_follows_the_scheme(tmp_path):
+    texts = []
+    for _ in range(2):
+        figures.save(_figure(), tmp_path / "a.svg", alt="Two lines.")
+        texts.append((tmp_path / "a.svg").read_text())
+    assert texts[0] == texts[1]
+    root = ET.fromstring(texts[0])
+    assert root.find("{http://www.w3.org/2000/svg}title").text == "Two lines."
+    assert "prefers-color-scheme: dark" in texts[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
+    with pytest.raises(ValueError, match="alt is empty"):
+        figures.save(_figure(), tmp_path / "b.svg", alt="")

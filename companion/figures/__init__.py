@@ -10,14 +10,14 @@ import importlib
 
 from companion.figures._document import claims_summary, claims_table, document_table
 from companion.figures._parts import bytes_axis, icicle, log_axis, points, stacked_bars
-from companion.figures._show import Shown, csv_text, show
+from companion.figures._show import Shown, csv_text, save, show
 from companion.figures._style import CYCLE, INK, STYLE, axes, document_style, host_style
 from companion.figures._table import Table, table
 
 __all__ = [
     "CYCLE", "INK", "STYLE", "Shown", "Table", "axes", "bytes_axis", "claims_summary", "claims_table",
-    "csv_text", "document_style", "document_table", "host_style", "icicle", "log_axis", "points", "show",
-    "stacked_bars", "table",
+    "csv_text", "document_style", "document_table", "host_style", "icicle", "log_axis", "points", "save",
+    "show", "stacked_bars", "table",
 ]
 
 

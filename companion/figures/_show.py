@@ -3,8 +3,10 @@
 import base64
 import io
 import itertools
+import os
 import re
 from html import escape
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -88,6 +90,49 @@ class Shown:
         return {"text/html": self.html, "text/plain": self.alt}
 
 
+def _described(alt: str) -> str:
+    if not isinstance(alt, str) or not alt.strip():
+        raise ValueError("alt is empty; say in a sentence or two what the figure shows")
+    return " ".join(alt.split())
+
+
+def _drawn(figure, prefix: str, alt: str) -> str:
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": prefix, "savefig.dpi": 150}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    return _tidy(buffer.getvalue(), prefix, alt, float(np.round(figure.get_size_inches()[0] * 120)))
+
+
+def save(figure, path, *, alt: str) -> None:
+    """Write ``figure`` as an SVG file of its own, for a page outside the book.
+
+    The same figure gives the same bytes.  The text colour follows the reader's colour scheme.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : path-like
+    alt : str
+        As for :func:`show`; the title of the file.
+
+    Raises
+    ------
+    ValueError
+        If ``alt`` is empty.
+    """
+    alt = _described(alt)
+    scheme = "svg { color: #1f2328 !important } @media (prefers-color-scheme: dark) " \
+             "{ svg { color: #e6edf3 !important } }"
+    svg = _drawn(figure, "picture", alt)
+    svg = re.sub(r">", f"><title>{escape(alt)}</title><style>{scheme}</style>", svg, count=1)
+    temporary = Path(path).with_suffix(".tmp")
+    try:
+        temporary.write_text(re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE) + "\n", encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def show(figure, *, alt: str, data=None, name: str | None = None) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
 
@@ -108,15 +153,8 @@ def show(figure, *, alt: str, data=None, name: str | None = None) -> Shown:
     ValueError
         If ``alt`` is empty.
     """
-    if not isinstance(alt, str) or not alt.strip():
-        raise ValueError("alt is empty; say in a sentence or two what the figure shows")
-    alt = " ".join(alt.split())
-    prefix = f"f{next(_counter)}"
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": prefix, "savefig.dpi": 150}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    width = float(np.round(figure.get_size_inches()[0] * 120))
-    svg = _tidy(buffer.getvalue(), prefix, alt, width)
+    alt = _described(alt)
+    svg = _drawn(figure, f"f{next(_counter)}", alt)
     link = csv_link(data, name or "figure") if data is not None else ""
     caption = f'<figcaption style="font-size: 0.85em">{link}</figcaption>' if link else ""
     html = f'<figure class="rerun-figure" style="margin: 0.5em 0; max-width: 100%">{svg}{caption}</figure>'

@@ -1,0 +1,57 @@
+"""Draws the picture of README.md from the data and the committed runs: ``python book/picture.py``."""
+
+from pathlib import Path
+
+import numpy as np
+
+from companion import figures, runs, tables
+
+PATH = Path(__file__).parent / "images" / "smt.svg"
+
+
+def gains() -> dict:
+    """Speed-up of each of the five loops by a second thread a core.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (5,)
+        ``"Power5+ (2006)"`` from the printed rates, and one entry for every committed full-size run:
+        measured where the machine runs two threads a core, the bound from two instruction streams in
+        one thread where it does not.
+    """
+    rates = tables.load("p5plus", "smt_benefit")["gflops"]
+    found = {"Power5+ (2006)": (rates.sel(mode="SMT") / rates.sel(mode="no SMT")).values}
+    record = runs.committed("p5plus-smt")
+    if record is not None:
+        known = bool(np.isfinite(record["S"]).all())
+        values = record["S"] if known else record["S_bound"]
+        if values.sizes == {"loop": 5}:
+            year = str(record["date"].values[0])[:4]
+            note = "two threads a core" if known else "bound from two streams in one thread"
+            found[f"{record['machine'].values[0].split(',')[0]} ({year}),\n{note}"] = values.values
+    return found
+
+
+def picture():
+    """The figure, and its text alternative."""
+    names = tables.load("p5plus", "smt_benefit")["loop"].values
+    figure, axis = figures.axes(height=3.6)
+    place = np.arange(len(names))
+    for number, (label, values) in enumerate(gains().items()):
+        figures.points(axis, values, place, label=label, host=number > 0, index=number, line=False)
+    axis.axvline(1, color=figures.INK, linewidth=0.8)
+    axis.set_yticks(place, names)
+    axis.invert_yaxis()
+    axis.set(xlim=(0.9, 2.1), xlabel="speed-up by a second thread a core")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0))
+    alt = ". ".join(
+        f"{label}: " + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, values, strict=True))
+        for label, values in gains().items())
+    return figure, f"Speed-up of five loops by simultaneous multithreading. {alt}."
+
+
+if __name__ == "__main__":
+    PATH.parent.mkdir(exist_ok=True)
+    drawn, text = picture()
+    figures.save(drawn, PATH, alt=text)
+    print(PATH.relative_to(Path.cwd()) if PATH.is_relative_to(Path.cwd()) else PATH.name)
