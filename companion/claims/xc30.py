@@ -77,6 +77,15 @@ def operational_month(t):
     )
 
 
+@ledger.claim(
+    where='slide "Choices for Higher resolution upgrade in 2015"',
+    cell=("prose", "upgrade_year"),
+    statement="The year of the upgrade is that of the list of dates.",
+)
+def upgrade_year(t):
+    return float(t("timeline").text("higher resolution", "date"))
+
+
 # Runs of the forecast
 
 
