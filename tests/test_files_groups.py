@@ -1,6 +1,9 @@
 """Write groups: the parts cover the cube once, every file is right, every dump passes the gate."""
 
 import os
+import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -98,6 +101,14 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
     assert log == [1, -1] * 3
     start, end = Connection.sent[-1]
     assert end > start
+
+
+def test_writing_processes_load_no_compiler():
+    """A hundred of them would fill the memory with it."""
+    code = "import sys, kernels.files.groups; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                          cwd=pathlib.Path(__file__).parent.parent)
+    assert done.stdout.strip() == "False"
 
 
 def test_contract_and_nonsense():

@@ -12,6 +12,7 @@ and what these are made of:
 ``solution``      one writing session: checks, temporary name, double buffer, read-back, rename
 ``verification``  the separate program that reads a solution file and checks it
 ``pending``       files that appear under their name complete or not at all
+``crc``           CRC-32 at the speed of memory; ``syscalls`` loops of small system calls
 ``filesystem``    what kind of filesystem a folder is on, and getting a file out of the page cache
 
 A file that lives in memory (tmpfs) is not on a disk, and a write that ended in the page cache has

@@ -26,7 +26,7 @@ from kernels.files.filesystem import describe, drop_cache
 from kernels.files.formulas import dump_bytes
 from kernels.files.layout import DTYPE, Layout, checksum, open_solution, require_checksums
 from kernels.files.pending import Pending
-from kernels.files.ways import CONTAINERS, WAYS, open_way, require_way
+from kernels.files.ways import CONTAINERS, WAYS, dump_buffer, open_way, place_dump, require_way
 
 
 def _explain(error: OSError, path: Path) -> OSError:
@@ -108,7 +108,8 @@ class SolutionWriter:
             self._pending = Pending(self.path)
             self._way = open_way(way, self._pending.part, self.layout, direct)
             if asynchronous or staged:   # touched now: no dump shall pay for first use of the memory
-                self._buffers = [np.full(self.layout.shape, 0.0, DTYPE) for _ in self._buffers]
+                self._buffers = [dump_buffer(self.layout) for _ in self._buffers]
+            checksum([np.zeros(4096)])   # compiled before the first dump
             if asynchronous:
                 self._pool = ThreadPoolExecutor(1, thread_name_prefix="solution-writer")
         except OSError as error:
@@ -155,19 +156,22 @@ class SolutionWriter:
                 self._futures.append(self._pool.submit(self._transfer, index, staged))
             else:
                 plain = isinstance(u, np.ndarray) and u.flags.c_contiguous and u.dtype == DTYPE
-                self._transfer(index, u if plain else self._fill(0, u))
+                self._transfer(index, u if plain else self._fill(index, u))
         except OSError as error:
             raise _explain(error, self.path) from None
         self.stalls.append(time.perf_counter() - start)
 
-    def _fill(self, slot: int, u) -> np.ndarray:
+    def _fill(self, index: int, u) -> np.ndarray:
+        """A copy of U in the buffer whose turn it is."""
+        slot = index % len(self._buffers)
         if self._buffers[slot] is None:
-            self._buffers[slot] = np.empty(self.layout.shape, DTYPE)
+            self._buffers[slot] = dump_buffer(self.layout)
+        staged = place_dump(self._buffers[slot], self.layout, index)
         if callable(u):
-            u(self._buffers[slot])
+            u(staged)
         else:
-            np.copyto(self._buffers[slot], u)
-        return self._buffers[slot]
+            np.copyto(staged, u)
+        return staged
 
     def _transfer(self, index: int, u: np.ndarray) -> None:
         start = time.perf_counter()

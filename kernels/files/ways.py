@@ -55,7 +55,9 @@ class DirectStream:
     """A sequential stream that reaches the device without the page cache (O_DIRECT).
 
     Address, offset and length of every write must be multiples of the block size, and 5 w N³ is
-    none, so data go through an aligned buffer and what is left over opens the next write.
+    none.  So the end of a dump waits in a buffer for the beginning of the next.  Whole blocks between
+    go straight from the caller's array if it lies in memory as it will in the file (``place_dump``
+    puts it so), through the buffer if not.
     """
 
     STAGE = 4 * 2**20
@@ -70,13 +72,23 @@ class DirectStream:
     def write(self, data) -> None:
         data = np.frombuffer(data, np.uint8)
         self.length += data.size
+        if self.filled:
+            data = self._stage(data, -self.filled % ALIGNMENT)
+            self._flush()
+        if not self.filled and data.size and data.ctypes.data % ALIGNMENT == 0:
+            whole = data.size - data.size % ALIGNMENT
+            write_all(self.handle, data[:whole])
+            data = data[whole:]
         while data.size:
-            part = min(data.size, self.STAGE - self.filled)
-            np.copyto(self.stage[self.filled:self.filled + part], data[:part])
-            self.filled += part
-            data = data[part:]
-            if self.filled == self.STAGE:
-                self._flush()
+            data = self._stage(data, self.STAGE - self.filled)
+            self._flush()
+
+    def _stage(self, data: np.ndarray, most: int) -> np.ndarray:
+        """Put at most ``most`` bytes into the buffer; returns the rest of ``data``."""
+        part = min(data.size, most)
+        np.copyto(self.stage[self.filled:self.filled + part], data[:part])
+        self.filled += part
+        return data[part:]
 
     def _flush(self) -> None:
         whole = self.filled - self.filled % ALIGNMENT
@@ -92,6 +104,21 @@ class DirectStream:
         self.filled += pad
         self._flush()
         os.ftruncate(self.handle, self.length)
+
+
+def dump_buffer(layout: Layout) -> np.ndarray:
+    """Memory for one dump and its place within a block, every page touched; for ``place_dump``."""
+    size = int(np.prod(layout.shape)) * DTYPE.itemsize
+    raw = np.empty(size + 2 * ALIGNMENT, np.uint8)
+    raw[:] = 0
+    return raw[-raw.ctypes.data % ALIGNMENT:]
+
+
+def place_dump(buffer: np.ndarray, layout: Layout, index: int) -> np.ndarray:
+    """View (N, N, N, 5) of ``buffer`` whose address within a block is the dump's offset within one."""
+    start = layout.offset(index) % ALIGNMENT
+    size = int(np.prod(layout.shape)) * DTYPE.itemsize
+    return buffer[start:start + size].view(DTYPE).reshape(layout.shape)
 
 
 class FileWay:
