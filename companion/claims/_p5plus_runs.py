@@ -326,6 +326,6 @@ ledger.not_checkable(
     where=RUN,
     statement="The rate is operations over the time of the run.",
     printed="2.08 Tflops",
-    reason="The operations of RAPS8 are not printed. Those of RAPS9, 1,696,200 GFLOP, would give 2.11 in 804 s, "
-    "so RAPS8 did about 1.4 percent less work or its count was made differently.",
+    reason="The operations of RAPS8 are not printed. Those of RAPS9, 1,696,200 GFLOP, would give 2.11 in "
+    "804 s, so RAPS8 did about 1.4 percent less work or its count was made differently.",
 )
