@@ -133,7 +133,8 @@ def test_page(browser, address, path, device, scheme):
         assert not page.evaluate("() => document.querySelectorAll('mjx-merror').length")
         prose = page.evaluate(
             "() => { const copy = (document.querySelector('article') || document.body).cloneNode(true);"
-            " copy.querySelectorAll('pre, code, script, svg').forEach(e => e.remove()); return copy.textContent }"
+            " copy.querySelectorAll('pre, code, script, svg').forEach(e => e.remove());"
+            " return copy.textContent }"
         )
         left = re.search(r"\$[A-Za-z\\({][^$\n]{0,80}\$|\\(?:frac|begin|sum|text)\b", prose)
         assert not left, f"a formula that stayed text: {left.group()}"
