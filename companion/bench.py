@@ -219,31 +219,43 @@ def _groups(cases: Sequence[Case]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _set_up_batch(cases, pending: list[list[int]], seed: int, limit: float) -> dict[int, _Runner]:
+def _set_up_group(cases, group: Sequence[int], seed: int, shortest: float) -> dict[int, _Runner]:
+    """One state, and each of its cases compiled, verified and calibrated on it."""
+    start = time.perf_counter()
+    state = cases[group[0]].kernel.setup(cases[group[0]].problem, seed=seed)
+    setup_s = time.perf_counter() - start
+    runners = {index: _Runner(cases[index], state, setup_s) for index in group}
+    for runner in runners.values():
+        runner.prepare(shortest)
+    return runners
+
+
+def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float,
+                  limit: float) -> dict[int, _Runner]:
     """Sets up groups from the front of ``pending`` (and removes them) until ``limit`` bytes are held.
 
     A kernel that has ``footprint(problem)`` (bytes of its state) is asked first; for others the growth
-    of the resident set tells.  What does not fit beside the others opens the next batch.
+    of the resident set tells, which includes what the first call allocates for further threads.  What
+    does not fit beside the others opens the next batch.
     """
     runners: dict[int, _Runner] = {}
     process, held = psutil.Process(), 0
     while pending and held <= limit:
         case = cases[pending[0][0]]
         footprint = getattr(case.kernel, "footprint", None)
-        need = int(footprint(case.problem)) if footprint else None
-        if runners and need is not None and held + need > limit:
+        need = int(footprint(case.problem)) if footprint else 0
+        if runners and held + need > limit:
             break
         resident = process.memory_info().rss
-        start = time.perf_counter()
         try:
-            state = case.kernel.setup(case.problem, seed=seed)
+            group = _set_up_group(cases, pending[0], seed, shortest)
         except MemoryError:
             if not runners:
                 raise
             break
-        setup_s = time.perf_counter() - start
-        held += need if need is not None else max(0, process.memory_info().rss - resident)
-        runners.update({index: _Runner(cases[index], state, setup_s) for index in pending.pop(0)})
+        runners.update(group)
+        pending.pop(0)
+        held += need or max(0, process.memory_info().rss - resident)
     return runners
 
 
@@ -275,18 +287,13 @@ def _sample_rounds(samplers, expected, rounds, seed, budget, bar) -> str | None:
             return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
 
 
-def _measure_batch(runners, batch, rounds, seed, budget, shortest, peak, bar) -> dict[int, Measurement]:
-    started = time.perf_counter()
-    for runner in runners.values():
-        runner.prepare(shortest)
-    spent = time.perf_counter() - started
+def _measure_batch(runners, batch, rounds, seed, budget, peak, bar) -> dict[int, Measurement]:
     active = list(runners.values())
     samplers = [lambda final, r=runner: r.call(r.repeats) if final is None else r.sample(final)
                 for runner in active]
     with _no_collection():
         load = OtherLoad()
-        cut = _sample_rounds(samplers, [runner.expected for runner in active], rounds, seed,
-                             None if budget is None else budget - spent, bar)
+        cut = _sample_rounds(samplers, [runner.expected for runner in active], rounds, seed, budget, bar)
         other = load.value()
         return {index: runner.report(load, other, cut, batch, peak) for index, runner in runners.items()}
 
@@ -332,11 +339,12 @@ def measure(cases: Sequence[Case], rounds: int = 11, seed: int = 0, budget: floa
     pending, done, batch = _groups(cases), {}, 0
     with progress_bar(rounds * len(cases), "measuring", progress) as bar:
         while pending:
-            left, share = None, len(cases) - len(done)
-            runners = _set_up_batch(cases, pending, seed, limit)
-            if budget is not None:
-                left = (budget - (time.perf_counter() - started)) * len(runners) / share
-            done.update(_measure_batch(runners, batch, rounds, seed, left, shortest, peak, bar))
+            runners = _set_up_batch(cases, pending, seed, shortest, limit)
+            left = None
+            if budget is not None:      # later batches get their share of what remains
+                share = len(runners) / (len(cases) - len(done))
+                left = (budget - (time.perf_counter() - started)) * share
+            done.update(_measure_batch(runners, batch, rounds, seed, left, peak, bar))
             runners.clear()
             batch += 1
     return [done[index] for index in range(len(cases))]

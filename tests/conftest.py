@@ -1,5 +1,6 @@
 """Small kernels with known behaviour, so that the harness is tested without any real kernel."""
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,11 +76,17 @@ def toy_experiment(monkeypatch, toy):
         "toy-sum", "toy", "T1", "Sums of whole numbers", cases, presets=("quick", "paper"), rounds=3,
         outputs=lambda measurements: {
             "cases": {"value": len(measurements), "units": "1"},
-            "sizes": {"value": [m.parameters["n"] for m in measurements], "units": "1", "dims": ["size"]}})
+            "lengths": {"value": [m.parameters["n"] for m in measurements], "units": "1", "dims": ["size"]}})
     monkeypatch.setitem(experiments.REGISTER, entry.id, entry)
     return entry
 
 
+_RECORDS = []
+
+
 @pytest.fixture
 def record(toy_experiment):
-    return experiments.run_record("toy-sum", progress=False)
+    """A valid record, measured once and copied for each test."""
+    if not _RECORDS:
+        _RECORDS.append(experiments.run_record("toy-sum", progress=False))
+    return copy.deepcopy(_RECORDS[0])
