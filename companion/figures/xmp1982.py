@@ -272,16 +272,16 @@ def configuration(rates: xr.Dataset, facts: xr.Dataset) -> Shown:
     both = rates["two_copies"].to_series()
     cpus, disks, half = int(facts["cpus"]), int(facts["disks"]), int(facts["disks"]) // 2
     figure, axis = axes(height=3.6)
-    for line in (((2, 2.93), (2, 2.47)), ((3.33, 3.2), (3.62, 3.2)), ((3.33, 2.2), (3.62, 2.2)),
+    for line in (((2, 2.93), (2, 2.47)), ((3.33, 3.2), (3.65, 3.2)), ((3.33, 2.2), (3.65, 2.2)),
                  ((1.4, 1.93), (0.8, 1.47)), ((2, 1.93), (2.4, 1.47)), ((0.8, 0.93), (0.8, 0.47)),
                  ((2.4, 0.93), (2.4, 0.47))):
         axis.add_line(Line2D(*zip(*line, strict=True), color=INK, linewidth=1))
     boxes = ((2, 3.2, 2.6, f"{cpus} CPUs, {int(facts['banks_normal'])} memory banks", 0),
              (4.4, 3.2, 1.5, f"SSD\n{alone['SSD']:.0f} MB/s", 1), (2, 2.2, 2.6, "I/O subsystem", 2),
              (4.4, 2.2, 1.5, f"buffer memory\n{alone['BMR']:.0f} MB/s", 1),
-             (0.8, 1.2, 1.35, "BIOP (A1)", 2), (2.4, 1.2, 1.35, "DIOP (A2)", 2),
-             (0.8, 0.2, 1.35, f"{half} disks\n{both['4 DISKS (A1)']:.1f} MB/s", 3),
-             (2.4, 0.2, 1.35, f"{half} disks\n{both['4 DISKS (A2)']:.1f} MB/s", 3))
+             (0.8, 1.2, 1.4, "BIOP (A1)", 2), (2.4, 1.2, 1.4, "DIOP (A2)", 2),
+             (0.8, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A1)']:.1f} MB/s", 3),
+             (2.4, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A2)']:.1f} MB/s", 3))
     for x, y, width, text, colour in boxes:
         _box(axis, x, y, width, text, CYCLE[colour])
     axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
