@@ -159,7 +159,7 @@ def test_rasterised_parts_stay_inside_the_figure():
 def test_table_has_caption_units_and_scrolls_inside_itself():
     frame = pd.DataFrame({"time": [1.23456, np.nan], "name": ["a<b", "c"]})
     shown = figures.table(frame, caption="Times, slide 3", units={"time": "s"}, digits=3)
-    assert "<caption>Times, slide 3</caption>" in shown.html
+    assert '<p class="rerun-caption">Times, slide 3</p>' in shown.html
     assert "time [s]" in shown.html and "a&lt;b" in shown.html and "1.23<" in shown.html
     assert "overflow-x: auto" in shown.html and 'role="region"' in shown.html
     assert "1.23" in repr(shown) and "nan" not in repr(shown).lower()
@@ -289,3 +289,16 @@ def test_saved_picture_is_the_same_every_time_and_follows_the_scheme(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
     with pytest.raises(ValueError, match="alt is empty"):
         figures.save(_figure(), tmp_path / "b.svg", alt="")
+
+
+def test_printed_numbers_stand_to_the_right_and_long_text_has_room():
+    frame = pd.DataFrame(
+        {"printed": [".42", "1,049", ""], "mixed": ["4.", "x", ""], "note": ["", "", "w" * 41]}
+    )
+    html = figures.table(frame, caption="c").html
+    styles = dict(
+        zip(("printed", "mixed", "note"), re.findall(r'<th scope="col" style="([^"]*)"', html), strict=True)
+    )
+    assert styles["printed"] == "text-align: right"
+    assert styles["mixed"] == "text-align: left"
+    assert "min-width" in styles["note"]

@@ -1,11 +1,14 @@
 """A table that scrolls inside its own frame, names its units and offers its data."""
 
 import math
+import re
 from html import escape
 
 import pandas as pd
 
 from companion.figures._show import csv_link
+
+_NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
 
 
 def significant(value, digits: int) -> str:
@@ -37,17 +40,23 @@ def _whole(column: pd.Series) -> pd.Series:
     return column
 
 
-def _body(frame: pd.DataFrame, cells: pd.DataFrame, caption: str) -> str:
-    """The table element; numbers to the right, text to the left."""
-    number = [kind.kind in "iufc" for kind in frame.dtypes]
-    sides = ['style="text-align: right"' if right else 'style="text-align: left"' for right in number]
-    head = "".join(f'<th scope="col" {side}>{escape(str(column))}</th>'
-                   for column, side in zip(frame.columns, sides, strict=True))
-    rows = "\n".join(
-        "<tr>" + "".join(map("<td {}>{}</td>".format, sides, map(escape, row))) + "</tr>"
-        for row in cells.itertuples(index=False, name=None))
-    return (f'<table class="rerun-data"><caption>{escape(caption)}</caption>\n'
-            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>")
+def _style(column: pd.Series, cells: pd.Series) -> str:
+    """Numbers to the right, printed ones too; long text gets room, so that rows stay low."""
+    filled = cells[cells != "–"]
+    if column.dtype.kind in "iufc" or (len(filled) and filled.str.fullmatch(_NUMBER).all()):
+        return 'style="text-align: right"'
+    room = "; min-width: 15em" if filled.str.len().max() > 40 else ""
+    return f'style="text-align: left{room}"'
+
+
+def _body(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
+    styles = [_style(frame.iloc[:, place], cells.iloc[:, place]) for place in range(frame.shape[1])]
+    head = "".join(f'<th scope="col" {style}>{escape(str(column))}</th>'
+                   for column, style in zip(frame.columns, styles, strict=True))
+    rows = "\n".join("<tr>" + "".join(map("<td {}>{}</td>".format, styles, map(escape, row))) + "</tr>"
+                     for row in cells.itertuples(index=False, name=None))
+    return (f'<table class="rerun-data">\n<thead><tr>{head}</tr></thead>\n'
+            f"<tbody>\n{rows}\n</tbody></table>")
 
 
 class Table:
@@ -100,7 +109,9 @@ def table(frame: pd.DataFrame, *, caption: str, units: dict | None = None, digit
     heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
     shown = shown.rename(columns=heads)
     cells = (shown.apply(_whole) if digits is None else shown).map(lambda cell: _cell(cell, digits))
-    html = (f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
-            f'style="overflow-x: auto; max-width: 100%">{_body(shown, cells, caption)}</div>'
+    # The caption stands outside the frame that scrolls, so that all of it can be read on a phone.
+    html = (f'<p class="rerun-caption">{escape(caption)}</p>'
+            f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
+            f'style="overflow-x: auto; max-width: 100%">{_body(shown, cells)}</div>'
             f'<p style="font-size: 0.85em">{csv_link(shown, name)}</p>')
     return Table(html, f"{caption}\n{cells.to_string(index=False)}")
