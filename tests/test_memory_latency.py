@@ -131,6 +131,15 @@ def test_two_caches_and_memory_are_found(l1, l2, seed, noise):
     assert found[0].last <= found[0].capacity * 1.3
 
 
+def test_points_slowed_by_other_load_are_ignored():
+    levels, capacities = (1.2, 4.5, 90.0), (48 * 2**10, 2**20)
+    sizes, ns = curve(capacities, levels)
+    slowed = ns.copy()
+    slowed[[3, 14, 15, 22, 45, 60]] *= 3
+    assert [level.ns for level in plateaus(sizes, slowed)] == pytest.approx(
+        [level.ns for level in plateaus(sizes, ns)], rel=0.05)
+
+
 def test_sharp_steps_put_the_capacity_between_their_points():
     sizes = 2.0 ** np.arange(12, 22)
     found = plateaus(sizes, np.where(sizes <= 2**15, 1.0, 10.0))

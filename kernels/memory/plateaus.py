@@ -6,7 +6,12 @@ its line there with probability C/x and has to go to the next level otherwise, s
     t(x) = t1 · C/x + t2 · (1 − C/x),    hence    C = x · (t2 − t(x)) / (t2 − t1),
 
 with t1 and t2 the latencies of both levels.  Plateaus of the curve give the latencies, the points
-between two plateaus one estimate of C each, and their median is kept.
+between two plateaus one estimate of C each, and their median is kept.  Replacement in real caches is
+neither random nor perfect, and pages fall on cache sets by chance: a capacity found this way is an
+estimate of what a chase can use, often less than what the cache holds.
+
+A larger working set cannot be faster to chase, while other load on the host makes single points
+slow.  The curve is therefore first replaced by its lower envelope, min over x' ≥ x of t(x').
 """
 
 from dataclasses import dataclass
@@ -56,7 +61,7 @@ def _capacity(sizes, ns, before: tuple[int, int], after: tuple[int, int], t1: fl
     return float(np.clip(estimate, sizes[before[1] - 1], sizes[after[0]]))
 
 
-def plateaus(sizes, ns, tolerance: float = 0.15, step: float = 1.4, doublings: float = 0.9) -> list[Plateau]:
+def plateaus(sizes, ns, tolerance: float = 0.25, step: float = 1.4, doublings: float = 0.9) -> list[Plateau]:
     """Levels of a latency curve.
 
     Parameters
@@ -90,6 +95,7 @@ def plateaus(sizes, ns, tolerance: float = 0.15, step: float = 1.4, doublings: f
         raise ValueError("sizes must increase strictly; sort the curve")
     if not np.all(ns > 0):
         raise ValueError("ns must be positive and finite at every size")
+    ns = np.minimum.accumulate(ns[::-1])[::-1]
     runs = [(i, j) for i, j in _flat_runs(ns, tolerance) if np.log2(sizes[j - 1] / sizes[i]) >= doublings]
     merged: list[tuple[int, int]] = []
     for i, j in runs:

@@ -175,8 +175,8 @@ def _reset(state: State, part: slice) -> None:
         array[part] = value
 
 
-def _parts(n: int, threads: int) -> list[slice]:
-    """Contiguous shares of whole cache lines."""
+def shares(n: int, threads: int) -> list[slice]:
+    """Contiguous shares of n elements, whole cache lines each, one a thread."""
     ends = [n // LANES * k // threads * LANES for k in range(threads + 1)]
     return [slice(low, high) for low, high in zip(ends, ends[1:], strict=False)]
 
@@ -209,7 +209,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         If there are more threads than usable CPUs.
     """
     cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
-    parts = _parts(problem.n, threads)
+    parts = shares(problem.n, threads)
     functions = NONTEMPORAL if problem.nontemporal else PLAIN
 
     def work(number: int) -> None:
