@@ -93,13 +93,18 @@ def binding_lists(t):
         start, place = position // task * task, position % task
         return start + 2 * (place % (task // 2)) + place // (task // 2)
 
+    def pairs_right(right):
+        """Pairs of neighbouring entries or logical CPUs of which both are right."""
+        return sum(right(int(pair * n)) and right(int(pair * n) + 1) for n in range(len(both) // int(pair)))
+
     yield "without SMT: entries that are the first logical CPU of a physical one, in order", physical, sum(
         cpu == 2 * position for position, cpu in alone.items())
-    in_order = sum(cpu == position for position, cpu in both.items())
-    yield "with SMT: pairs of entries in order", physical, in_order / pair
-    yield "front loaded: pairs of logical CPUs named", physical, len(set(front.values())) / pair
+    yield "with SMT: pairs of entries in order", physical, pairs_right(lambda n: both[n] == n)
+    named = list(front.values())
+    yield "front loaded: pairs of logical CPUs that are named once each", physical, \
+        pairs_right(lambda cpu: named.count(cpu) == 1)
     yield "front loaded: pairs of entries where first logical CPUs of a task come before its second ones", \
-        physical, sum(cpu == front_loaded(position) for position, cpu in front.items()) / pair
+        physical, pairs_right(lambda n: front[n] == front_loaded(n))
 
 
 @ledger.each(

@@ -104,6 +104,15 @@ def device_space(reader):
     yield "", f"<= {prose.text('device_limit')} Mword", both
 
 
+@ledger.each(
+    where="sections 6.4 and 4.2",
+    statement="The space of the analysis on BMR or SSD fits into the buffer memory available",
+)
+def analysis_fits_buffer_memory(reader):
+    prose = reader("prose")
+    yield "", f"<= {prose.text('buffer_memory')} Mword", prose["analysis_device_limit"]
+
+
 # Section 7: input/output
 
 

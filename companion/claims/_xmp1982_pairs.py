@@ -74,6 +74,15 @@ def pair_write_up_range(reader):
     yield "longest", f"{prose.text('write_step_most')} s", extreme(steps)
 
 
+@ledger.each(
+    where="sections 5.3 and 3.1",
+    statement="Two forecasts with their own sets of work files, a file a disk, use every disk",
+)
+def pair_disks(reader):
+    prose = reader("prose")
+    yield "", prose.text("disks"), prose["cpus"] * reader("sec3_1")["i", "work_files"]
+
+
 def pair_work(sheet: Sheet, test: str) -> Interval:
     """Clock time of both forecasts and all post processing jobs of a pair, one after the other."""
     return total(sheet[test, job, column] for job in "12" for column in ("forecast", "pp_5_jobs"))

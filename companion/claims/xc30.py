@@ -249,6 +249,16 @@ ledger.not_checkable(
 )
 
 
+@ledger.each(
+    where='slide "Comms developments: Overlap MPI with CPU"',
+    statement="Overlapped transpositions shorten the inverse Legendre transform at {item}.",
+)
+def overlap_gain(t):
+    sheet = t("legendre_overlap")
+    for column in ("t2047", "t1198"):
+        yield column.upper(), f"< {sheet.text('original', column)} s", sheet["new", column]
+
+
 # Input and output
 
 

@@ -9,5 +9,4 @@ from companion.claims._core import Ledger
 
 ledger = Ledger("xmp1982")
 for part in (_xmp1982_forecast, _xmp1982_pairs, _xmp1982_devices):
-    for maker in part.ledger.makers:
-        ledger._add(maker)
+    ledger.include(part.ledger)
