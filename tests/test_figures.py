@@ -1,10 +1,12 @@
 """The house style: what a figure or table carries, and that it can be read by everyone."""
 
 import base64
+import importlib.util
 import io
 import itertools
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from companion import figures
 from companion.figures._parts import bytes_label, plain
 from companion.figures._table import significant
 
+ROOT = Path(__file__).parent.parent
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
 
 
@@ -227,7 +230,7 @@ def test_icicle_areas_are_the_values():
     _, axis = figures.axes()
     figures.icicle(axis, tree)
     assert sorted(bar.get_height() for bar in axis.patches) == [0.25, 0.25, 0.5, 1.0]
-    assert any(text.get_text().startswith("two 50.0") for text in axis.texts)
+    assert any(text.get_text() == "two\n50.0%" for text in axis.texts)
 
 
 def test_icicle_refuses_a_tree_that_does_not_add_up():
@@ -302,3 +305,14 @@ def test_printed_numbers_stand_to_the_right_and_long_text_has_room():
     assert styles["printed"] == "text-align: right"
     assert styles["mixed"] == "text-align: left"
     assert "min-width" in styles["note"]
+
+
+def test_picture_of_the_front_page_is_current(tmp_path):
+    """README's picture is what book/picture.py draws from the present data and committed runs."""
+    specification = importlib.util.spec_from_file_location("picture", ROOT / "book" / "picture.py")
+    picture = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(picture)
+    drawn, alt = picture.picture()
+    figures.save(drawn, tmp_path / "smt.svg", alt=alt)
+    assert (tmp_path / "smt.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
+    assert picture.PATH.relative_to(ROOT).as_posix() in (ROOT / "README.md").read_text()

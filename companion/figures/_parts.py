@@ -97,7 +97,7 @@ def _children(node: Mapping) -> Sequence[Mapping]:
     return node.get("children") or ()
 
 
-def icicle(axis, tree: Mapping, *, smallest: float = 0.012) -> None:
+def icicle(axis, tree: Mapping, *, smallest: float = 0.035) -> None:
     """Draw a tree as an icicle: depth to the right, height by value.
 
     Parameters
@@ -125,7 +125,8 @@ def icicle(axis, tree: Mapping, *, smallest: float = 0.012) -> None:
         axis.bar(level + 0.5, height, width=0.98, bottom=1 - top - height, color=colour, alpha=0.28,
                  edgecolor=INK, linewidth=0.5)
         if height >= smallest:
-            axis.text(level + 0.05, 1 - top - height / 2, f"{node['name']} {height:.1%}",
+            between = "\n" if height >= 2 * smallest else " "
+            axis.text(level + 0.05, 1 - top - height / 2, f"{node['name']}{between}{height:.1%}",
                       va="center", size=9, clip_on=True)
         if sum(child["value"] for child in _children(node)) > node["value"] + 0.02 * total:
             raise ValueError(f"icicle: the children of {node['name']!r} exceed it")
