@@ -54,7 +54,11 @@ def packages(lock: Path | None = None) -> Finding:
     if not lock.is_file():
         return Finding("packages", True, "no requirements.lock beside the code: versions are not compared")
     pinned, wanted, wrong = _locked(lock), set(), []
-    for text in importlib.metadata.requires("supercomputers-rerun") or []:
+    try:
+        requirements = importlib.metadata.requires("supercomputers-rerun") or []
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("packages", False, "the project is not installed here", "run make test", True)
+    for text in requirements:
         if "extra ==" not in text:
             wanted.add(re.sub(r"[-_.]+", "-", re.match(r"[A-Za-z0-9._-]+", text)[0]).lower())
     for name in sorted(wanted):

@@ -167,10 +167,11 @@ class FakeProcess:
 @pytest.mark.parametrize(("other", "threads", "flagged"), [(0.1, 2, False), (1.0, 1, False), (1.0, 2, True)])
 def test_load_of_others_is_flagged_above_the_usable_cpus(monkeypatch, other, threads, flagged):
     row = psutil.cpu_times(percpu=True)[0]
-    seconds, busy = iter([0.0, 10.0, 10.0, 10.0]), iter([0.0, 10.0 * (other + 1), 10.0 * (other + 1)] * 2)
+    idle, seconds = iter(range(0, 100, 7)), iter([0.0, 10.0, 10.0, 10.0])
+    busy = iter([0.0, 10.0 * (other + 1), 10.0 * (other + 1)] * 2)
 
     def cpu_times(percpu):
-        values = dict.fromkeys(row._fields, 0.0) | {"user": next(busy) / 2, "idle": 99.0}
+        values = dict.fromkeys(row._fields, 0.0) | {"user": next(busy) / 2, "idle": next(idle)}
         return [row._replace(**values)] * 2 + [row._replace(user=1e6)]     # a third CPU that is not ours
     monkeypatch.setattr(_sampling.psutil, "Process", FakeProcess)
     monkeypatch.setattr(_sampling.psutil, "cpu_times", cpu_times)

@@ -21,6 +21,15 @@ def test_the_lock_is_compared_by_version(tmp_path):
     assert found.remedy
 
 
+def test_a_project_that_is_not_installed(tmp_path, monkeypatch):
+    def absent(name):
+        raise doctor.importlib.metadata.PackageNotFoundError(name)
+    (tmp_path / "requirements.lock").write_text("numpy==0.0.1\n")
+    monkeypatch.setattr(doctor.importlib.metadata, "requires", absent)
+    found = doctor.packages(tmp_path / "requirements.lock")
+    assert not found.ok and found.required and "not installed" in found.detail and found.remedy
+
+
 def test_several_pins_of_one_package_are_alternatives(tmp_path):
     import numpy
     lock = tmp_path / "requirements.lock"
