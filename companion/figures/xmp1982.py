@@ -210,17 +210,17 @@ def analysis(times: pd.DataFrame) -> Shown:
 def io_rates(tests: xr.Dataset) -> Shown:
     """Transfer rate by device: one job, two jobs, and beside a job that uses a disk (Fig. 7.2)."""
     rate = tests["mbyte_rate"].to_pandas()
-    drawn = {"SSD": {"one job": "ssd", "two jobs": "ssd-2-jobs", "beside a disk job": "ssd-with-disk"},
-             "buffer memory": {"one job": "bmr", "two jobs": "bmr-2-jobs",
+    drawn = {"SSD": {"one job": "ssd", "two jobs, sum": "ssd-2-jobs", "beside a disk job": "ssd-with-disk"},
+             "buffer memory": {"one job": "bmr", "two jobs, sum": "bmr-2-jobs",
                                "beside a disk job": "bmr-with-disk"},
-             "all disks": {"two jobs": "disks-both"},
+             "all disks": {"two jobs, sum": "disks-both"},
              "disks of the DIOP": {"beside a disk job": "disks-diop"},
              "disks of the BIOP": {"beside a disk job": "disks-biop"}, "one disk": {"one job": "disk"}}
     frame = pd.DataFrame({device: {how: rate[test] for how, test in tried.items()}
                           for device, tried in drawn.items()}).T
     figure, axis = axes(height=3.2)
     place = _rows(axis, list(frame.index), "transfer rate [MB/s], logarithmic")
-    for number, how in enumerate(("one job", "two jobs", "beside a disk job")):
+    for number, how in enumerate(("one job", "two jobs, sum", "beside a disk job")):
         points(axis, frame[how], place, label=how, index=number, line=False)
     log_axis(axis, "x")
     axis.set_xlim(2, 500)
@@ -272,7 +272,7 @@ def configuration(rates: xr.Dataset, facts: xr.Dataset) -> Shown:
     both = rates["two_copies"].to_series()
     cpus, disks, half = int(facts["cpus"]), int(facts["disks"]), int(facts["disks"]) // 2
     figure, axis = axes(height=3.6)
-    for line in (((2, 2.93), (2, 2.47)), ((3.33, 3.2), (3.65, 3.2)), ((3.33, 2.2), (3.65, 2.2)),
+    for line in (((2, 2.93), (2, 2.47)), ((3.33, 3.2), (3.61, 3.2)), ((3.33, 2.2), (3.61, 2.2)),
                  ((1.4, 1.93), (0.8, 1.47)), ((2, 1.93), (2.4, 1.47)), ((0.8, 0.93), (0.8, 0.47)),
                  ((2.4, 0.93), (2.4, 0.47))):
         axis.add_line(Line2D(*zip(*line, strict=True), color=INK, linewidth=1))
@@ -280,8 +280,8 @@ def configuration(rates: xr.Dataset, facts: xr.Dataset) -> Shown:
              (4.4, 3.2, 1.5, f"SSD\n{alone['SSD']:.0f} MB/s", 1), (2, 2.2, 2.6, "I/O subsystem", 2),
              (4.4, 2.2, 1.5, f"buffer memory\n{alone['BMR']:.0f} MB/s", 1),
              (0.8, 1.2, 1.4, "BIOP (A1)", 2), (2.4, 1.2, 1.4, "DIOP (A2)", 2),
-             (0.8, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A1)']:.1f} MB/s", 3),
-             (2.4, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A2)']:.1f} MB/s", 3))
+             (0.8, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A1)']:g} MB/s", 3),
+             (2.4, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A2)']:g} MB/s", 3))
     for x, y, width, text, colour in boxes:
         _box(axis, x, y, width, text, CYCLE[colour])
     axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
