@@ -13,13 +13,20 @@ its result is compared with ours; a peer that gives another answer is not timed.
 A ratio is always *peer's time / our time*: above 1 we are faster.
 """
 
+import functools
 import importlib
+import inspect
+import math
 import pkgutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+
+_SAMPLE = 0.012  # seconds a sample of our side lasts at least
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,9 @@ class Comparison:
     label : str
         The point within the group, for example ``"1 MiB, stride 8"``.
     ours : callable
-        Takes no argument, does the work, returns a result that ``check`` understands.  Compiled
-        functions are compiled by the checking call that precedes all timing.
+        Does the work, returns a result that ``check`` understands.  Takes no argument, or
+        ``repeats=1``: how often to do it.  Compiled functions are compiled by the checking call
+        that precedes all timing.
     peers : mapping of str to callable
         The same work, by name of the peer.
     check : callable
@@ -123,8 +131,37 @@ def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]
         yield from module.comparisons(threads)
 
 
+def _takes_repeats(function: Callable) -> bool:
+    try:
+        return "repeats" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _common_repeats(ours: Callable) -> int:
+    """Repeats that make our side last ``_SAMPLE`` seconds in the fastest of three calls.
+
+    Calibrated one by one, a side that was interrupted during its calibration would be given few
+    repeats, and be charged with the start of its threads in every sample.
+    """
+    repeats = 1
+    while repeats < 2**40:
+        seconds = []
+        for _ in range(3):
+            start = time.perf_counter()
+            ours(repeats=repeats)
+            seconds.append(time.perf_counter() - start)
+        if min(seconds) >= _SAMPLE:
+            break
+        repeats = math.ceil(repeats * min(100.0, max(1.3, 1.2 * _SAMPLE / min(seconds))))
+    return repeats
+
+
 def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
-    """Check every peer against us, then time all in interleaved rounds of seeded order."""
+    """Check every peer against us, then time all in interleaved rounds of seeded order.
+
+    Where our side and a peer take ``repeats``, both are asked for the same number of them.
+    """
     from companion.bench import interleave
 
     ours = comparison.ours()
@@ -136,9 +173,18 @@ def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
         else:
             wrong[name] = distance
     functions = {"ours": comparison.ours, **right}
+    repeats = 1
+    if all(map(_takes_repeats, functions.values())):
+        repeats = _common_repeats(comparison.ours)
+        functions = {name: functools.partial(_repeated, function, repeats)
+                     for name, function in functions.items()}
     samples = interleave(functions, rounds=rounds, seed=seed)
-    times = {name: np.asarray(samples[name], dtype=float) for name in functions}
+    times = {name: np.asarray(samples[name], dtype=float) / repeats for name in functions}
     return Row(comparison.group, comparison.label, times.pop("ours"), times, wrong)
+
+
+def _repeated(function: Callable, count: int):
+    return function(repeats=count)
 
 
 @dataclass(frozen=True)

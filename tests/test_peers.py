@@ -32,6 +32,35 @@ def test_a_peer_with_another_answer_is_not_timed():
     assert np.isnan(row.wrong["nan"])
 
 
+def test_both_sides_are_asked_for_the_same_repeats(monkeypatch):
+    asked = {"ours": [], "peer": []}
+
+    def side(name):
+        def call(repeats=1):
+            asked[name].append(repeats)
+            return 1.0
+        return call
+
+    monkeypatch.setattr(peers, "_common_repeats", lambda ours: 7)
+    monkeypatch.setattr("companion.bench.interleave", lambda functions, rounds, seed: {
+        name: [function() * 14.0] * rounds for name, function in functions.items()})
+    row = measure(comparison(ours=side("ours"), peers={"peer": side("peer")}), rounds=2, seed=0)
+    assert asked == {"ours": [1, 7], "peer": [1, 7]}  # checked once, then timed
+    assert row.ours.tolist() == row.peers["peer"].tolist() == [2.0, 2.0]  # seconds of one repeat
+
+
+def test_repeats_last_long_enough_in_the_fastest_of_three_calls(monkeypatch):
+    """With one call in three interrupted, the others decide."""
+    clock, calls = [0.0], []
+
+    def ours(repeats):
+        calls.append(repeats)
+        clock[0] += 1e-5 * repeats + (1.0 if len(calls) % 3 == 0 else 0.0)
+
+    monkeypatch.setattr(peers.time, "perf_counter", lambda: clock[0])
+    assert 1200 <= peers._common_repeats(ours) <= 1600
+
+
 def test_ratios_are_peer_over_ours():
     theirs = {"slow": np.array([2.0, 4.0, 4.0]), "fast": np.array([0.5, 1, 3])}
     row = Row("g", "l", np.array([1.0, 2.0, 2.0]), theirs)
