@@ -1,52 +1,169 @@
-"""NPB's BT: a block-tridiagonal approximate factorisation of the 3-D compressible Navier–Stokes equations."""
+"""NPB's BT: an implicit solver for the three-dimensional compressible Navier–Stokes equations.
 
+A time step solves (I + dt·Aₓ)(I + dt·A_y)(I + dt·A_z) Δ = dt·(R(U) + forcing) and adds Δ to U.  Each
+factor is a set of block-tridiagonal systems, one along every grid line, with 5×5 blocks.  The
+forcing makes a given polynomial field the steady solution.
+
+Specification: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3;
+classes and verification values in ``published``.
+
+Layout.  Eight neighbouring lines are solved at once, one in each lane of a vector.  The five
+components of a row stand in rows of their own, so that a vector is one load::
+
+    U[k][j][m][i]:       i →  0 1 2 3 4 5 6 7 | 8 9 …            | padding
+      plane k   row j    ρ    ■ ■ ■ ■ ■ ■ ■ ■   □ □ …             to an odd
+                         ρu   ■ ■ ■ ■ ■ ■ ■ ■   □ □ …             number of
+                         ρv   ■ ■ ■ ■ ■ ■ ■ ■   □ □ …             cache lines
+                         ρw   ■ ■ ■ ■ ■ ■ ■ ■   □ □ …
+                         E    ■ ■ ■ ■ ■ ■ ■ ■   □ □ …
+                row j+1  ρ    …
+
+    y: the eight ■ columns go down the rows     j, j+1, …      lanes = i
+    z: they go down the planes                  k, k+1, …      lanes = i
+    x: eight rows are turned by 8×8 transpositions into a tile [i][m][8], lanes = j
+
+One step passes over memory twice.  Plane by plane (constant k): x and y part of the right-hand
+side, elimination in x, elimination in y.  Then row by row (constant j): elimination in z, update of
+U, and from the new U at once the z part of the next right-hand side.  Planes are independent of
+each other, and so are rows: threads share them out.
+
+``pack`` and ``unpack`` convert between this layout and the serial one of the I/O benchmark.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from kernels._contract import Check, Work, require_range
 from kernels.bt import reference as _plain
-from kernels.bt.problem import Problem, initial_field
-from kernels.bt.state import Layout, State, pack, solution, unpack
+from kernels.bt.problem import Problem
+from kernels.bt.published import TOLERANCE
+from kernels.bt.solver import Stepper, error_norm, new_state, residual_norm
+from kernels.bt.state import State, pack, solution, unpack
 
-__all__ = ["Problem", "Result", "State", "march", "pack", "reset", "run", "setup",
-           "solution", "unpack"]
+__all__ = ["Problem", "Result", "State", "error_norm", "march", "npb_flops", "pack", "reference", "reset",
+           "residual_norm", "run", "setup", "solution", "unpack", "verify", "work"]
+
+#: Largest N that ``reference`` accepts (about 10 s and 1 GB a hundred steps).
+LARGEST_REFERENCE = 40
+
+# Floating-point operations per inner point and step, all three directions together; a division
+# counts as one.  tests/test_bt_work.py runs the kernels with numbers that count and holds these.
+_FLOPS = {"differences": 3 * 110, "elimination": 3 * 611, "substitution": 3 * 50, "update": 5}
 
 
 @dataclass(frozen=True)
 class Result:
-    """Norms after the last step: five components each, see ``published``."""
+    """Norms after the last step, five components each: ρ, ρu, ρv, ρw, E."""
 
-    residual: np.ndarray
-    error: np.ndarray
+    residual: np.ndarray  # root-mean-square right-hand side divided by dt
+    error: np.ndarray     # root-mean-square difference from the exact solution
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    layout = Layout.of(problem.N)
-    state = State(layout, layout.new(), layout.new(), layout.new(), layout.new(), [False])
-    unpack(initial_field(problem.N), state)
-    state.start[:] = state.u
-    return state
+    """Arrays of one run, at the initial field; the benchmark has no random part, ``seed`` is unused.
+
+    Raises
+    ------
+    MemoryError
+        If the problem does not fit into the available memory.
+    """
+    return new_state(problem)
 
 
 def reset(state: State) -> None:
     """Back to the initial field."""
     state.u[:] = state.start
-    state.ready[0] = False
+    state.ready = False
 
 
-def march(problem: Problem, state: State, steps: int, threads: int = 1, on_step=None) -> None:
-    """Advance the solution by ``steps`` steps; ``on_step(step, state)`` after each, step = 1 …"""
-    u, force = solution(state), _plain.forcing(problem.N)
+def _require_match(problem: Problem, state: State) -> None:
+    if (state.layout.N, state.dt) != (problem.N, problem.dt):
+        raise ValueError(f"state was set up for N = {state.layout.N}, dt = {state.dt}, the problem has "
+                         f"N = {problem.N}, dt = {problem.dt}; call setup(problem)")
+
+
+def march(problem: Problem, state: State, steps: int, threads: int = 1,
+          on_step: Callable[[int, State], object] | None = None) -> None:
+    """Advance the solution by ``steps`` time steps from where it is.
+
+    Parameters
+    ----------
+    on_step : callable, optional
+        ``on_step(step, state)`` after every step, step = 1 … steps.  Read the solution with
+        ``pack(state, out)``; the solver goes on when the call returns.
+
+    Raises
+    ------
+    ValueError
+        If the state belongs to another problem, or ``threads`` exceeds the usable CPUs.
+    """
+    _require_match(problem, state)
+    stepper = Stepper(state, threads)
     for step in range(1, steps + 1):
-        _plain.step(u, force, problem.dt)
-        unpack(u, state)
+        stepper.step()
         if on_step is not None:
             on_step(step, state)
 
 
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_step=None) -> Result:
-    """``repeats`` times: back to the initial field, then NS steps."""
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1,
+        on_step: Callable[[int, State], object] | None = None) -> Result:
+    """``repeats`` times: back to the initial field, then NS steps.  Returns the norms at the end.
+
+    ``on_step`` and errors as in :func:`march`.  The result does not depend on ``threads``.
+    """
     for _ in range(repeats):
         reset(state)
         march(problem, state, problem.NS, threads, on_step)
-    return Result(*_plain.norms(solution(state), _plain.forcing(problem.N)))
+    error = error_norm(state)
+    return Result(residual_norm(state, threads), error)
+
+
+def reference(problem: Problem, state: State | None = None) -> Result:
+    """The same norms from plain NumPy (``kernels.bt.reference``), for N ≤ 40.
+
+    Raises
+    ------
+    ValueError
+        If N is larger.
+    """
+    require_range("N", problem.N, 5, LARGEST_REFERENCE, "points for the plain reference")
+    u = _plain.march(problem.N, problem.NS, problem.dt)
+    return Result(*_plain.norms(u, _plain.forcing(problem.N)))
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Published norms to NPB's relative tolerance of 1e-8, where the problem is a published class.
+
+    For any other problem only what must hold: every norm is a finite number above zero.
+    """
+    checks, published = [], problem.published
+    for kind in ("residual", "error"):
+        for m, name in enumerate(("ρ", "ρu", "ρv", "ρw", "E")):
+            value = float(getattr(result, kind)[m])
+            label = f"{kind} norm of {name}"
+            if published is not None:
+                checks.append(Check.relative(label, value, getattr(published, kind)[m], TOLERANCE))
+            else:
+                checks.append(Check(f"{label} is finite", value, value, 0.0, bool(0.0 < value < np.inf)))
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """Operations and bytes of one repeat, NS steps.
+
+    Flops are those of this algorithm (sparse Jacobians, LU), about two thirds of what NPB's formula
+    credits.  Bytes: U is read twice and written once a step, the right-hand side read and written
+    twice, the forcing read once.
+    """
+    inner = (problem.N - 2) ** 3 * problem.NS
+    parts = tuple((name, count * inner) for name, count in _FLOPS.items())
+    field = 5 * 8 * problem.N ** 3 * problem.NS
+    return Work(sum(count for _, count in parts), 5 * field, 3 * field, parts)
+
+
+def npb_flops(problem: Problem) -> float:
+    """Operations that NPB credits for one run, whatever the code does (NPB 3.4, bt)."""
+    n = float(problem.N)
+    return problem.NS * (3478.8 * n ** 3 - 17655.7 * n ** 2 + 28023.7 * n)

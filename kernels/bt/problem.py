@@ -115,12 +115,13 @@ def initial_component(points: int, m: int) -> np.ndarray:
     x, y, z = parts[:, m]
     s = np.arange(points) / (points - 1.0)
     # Interpolated along one direction, only the polynomial of that direction changes.
-    along_x = (s * x[-1] + (1.0 - s) * x[0])[None, None, :] + y[None, :, None] + z[:, None, None] + constant[m]
-    along_y = (s * y[-1] + (1.0 - s) * y[0])[None, :, None] + x[None, None, :] + z[:, None, None] + constant[m]
-    along_z = (s * z[-1] + (1.0 - s) * z[0])[:, None, None] + x[None, None, :] + y[None, :, None] + constant[m]
+    x_, y_, z_ = constant[m] + x[None, None, :], y[None, :, None], z[:, None, None]
+    along_x = constant[m] + (s * x[-1] + (1.0 - s) * x[0])[None, None, :] + y_ + z_
+    along_y = x_ + (s * y[-1] + (1.0 - s) * y[0])[None, :, None] + z_
+    along_z = x_ + y_ + (s * z[-1] + (1.0 - s) * z[0])[:, None, None]
     field = along_x + along_y + along_z - along_x * along_y - along_x * along_z - along_y * along_z
     field += along_x * along_y * along_z
-    exact = constant[m] + x[None, None, :] + y[None, :, None] + z[:, None, None]
+    exact = x_ + y_ + z_
     for face in (0, -1):
         field[face], field[:, face], field[:, :, face] = exact[face], exact[:, face], exact[:, :, face]
     return field

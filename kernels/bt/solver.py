@@ -1,53 +1,131 @@
-"""Time steps, norms and forcing of BT over the compiled line kernels."""
+"""Time steps, forcing and norms of BT over the compiled line kernels."""
+
+import contextlib
 
 import numba
 import numpy as np
 
-from kernels._resources import require_threads
-from kernels.bt.problem import SECOND, exact_parts
-from kernels.bt.state import State
-from kernels.bt.step import planes, planes_team, rows, rows_team, work_size
-from kernels.bt.sweeps import weights
+from kernels._resources import require_memory, require_threads
+from kernels.bt.differences import weights
+from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
+from kernels.bt.state import LANES, Layout, State
+from kernels.bt.step import planes, rows, team, work_size
 
 
-def _aligned(count: int, size: int) -> np.ndarray:
-    """Scratch of shape (count, size) whose rows begin on cache lines of their own."""
-    stride = -(-size // 8) * 8 + 8
-    raw = np.zeros(count * stride + 8)
+def _scratch(threads: int, size: int) -> np.ndarray:
+    """Scratch of shape (threads, size); threads begin on cache lines of their own."""
+    stride = LANES * (-(-size // LANES) + 1)
+    raw = np.zeros(threads * stride + LANES)
     skip = -raw.ctypes.data % 64 // 8
-    return raw[skip:skip + count * stride].reshape(count, stride)
+    return raw[skip:skip + threads * stride].reshape(threads, stride)
+
+
+@contextlib.contextmanager
+def _numba_threads(threads: int):
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 class Stepper:
-    """One state, one time step length and one number of threads, ready to advance."""
+    """One state and one number of threads, ready to advance.
 
-    def __init__(self, state: State, dt: float, threads: int = 1):
+    Every plane and every row is computed by one thread with the same instructions whatever their
+    number, so results do not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If ``threads`` exceeds the CPUs this process may use.
+    """
+
+    def __init__(self, state: State, threads: int = 1):
         require_threads(threads)
         grid = state.layout
         self.state, self.threads = state, threads
-        self.shape = grid.base, grid.plane, grid.row, grid.N
-        self.tables = [(dt, weights(grid.N, dt, SECOND[axis]).reshape(-1), SECOND[axis]) for axis in (0, 2)]
-        self.work = _aligned(threads, work_size(grid.N))
+        self._shape = grid.base, grid.plane, grid.row, grid.N
+        self._across, self._along_z = (
+            (state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis]) for axis in (0, 2))
+        self._work = _scratch(threads, work_size(grid.N))
 
-    def planes(self, solve: bool) -> None:
+    def _planes(self, solve: bool) -> None:
         state = self.state
+        arguments = *self._shape, *self._across, solve
         if self.threads == 1:
-            planes(state.u, state.rhs, *self.shape, *self.tables[0], solve, self.work[0], 1, self.shape[-1] - 1)
+            planes(state.u, state.rhs, *arguments, self._work[0], 1, state.layout.N - 1)
         else:
-            planes_team(state.u, state.rhs, *self.shape, *self.tables[0], solve, self.work, self.threads)
+            self._team(True, arguments)
 
-    def rows(self, solve: bool) -> None:
+    def _rows(self, solve: bool) -> None:
         state = self.state
+        arguments = *self._shape, *self._along_z, solve
         if self.threads == 1:
-            rows(state.u, state.rhs, state.forcing, *self.shape, *self.tables[1], solve, self.work[0],
-                 1, self.shape[-1] - 1)
+            rows(state.u, state.rhs, state.forcing, *arguments, self._work[0], 1, state.layout.N - 1)
         else:
-            rows_team(state.u, state.rhs, state.forcing, *self.shape, *self.tables[1], solve, self.work,
-                      self.threads)
+            self._team(False, arguments)
+
+    def _team(self, across: bool, arguments: tuple) -> None:
+        state = self.state
+        with _numba_threads(self.threads):
+            team(across, state.u, state.rhs, state.forcing, *arguments, self._work, self.threads)
+
+    def right_hand_side(self) -> np.ndarray:
+        """dt · (operator + forcing) of the present solution as a view [k, j, m, i], zero on the boundary."""
+        self._rows(False)
+        self._planes(False)
+        self.state.ready = False
+        return self.state.layout.view(self.state.rhs)
 
     def step(self) -> None:
-        if not self.state.ready[0]:
-            self.rows(False)
-            self.state.ready[0] = True
-        self.planes(True)
-        self.rows(True)
+        """One time step."""
+        if not self.state.ready:
+            self._rows(False)
+            self.state.ready = True
+        self._planes(True)
+        self._rows(True)
+
+
+def new_state(problem: Problem) -> State:
+    """Arrays with the initial field and the forcing, which is minus the operator on the exact solution.
+
+    Raises
+    ------
+    MemoryError
+        If the four arrays do not fit into the available memory.
+    """
+    grid = Layout.of(problem.N)
+    require_memory(4 * 8 * grid.size, f"BT with N = {problem.N}")
+    state = State(grid, float(problem.dt), grid.new(1.0), grid.new(), grid.new(), grid.new(1.0))
+    u, start = grid.view(state.u), grid.view(state.start)
+    constant, (x, y, z) = exact_parts(problem.N)
+    for m in range(5):
+        u[:, :, m] = constant[m] + x[m] + y[m][:, None] + z[m][:, None, None]
+        start[:, :, m] = initial_component(problem.N, m)
+    inner = (slice(1, -1),) * 2 + (slice(None), slice(1, -1))
+    grid.view(state.forcing)[inner] = -Stepper(state).right_hand_side()[inner]
+    state.u[:] = state.start
+    return state
+
+
+def error_norm(state: State) -> np.ndarray:
+    """Root-mean-square difference from the exact solution, five components.
+
+    As the benchmark defines it: the sum over all points, divided by the number of inner points.
+    """
+    constant, (x, y, z) = exact_parts(state.layout.N)
+    field, total = state.layout.view(state.u), np.zeros(5)
+    for k in range(state.layout.N):
+        plane = (constant + z[:, k])[:, None] + x + y.T[:, :, None]
+        total += ((field[k] - plane) ** 2).sum(axis=(0, 2))
+    return np.sqrt(total / (state.layout.N - 2) ** 3)
+
+
+def residual_norm(state: State, threads: int = 1) -> np.ndarray:
+    """Root-mean-square right-hand side over the inner points, divided by dt, five components."""
+    field, total = Stepper(state, threads).right_hand_side(), np.zeros(5)
+    for k in range(1, state.layout.N - 1):
+        total += (field[k, 1:-1, :, 1:-1] ** 2).sum(axis=(0, 2))
+    return np.sqrt(total / (state.layout.N - 2) ** 3) / state.dt

@@ -6,8 +6,6 @@ import numpy as np
 
 from kernels._contract import require_range
 from kernels._jit import kernel
-from kernels._resources import require_memory, require_threads
-from kernels.bt.problem import Problem, exact_parts, initial_component
 
 #: Doubles in one cache line and in one vector of the solver.
 LANES = 8
@@ -34,12 +32,12 @@ class Layout:
         plane = LANES * (points * 5 * row // LANES | 1)
         return cls(points, row, plane, LANES, LANES + points * plane + LANES)
 
-    def new(self) -> np.ndarray:
-        """Zeroed flat array that begins on a cache line, every page touched."""
+    def new(self, value: float = 0.0) -> np.ndarray:
+        """Flat array filled with ``value`` that begins on a cache line, every page touched."""
         raw = np.empty(self.size + LANES)
         skip = -raw.ctypes.data % 64 // 8
         array = raw[skip:skip + self.size]
-        array[:] = 0.0
+        array[:] = value
         return array
 
     def view(self, array: np.ndarray) -> np.ndarray:
@@ -48,26 +46,29 @@ class Layout:
         return rows[:, :self.N * 5 * self.row].reshape(self.N, self.N, 5, self.row)[..., :self.N]
 
 
-@dataclass(frozen=True)
+@dataclass
 class State:
     """Everything one run needs; all arrays are flat float64 in the order of ``layout``.
 
-    ``rhs`` holds dt · forcing plus the z part of the next right-hand side between two steps.
+    ``rhs`` holds, between two steps, dt times the forcing and the z part of the next right-hand
+    side, if ``ready``.
     """
 
     layout: Layout
-    u: np.ndarray        # solution
+    dt: float
+    u: np.ndarray        # solution; padding is 1, so that lanes beyond the grid stay finite
     rhs: np.ndarray      # right-hand side, then the update
     forcing: np.ndarray  # dt · forcing
     start: np.ndarray    # initial field
-    ready: list          # [True] where rhs belongs to u
+    ready: bool = False
 
 
 def _check_serial(state: State, field: np.ndarray, name: str) -> None:
     shape = (state.layout.N,) * 3 + (5,)
     if not isinstance(field, np.ndarray) or field.shape != shape or field.dtype != np.float64 \
             or not field.flags.c_contiguous:
-        raise ValueError(f"{name} must be a C-contiguous float64 array of shape {shape}, indexed [k, j, i, m]")
+        raise ValueError(f"{name} must be a C-contiguous float64 array of shape {shape}, "
+                         "indexed [k, j, i, m]")
 
 
 @kernel
@@ -133,7 +134,7 @@ def unpack(field: np.ndarray, state: State) -> None:
     grid = state.layout
     _check_serial(state, field, "field")
     _unpack_planes(field.reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
-    state.ready[0] = False
+    state.ready = False
 
 
 def solution(state: State) -> np.ndarray:

@@ -3,9 +3,10 @@
 import numpy as np
 from numba import prange
 
-from kernels._jit import CONTRACT, kernel
+from kernels._jit import FINITE, kernel
+from kernels.bt.differences import differences
+from kernels.bt.elimination import RING, UPPER, eliminate, substitute
 from kernels.bt.lanes import LANES, load, spread, store, transpose
-from kernels.bt.sweeps import UPPER, differences, eliminate, substitute
 
 _V = np.uint64(LANES)
 _ZERO, _ONE, _FIVE = np.uint64(0), np.uint64(1), np.uint64(5)
@@ -17,7 +18,7 @@ _TILE = np.uint64(5 * LANES)
 def work_size(points: int) -> int:
     """Doubles of scratch that one thread needs: upper blocks, ring, two tiles, one 8×8 block."""
     padded = -(-points // LANES) * LANES
-    return padded * UPPER + 21 * LANES + 2 * padded * 5 * LANES + LANES * LANES
+    return padded * UPPER + RING + 2 * padded * 5 * LANES + LANES * LANES
 
 
 @kernel
@@ -25,13 +26,13 @@ def _scratch(work, points):
     """The parts of one thread's scratch: upper blocks, ring, tiles of u and rhs, 8×8 block."""
     padded = (points + _V - _ONE) // _V * _V
     ring = padded * np.uint64(UPPER)
-    tile = ring + np.uint64(21 * LANES)
+    tile = ring + np.uint64(RING)
     other = tile + padded * _TILE
     block = other + padded * _TILE
     return work[:ring], work[ring:tile], work[tile:other], work[other:block], work[block:]
 
 
-@kernel(fastmath=CONTRACT)
+@kernel(fastmath=FINITE)
 def _turn_back(tile, rhs, at, line, row, points, fresh, stop, block):
     """Write lanes ``fresh <= lane < stop`` of a solved tile into their rows, zero on the boundary."""
     zero = spread(0.0)
@@ -50,92 +51,72 @@ def _turn_back(tile, rhs, at, line, row, points, fresh, stop, block):
                     store(rhs, target + lane * line, load(block, lane * _V))
 
 
-@kernel(fastmath=CONTRACT)
-def _plane(u, rhs, at, plane, row, points, dt, table, second, solve, scratch):
-    """x and y part of the right-hand side of the plane at ``at``; with ``solve`` both eliminations."""
-    upper, ring, tile_u, tile_r, block = scratch
-    line = _FIVE * row
-    groups = (points + _V - _ONE) // _V
-    o1, o2, o3, o4 = row, np.uint64(2) * row, np.uint64(3) * row, np.uint64(4) * row
-    for group in range(groups):  # y: the momentum along the lines is ρv
-        differences(u, rhs, rhs, at + group * _V, line, _ZERO, o1, o3, o2, o4, points, dt, table, _ZERO)
-    # x: eight rows at once, turned so that lanes are rows; the last eight may overlap their
-    # predecessors, whose lanes are then not written a second time.
-    j = _ONE
-    while j < points - _ONE:
-        first = j
-        if j + _V > points - _ONE:
-            first = max(points - _ONE, _V + _ONE) - _V
-        start = at + first * line
-        for m in range(_FIVE):
-            for group in range(groups):
-                source, target = start + m * row + group * _V, group * _V * _TILE + m * _V
-                transpose(u, source, line, tile_u, target, _TILE)
-                transpose(rhs, source, line, tile_r, target, _TILE)
-        differences(tile_u, tile_r, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, table, _ZERO)
-        if solve:
-            eliminate(tile_u, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, second, upper, ring, _ZERO)
-            substitute(tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, upper)
-        stop = min(_V, points - _ONE - first)
-        _turn_back(tile_r, rhs, start, line, row, points, j - first, stop, block)
-        j = first + _V
-    if solve:
-        for group in range(groups):
-            place = at + group * _V
-            eliminate(u, rhs, place, line, _ZERO, o1, o3, o2, o4, points, dt, second, upper, ring, plane)
-            substitute(rhs, place, line, _ZERO, o1, o3, o2, o4, points, upper)
-
-
-@kernel(fastmath=CONTRACT)
-def _row(u, rhs, forcing, at, plane, row, points, dt, table, second, solve, scratch):
-    """Elimination in z and update of the row at ``at``, then forcing and z part of the next step."""
-    upper, ring = scratch[0], scratch[1]
-    o1, o2, o3, o4 = row, np.uint64(2) * row, np.uint64(3) * row, np.uint64(4) * row
-    for group in range((points + _V - _ONE) // _V):
-        place = at + group * _V
-        if solve:
-            eliminate(u, rhs, place, plane, _ZERO, o1, o2, o3, o4, points, dt, second, upper, ring, _FIVE * row)
-            substitute(rhs, place, plane, _ZERO, o1, o2, o3, o4, points, upper)
-            for k in range(_ONE, points - _ONE):
-                cell = place + k * plane
-                for m in range(_FIVE):
-                    entry = cell + m * row
-                    store(u, entry, load(u, entry) + load(rhs, entry))
-        differences(u, forcing, rhs, place, plane, _ZERO, o1, o2, o3, o4, points, dt, table, _FIVE * row)
-
-
-@kernel
+@kernel(fastmath=FINITE)
 def planes(u, rhs, base, plane, row, points, dt, table, second, solve, work, first, last):
-    """:func:`_plane` for first <= k < last."""
+    """x and y part of the right-hand side for planes first <= k < last; with ``solve`` both eliminations."""
     points, row, plane = np.uint64(points), np.uint64(row), np.uint64(plane)
-    scratch = _scratch(work, points)
+    upper, ring, tile_u, tile_r, block = _scratch(work, points)
+    line, groups = _FIVE * row, (points + _V - _ONE) // _V
+    o1, o2, o3, o4 = row, np.uint64(2) * row, np.uint64(3) * row, np.uint64(4) * row
     for k in range(np.uint64(first), np.uint64(last)):
-        _plane(u, rhs, np.uint64(base) + k * plane, plane, row, points, dt, table, second, solve, scratch)
+        at = np.uint64(base) + k * plane
+        for group in range(groups):  # y: the momentum along the lines is ρv
+            differences(u, rhs, rhs, at + group * _V, line, _ZERO, o1, o3, o2, o4, points, dt, table, _ZERO)
+        # x: eight rows at once, turned so that lanes are rows; the last eight may overlap their
+        # predecessors, whose lanes are then not written a second time.
+        j = _ONE
+        while j < points - _ONE:
+            start = j
+            if j + _V > points - _ONE:
+                start = max(points - _ONE, _V + _ONE) - _V
+            place = at + start * line
+            for m in range(_FIVE):
+                for group in range(groups):
+                    source, target = place + m * row + group * _V, group * _V * _TILE + m * _V
+                    transpose(u, source, line, tile_u, target, _TILE)
+                    transpose(rhs, source, line, tile_r, target, _TILE)
+            differences(tile_u, tile_r, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, table,
+                        _ZERO)
+            if solve:
+                eliminate(tile_u, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, second, upper,
+                          ring, _ZERO)
+                substitute(tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, upper)
+            stop = min(_V, points - _ONE - start)
+            _turn_back(tile_r, rhs, place, line, row, points, j - start, stop, block)
+            j = start + _V
+        if solve:
+            for group in range(groups):
+                place = at + group * _V
+                eliminate(u, rhs, place, line, _ZERO, o1, o3, o2, o4, points, dt, second, upper, ring, plane)
+                substitute(rhs, place, line, _ZERO, o1, o3, o2, o4, points, upper)
 
 
-@kernel
+@kernel(fastmath=FINITE)
 def rows(u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work, first, last):
-    """:func:`_row` for first <= j < last."""
+    """Rows first <= j < last: with ``solve`` elimination in z and update; then forcing + z part."""
     points, row, plane = np.uint64(points), np.uint64(row), np.uint64(plane)
-    scratch = _scratch(work, points)
+    upper, ring = _scratch(work, points)[:2]
+    line = _FIVE * row
+    o1, o2, o3, o4 = row, np.uint64(2) * row, np.uint64(3) * row, np.uint64(4) * row
     for j in range(np.uint64(first), np.uint64(last)):
-        at = np.uint64(base) + j * _FIVE * row
-        _row(u, rhs, forcing, at, plane, row, points, dt, table, second, solve, scratch)
-
-
-# Two functions, because numba fuses adjacent prange loops of equal bounds even where the second
-# needs what the first wrote through other indices.
-@kernel(parallel=True)
-def planes_team(u, rhs, base, plane, row, points, dt, table, second, solve, work, threads):
-    """:func:`planes` for all inner k, a contiguous share a thread."""
-    for t in prange(threads):
-        first, last = 1 + t * (points - 2) // threads, 1 + (t + 1) * (points - 2) // threads
-        planes(u, rhs, base, plane, row, points, dt, table, second, solve, work[t], first, last)
+        for group in range((points + _V - _ONE) // _V):
+            place = np.uint64(base) + j * line + group * _V
+            if solve:
+                eliminate(u, rhs, place, plane, _ZERO, o1, o2, o3, o4, points, dt, second, upper, ring, line)
+                substitute(rhs, place, plane, _ZERO, o1, o2, o3, o4, points, upper)
+                for k in range(_ONE, points - _ONE):
+                    for m in range(_FIVE):
+                        entry = place + k * plane + m * row
+                        store(u, entry, load(u, entry) + load(rhs, entry))
+            differences(u, forcing, rhs, place, plane, _ZERO, o1, o2, o3, o4, points, dt, table, line)
 
 
 @kernel(parallel=True)
-def rows_team(u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work, threads):
-    """:func:`rows` for all inner j, a contiguous share a thread."""
+def team(across, u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work, threads):
+    """:func:`planes` (``across``) or :func:`rows`, a contiguous share of the inner indices a thread."""
     for t in prange(threads):
         first, last = 1 + t * (points - 2) // threads, 1 + (t + 1) * (points - 2) // threads
-        rows(u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work[t], first, last)
+        if across:
+            planes(u, rhs, base, plane, row, points, dt, table, second, solve, work[t], first, last)
+        else:
+            rows(u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work[t], first, last)
