@@ -1,0 +1,173 @@
+"""The block-tridiagonal sweep beside the same in C, and whole runs beside builds of NPB's BT.
+
+The sweep is always compared where there is a C compiler.  NPB is not part of this repository; an
+environment variable says where a local build lies, an executable or a folder of executables whose
+names hold the class between dots or at the end (``bt.A.x``, ``bt.B``):
+
+==============  ==================================================================
+``NPB_BT_PLAIN``    NPB's Fortran with OpenMP as it comes
+``NPB_BT_BLK8``     the same with its own blocking (``VERSION=blk8``)
+``NPB_BT_CPP``      any other program that prints NPB's report, such as NPB-CPP
+==============  ==================================================================
+
+``NPB_BT_CLASSES`` (default ``A``) names the classes to run.  A call is a whole run: one step, back to
+the initial field, all steps, verification.  NPB also builds the initial field and the forcing in
+that time, about one hundredth of it; its clock is printed with two decimals only and therefore
+not used.  Whole runs take minutes: ``--rounds 3`` is enough.
+"""
+
+import ctypes
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from kernels import bt
+from kernels._jit import kernel
+from kernels._team import run_team
+from kernels.bt.elimination import RING, UPPER, eliminate, substitute
+from kernels.bt.lanes import LANES
+from kernels.bt.problem import SECOND, initial_field
+from peers import Absent, Comparison, _c, relative_difference
+
+BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB Fortran blk8": "NPB_BT_BLK8", "NPB, other": "NPB_BT_CPP"}
+_TILES = 32  # tiles of one call and thread, so that a call takes about a millisecond
+
+
+@kernel
+def _sweep(u, r, tiles, points, dt, second, upper, ring):
+    zero, v, cells = np.uint64(0), np.uint64(LANES), np.uint64(points)
+    for tile in range(np.uint64(tiles)):
+        at = tile * cells * np.uint64(5) * v
+        eliminate(u, r, at, np.uint64(5) * v, zero, v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v,
+                  cells, dt, second, upper, ring, zero)
+        substitute(r, at, np.uint64(5) * v, zero, v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v,
+                   cells, upper)
+
+
+def _aligned(size: int) -> np.ndarray:
+    raw = np.zeros(size + LANES)
+    skip = -raw.ctypes.data % 64 // 8
+    return raw[skip:skip + size]
+
+
+class _Lines:
+    """One thread's tiles of x-lines of the initial field, with a right-hand side and scratch."""
+
+    def __init__(self, points: int, seed: int):
+        field = initial_field(points).reshape(-1, points, 5)
+        size = points * 5 * LANES
+        self.u, self.start, self.r = (_aligned(_TILES * size) for _ in range(3))
+        for tile in range(_TILES):
+            first = (tile * 131) % (field.shape[0] - LANES)
+            block = np.moveaxis(field[first:first + LANES], 0, -1)[:, [0, 2, 3, 1, 4]]
+            self.u[tile * size:(tile + 1) * size] = np.ascontiguousarray(block).reshape(-1)
+        self.start[:] = np.random.default_rng(seed).normal(size=self.start.size)
+        self.start.reshape(_TILES, points, -1)[:, [0, -1]] = 0.0  # the boundary does not change
+        self.upper, self.ring = _aligned(points * UPPER), _aligned(RING)
+
+
+def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
+    libraries, absent = _c.variants("bt_sweep.c")
+    yield from absent
+    if not libraries:
+        return
+    pointer, number, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
+    for library in libraries.values():
+        library.bt_sweep.argtypes = [pointer, pointer, number, number, real, real, pointer]
+        library.bt_sweep.restype = None
+    for name in ("A", "B"):
+        problem = bt.Problem.preset(name)
+        lines = [_Lines(problem.N, seed) for seed in range(threads)]
+        fixed = problem.N, problem.dt, SECOND[0]
+
+        def ours(lines=lines, fixed=fixed):
+            def member(n):
+                mine = lines[n]
+                mine.r[:] = mine.start
+                _sweep(mine.u, mine.r, _TILES, *fixed, mine.upper, mine.ring)
+                return mine.r
+            return np.array(run_team(member, threads))
+
+        def theirs(library, lines=lines, fixed=fixed) -> Callable:
+            def member(n):
+                mine = lines[n]
+                mine.r[:] = mine.start
+                u, r, upper = (array.ctypes.data for array in (mine.u, mine.r, mine.upper))
+                library.bt_sweep(u, r, _TILES, *fixed, upper)
+                return mine.r
+            return lambda: np.array(run_team(member, threads))
+
+        yield Comparison(
+            group="BT line sweep", ours=ours,
+            label=f"{_TILES * LANES * threads} lines of {problem.N} cells (class {name})",
+            peers={key: theirs(library) for key, library in libraries.items()},
+            check=relative_difference, tolerance=1e-11)
+
+
+def executable(place: str, name: str) -> Path | None:
+    """The program for class ``name`` at ``place``, an executable or a folder of them; or None."""
+    path = Path(place)
+    if path.is_file():
+        candidates = [path]
+    elif path.is_dir():
+        candidates = sorted(path.iterdir())
+    else:
+        return None
+    wanted = re.compile(rf"\.{re.escape(name)}(\.|$)")
+    for candidate in candidates:
+        if candidate.is_file() and os.access(candidate, os.X_OK) and wanted.search(candidate.name):
+            return candidate
+    return None
+
+
+def npb_run(program: Path, name: str, threads: int) -> bool:
+    """Run one NPB program; True if it ran class ``name`` and verified itself.
+
+    Raises
+    ------
+    RuntimeError
+        If the program fails or prints no NPB report.
+    """
+    done = subprocess.run([program.resolve()], capture_output=True, text=True, check=False,
+                          env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+    verdict = re.search(r"Verification\s*=\s*(\w+)", done.stdout)
+    ran = re.search(r"[Cc]lass\s*=\s*(\w)", done.stdout)
+    if done.returncode or not (verdict and ran):
+        raise RuntimeError(f"{program.name} ended with status {done.returncode} and without NPB's report; "
+                           "build it for NPB's BT and run it by hand")
+    return verdict[1] == "SUCCESSFUL" and ran[1] == name
+
+
+def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
+    peers = {}
+    for label, variable in BUILDS.items():
+        place = os.environ.get(variable)
+        if not place:
+            yield Absent(label, f"{variable} does not name a local build")
+        elif (program := executable(place, name)) is None:
+            yield Absent(label, f"no executable for class {name} at {variable}")
+        else:
+            peers[label] = lambda program=program: npb_run(program, name, threads)
+    if not peers:
+        return
+    problem = bt.Problem.preset(name)
+    state = bt.setup(problem)
+
+    def ours() -> bool:
+        bt.reset(state)
+        bt.march(problem, state, 1, threads)
+        return all(check.ok for check in bt.verify(problem, bt.run(problem, state, threads)))
+
+    yield Comparison(group="BT whole run", label=f"class {name}, {problem.NS} steps", ours=ours, peers=peers,
+                     check=lambda mine, other: 0.0 if mine and other else np.inf, tolerance=0)
+
+
+def comparisons(threads: int) -> Iterator[Comparison | Absent]:
+    """The line sweep against C, then whole runs of the asked classes against local builds of NPB."""
+    yield from _sweeps(threads)
+    for name in os.environ.get("NPB_BT_CLASSES", "A"):
+        yield from _whole(threads, name)
