@@ -9,7 +9,7 @@ from companion import tables
 from companion.claims._mutation import shares
 from companion.figures._show import Shown, csv_link, show
 from companion.figures._style import CYCLE, INK, axes
-from companion.figures._table import Table, table
+from companion.figures._table import Table
 
 #: Where the built book keeps the downloads, as seen from a page beside the data page.
 FILES = "../_static/data"
@@ -29,9 +29,9 @@ def framed(caption: str, head: list[str], body: str, link: str = "", *, name: st
 
 def every_table(files: str = FILES) -> Table:
     """Every table of every document: title, source, size, and its files under ``files``."""
-    listed = tables.catalogue()
+    catalogue = tables.catalogue()
     rows = []
-    for document, group in listed.groupby("document", sort=False):
+    for document, group in catalogue.groupby("document", sort=False):
         rows.append(f'<tr><th scope="rowgroup" colspan="8" style="text-align: left">{escape(document)}: '
                     f"{escape(_citation(document))}</th></tr>")
         for each in group.itertuples(index=False):
@@ -43,11 +43,11 @@ def every_table(files: str = FILES) -> Table:
                               for number in (each.rows, each.columns, each.numeric_cells, each.notes or "–"))
             rows.append(f'<tr>{texts}{numbers}<td><a href="{stem}.csv" download>CSV</a> '
                         f'<a href="{stem}.nc" download>NetCDF</a></td></tr>')
-    caption = (f"{len(listed)} tables, {listed['rows'].sum()} rows, {listed['numeric_cells'].sum()} "
+    caption = (f"{len(catalogue)} tables, {catalogue['rows'].sum()} rows, {catalogue['numeric_cells'].sum()} "
                "numbers")
     head = ["table", "title", "source", "rows", "columns", "numbers", "notes", "files"]
-    return Table(framed(caption, head, "\n".join(rows), csv_link(listed, "tables"), name="tables"),
-                 f"{caption}\n{listed.drop(columns='source').to_string(index=False)}")
+    return Table(framed(caption, head, "\n".join(rows), csv_link(catalogue, "tables"), name="tables"),
+                 f"{caption}\n{catalogue.drop(columns='source').to_string(index=False)}")
 
 
 def _citation(document: str) -> str:
@@ -69,10 +69,18 @@ def notes() -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def listed(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
+    """Rows of text in a frame named ``name``, which the style of the page sets as blocks on a phone."""
+    rows = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+                     for row in frame.itertuples(index=False, name=None))
+    html = framed(caption, list(frame.columns), rows, csv_link(frame, name), name=name)
+    return Table(html, f"{caption}\n{frame.to_string(index=False)}")
+
+
 def notes_table() -> Table:
     """The notes, for the data page."""
-    return table(notes(), caption="Rows with a note: restored from the scan, at odds with the arithmetic, or "
-                                  "in need of a word", name="notes", index=False)
+    caption = "Rows with a note: restored from the scan, at odds with the arithmetic, or in need of a word"
+    return listed(notes(), caption=caption, name="notes-list")
 
 
 def machines_table() -> Table:
@@ -84,8 +92,8 @@ def machines_table() -> Table:
     shown = rows.assign(value=(rows["value"] + " " + units).str.strip(),
                         property=rows["property"].str.replace("_", " "))
     columns = ["machine", "property", "value", "document", "item", "note"]
-    return table(shown[columns].rename(columns={"item": "where"}), name="machines", index=False,
-                 caption="What the five documents state about their machines")
+    return listed(shown[columns].rename(columns={"item": "where"}), name="machines-list",
+                  caption="What the five documents state about their machines")
 
 
 def protection(cells: pd.DataFrame) -> Shown:

@@ -36,7 +36,8 @@ def counts_table(page: str = "ledger.html") -> Table:
         head = f'<th scope="row" style="text-align: left">{escape(document)}</th>'
         rows.append(f"<tr>{head}{''.join(cells)}</tr>")
     caption = "Claims by document and verdict"
-    html = framed(caption, ["document", *numbers.columns], "\n".join(rows), csv_link(numbers, "claim_counts"))
+    html = framed(caption, ["document", *numbers.columns], "\n".join(rows), csv_link(numbers, "claim_counts"),
+                  name="counts")
     return Table(html, f"{caption}\n{numbers.to_string()}")
 
 
