@@ -14,7 +14,7 @@ nht1 = figures.nht1
 
 
 def drawn(shown) -> pd.DataFrame:
-    packed = re.search(r"base64,([^\"]+)", shown.html).group(1)
+    packed = re.search(r"text/csv;charset=utf-8;base64,([^\"]+)", shown.html).group(1)
     return pd.read_csv(io.BytesIO(base64.b64decode(packed)))
 
 

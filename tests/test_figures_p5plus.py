@@ -15,7 +15,7 @@ p5 = figures.p5plus
 
 def drawn(shown) -> pd.DataFrame:
     """The CSV that a figure offers."""
-    packed = re.search(r"base64,([^\"]+)", shown.html).group(1)
+    packed = re.search(r"text/csv;charset=utf-8;base64,([^\"]+)", shown.html).group(1)
     return pd.read_csv(io.BytesIO(base64.b64decode(packed)))
 
 
