@@ -15,7 +15,7 @@ from kernels._resources import require_memory
 
 from .gauss import gaussian
 from .grids import Grid, classic_rows, grid
-from .plan import LARGEST_TRUNCATION, Plan
+from .plan import LARGEST_TRUNCATION, Plan, aligned
 from .slow import analyse, row_values, synthesise
 
 __all__ = ["Grid", "Plan", "Problem", "State", "classic_rows", "gaussian", "grid", "reference", "run",
@@ -70,8 +70,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     rng = np.random.default_rng(seed)
     spectrum = rng.uniform(-1.0, 1.0, (problem.fields, 2 * plan.ncoef)).view(np.complex128)
     spectrum[:, :problem.T + 1].imag = 0.0
-    values = np.zeros((problem.fields, points))
-    return State(plan, spectrum, values, np.zeros_like(spectrum))
+    values, back = aligned((problem.fields, points)), aligned(spectrum.shape, np.complex128)
+    values.fill(0.0)
+    back.fill(0.0)
+    return State(plan, spectrum, values, back)
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
@@ -104,7 +106,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
     product = (np.conj(spectrum[0]) * back[0]).real * np.where(plan.m == 0, 1.0, 2.0)
     checks.append(Check.relative("mean square on the grid against spectra", product.sum(), square, 1e-12))
     if plan.grid.full:
-        error = max(float(np.abs(b - s).max()) for b, s in zip(back, spectrum))
+        error = max(float(np.abs(b - s).max()) for b, s in zip(back, spectrum, strict=True))
         checks.append(Check.near("round trip, coefficients within ±1", error, 0.0,
                                  2e-12 * max(1.0, problem.T / 1279)))
     return checks

@@ -2,7 +2,7 @@
 
 A row north of the equator and its mirror image have the same length, so they travel as real and
 imaginary part of one complex row; odd lengths then cost nothing extra.  Rows of ``n = 2ᵃ 3ᵇ 5ᶜ …`` go
-through Stockham passes of radix 4, 2, 3, 5 and any other prime up to ``LARGEST_RADIX``; lengths with a
+through Stockham passes of radix 8, 4, 2, 3, 5 and any other prime up to ``LARGEST_RADIX``; lengths with a
 larger prime factor go through Bluestein's chirp.  Only the transform with ``exp(+2πi jk / n)`` is coded;
 the other sign swaps real and imaginary parts on both sides.
 
@@ -20,20 +20,23 @@ from .simd import add, fma, fms, fnma, load, mul, splat, spread, store, sub
 
 LARGEST_RADIX = 31
 FACTORS = 20      # room for the radices of one length
+SPARE = 1024      # doubles a pass of an odd radix may use
 
 
 def factorise(n: int) -> list[int]:
-    """Radices of the passes: fours first, then what is left of 2, 3, 5 and larger primes."""
-    radices = []
-    while n % 4 == 0:
-        radices.append(4)
-        n //= 4
-    p = 2
+    """Radices of the passes: eights first (a pass costs memory traffic, so few passes), then the rest."""
+    twos = (n & -n).bit_length() - 1
+    n >>= twos
+    eights, left = divmod(twos, 3)
+    if left == 1 and eights:
+        eights, left = eights - 1, 4
+    radices = [8] * eights + {0: [], 1: [2], 2: [4], 4: [4, 4]}[left]
+    p = 3
     while n > 1:
         while n % p == 0:
             radices.append(p)
             n //= p
-        p += 1
+        p += 2
     return radices
 
 
@@ -189,6 +192,57 @@ def _pass4(x, y, n, s, table, start, step):
             _put(y, o + 3 * d, r, j)
 
 
+@kernel(inline=True)
+def _dft4(ar, ai, br, bi, cr, ci, er, ei):
+    sr, si, tr, ti = add(ar, cr), add(ai, ci), sub(ar, cr), sub(ai, ci)
+    gr, gi, hr, hi = add(br, er), add(bi, ei), sub(br, er), sub(bi, ei)
+    return (add(sr, gr), add(si, gi), sub(tr, hi), add(ti, hr),
+            sub(sr, gr), sub(si, gi), add(tr, hi), sub(ti, hr))
+
+
+@kernel(inline=True)
+def _half8(x, i, d):
+    """Sums and differences of the elements ``i`` and ``i + 4d``."""
+    ar, ai = load(x, i), load(x, i + 8)
+    br, bi = load(x, i + 4 * d), load(x, i + 4 * d + 8)
+    return add(ar, br), add(ai, bi), sub(ar, br), sub(ai, bi)
+
+
+@kernel(inline=True)
+def _turned(y, o, r, i, table, w):
+    r, i = _cmul(r, i, spread(table, w), spread(table, w + 1))
+    _put(y, o, r, i)
+
+
+@kernel
+def _pass8(x, y, n, s, table, start, step):
+    eighth = n // 8
+    root = splat(np.sqrt(0.5))
+    for p in range(eighth):
+        w = 2 * p * step
+        for q in range(s):
+            i, d = 16 * (q + s * p), 16 * s * eighth
+            ar, ai, er, ei = _half8(x, i, d)
+            br, bi, fr, fi = _half8(x, i + d, d)
+            cr, ci, gr, gi = _half8(x, i + 2 * d, d)
+            dr, di, hr, hi = _half8(x, i + 3 * d, d)
+            o, d = 16 * (q + s * 8 * p), 16 * s
+            z = _dft4(ar, ai, br, bi, cr, ci, dr, di)
+            _put(y, o, z[0], z[1])
+            _turned(y, o + 2 * d, z[2], z[3], table, start + 2 * w)
+            _turned(y, o + 4 * d, z[4], z[5], table, start + 4 * w)
+            _turned(y, o + 6 * d, z[6], z[7], table, start + 6 * w)
+            # odd outputs: the differences turned by 0, 1, 2, 3 eighths
+            fr, fi = mul(root, sub(fr, fi)), mul(root, add(fr, fi))
+            tr = mul(root, add(hr, hi))
+            hi, hr = mul(root, sub(hr, hi)), sub(splat(0.0), tr)
+            z = _dft4(er, ei, fr, fi, sub(splat(0.0), gi), gr, hr, hi)
+            _turned(y, o + d, z[0], z[1], table, start + w)
+            _turned(y, o + 3 * d, z[2], z[3], table, start + 3 * w)
+            _turned(y, o + 5 * d, z[4], z[5], table, start + 5 * w)
+            _turned(y, o + 7 * d, z[6], z[7], table, start + 7 * w)
+
+
 @kernel
 def _pass5(x, y, n, s, table, start, step):
     fifth = n // 5
@@ -222,6 +276,48 @@ def _pass5(x, y, n, s, table, start, step):
             k = start + 3 * w
             r, j = _cmul(add(fr, hi), sub(fi, hr), spread(table, k), spread(table, k + 1))
             _put(y, o + 3 * d, r, j)
+
+
+@kernel
+def _last4(x, y, s):
+    """``_pass4`` with ``n = 4``, whose twiddle factors are all 1."""
+    d = 16 * s
+    for i in range(0, d, 16):
+        ar, ai = load(x, i), load(x, i + 8)
+        br, bi = load(x, i + d), load(x, i + d + 8)
+        cr, ci = load(x, i + 2 * d), load(x, i + 2 * d + 8)
+        er, ei = load(x, i + 3 * d), load(x, i + 3 * d + 8)
+        sr, si, tr, ti = add(ar, cr), add(ai, ci), sub(ar, cr), sub(ai, ci)
+        gr, gi, hr, hi = add(br, er), add(bi, ei), sub(br, er), sub(bi, ei)
+        _put(y, i, add(sr, gr), add(si, gi))
+        _put(y, i + d, sub(tr, hi), add(ti, hr))
+        _put(y, i + 2 * d, sub(sr, gr), sub(si, gi))
+        _put(y, i + 3 * d, add(tr, hi), sub(ti, hr))
+
+
+@kernel
+def _last5(x, y, s):
+    """``_pass5`` with ``n = 5``, whose twiddle factors are all 1."""
+    c1, c2 = splat(0.30901699437494745), splat(-0.8090169943749475)     # cos 2π/5, cos 4π/5
+    s1, s2 = splat(0.9510565162951535), splat(0.5877852522924731)       # sin 2π/5, sin 4π/5
+    d = 16 * s
+    for i in range(0, d, 16):
+        ar, ai = load(x, i), load(x, i + 8)
+        br, bi = load(x, i + d), load(x, i + d + 8)
+        er, ei = load(x, i + 4 * d), load(x, i + 4 * d + 8)
+        pr, pi, tr, ti = add(br, er), add(bi, ei), sub(br, er), sub(bi, ei)
+        br, bi = load(x, i + 2 * d), load(x, i + 2 * d + 8)
+        er, ei = load(x, i + 3 * d), load(x, i + 3 * d + 8)
+        qr, qi, ur, ui = add(br, er), add(bi, ei), sub(br, er), sub(bi, ei)
+        _put(y, i, add(ar, add(pr, qr)), add(ai, add(pi, qi)))
+        fr, fi = fma(c2, qr, fma(c1, pr, ar)), fma(c2, qi, fma(c1, pi, ai))
+        hr, hi = fma(s2, ur, mul(s1, tr)), fma(s2, ui, mul(s1, ti))
+        _put(y, i + d, sub(fr, hi), add(fi, hr))
+        _put(y, i + 4 * d, add(fr, hi), sub(fi, hr))
+        fr, fi = fma(c1, qr, fma(c2, pr, ar)), fma(c1, qi, fma(c2, pi, ai))
+        hr, hi = fms(s2, tr, mul(s1, ur)), fms(s2, ti, mul(s1, ui))
+        _put(y, i + 2 * d, sub(fr, hi), add(fi, hr))
+        _put(y, i + 3 * d, add(fr, hi), sub(fi, hr))
 
 
 @kernel
@@ -266,14 +362,22 @@ def _stockham(x, y, length, radices, table, start, sums):
         if radix == 0:
             break
         step = length // n
-        if radix == 4:
-            _pass4(x, y, n, s, table, start, step)
+        if radix == 8:
+            _pass8(x, y, n, s, table, start, step)
+        elif radix == 4:
+            if n == 4:
+                _last4(x, y, s)
+            else:
+                _pass4(x, y, n, s, table, start, step)
+        elif radix == 5:
+            if n == 5:
+                _last5(x, y, s)
+            else:
+                _pass5(x, y, n, s, table, start, step)
         elif radix == 2:
             _pass2(x, y, n, s, table, start, step)
         elif radix == 3:
             _pass3(x, y, n, s, table, start, step)
-        elif radix == 5:
-            _pass5(x, y, n, s, table, start, step)
         else:
             _pass_odd(x, y, radix, n, s, table, start, step, sums)
         n //= radix

@@ -182,47 +182,60 @@ def separate(c, k, even, carry, odd, count, work):
         br, bi = mul(v, er), mul(v, ei)
 
 
+@kernel(inline=True)
+def _emit(fourier, o, r, streaming):
+    if streaming:
+        stream(fourier, o, r[0])
+        stream(fourier, o + 8, r[1])
+        stream(fourier, o + 16, r[2])
+        stream(fourier, o + 24, r[3])
+    else:
+        store4(fourier, o, r)
+
+
+@kernel(inline=True)
+def _chunk(low, count):
+    """Length of equal chunks of at most ``CHUNK`` that cover ``low … count-1``; a multiple of 6."""
+    parts = (count - low + CHUNK - 1) // CHUNK
+    size = (count - low + parts - 1) // max(parts, 1)
+    return max(6, (size + 5) // 6 * 6)
+
+
 @kernel
-def _inverse_group(g, count, row0, rows, tables, k, x, first, seeds, c, panel, state, acc):
-    """Sums of one group of latitude blocks into ``acc[row, 4, 8]``."""
-    a, b = tables
+def _inverse_group(g, m, count, row0, rows, a, b, k, x, first, seeds, c, panel, state, acc, fourier, places,
+                   streaming):
+    """Sums of one group of latitude blocks into the Fourier buffer."""
     low = count
     for h in range(GROUP):
         low = min(low, first[g + h])
     for i in range(GROUP * BLOCK * SPAN):
         acc[i] = 0.0
-    for start in range(low - low % CHUNK, count, CHUNK):
-        end = min(start + CHUNK, count)
+    size = _chunk(low, count)
+    for start in range(low, count, size):
+        end = min(start + size, count)
         for h in range(GROUP):
             begin = first[g + h]
             if begin >= end:
                 continue
             base = (g + h) * BLOCK
-            fill(panel, h * _PANEL, start, end, begin, a, b, k, x, base, seeds[g + h],
-                    state, 2 * h * BLOCK)
+            fill(panel, h * _PANEL, start, end, begin, a, b, k, x, base, seeds[g + h], state, 2 * h * BLOCK)
             i = max(begin, start)
             for j in range(0, BLOCK, 6):
                 if base + j + 6 > row0 and base + j < rows:
                     product(panel, h * _PANEL + (i - start) * BLOCK + j, 1, BLOCK, c, i * SPAN, end - i,
                             acc, (h * BLOCK + j) * SPAN)
+    for row in range(max(row0, g * BLOCK), min(rows, (g + GROUP) * BLOCK)):
+        _emit(fourier, places[row] + m * SPAN, load4(acc, (row - g * BLOCK) * SPAN), streaming)
 
 
 @kernel
 def inverse_wavenumber(m, count, row0, rows, tables, k, x, first, seeds, c, panel, state, acc,
                        fourier, places, streaming):
     """Sums over degree of one wavenumber for every latitude, into the latitude-major buffer."""
+    a, b = tables
     for g in range(row0 // (GROUP * BLOCK) * GROUP, first.size, GROUP):
-        _inverse_group(g, count, row0, rows, tables, k, x, first, seeds, c, panel, state, acc)
-        for row in range(max(row0, g * BLOCK), min(rows, (g + GROUP) * BLOCK)):
-            s0, s1, s2, s3 = load4(acc, (row - g * BLOCK) * SPAN)
-            o = places[row] + m * SPAN
-            if streaming:
-                stream(fourier, o, s0)
-                stream(fourier, o + 8, s1)
-                stream(fourier, o + 16, s2)
-                stream(fourier, o + 24, s3)
-            else:
-                store4(fourier, o, (s0, s1, s2, s3))
+        _inverse_group(g, m, count, row0, rows, a, b, k, x, first, seeds, c, panel, state, acc, fourier,
+                       places, streaming)
 
 
 @kernel
@@ -238,8 +251,9 @@ def direct_wavenumber(count, row0, rows, tables, k, x, first, seeds, c, panel, s
         low = count
         for h in range(GROUP):
             low = min(low, first[g + h])
-        for start in range(low - low % CHUNK, count, CHUNK):
-            end = min(start + CHUNK, count)
+        size = _chunk(low, count)
+        for start in range(low, count, size):
+            end = min(start + size, count)
             for h in range(GROUP):
                 begin = first[g + h]
                 if begin < end:
@@ -280,8 +294,8 @@ def _inverse_share(t, threads, extra, spectrum, columns, lanes, table, offset, x
 
 
 @kernel(parallel=True)
-def inverse_legendre(threads, extra, spectrum, columns, lanes, table, offset, x, first_row, rows, first, seeds,
-                     scratch, fourier, places, streaming):
+def inverse_legendre(threads, extra, spectrum, columns, lanes, table, offset, x, first_row, rows, first,
+                     seeds, scratch, fourier, places, streaming):
     """Legendre part of the inverse transform of up to eight fields.
 
     ``extra`` is 0 or 1: degrees up to the truncation plus ``extra``; ``table[5, …]`` holds the rows
@@ -308,8 +322,8 @@ def _direct_share(t, threads, extra, spectrum, columns, lanes, fields, table, of
 
 
 @kernel(parallel=True)
-def direct_legendre(threads, extra, spectrum, columns, lanes, fields, table, offset, x, first_row, rows, first,
-                    seeds, scratch, fourier, places):
+def direct_legendre(threads, extra, spectrum, columns, lanes, fields, table, offset, x, first_row, rows,
+                    first, seeds, scratch, fourier, places):
     """Legendre part of the direct transform of up to eight fields; arguments as for the inverse."""
     for t in numba.prange(threads):
         _direct_share(t, threads, extra, spectrum, columns, lanes, fields, table, offset, x, first_row, rows,

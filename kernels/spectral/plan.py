@@ -9,7 +9,7 @@ from kernels._contract import require_range
 from kernels._resources import require_memory, require_threads
 
 from . import many, rows, single
-from .fourier import Lengths
+from .fourier import SPARE, Lengths
 from .gauss import half_nodes
 from .grids import Grid
 from .grids import grid as named_grid
@@ -20,11 +20,12 @@ STREAM_FROM = 399      # truncation from which Fourier buffers of eight fields b
 _PAD = BLOCK * many.GROUP
 
 
-def _aligned(size: int) -> np.ndarray:
-    """Zeroed float64 array whose data start on a cache line."""
-    raw = np.zeros(size + 8)
+def aligned(shape, dtype=np.float64) -> np.ndarray:
+    """Uninitialised array whose data start on a cache line (``np.zeros`` would forgo huge pages)."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize // 8
+    raw = np.empty(size + 8)
     skip = (-raw.ctypes.data // 8) % 8
-    return raw[skip:skip + size]
+    return raw[skip:skip + size].view(dtype).reshape(shape)
 
 
 class Plan:
@@ -76,6 +77,7 @@ class Plan:
         self._legendre(terms, blocks)
         self._fourier_tables()
         self._workspace: dict = {}
+        self._allowed: set[int] = set()
 
     # --- tables -------------------------------------------------------------------------------
 
@@ -97,7 +99,8 @@ class Plan:
         self._seeds = np.zeros((T + 1, blocks, 2 * BLOCK))
         capped = np.minimum(T, (pl - 1) // 2) + 1
         a, b, _, _, odd = self._table
-        plan_seeds(T, self._offset, a, b, odd, self._x, np.pad(cosine, (0, pad)), np.pad(cosine_low, (0, pad)),
+        plan_seeds(T, self._offset, a, b, odd, self._x, np.pad(cosine, (0, pad)),
+                   np.pad(cosine_low, (0, pad)),
                    np.searchsorted(capped, np.arange(T + 1), side="right"), self._first, self._seeds)
         # wavenumbers that never exceed TINY in a block are not carried by its rows
         alive = [int(np.flatnonzero(self._first[:, g] < count).max(initial=0)) + 1 for g in range(blocks)]
@@ -106,10 +109,11 @@ class Plan:
         self._first_row = np.searchsorted(self._counts, np.arange(T + 1), side="right").astype(np.int64)
 
     def _fourier_tables(self):
-        T, nlat, pl = self.truncation, self.nlat, self.grid.pl[:self.nlat]
+        nlat, pl = self.nlat, self.grid.pl[:self.nlat]
         self._lengths = Lengths(pl)
         ids = np.array([self._lengths.id[int(n)] for n in pl])
         starts = self.grid.starts
+        self._equator = slice(int(starts[nlat - 1]), int(starts[nlat]))
         north, south = starts[:nlat], starts[::-1][:nlat]
         span = many.SPAN
         # eight fields: one task a row; latitude-major and wavenumber-major offsets
@@ -166,9 +170,10 @@ class Plan:
         """Work space that is kept between calls."""
         if key not in self._workspace or self._workspace[key].size < size:
             require_memory(8 * size, f"a transform of truncation {self.truncation} on {self.grid.name}")
-            self._workspace[key] = _aligned(size)
+            self._workspace[key] = aligned(size)
+            self._workspace[key].fill(0.0)
         found = self._workspace[key]
-        return found[:size].reshape(shape) if shape else found
+        return found[:size].reshape(shape) if shape else found[:size]
 
     # --- indexing -----------------------------------------------------------------------------
 
@@ -312,7 +317,8 @@ class Plan:
 
     @contextmanager
     def _threads(self, threads):
-        require_threads(threads)
+        if threads not in self._allowed:      # asking the system takes longer than a small transform
+            self._allowed.add(require_threads(threads))
         before = get_num_threads()
         set_num_threads(threads)
         try:
@@ -325,8 +331,7 @@ class Plan:
             for group in self._groups(len(spec)):
                 step = self._inverse_one if group.stop - group.start == 1 else self._inverse_many
                 step(spec[group], out[group], extra, power, threads)
-        row = slice(self.grid.starts[self.nlat - 1], self.grid.starts[self.nlat])
-        self._require_finite(out[:, row], "a coefficient of field")
+        self._require_finite(out[:, self._equator], "a coefficient of field")
 
     def _direct(self, values, out, extra, power, threads):
         with self._threads(threads):
@@ -358,8 +363,8 @@ class Plan:
         return L.n, L.radix, L.partner, L.chirp, L.start, L.table
 
     def _row_scratch(self, threads):
-        size = 32 * self._lengths.largest + rows.SPARE
-        return self._space(("rows", threads), threads * size, (threads, size))
+        size = 32 * self._lengths.largest + SPARE
+        return self._space(("rows", threads), threads * size, (threads, size)), self._lengths.largest
 
     def _inverse_many(self, spec, out, extra, power, threads):
         size = many.scratch_size(self.truncation)
@@ -373,7 +378,7 @@ class Plan:
         north, south = self._rows_of(self._many, len(spec))
         rows.inverse_rows(threads, self._many[0], north, south,
                           self._factors("inverse", self._many_lane, power), *self._row_tables(),
-                          self._row_scratch(threads), fourier, out.reshape(-1))
+                          *self._row_scratch(threads), fourier, out.reshape(-1))
 
     def _direct_many(self, values, out, extra, power, threads):
         size = many.scratch_size(self.truncation)
@@ -382,7 +387,7 @@ class Plan:
         north, south = self._rows_of(self._many, len(values))
         rows.direct_rows(threads, self._many[0], north, south,
                          self._factors("direct", self._many_lane, power), *self._row_tables(),
-                         self._row_scratch(threads), values.reshape(-1), fourier, self._many_waves,
+                         *self._row_scratch(threads), values.reshape(-1), fourier, self._many_waves,
                          self.truncation >= STREAM_FROM)
         many.direct_legendre(
             threads, extra, _flat(out), self._columns[extra], self._lanes(len(out), 2 * out.shape[1]),
@@ -398,14 +403,14 @@ class Plan:
             self._first_row, self._first, self._seeds, scratch, fourier, self._single_places,
             self._single_counts)
         rows.inverse_rows(threads, *self._single, self._factors("inverse", self._single_lane, power),
-                          *self._row_tables(), self._row_scratch(threads), fourier, out.reshape(-1))
+                          *self._row_tables(), *self._row_scratch(threads), fourier, out.reshape(-1))
 
     def _direct_one(self, values, out, extra, power, threads):
         size = single.scratch_size(self.truncation, self._first.shape[1])
         scratch = self._space(("single", threads), threads * size, (threads, size))
         fourier = self._space("single waves", self._single_size[1])   # idle lanes stay zero
         rows.direct_rows(threads, *self._single, self._factors("direct", self._single_lane, power),
-                         *self._row_tables(), self._row_scratch(threads), values.reshape(-1), fourier,
+                         *self._row_tables(), *self._row_scratch(threads), values.reshape(-1), fourier,
                          self._single_waves, False)
         single.direct_legendre(
             threads, extra, _flat(out), self._columns[extra], self._table, self._offset, self._x,
@@ -434,7 +439,7 @@ class Plan:
         shape = (*like.shape[:-1], last)
         if out is None:
             require_memory(int(np.prod(shape)) * np.dtype(dtype).itemsize, f"a result of shape {shape}")
-            return np.empty(shape, dtype=dtype)
+            return aligned(shape, dtype)
         if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
             raise ValueError(f"out is {out.dtype} of shape {out.shape}; give C-contiguous "
                              f"{np.dtype(dtype)} of shape {shape}")

@@ -18,9 +18,6 @@ from .many import SPAN, load4, store4, transpose8
 from .simd import add, fence, fma, fms, load, mul, splat, store, stream, sub
 
 
-SPARE = 1024   # doubles a radix pass and the idle-lane path may use
-
-
 @kernel
 def _expand(fourier, o, count, n, even, odd, z):
     """``Z_k`` and ``Z_{n-k}`` of north + i south from even and odd parts; zeros between."""
@@ -125,8 +122,8 @@ def _eight(row):
 
 @kernel
 def _inverse_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                   spare, fourier, out):
-    half = (spare.size - SPARE) // 2
+                   spare, largest, fourier, out):
+    half = 16 * largest
     x, y, sums = spare[:half], spare[half:2 * half], spare[2 * half:]
     for i in range(t, where.shape[0], threads):
         id, count, o, whole = where[i, 0], where[i, 1], where[i, 2], where[i, 4]
@@ -138,17 +135,17 @@ def _inverse_share(t, threads, where, north, south, factors, lengths, radices, p
 
 @kernel(parallel=True)
 def inverse_rows(threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                 scratch, fourier, out):
+                 scratch, largest, fourier, out):
     """Fourier part of the inverse transform: ``out`` (flat) from the latitude-major buffer."""
     for t in numba.prange(threads):
         _inverse_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts,
-                       table, scratch[t], fourier, out)
+                       table, scratch[t], largest, fourier, out)
 
 
 @kernel
 def _direct_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                  spare, values, fourier, places, streaming):
-    half = (spare.size - SPARE) // 2
+                  spare, largest, values, fourier, places, streaming):
+    half = 16 * largest
     x, y, sums = spare[:half], spare[half:2 * half], spare[2 * half:]
     for i in range(t, where.shape[0], threads):
         id, count, column, whole = where[i, 0], where[i, 1], where[i, 3], where[i, 4]
@@ -162,8 +159,8 @@ def _direct_share(t, threads, where, north, south, factors, lengths, radices, pa
 
 @kernel(parallel=True)
 def direct_rows(threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                scratch, values, fourier, places, streaming):
+                scratch, largest, values, fourier, places, streaming):
     """Fourier part of the direct transform: the wavenumber-major buffer from ``values`` (flat)."""
     for t in numba.prange(threads):
         _direct_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts,
-                      table, scratch[t], values, fourier, places, streaming)
+                      table, scratch[t], largest, values, fourier, places, streaming)
