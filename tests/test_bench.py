@@ -2,6 +2,7 @@
 
 import gc
 import io
+import itertools
 import sys
 from types import SimpleNamespace
 
@@ -90,6 +91,28 @@ def test_a_coarse_clock_asks_for_longer_samples(clock, make_toy, monkeypatch):
     kernel = timed_kernel(clock, make_toy, lambda call: 1_000_000)
     found = measure([Case("one", kernel, kernel.Problem())], rounds=1, progress=False)[0]
     assert found.repeats * 1e-3 >= 1.0
+
+
+@pytest.mark.parametrize("interrupted", [[1], [2], [1, 2], [3, 5]])
+def test_an_interrupted_call_does_not_end_the_calibration(clock, interrupted):
+    # 50 µs for starting a team and 10 µs a repeat; some calls are interrupted for 30 ms.
+    calls = itertools.count(1)
+
+    def call(repeats):
+        clock.now += 50_000 + 10_000 * repeats + 30_000_000 * (next(calls) in interrupted)
+    repeats, seconds = _sampling.calibrate(call, 0.010, "team")
+    assert repeats * 10e-6 + 50e-6 == pytest.approx(seconds)      # no interruption is in the answer
+    assert seconds >= 0.010
+
+
+def test_a_call_long_beyond_doubt_is_not_repeated(clock):
+    asked = []
+
+    def call(repeats):
+        asked.append(repeats)
+        clock.now += 300_000_000
+    assert _sampling.calibrate(call, 0.010, "long") == (1, pytest.approx(0.3))
+    assert asked == [1]
 
 
 def test_the_grain_of_a_clock_is_its_step(monkeypatch):
