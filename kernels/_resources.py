@@ -6,6 +6,7 @@ and grants two would otherwise be overloaded, and its timings worthless.
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,10 @@ _CGROUP = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
 #: Version 1 spells "no memory limit" as the largest page-aligned number.
 _NO_LIMIT = 2**60
+#: Seconds for which a granted quota is taken to hold.
+_QUOTA_HOLDS = 1.0
+#: The quota that was last read, and when (monotonic seconds).
+_last_quota: tuple[float | None, float] = (None, float("-inf"))
 
 
 def affinity_cpus() -> list[int]:
@@ -94,11 +99,29 @@ def cpu_quota(root: Path = _CGROUP, proc: Path = _PROC) -> float | None:
     return min(quotas) if quotas else None
 
 
+def _usable(quota: float | None) -> int:
+    cpus = len(affinity_cpus())
+    return max(1, min(cpus, int(quota))) if quota is not None else cpus
+
+
 def usable_cpus() -> int:
     """Number of threads that can run at once: affinity, rounded-down quota, at least one."""
-    cpus = len(affinity_cpus())
-    quota = cpu_quota()
-    return max(1, min(cpus, int(quota))) if quota is not None else cpus
+    return _usable(cpu_quota())
+
+
+def _recent_quota() -> float | None:
+    """:func:`cpu_quota` of at most ``_QUOTA_HOLDS`` seconds ago.
+
+    Walking the control groups takes over 100 µs, more than a small kernel runs.  An administrator who
+    lowers the quota meanwhile would have met a kernel that was already running just as well.
+    """
+    global _last_quota
+    quota, read = _last_quota
+    now = time.monotonic()
+    if now - read > _QUOTA_HOLDS:
+        quota = cpu_quota()
+        _last_quota = quota, now
+    return quota
 
 
 def _reclaimable(folder: Path) -> int:
@@ -129,9 +152,16 @@ def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int | None:
 
 
 def require_threads(threads: int) -> int:
-    """Return ``threads``; ``ValueError`` unless 1 <= threads <= usable CPUs."""
+    """Return ``threads``; ``ValueError`` unless 1 <= threads <= usable CPUs.
+
+    Cheap enough for every call of a kernel: one thread needs no question, more need the affinity, which
+    is one system call, and a quota that was read within the last second.  Only a refusal reads it anew.
+    """
+    valid = isinstance(threads, int) and not isinstance(threads, bool) and threads >= 1
+    if valid and (threads == 1 or threads <= _usable(_recent_quota())):
+        return threads
     most = usable_cpus()
-    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most:
+    if not valid or threads > most:
         raise ValueError(
             f"threads = {threads!r} is outside 1 … {most}, the CPUs this process may use "
             "(affinity and quota); ask for fewer threads"

@@ -80,15 +80,58 @@ def test_available_memory(system, line, files, expected):
     assert available_memory(*system(line, files, available_kib=8 * GIB // 1024)) == expected
 
 
+@pytest.fixture
+def no_memory(monkeypatch):
+    """Nothing is remembered of a quota read earlier, and nothing of this test's later."""
+    monkeypatch.setattr(_resources, "_last_quota", (None, float("-inf")))
+
+
 @pytest.mark.parametrize(("affinity", "quota", "expected"),
                          [(4, None, 4), (4, 2.9, 2), (4, 0.5, 1), (2, 8.0, 2), (1, None, 1)])
-def test_usable_cpus(monkeypatch, affinity, quota, expected):
+def test_usable_cpus(monkeypatch, no_memory, affinity, quota, expected):
     monkeypatch.setattr(_resources, "affinity_cpus", lambda: list(range(affinity)))
     monkeypatch.setattr(_resources, "cpu_quota", lambda: quota)
     assert usable_cpus() == expected
     assert require_threads(expected) == expected
     with pytest.raises(ValueError, match=f"threads = {expected + 1} is outside 1 … {expected}"):
         require_threads(expected + 1)
+
+
+@pytest.mark.parametrize("threads", [0, -1, True, 1.0, "2", None])
+def test_what_is_no_number_of_threads_is_refused(threads):
+    with pytest.raises(ValueError, match=f"threads = {threads!r} is outside 1 … "):
+        require_threads(threads)
+
+
+def test_a_quota_is_read_once_a_second_and_anew_before_a_refusal(monkeypatch, no_memory):
+    now, reads, quota = [100.0], [], [2.0]
+
+    def read():
+        reads.append(now[0])
+        return quota[0]
+    monkeypatch.setattr(_resources.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(_resources, "affinity_cpus", lambda: list(range(8)))
+    monkeypatch.setattr(_resources, "cpu_quota", read)
+    assert require_threads(1) == 1 and reads == []            # one thread is always allowed
+    assert [require_threads(2) for _ in range(5)] == [2] * 5
+    assert reads == [100.0]
+    quota[0] = 4.0                                            # raised: no refusal on old knowledge
+    assert require_threads(4) == 4
+    with pytest.raises(ValueError, match="threads = 5 is outside 1 … 4"):
+        require_threads(5)
+    quota[0], now[0] = 1.0, 101.5                             # lowered: noticed within the second
+    with pytest.raises(ValueError, match="threads = 2 is outside 1 … 1"):
+        require_threads(2)
+
+
+def test_affinity_counts_at_once(monkeypatch, no_memory):
+    cpus = [0, 1, 2, 3]
+    monkeypatch.setattr(_resources, "cpu_quota", lambda: None)
+    monkeypatch.setattr(_resources, "affinity_cpus", lambda: cpus)
+    assert require_threads(4) == 4
+    cpus.pop()
+    with pytest.raises(ValueError, match="threads = 4 is outside 1 … 3"):
+        require_threads(4)
 
 
 def test_affinity_is_what_the_system_says():
