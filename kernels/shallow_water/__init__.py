@@ -1,0 +1,129 @@
+"""A small spectral model: the shallow-water equations on the rotating sphere.
+
+With relative vorticity ``ζ``, divergence ``D``, geopotential of the fluid's depth ``φ = Φ + φ'`` (``Φ``
+its mean), of the ground ``φ_s``, wind ``V = (u, v)``, ``A = (ζ + f)(v, -u)`` and ``K = V² / 2``:
+
+    ∂ζ/∂t = curl A
+    ∂D/∂t = div A - ∇²(K + φ + φ_s)
+    ∂φ/∂t = -div(φ'V) - Φ D
+
+Products are formed on the Gaussian grid and derivatives taken in spectra (the spectral transform
+method).  Leapfrog in time, gravity waves implicit with a trapezoidal mean, Robert-Asselin-Williams
+filter, implicit hyperdiffusion.  Each step takes four inverse and five direct transforms.
+
+Sources: J. J. Hack, R. Jakob, NCAR Technical Note 343 (1992), for the equations and the semi-implicit
+step; P. D. Williams, Mon. Wea. Rev. 137, 2538 (2009), for the filter; cases in ``cases``.
+"""
+
+import numpy as np
+
+from kernels._contract import Check, Work
+from kernels.spectral import Plan
+from kernels.spectral import grid as gaussian_grid
+
+from . import slow
+from .cases import initial
+from .compiled import COEFFICIENT_FLOPS, POINT_FLOPS
+from .diagnostics import (by_degree, change_truncation, evaluate, kinetic_energy_spectrum, norms, weights)
+from .model import SECTIONS, Result, State, Stepper, run, setup
+from .problem import (BUILDS, CASES, GRAVITY, RADIUS, RELATIONS, ROTATION, Problem, courant_step, grid_for,
+                      relation_of, rows_for)
+from .studies import Aliasing, Scores, aliasing, paired_scores, product_error, scores
+
+__all__ = ["Aliasing", "BUILDS", "CASES", "GRAVITY", "Problem", "RADIUS", "RELATIONS", "ROTATION", "Result",
+           "SECTIONS", "Scores", "State", "Stepper", "aliasing", "by_degree", "change_truncation",
+           "courant_step", "evaluate", "fields", "grid_for", "kinetic_energy_spectrum", "norms",
+           "paired_scores", "product_error", "reference", "relation_of", "rows_for", "run", "scores", "setup",
+           "verify", "weights", "work"]
+
+
+def fields(result: Result, grid: str | None = None, threads: int = 1) -> dict[str, np.ndarray]:
+    """Grid values at the end: ``height`` of the surface (m), ``depth`` (m), ``vorticity`` and
+    ``divergence`` (1/s), ``u`` and ``v`` (m/s), each float64[points].
+
+    ``grid`` names another grid to draw on; it must carry the truncation.
+    """
+    state = result.state
+    plan = state.plan if grid is None else Plan(grid, state.plan.truncation, radius=RADIUS)
+    vorticity, phi, divergence = plan.inverse(result.spectra, threads=threads)
+    u, v = plan.wind(result.spectra[0], result.spectra[2], threads=threads)
+    depth = (phi + state.mean) / GRAVITY
+    ground = plan.inverse(state.ground, threads=threads) / GRAVITY
+    return {"height": depth + ground, "depth": depth, "vorticity": vorticity, "divergence": divergence,
+            "u": u, "v": v}
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The same integration with dense matrices of harmonics (truncation 42 takes 1 GB)."""
+    spectra = slow.integrate(problem, state)
+    return Result(state, spectra, problem.steps, {}, np.empty(0))
+
+
+#: Largest relative drift of energy and of potential enstrophy a day: without diffusion, with it.
+_DRIFT = {False: (2e-6, 2e-4), True: (1e-4, 1e-2)}
+
+
+def _steady(problem, result):
+    """A steady state must stay: errors of the depth against the initial one."""
+    grid = result.state.plan.grid
+    start = initial(problem, grid)
+    found = fields(result)
+    one, two, most = norms(grid, found["depth"], start.depth)
+    size = 1e-11 if problem.case == "williamson2" else 1e-3
+    checks = [Check.near(f"{name} error of the steady depth", value, 0.0, size)
+              for name, value in (("l1", one), ("l2", two), ("l∞", most))]
+    wind = float(np.abs(np.hypot(found["u"] - start.u, found["v"] - start.v)).max())
+    return [*checks, Check.near("largest error of the steady wind, m/s", wind, 0.0,
+                                1e-8 if problem.case == "williamson2" else 1.0)]
+
+
+def _day_six(result):
+    """Extremes of vorticity where the published contours end (interval 2e-5 1/s)."""
+    vorticity = fields(result)["vorticity"]
+    return [Check.near("smallest vorticity at day six, 1/s", vorticity.min(), -1.1e-4, 2e-5),
+            Check.near("largest vorticity at day six, 1/s", vorticity.max(), 1.5e-4, 2e-5)]
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Conserved integrals, steady states that the equations keep, and the unstable jet at day six.
+
+    The jet's contours are those of St-Cyr et al., Mon. Wea. Rev. 136, 1898 (2008), from -1.1e-4 to
+    1.5e-4 1/s, after Galewsky et al. (2004); the check asks for one contour interval and is made from
+    T85 on, with scale-selective diffusion.
+    """
+    first, last = result.history[0], result.history[-1]
+    days = max(1.0, problem.hours / 24.0)
+    checks = [Check.relative("mass", last["mass"], first["mass"], 1e-13)]
+    for name, daily in zip(("energy", "enstrophy"), _DRIFT[problem.diffusion > 0], strict=True):
+        checks.append(Check.relative(name, last[name], first[name], daily * days))
+    checks.append(Check.near("steps", result.steps, problem.steps, 0))
+    steady = problem.case == "galewsky_balanced" or (problem.case == "williamson2" and not problem.diffusion)
+    if steady and not problem.perturbation:
+        checks += _steady(problem, result)
+    resolved = problem.truncation >= 85 and problem.diffusion > 0 and problem.order >= 8
+    if problem.case == "galewsky" and problem.hours == 144.0 and resolved and not problem.perturbation:
+        checks += _day_six(result)
+    return checks
+
+
+def work(problem: Problem) -> Work:
+    """Operations and bytes of one integration.
+
+    Legendre sums as in ``spectral.work``: four operations for every degree, wavenumber and pair of rows;
+    wind and vector transforms carry one degree more.  Fourier transforms ``2.5 n log2 n`` a row.  Bytes
+    are those of the grid-point loop and of the spectral step, which stream through memory.
+    """
+    T, chosen = problem.truncation, gaussian_grid(problem.grid)
+    pl = chosen.pl[:chosen.N]
+    top = np.minimum(T, (pl - 1) // 2)
+    scalar = 4 * int(((top + 1) * (T + 1) - top * (top + 1) // 2).sum())
+    vector = scalar + 4 * int((top + 1).sum())
+    ncoef, points = (T + 1) * (T + 2) // 2, chosen.points
+    each = (("Legendre", 3 * scalar + 6 * vector),
+            ("FFT", 9 * 2 * int(np.rint((2.5 * pl * np.log2(pl)).sum()))),
+            ("grid-point", POINT_FLOPS * points),
+            ("spectral", COEFFICIENT_FLOPS * 2 * ncoef))
+    parts = tuple((name, problem.steps * flops) for name, flops in each)
+    return Work(flops=sum(flops for _, flops in parts), parts=parts,
+                bytes_read=problem.steps * 8 * (5 * points + 11 * 2 * ncoef),
+                bytes_written=problem.steps * 8 * (5 * points + 6 * 2 * ncoef))

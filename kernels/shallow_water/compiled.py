@@ -1,0 +1,113 @@
+"""Compiled loops of a time step, in two builds that differ in fast-math flags alone.
+
+Every loop over points or coefficients runs in parts that do not depend on the number of threads, and
+no sum crosses a part, so results are the same bit for bit with any number of threads.
+"""
+
+from types import FunctionType
+
+import numpy as np
+from numba import prange
+
+from kernels._jit import FINITE, REDUCE, STRICT, kernel
+
+PART = 2048              # points of one part of a loop
+
+
+def products(coriolis, u, v, vorticity, phi, zonal, meridional, kinetic):
+    """Products of one time step, at every grid point.
+
+    ``zonal = ((ζ + f) v, φ' u)``, ``meridional = (-(ζ + f) u, φ' v)``, ``kinetic = (u² + v²) / 2``;
+    inputs float64[points], ``zonal`` and ``meridional`` float64[2, points].
+    """
+    points = u.size
+    for part in prange((points + PART - 1) // PART):
+        low = part * PART
+        high = min(low + PART, points)
+        for i in range(low, high):
+            absolute = vorticity[i] + coriolis[i]
+            zonal[0, i] = absolute * v[i]
+            meridional[0, i] = -(absolute * u[i])
+            zonal[1, i] = phi[i] * u[i]
+            meridional[1, i] = phi[i] * v[i]
+            kinetic[i] = 0.5 * (u[i] * u[i] + v[i] * v[i])
+
+
+def advance(truncation, old, now, new, curl, divergence, kinetic, ground, laplacian, damping, span, mean,
+            middle, end, size):
+    """Semi-implicit step, hyperdiffusion and time filter of every coefficient.
+
+    With ``L = n(n + 1) / a²`` and ``τ = span / 2``,
+
+        ζ⁺ = ζ⁻ + 2τ curl A
+        D⁺ (1 + τ² L Φ) = D⁻ + 2τ (div A + L (K + φ_s)) + τ L (2 φ⁻ - 2τ div(φ'V) - τ Φ D⁻)
+        φ⁺ = φ⁻ - 2τ div(φ'V) - τ Φ (D⁺ + D⁻),
+
+    then each (``φ + φ_s`` in place of ``φ``) is multiplied by ``damping``, and the filter moves
+    ``d = old - 2 now + new`` by ``middle · d`` into ``now`` and ``end · d`` into ``new``.
+
+    Parameters
+    ----------
+    old, now, new : float64, (3, 2 ncoef)
+        ``ζ``, ``φ'`` and ``D``, real and imaginary parts in turn; ``now`` is filtered in place.
+    curl, divergence : float64, (2, 2 ncoef)
+        Of ``A`` and of ``φ'V``; ``curl[1]`` is not used.
+    kinetic, ground : float64, (2 ncoef,)
+        Spectra of kinetic energy and of the ground's geopotential.
+    laplacian, damping : float64, (T + 1,)
+    size : float64, (T + 1,)
+        Receives the sum of squares of ``ζ`` and ``D`` of each wavenumber.
+    """
+    half = 0.5 * span
+    for m in prange(truncation + 1):
+        first = m * (truncation + 1) - m * (m - 1) // 2
+        total = 0.0
+        for n in range(m, truncation + 1):
+            wave = laplacian[n]
+            keep = damping[n]
+            inverse = 1.0 / (1.0 + half * half * wave * mean)
+            for i in range(2 * (first + n - m), 2 * (first + n - m) + 2):
+                vorticity = keep * (old[0, i] + span * curl[0, i])
+                flux = span * divergence[1, i]
+                right = (old[2, i] + span * (divergence[0, i] + wave * (kinetic[i] + ground[i]))
+                         + half * wave * (2.0 * old[1, i] - flux - half * mean * old[2, i]))
+                spread = right * inverse
+                phi = old[1, i] - flux - half * mean * (spread + old[2, i])
+                phi = keep * (phi + ground[i]) - ground[i]
+                spread = keep * spread
+                bend = old[0, i] - 2.0 * now[0, i] + vorticity
+                now[0, i] += middle * bend
+                new[0, i] = vorticity + end * bend
+                bend = old[1, i] - 2.0 * now[1, i] + phi
+                now[1, i] += middle * bend
+                new[1, i] = phi + end * bend
+                bend = old[2, i] - 2.0 * now[2, i] + spread
+                now[2, i] += middle * bend
+                new[2, i] = spread + end * bend
+                total += vorticity * vorticity + spread * spread
+        size[m] = total
+
+
+def _build(function, name, flags):
+    # numba names its cache file after the qualified name: two builds of one function need two names
+    copy = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_{name}")
+    copy.__qualname__ = copy.__name__
+    copy.__module__ = __name__
+    return kernel(copy, fastmath=flags, parallel=True)
+
+
+#: Fast-math flags of each build.  ``fast`` gives leave to reorder, fuse, take reciprocals and assume
+#: finite numbers, what compilers do at their usual high optimisation levels.
+FLAGS = {"strict": STRICT, "fast": FINITE | REDUCE}
+PRODUCTS = {name: _build(products, name, flags) for name, flags in FLAGS.items()}
+ADVANCE = {name: _build(advance, name, flags) for name, flags in FLAGS.items()}
+
+#: Operations of one point and of one real number of a spectrum, counted from the loops above.
+POINT_FLOPS = 10
+COEFFICIENT_FLOPS = 47
+
+
+def reals(spectra):
+    """Real and imaginary parts in turn: float64 of complex128, last axis doubled; a view where the
+    array is contiguous."""
+    return np.ascontiguousarray(spectra).view(np.float64)

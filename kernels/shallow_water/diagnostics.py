@@ -1,0 +1,73 @@
+"""Integrals, error norms and spectra of a state."""
+
+import numpy as np
+
+from .problem import GRAVITY, RADIUS
+
+
+def weights(grid) -> np.ndarray:
+    """Share of the sphere of every grid point, float64[points]; their sum is one."""
+    return np.repeat(grid.weights / (2.0 * grid.pl), grid.pl)
+
+
+def integrals(stepper) -> tuple[float, float, float, float]:
+    """Hour, and means over the sphere of depth, energy and potential enstrophy.
+
+    ``h`` (m), ``½ h V² + ½ g ((h + h_s)² - h_s²)`` (m³/s²) and ``½ (ζ + f)² / h`` (1/(m s²)), the
+    integrals of Williamson et al. (1992), section 4.
+    """
+    plan, state, threads = stepper.state.plan, stepper.state, stepper.threads
+    weight = weights(plan.grid)
+    u, v = plan.wind(stepper.now[0], stepper.now[2], threads=threads)
+    vorticity, phi = plan.inverse(stepper.now[:2], threads=threads)
+    depth = (phi + state.mean) / GRAVITY
+    surface = depth + state.ground_height
+    energy = 0.5 * depth * (u * u + v * v) + 0.5 * GRAVITY * (surface**2 - state.ground_height**2)
+    enstrophy = 0.5 * (vorticity + state.coriolis) ** 2 / depth
+    # np.sum adds in an order of its own that no number of threads changes
+    return (stepper.hour, float((weight * depth).sum()), float((weight * energy).sum()),
+            float((weight * enstrophy).sum()))
+
+
+def norms(grid, found, true) -> tuple[float, float, float]:
+    """Relative ``l1``, ``l2`` and ``l∞`` errors of a field as Williamson et al. (1992) define them."""
+    weight, error = weights(grid), found - true
+    return (float((weight * np.abs(error)).sum() / (weight * np.abs(true)).sum()),
+            float(np.sqrt((weight * error**2).sum() / (weight * true**2).sum())),
+            float(np.abs(error).max() / np.abs(true).max()))
+
+
+def by_degree(plan, spectrum) -> np.ndarray:
+    """``Σ_m |s_n^m|²`` over both signs of ``m`` for every degree, float64[T + 1]."""
+    square = np.abs(spectrum) ** 2 * np.where(plan.m == 0, 1.0, 2.0)
+    return np.bincount(plan.n, weights=square, minlength=plan.truncation + 1)
+
+
+def kinetic_energy_spectrum(plan, spectra) -> np.ndarray:
+    """Kinetic energy of the wind at every degree, m²/s², float64[T + 1].
+
+    ``a² (|ζ_n|² + |D_n|²) / (2 n (n + 1))``; the sum over ``n`` is the mean of ``(u² + v²) / 2``.
+    """
+    n = np.arange(plan.truncation + 1.0)
+    total = by_degree(plan, spectra[0]) + by_degree(plan, spectra[2])
+    total[1:] *= RADIUS**2 / (2.0 * n[1:] * (n[1:] + 1.0))
+    total[0] = 0.0
+    return total
+
+
+def evaluate(plan, spectrum, grid_plan) -> np.ndarray:
+    """Grid values of ``spectrum`` of ``plan`` on the grid of another plan of no lower truncation."""
+    return grid_plan.inverse(change_truncation(plan, spectrum, grid_plan))
+
+
+def change_truncation(plan, spectrum, other) -> np.ndarray:
+    """``spectrum`` of ``plan`` in the layout of ``other``, cut or filled with zeros."""
+    result = np.zeros((*spectrum.shape[:-1], other.ncoef), dtype=np.complex128)
+    low, high = (plan, other) if plan.truncation <= other.truncation else (other, plan)
+    first = np.concatenate([[0], np.cumsum(high.truncation + 1 - np.arange(high.truncation + 1))])
+    where = first[low.m] + low.n - low.m
+    if low is plan:
+        result[..., where] = spectrum
+    else:
+        result[...] = spectrum[..., where]
+    return result

@@ -1,0 +1,223 @@
+"""The integration: state, one time step, and the driver that times its sections."""
+
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numba import get_num_threads, set_num_threads
+
+from kernels._resources import require_disk, require_memory, require_threads
+from kernels.spectral import Plan
+from kernels.spectral import grid as gaussian_grid
+
+from .cases import initial, random_height
+from .compiled import ADVANCE, PRODUCTS, reals
+from .diagnostics import integrals
+from .problem import GRAVITY, RADIUS, Problem, courant_step
+
+#: What the driver times.
+SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spectral", "output")
+#: Mean squared vorticity and divergence, 1/s², that no meaningful state has.
+_ABSURD = 1e-4
+
+
+class State(NamedTuple):
+    """What an integration starts from, and its work space.
+
+    Spectra hold vorticity (1/s), geopotential of the depth less its mean (m²/s²), divergence (1/s).
+    """
+
+    plan: Plan
+    spectra: np.ndarray       # complex128 (3, ncoef): ζ, φ', D at time 0
+    mean: float               # mean geopotential Φ, m²/s²
+    ground: np.ndarray        # complex128 (ncoef,): geopotential of the ground, m²/s²
+    ground_height: np.ndarray  # float64 (points,), m, as the truncation carries it
+    coriolis: np.ndarray      # float64 (points,), 1/s
+    levels: np.ndarray        # complex128 (3, 3, ncoef): old, now, new
+    fields: np.ndarray        # float64 (7, points): ζ, φ', two vectors, kinetic energy
+    folder: Path | None       # where output steps go; None: a temporary folder
+
+
+class Result(NamedTuple):
+    """The state at the end, and what the integration met on its way."""
+
+    state: State
+    spectra: np.ndarray           # complex128 (3, ncoef): ζ, φ', D
+    steps: int
+    seconds: dict[str, float]     # of each section, all repeats together
+    history: np.ndarray           # structured: hour, mass, energy, enstrophy
+
+
+def setup(problem: Problem, seed: int = 0, folder=None) -> State:
+    """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
+
+    Raises
+    ------
+    ValueError
+        If grid and truncation do not fit, or the initial state has no fluid somewhere.
+    MemoryError
+        If the work space does not fit.
+    """
+    chosen = gaussian_grid(problem.grid)
+    ncoef = (problem.truncation + 1) * (problem.truncation + 2) // 2
+    # fields, initial values, results of wind transforms, and the copies that transforms make
+    require_memory(8 * 30 * chosen.points + 16 * 40 * ncoef,
+                   f"truncation {problem.truncation} on {problem.grid}")
+    plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
+    start = initial(problem, plan.grid)
+    spectra = np.zeros((3, plan.ncoef), dtype=np.complex128)
+    spectra[0], spectra[2] = plan.vordiv(start.u, start.v)
+    spectra[1] = GRAVITY * plan.direct(start.depth)
+    if problem.perturbation:
+        spectra[1] += GRAVITY * random_height(plan, problem.perturbation, seed)
+    mean = float(spectra[1, 0].real)
+    spectra[:, 0] = 0.0
+    ground = GRAVITY * plan.direct(start.ground)
+    levels = np.zeros((3, 3, plan.ncoef), dtype=np.complex128)
+    return State(plan, spectra, mean, ground, plan.inverse(ground) / GRAVITY, start.coriolis, levels,
+                 np.zeros((7, plan.grid.points)), None if folder is None else Path(folder))
+
+
+@contextmanager
+def _threads(threads):
+    before = get_num_threads()
+    set_num_threads(require_threads(threads))
+    try:
+        yield
+    finally:
+        set_num_threads(before)
+
+
+class Stepper:
+    """One integration in progress; ``step`` advances it, ``seconds`` says where its time went."""
+
+    def __init__(self, problem: Problem, state: State, threads: int = 1):
+        self.problem, self.state, self.threads = problem, state, threads
+        self.old, self.now, self.new = state.levels
+        self.now[:] = state.spectra
+        self.old[:] = state.spectra
+        self.done = 0
+        self.seconds = dict.fromkeys(SECTIONS, 0.0)
+        n = np.arange(problem.truncation + 1.0)
+        self._laplacian = n * (n + 1.0) / RADIUS**2
+        self._size = np.zeros(problem.truncation + 1)
+        self._kinetic = np.zeros(state.plan.ncoef, dtype=np.complex128)
+
+    @property
+    def hour(self) -> float:
+        """Hours since the start."""
+        return self.done * self.problem.dt / 3600.0
+
+    def tendencies(self):
+        """Curl and divergence of ``A = (ζ + f)(v, -u)`` and of ``φ'V``, and the kinetic energy.
+
+        Returns complex128 ``(2, ncoef)``, ``(2, ncoef)`` and ``(ncoef,)``.
+        """
+        plan, threads, fields = self.state.plan, self.threads, self.state.fields
+        clock = [perf_counter()]
+        u, v = plan.wind(self.now[0], self.now[2], threads=threads)
+        plan.inverse(self.now[:2], out=fields[:2], threads=threads)
+        clock.append(perf_counter())
+        PRODUCTS[self.problem.build](self.state.coriolis, u, v, fields[0], fields[1],
+                                     fields[2:4], fields[4:6], fields[6])
+        clock.append(perf_counter())
+        curl, divergence = plan.vordiv(fields[2:4], fields[4:6], threads=threads)
+        kinetic = plan.direct(fields[6], out=self._kinetic, threads=threads)
+        clock.append(perf_counter())
+        for section, begin, end in zip(SECTIONS, clock, clock[1:], strict=False):
+            self.seconds[section] += end - begin
+        return curl, divergence, kinetic
+
+    def step(self):
+        """One time step: forward from the initial state, leapfrog from then on."""
+        curl, divergence, kinetic = self.tendencies()
+        begin = perf_counter()
+        problem, state = self.problem, self.state
+        first = self.done == 0
+        span = problem.dt if first else 2.0 * problem.dt
+        filtered = 0.0 if first else 0.5 * problem.asselin
+        damping = 1.0 / (1.0 + span * problem.coefficient * self._laplacian ** (problem.order // 2))
+        ADVANCE[problem.build](
+            problem.truncation, reals(self.old), reals(self.now), reals(self.new), reals(curl),
+            reals(divergence), reals(kinetic), reals(state.ground), self._laplacian, damping, span,
+            state.mean, filtered * problem.williams, -filtered * (1.0 - problem.williams), self._size)
+        self.old, self.now, self.new = self.now, self.new, self.old
+        self.done += 1
+        self._require_sound()
+        self.seconds["spectral"] += perf_counter() - begin
+
+    def _require_sound(self):
+        total = float(self._size.sum())
+        if not total < _ABSURD:
+            raise FloatingPointError(
+                f"step {self.done} (hour {self.hour:.2f}) of {self.problem.case} at truncation "
+                f"{self.problem.truncation} has no meaningful field any more: dt = {self.problem.dt:g} s is "
+                f"too long or diffusion too weak; take dt = "
+                f"{min(0.5 * self.problem.dt, courant_step(self.problem.truncation, 100.0)):.3g} s or a "
+                "shorter e-folding time of diffusion")
+
+    def height_and_vorticity(self):
+        """Surface height, m, and vorticity, 1/s, at every grid point: float64 (2, points)."""
+        plan, state = self.state.plan, self.state
+        found = plan.inverse(np.stack([self.now[1], self.now[0]]), threads=self.threads)
+        found[0] = (found[0] + state.mean) / GRAVITY + state.ground_height
+        return found
+
+
+def _write(stepper, folder, number):
+    """One output step: height and vorticity in single precision, moved into place when complete."""
+    fields = stepper.height_and_vorticity().astype(np.float32)
+    part, final = folder / f"{number:06d}.part", folder / f"{number:06d}.f32"
+    with part.open("wb") as file:
+        fields.tofile(file)
+    part.replace(final)
+
+
+def _integrate(problem, state, threads, folder):
+    stepper = Stepper(problem, state, threads)
+    steps = problem.steps
+    every = max(1, round(problem.output * 3600.0 / problem.dt)) if problem.output else steps + 1
+    history = [integrals(stepper)]
+    for k in range(1, steps + 1):
+        stepper.step()
+        due = k % every == 0
+        if due or k == steps:
+            begin = perf_counter()
+            history.append(integrals(stepper))
+            if due:
+                _write(stepper, folder, k // every)
+            stepper.seconds["output"] += perf_counter() - begin
+    return stepper, history
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """Integrate from the initial state, ``repeats`` times.
+
+    ``seconds`` of the result are summed over the repeats; output steps go to ``state.folder``, or to a
+    temporary folder that is removed afterwards.
+
+    Raises
+    ------
+    FloatingPointError
+        If the integration becomes unstable; the sentence names the step and a remedy.
+    ValueError
+        If ``threads`` is out of range.
+    OSError
+        If the output does not fit on the disk.
+    """
+    seconds = dict.fromkeys(SECTIONS, 0.0)
+    with _threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
+        folder = state.folder or Path(temporary)
+        if problem.output:
+            count = int(problem.hours / problem.output)
+            require_disk(folder, 8 * state.plan.grid.points * count, f"{count} output steps")
+        for _ in range(repeats):
+            stepper, history = _integrate(problem, state, threads, folder)
+            for name, value in stepper.seconds.items():
+                seconds[name] += value
+    names = ("hour", "mass", "energy", "enstrophy")
+    table = np.array(history, dtype=[(name, np.float64) for name in names])
+    return Result(state, stepper.now.copy(), stepper.done, seconds, table)

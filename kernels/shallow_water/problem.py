@@ -1,0 +1,135 @@
+"""What is integrated: truncation, grid, case, time step, filter and diffusion."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kernels._contract import Presets, require_choice, require_range
+from kernels.spectral import grid as gaussian_grid
+
+RADIUS = 6.37122e6       # m, Williamson et al. (1992), as are the next two
+ROTATION = 7.292e-5      # rad/s
+GRAVITY = 9.80616        # m/s²
+
+CASES = ("williamson2", "williamson5", "galewsky", "galewsky_balanced")
+BUILDS = ("strict", "fast")
+#: Points of a full row per wavenumber: what a product of one, two or three factors asks for.
+RELATIONS = {"linear": 2, "quadratic": 3, "cubic": 4}
+#: Largest wind of each case, m/s
+STRONGEST_WIND = {"williamson2": 40.0, "williamson5": 50.0, "galewsky": 95.0, "galewsky_balanced": 80.0}
+
+
+def rows_for(truncation: int, relation: str) -> int:
+    """Rows between pole and equator of the coarsest grid of ``4N`` points a row for ``relation``.
+
+    Linear grids have ``4N ≥ 2T + 1``, quadratic ones ``3T + 1`` (products of two fields are free of
+    aliasing), cubic ones ``4T + 1``.
+    """
+    require_range("truncation", truncation, 1, 8000)
+    require_choice("relation", relation, tuple(RELATIONS))
+    return -(-(RELATIONS[relation] * truncation + 1) // 4)
+
+
+def grid_for(truncation: int, relation: str, kind: str = "F") -> str:
+    """Name of the coarsest grid of ``kind`` F (full), N (classic reduced) or O (octahedral)."""
+    require_choice("kind", kind, ("F", "N", "O"))
+    return f"{kind}{rows_for(truncation, relation)}"
+
+
+def relation_of(truncation: int, name: str) -> str:
+    """``"cubic"``, ``"quadratic"`` or ``"linear"``: the highest relation that the grid satisfies.
+
+    Counted with ``4N`` points a row, which the reduced grids have, or exceed, next to the equator.
+    """
+    for relation in ("cubic", "quadratic"):
+        if 4 * gaussian_grid(name).N >= RELATIONS[relation] * truncation + 1:
+            return relation
+    return "linear"
+
+
+def courant_step(truncation: int, wind: float, courant: float = 0.7) -> float:
+    """Time step, s, at which the shortest wave has Courant number ``wind · dt · T / a = courant``.
+
+    Gravity waves are implicit and set no limit; leapfrog advection is unstable above one.
+    """
+    return courant * RADIUS / (truncation * wind)
+
+
+def _named(truncation, grid, dt):
+    return {"truncation": truncation, "grid": grid, "case": "galewsky", "dt": dt, "hours": 240.0,
+            "diffusion": 3.0}
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """One integration of the shallow-water equations.
+
+    Cases: ``williamson2`` (steady zonal flow at the angle ``alpha``), ``williamson5`` (zonal flow over
+    a mountain), ``galewsky`` (perturbed, unstable jet), ``galewsky_balanced`` (the jet alone).
+    The presets named after truncations are ten-day forecasts; shorten ``hours`` to time single steps.
+    """
+
+    truncation: int = 63         # triangular truncation T, 1
+    grid: str = "F48"            # Gaussian grid: F, N or O and the rows between pole and equator
+    case: str = "williamson2"    # initial state and orography
+    dt: float = 900.0            # time step, s
+    hours: float = 24.0          # length of the integration, h
+    diffusion: float = 0.0       # e-folding time of degree T under hyperdiffusion, h (0: none)
+    order: int = 8               # order of the hyperdiffusion ∇^order, even
+    asselin: float = 0.02        # Robert-Asselin filter, 1
+    williams: float = 0.53       # share of the filter given to the middle level (1: Asselin's filter), 1
+    alpha: float = 0.0           # angle between the flow of williamson2 and the equator, rad
+    perturbation: float = 0.0    # RMS of random height added to the initial state, m (members by seed)
+    output: float = 0.0          # hours between output steps written to disk, h (0: none)
+    build: str = "strict"        # compiled code: IEEE 754 as written, or with named fast-math flags
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {"truncation": 63, "grid": "F48", "case": "galewsky", "dt": 600.0, "hours": 24.0,
+                  "diffusion": 3.0, "output": 6.0},
+        "paper": _named(1279, "N640", 35.0),
+        "modern": _named(639, "N320", 75.0),
+        "TL1279": _named(1279, "N640", 35.0),
+        "TL2047": _named(2047, "N1024", 22.5),
+        "TQ1364": _named(1364, "N1024", 32.0),
+        "TC1023": _named(1023, "N1024", 45.0),
+        "TL2559": _named(2559, "N1280", 18.0),
+        "TQ1706": _named(1706, "N1280", 27.0),
+        "TC1279": _named(1279, "N1280", 35.0),
+    }
+
+    def __post_init__(self):
+        require_range("truncation", self.truncation, 10, 8000)
+        require_choice("case", self.case, CASES)
+        require_choice("build", self.build, BUILDS)
+        require_choice("order", self.order, (2, 4, 6, 8))
+        require_range("dt", self.dt, 1e-3, 86400.0, "s")
+        require_range("hours", self.hours, 0.0, 1e6, "h")
+        require_range("diffusion", self.diffusion, 0.0, 1e6, "h")
+        require_range("asselin", self.asselin, 0.0, 1.0)
+        require_range("williams", self.williams, 0.5, 1.0)
+        require_range("alpha", self.alpha, -3.2, 3.2, "rad")
+        require_range("perturbation", self.perturbation, 0.0, 1000.0, "m")
+        require_range("output", self.output, 0.0, 1e6, "h")
+        chosen = gaussian_grid(self.grid)
+        if 4 * chosen.N < 2 * self.truncation + 1:
+            raise ValueError(
+                f"truncation {self.truncation} is too large for grid {self.grid}; choose truncation "
+                f"{(4 * chosen.N - 1) // 2} or lower, or a grid of at least "
+                f"{rows_for(self.truncation, 'linear')} rows between pole and equator")
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps."""
+        return round(self.hours * 3600.0 / self.dt)
+
+    @property
+    def relation(self) -> str:
+        """Relation of grid and truncation: linear, quadratic or cubic."""
+        return relation_of(self.truncation, self.grid)
+
+    @property
+    def coefficient(self) -> float:
+        """Hyperdiffusion coefficient ``K``, m^order / s."""
+        if self.diffusion == 0.0:
+            return 0.0
+        largest = self.truncation * (self.truncation + 1) / RADIUS**2
+        return 1.0 / (3600.0 * self.diffusion * largest ** (self.order // 2))

@@ -1,0 +1,164 @@
+"""Two studies: aliasing at equal truncation, and forecast scores of two builds of the same code."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels._contract import require_choice, require_range
+from kernels.spectral import Plan
+
+from .diagnostics import by_degree, change_truncation, kinetic_energy_spectrum
+from .model import Stepper, run, setup
+from .problem import BUILDS, GRAVITY, RADIUS, RELATIONS, Problem, grid_for
+
+
+class Aliasing(NamedTuple):
+    """What one grid makes of a truncation."""
+
+    grid: str                  # grid the model ran on
+    latitude: np.ndarray       # of the drawn grid's rows, degrees, float64[rows]
+    longitude: np.ndarray      # of its columns, degrees, float64[columns]
+    vorticity: np.ndarray      # at the end, 1/s, float64[rows, columns]
+    height: np.ndarray         # at the end, m, float64[rows, columns]
+    energy: np.ndarray         # kinetic energy of every degree at the end, m²/s², float64[T + 1]
+    enstrophy: np.ndarray      # vorticity variance of every degree at the end, 1/s², float64[T + 1]
+    product_error: np.ndarray  # relative error of the vorticity tendency, by degree, float64[T + 1]
+
+
+def product_error(plan: Plan, exact: Plan, spectra, coriolis, exact_coriolis, threads: int = 1):
+    """Error of ``curl((ζ + f)(v, -u))`` on one grid, by degree, relative to the whole tendency.
+
+    ``sqrt(Σ_m |error_n^m|² / Σ |tendency|²)`` for each degree ``n`` up to the truncation of ``plan``;
+    ``exact`` is a plan of the same truncation on a grid that carries the product without aliasing.
+    """
+    found = []
+    for chosen, f in ((plan, coriolis), (exact, exact_coriolis)):
+        u, v = chosen.wind(spectra[0], spectra[2], threads=threads)
+        absolute = chosen.inverse(spectra[0], threads=threads) + f
+        found.append(chosen.vordiv(absolute * v, -absolute * u, threads=threads)[0])
+    return np.sqrt(by_degree(plan, found[0] - found[1]) / by_degree(plan, found[1]).sum())
+
+
+def aliasing(problem: Problem, relations=("linear", "quadratic", "cubic"), kind: str = "F",
+             threads: int = 1) -> dict[str, Aliasing]:
+    """Integrate ``problem`` at one truncation on the grid of each relation.
+
+    The result fields are drawn on one common full grid, the finest of the relations.  On the linear
+    grid the quadratic products of the equations fold back onto the resolved waves, on the quadratic
+    and cubic grids they do not.  ``product_error`` compares each grid's vorticity tendency, for the
+    final state of the first relation, with the cubic grid's.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its ``grid`` is replaced.
+    relations : tuple of str
+        Of ``linear``, ``quadratic``, ``cubic``.
+    kind : str
+        Kind of grid, F (full), N (classic reduced) or O (octahedral).
+
+    Raises
+    ------
+    ValueError
+        If a relation or kind is unknown.
+    FloatingPointError
+        If an integration becomes unstable.
+    """
+    for relation in relations:
+        require_choice("relation", relation, tuple(RELATIONS))
+    finest = Plan(grid_for(problem.truncation, "cubic"), problem.truncation, radius=RADIUS)
+    exact_coriolis = setup(replace(problem, grid=finest.grid.name, perturbation=0.0)).coriolis
+    rows, columns = 2 * finest.grid.N, int(finest.grid.pl[0])
+    found, probe = {}, None
+    for relation in relations:
+        chosen = replace(problem, grid=grid_for(problem.truncation, relation, kind))
+        state = setup(chosen)
+        result = run(chosen, state, threads=threads)
+        probe = result.spectra if probe is None else probe
+        vorticity, phi = finest.inverse(result.spectra[:2], threads=threads)
+        ground = finest.inverse(state.ground, threads=threads)
+        found[relation] = Aliasing(
+            chosen.grid, finest.grid.latitudes, finest.grid.longitudes(0), vorticity.reshape(rows, columns),
+            ((phi + state.mean + ground) / GRAVITY).reshape(rows, columns),
+            kinetic_energy_spectrum(state.plan, result.spectra), by_degree(state.plan, result.spectra[0]),
+            product_error(state.plan, finest, probe, state.coriolis, exact_coriolis, threads))
+    return found
+
+
+class Scores(NamedTuple):
+    """Root-mean-square errors of the surface height, m, paired by member."""
+
+    hours: np.ndarray          # lead times, h, float64[leads]
+    strict: np.ndarray         # float64[members, leads]
+    fast: np.ndarray           # float64[members, leads]
+
+    @property
+    def difference(self) -> np.ndarray:
+        """``fast - strict`` of each pair, m, float64[members, leads]."""
+        return self.fast - self.strict
+
+
+def _heights(problem, seed, leads, threads):
+    """Plan, and the spectrum of the surface height at each lead time, complex128[leads, ncoef]."""
+    state = setup(problem, seed)
+    stepper = Stepper(problem, state, threads)
+    found = []
+    for lead in leads:
+        while stepper.hour < lead - 1e-9:
+            stepper.step()
+        height = (stepper.now[1] + state.ground) / GRAVITY
+        height[0] += state.mean / GRAVITY
+        found.append(height)
+    return state.plan, np.array(found)
+
+
+def scores(truth_plan, truth, plan, heights) -> np.ndarray:
+    """RMS difference of height over the sphere at each lead time, at the lower truncation."""
+    cut = change_truncation(truth_plan, truth, plan)
+    return np.array([np.sqrt(by_degree(plan, one - other).sum()) for one, other in zip(cut, heights,
+                                                                                       strict=True)])
+
+
+def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads: int = 1,
+                  seed: int = 0) -> Scores:
+    """Score the strict and the fast build of ``problem`` against ``truth`` for an ensemble.
+
+    Member ``k`` adds a random height of ``problem.perturbation`` metres RMS, drawn from ``seed + k``, to
+    the initial state of all three integrations.
+
+    Parameters
+    ----------
+    problem, truth : Problem
+        The model that is scored and the one of higher resolution; ``truth`` keeps its own build.
+    members : int
+        Size of the ensemble.
+    leads : sequence of float
+        Lead times, h, ascending, whole multiples of both time steps.
+
+    Raises
+    ------
+    ValueError
+        If a lead time is no multiple of a time step, truth has the lower truncation, or there is no
+        perturbation to tell members apart.
+    """
+    require_range("members", members, 1, 100000)
+    if truth.truncation < problem.truncation:
+        raise ValueError(f"truth has truncation {truth.truncation}, below the scored {problem.truncation}; "
+                         "give it the higher one")
+    if problem.perturbation <= 0.0:
+        raise ValueError("perturbation = 0 m makes all members equal; give a perturbation above 0 m")
+    for lead in leads:
+        for name, chosen in (("problem", problem), ("truth", truth)):
+            steps = lead * 3600.0 / chosen.dt
+            if steps <= 0 or abs(steps - round(steps)) > 1e-6:
+                raise ValueError(f"lead time {lead} h is no multiple of the time step {chosen.dt:g} s of "
+                                 f"{name}; choose another lead time or step")
+    truth = replace(truth, perturbation=problem.perturbation)
+    found = {build: [] for build in BUILDS}
+    for member in range(members):
+        truth_plan, true = _heights(truth, seed + member, leads, threads)
+        for build in BUILDS:
+            plan, heights = _heights(replace(problem, build=build), seed + member, leads, threads)
+            found[build].append(scores(truth_plan, true, plan, heights))
+    return Scores(np.asarray(leads, dtype=np.float64), np.array(found["strict"]), np.array(found["fast"]))
