@@ -1,0 +1,35 @@
+"""The algorithms behind the routine names of two IFS profiles, on blocks of NPROMA columns.
+
+============= =================== =======================================================
+module        name in the profile work
+============= =================== =======================================================
+saturation    CUADJTQ             saturation adjustment by Newton's iteration
+interpolation LASCAW LAITLI LAITQM semi-Lagrangian weights, linear and cubic interpolation
+vertical      VERINT              vertical integrals by a full matrix along the column
+matmul        MXMAOP              the Legendre transform's products of small matrices
+cloud         CLOUDSC             a branchy column process with many divisions
+============= =================== =======================================================
+
+The names tell which place in a profile the work has.  Every algorithm is written from the literature
+that its module cites; none is IFS code, and rates are compared as rates, never as seconds a call.
+
+Each module answers to the words of ``kernels._contract``.  ``build = "vector"`` and ``"scalar"`` are
+one source compiled for eight columns or for one column an instruction (``lanes``); results agree bit
+for bit between builds, for any NPROMA and any number of threads.  ``Work.parts`` holds named counts
+(``"divides"``, ``"special functions"``) beside the flops.
+"""
+
+from kernels.routines import cloud, interpolation, matmul, saturation, vertical
+
+__all__ = ["PROFILE", "cloud", "interpolation", "matmul", "saturation", "vertical"]
+
+#: Name in the profile -> (module, fields of its Problem that make it this work).
+PROFILE = {
+    "CUADJTQ": (saturation, {}),
+    "CLOUDSC": (cloud, {}),
+    "LAITQM": (interpolation, {"scheme": "cubic"}),
+    "MXMAOP": (matmul, {}),
+    "VERINT": (vertical, {}),
+    "LAITLI": (interpolation, {"scheme": "linear"}),
+    "LASCAW": (interpolation, {"scheme": "weights"}),
+}

@@ -1,0 +1,131 @@
+"""Columns in blocks of NPROMA, as IFS keeps its grid-point fields.
+
+A field is an array (blocks, levels, row): block b holds columns b·nproma … (b+1)·nproma − 1, the
+index of the column runs fastest.  ``row`` is NPROMA rounded up to whole vectors and every row begins
+a cache line; the places beyond the last column repeat it, so that whole vectors can be computed.
+
+A block is worked on by one thread from its first row to its last, and shares nothing with others:
+results depend neither on the number of threads nor on NPROMA.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels._contract import Presets, require_choice, require_range
+from kernels._resources import require_threads
+from kernels._team import run_team
+from kernels.routines.lanes import LANES, WIDTHS
+
+
+@dataclass(frozen=True)
+class BlockedProblem(Presets):
+    """Fields that every routine on columns has.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range.
+    """
+
+    columns: int = 2048      # grid points of one level
+    levels: int = 20         # model levels
+    nproma: int = 32         # columns of one block
+    build: str = "vector"    # "vector" (eight columns an instruction) or "scalar" (one)
+
+    FEWEST_LEVELS = 1
+
+    def __post_init__(self):
+        require_range("columns", self.columns, 1, 2**31)
+        require_range("levels", self.levels, self.FEWEST_LEVELS, 10_000)
+        require_range("nproma", self.nproma, 1, 2**20, "columns")
+        require_choice("build", self.build, WIDTHS)
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks; the last may be filled in part."""
+        return -(-self.columns // self.nproma)
+
+    @property
+    def row(self) -> int:
+        """Places of one row in memory."""
+        return -(-self.nproma // LANES) * LANES
+
+    @property
+    def count(self) -> int:
+        """Places of a row that are computed: all in vectors, NPROMA one by one."""
+        return self.row if self.build == "vector" else self.nproma
+
+    def field_bytes(self, levels: int | None = None) -> int:
+        """Bytes of one blocked field."""
+        return 8 * self.blocks * (self.levels if levels is None else levels) * self.row
+
+
+def aligned(shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros in float64 whose first item begins a cache line of 64 bytes; every page is touched."""
+    size = int(np.prod(shape))
+    raw = np.empty(size + LANES)
+    start = -raw.ctypes.data % 64 // 8
+    array = raw[start:start + size].reshape(shape)
+    array.fill(0.0)
+    return array
+
+
+def block(problem: BlockedProblem, values: np.ndarray) -> np.ndarray:
+    """``values`` (levels, columns) as a blocked field (blocks, levels, row)."""
+    levels = values.shape[0]
+    wanted = np.minimum(np.arange(problem.blocks)[:, None] * problem.nproma
+                        + np.minimum(np.arange(problem.row), problem.nproma - 1), problem.columns - 1)
+    field = aligned((problem.blocks, levels, problem.row))
+    for level in range(levels):
+        field[:, level, :] = values[level][wanted]
+    return field
+
+
+def unblock(problem: BlockedProblem, field: np.ndarray) -> np.ndarray:
+    """A blocked field as (levels, columns)."""
+    levels = field.shape[1]
+    return field[:, :, :problem.nproma].transpose(1, 0, 2).reshape(levels, -1)[:, :problem.columns]
+
+
+def share(blocks: int, threads: int, number: int) -> tuple[int, int]:
+    """First block and end of thread ``number``'s part."""
+    return blocks * number // threads, blocks * (number + 1) // threads
+
+
+def over_blocks(problem: BlockedProblem, work: Callable[[int, int], object], threads: int,
+                repeats: int) -> None:
+    """``work(first, end)`` on every block, ``repeats`` times, shared among threads.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    """
+    require_threads(threads)
+
+    def member(number):
+        part = share(problem.blocks, threads, number)
+        for _ in range(repeats):
+            work(*part)
+
+    run_team(member, threads)
+
+
+def random_columns(problem: BlockedProblem, seed: int) -> dict[str, np.ndarray]:
+    """Moist columns, each array (levels, columns): ``p`` [Pa], ``dp`` [Pa], ``t`` [K], ``rh`` [1].
+
+    Pressure in even layers from 50 hPa down to about 1000 hPa, temperature along 6.5 K/km up to a
+    tropopause at 210 K, relative humidity around 0.7 with patches above saturation.
+    """
+    rng = np.random.default_rng(seed)
+    surface = 1.0e5 + 2.0e3 * rng.standard_normal(problem.columns)
+    top = 5.0e3
+    sigma = (np.arange(problem.levels) + 0.5)[:, None] / problem.levels
+    dp = np.broadcast_to((surface - top) / problem.levels, (problem.levels, problem.columns))
+    p = top + sigma * (surface - top)
+    warm = 265.0 + 35.0 * rng.random(problem.columns)
+    t = np.maximum(210.0, warm * (p / surface) ** 0.19)
+    rh = 0.7 + 0.25 * rng.standard_normal((problem.levels, problem.columns))
+    return {"p": p, "dp": np.ascontiguousarray(dp), "t": t, "rh": np.clip(rh, 0.05, 1.3)}

@@ -1,0 +1,354 @@
+"""Semi-Lagrangian interpolation: departure points, weights, linear and quasi-monotone cubic values.
+
+========== ============================================================ ==========================
+scheme      work                                                         profile's name
+========== ============================================================ ==========================
+trajectory  departure points from the wind                               (LARCHE's neighbour)
+weights     grid box, distances and cubic weights of departure points    LASCAW
+linear      values from the 8 corners of the box                         LAITLI
+cubic       values from 32 points, held within the 8 corners' range      LAITQM
+========== ============================================================ ==========================
+
+The grid is a doubly periodic plane of nx × ny columns with ``levels`` levels, lengths counted in grid
+intervals; a margin of copied points spares the loops all wrapping, as IFS's halo does.
+
+*Trajectory.*  The displacement solves d = Δt V(x − d/2) by iteration, V by linear interpolation
+(Robert, Atmosphere-Ocean 19, 1981).
+
+*Cubic.*  Lagrange's weights at the nodes −1, 0, 1, 2 for the distance s ∈ [0, 1):
+
+    w = (−s(s−1)(s−2)/6, (s+1)(s−1)(s−2)/2, −(s+1)s(s−2)/2, (s+1)s(s−1)/6)
+
+On the two levels next to the point, four in longitude on the two near rows and two on the outer rows,
+then four in latitude; on the outer levels the four nearest points; then four in the vertical: 12 + 12
++ 4 + 4 points (Ritchie et al., Mon. Wea. Rev. 123, 1995).  In the top and the bottom layer the
+vertical weights are linear.  The result is held between the least and the largest of the eight corners
+(Bermejo and Staniforth, Mon. Wea. Rev. 120, 1992).
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._contract import Check, Work, require_choice, require_range
+from kernels._resources import require_memory
+from kernels.routines import stencil
+from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, unblock
+from kernels.routines.lanes import WIDTHS
+
+#: Scheme: the profile's name for this work.
+ROUTINES = {"trajectory": None, "weights": "LASCAW", "linear": "LAITLI", "cubic": "LAITQM"}
+
+# Operations of one point, comparisons not counted; tests/test_routines.py counts them.
+_FLOPS = {"weights": 60, "linear": 21, "cubic": 79}
+_FLOPS_ITERATION, _FLOPS_START = 87, 0
+_BOX = 4         # position, and the distances in x, y, z
+_STENCIL = 16    # the box, and four weights each in x, y, z
+_READ = {"trajectory": 3 * 8, "weights": 3, "linear": _BOX + 8, "cubic": _STENCIL - 1 + 32}
+_WRITTEN = {"trajectory": 3, "weights": _STENCIL, "linear": 1, "cubic": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(BlockedProblem):
+    """A plane of nx × ny columns and how far the wind carries.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range, or ``columns`` is given and not nx·ny.
+    """
+
+    columns: int = 0           # nx·ny, set from them
+    nx: int = 64
+    ny: int = 32
+    scheme: str = "cubic"      # "trajectory", "weights", "linear" or "cubic"
+    courant: float = 4.0       # largest displacement of the random wind, grid intervals
+    iterations: int = 3        # of the trajectory
+    monotone: bool = True      # hold cubic values within the corners' range
+
+    PRESETS: ClassVar = {
+        "quick": {"nx": 64, "ny": 32, "levels": 20, "nproma": 32},
+        "paper": {"nx": 652, "ny": 326, "levels": 62, "nproma": 32},    # about the points of T399 L62
+        "modern": {"nx": 256, "ny": 256, "levels": 137, "nproma": 64},
+    }
+    FEWEST_LEVELS = 4
+
+    def __post_init__(self):
+        require_range("nx", self.nx, 4, 20_000)
+        require_range("ny", self.ny, 4, 20_000)
+        if self.columns not in (0, self.nx * self.ny):
+            raise ValueError(f"columns = {self.columns} is not nx·ny = {self.nx * self.ny}; leave it out")
+        object.__setattr__(self, "columns", self.nx * self.ny)
+        super().__post_init__()
+        require_choice("scheme", self.scheme, ROUTINES)
+        require_range("courant", self.courant, 0.0, 100.0, "grid intervals")
+        require_range("iterations", self.iterations, 1, 100)
+        require_choice("monotone", self.monotone, (True, False))
+
+    @property
+    def margin(self) -> int:
+        """Copied points on each side: the way of the wind and the stencil's reach."""
+        return ceil(self.courant) + 2
+
+    @property
+    def strides(self) -> tuple[int, int]:
+        """Doubles from one row, and from one level, of a field with margin to the next."""
+        along = self.nx + 2 * self.margin
+        return along, along * (self.ny + 2 * self.margin)
+
+
+@dataclass(frozen=True)
+class State:
+    """Fields with margin are (levels + 2, ny + 2 margin, nx + 2 margin), the outermost levels twice."""
+
+    wind: np.ndarray       # (3, …): displacement in a time step in x, y, z, with margin
+    field: np.ndarray      # with margin
+    phase: np.ndarray      # (3,): of the smooth function that the field holds
+    arrival: np.ndarray    # (blocks, 1, 2·row): x and y of the columns
+    departure: np.ndarray  # (blocks, levels, 3·row): x, y, z
+    stencil: np.ndarray    # (blocks, levels, 16·row): position, distances, weights
+    values: np.ndarray     # (blocks, levels, row)
+
+
+def with_margin(problem: Problem, values: np.ndarray) -> np.ndarray:
+    """A field (levels, ny, nx) with its margin: periodic in x and y, the outer levels repeated."""
+    m = problem.margin
+    wide = aligned((problem.levels + 2, problem.ny + 2 * m, problem.nx + 2 * m))
+    y, x = np.arange(-m, problem.ny + m) % problem.ny, np.arange(-m, problem.nx + m) % problem.nx
+    for level in range(problem.levels + 2):
+        source = values[min(max(level - 1, 0), problem.levels - 1)]
+        wide[level] = source[y[:, None], x]
+    return wide
+
+
+def _blocked(problem: Problem, quantities: list[np.ndarray]) -> np.ndarray:
+    """Quantities (levels, columns) side by side: (blocks, levels, quantities · row)."""
+    return np.concatenate([block(problem, values) for values in quantities], axis=2)
+
+
+def _smooth(problem: Problem, phase, x, y, z):
+    """A smooth function of the position, periodic in x and y."""
+    kx, ky, kz = _wavenumbers(problem)
+    return np.sin(kx * x + phase[0]) * np.cos(ky * y + phase[1]) * np.cos(kz * z + phase[2])
+
+
+def _wavenumbers(problem: Problem) -> tuple[float, float, float]:
+    return 2.0 * np.pi / problem.nx, 2.0 * np.pi / problem.ny, np.pi / problem.levels
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Smooth wind and field of random phase; for ``linear`` and ``cubic`` the weights are made as well.
+
+    Raises
+    ------
+    MemoryError
+        If the fields do not fit into the available memory.
+    """
+    wide = 8 * (problem.levels + 2) * problem.strides[1]
+    require_memory(5 * wide + (_STENCIL + 8) * problem.field_bytes(), "semi-Lagrangian interpolation")
+    rng = np.random.default_rng(seed)
+    phase = rng.uniform(0.0, 2.0 * np.pi, (4, 3))
+    z, y, x = np.ogrid[:problem.levels, :problem.ny, :problem.nx]
+    wind = aligned((3, problem.levels + 2, problem.ny + 2 * problem.margin, problem.nx + 2 * problem.margin))
+    for component, scale in enumerate((1.0, 1.0, min(1.0, problem.levels / 40.0))):
+        wind[component] = with_margin(
+            problem, problem.courant * scale * _smooth(problem, phase[component], x, y, z))
+    columns = np.arange(problem.columns)
+    arrival = _align(_blocked(problem, [(columns % problem.nx)[None], (columns // problem.nx)[None]]))
+    field = with_margin(problem, _smooth(problem, phase[3], x, y, z))
+    shape = (problem.blocks, problem.levels)
+    state = State(wind, field, phase[3], arrival, aligned((*shape, 3 * problem.row)),
+                  aligned((*shape, _STENCIL * problem.row)), aligned((*shape, problem.row)))
+    if problem.scheme != "trajectory":
+        _work(problem, state, "trajectory")(0, problem.blocks)
+    if problem.scheme in ("linear", "cubic"):
+        _work(problem, state, "weights")(0, problem.blocks)
+    return state
+
+
+def _align(values: np.ndarray) -> np.ndarray:
+    """A copy that begins a cache line."""
+    copy = aligned(values.shape)
+    copy[:] = values
+    return copy
+
+
+def _work(problem: Problem, state: State, scheme: str):
+    """``work(first, end)`` of one scheme on the state's arrays."""
+    along, up = problem.strides
+    start = up + problem.margin * along + problem.margin
+    wind, field, arrival, departure, weights, values = (array.reshape(-1) for array in (
+        state.wind, state.field, state.arrival, state.departure, state.stencil, state.values))
+    size, top, width = state.field.size, float(problem.levels - 1), WIDTHS[problem.build]
+    shape = (problem.levels, problem.row, problem.count)
+
+    def work(first, end):
+        part = (first, end, *shape)
+        if scheme == "trajectory":
+            stencil.trajectory(wind, arrival, departure, size, start, along, up, *part,
+                               problem.iterations, top, width)
+        elif scheme == "weights":
+            stencil.weights(departure, weights, along, up, *part, top, width)
+        elif scheme == "linear":
+            stencil.linear(field, weights, values, start, along, up, *part, width)
+        else:
+            stencil.cubic(field, weights, values, start, along, up, *part, problem.monotone, width)
+
+    return work
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """The scheme on every point; the answer is in ``departure``, ``stencil`` or ``values``.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    """
+    over_blocks(problem, _work(problem, state, problem.scheme), threads, repeats)
+    return state
+
+
+def quantities(problem: Problem, field: np.ndarray) -> np.ndarray:
+    """A blocked array of several quantities as (quantities, levels, columns)."""
+    parts = np.split(field, field.shape[2] // problem.row, axis=2)
+    return np.array([unblock(problem, part) for part in parts])
+
+
+def _nodes(problem: Problem, wide: np.ndarray, x, y, z):
+    """Function of offsets that gives the field at that node of every point's grid box."""
+    column, row = np.floor(x).astype(int), np.floor(y).astype(int)
+    layer = np.clip(np.floor(z).astype(int), 0, problem.levels - 2)
+    m = problem.margin
+    inner = wide[1:-1, m:m + problem.ny, m:m + problem.nx]
+
+    def node(i, j, k):
+        level = np.clip(layer + k, 0, problem.levels - 1)
+        return inner[level, (row + j) % problem.ny, (column + i) % problem.nx]
+
+    return node, (x - column, y - row, z - layer), layer
+
+
+def _lagrange(s):
+    """Cubic weights at −1, 0, 1, 2 from their definition as products."""
+    return [np.prod([(s - other) / (node - other) for other in range(-1, 3) if other != node], axis=0)
+            for node in range(-1, 3)]
+
+
+def _vertical_weights(problem: Problem, layer, s):
+    inside = (layer > 0) & (layer < problem.levels - 2)
+    flat = (0.0 * s, 1.0 - s, s, 0.0 * s)
+    return [np.where(inside, cubic, plain) for cubic, plain in zip(_lagrange(s), flat, strict=True)]
+
+
+def _trilinear(problem: Problem, wide, x, y, z):
+    node, s, _ = _nodes(problem, wide, x, y, z)
+    share = [(1.0 - each, each) for each in s]
+    return sum(node(i, j, k) * share[0][i] * share[1][j] * share[2][k]
+               for i in (0, 1) for j in (0, 1) for k in (0, 1))
+
+
+def _quasi_cubic(problem: Problem, wide, x, y, z):
+    """Sum over the 32 points, and the corners' range."""
+    node, s, layer = _nodes(problem, wide, x, y, z)
+    wx, wy, wz = _lagrange(s[0]), _lagrange(s[1]), _vertical_weights(problem, layer, s[2])
+    near = {0: 1.0 - s[0], 1: s[0]}
+    flat = {0: 1.0 - s[1], 1: s[1]}
+    value = 0.0
+    for k in range(-1, 3):
+        if k in (0, 1):
+            rows = [sum(wx[i + 1] * node(i, j, k) for i in range(-1, 3)) if j in (0, 1)
+                    else sum(near[i] * node(i, j, k) for i in (0, 1)) for j in range(-1, 3)]
+            level = sum(w * row for w, row in zip(wy, rows, strict=True))
+        else:
+            level = sum(near[i] * flat[j] * node(i, j, k) for i in (0, 1) for j in (0, 1))
+        value = value + wz[k + 1] * level
+    corners = np.array([node(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    return np.clip(value, corners.min(axis=0), corners.max(axis=0)) if problem.monotone else value
+
+
+def reference(problem: Problem, state: State) -> np.ndarray:
+    """NumPy's answer as (quantities, levels, columns): 3 coordinates, 16 of the stencil, or the value."""
+    columns = np.arange(problem.columns)
+    x, y = columns % problem.nx + 0.0, columns // problem.nx + 0.0
+    z = np.arange(problem.levels)[:, None] + 0.0 * x
+    x, y, last = x + 0.0 * z, y + 0.0 * z, problem.levels - 1.0
+    if problem.scheme == "trajectory":
+        d = np.zeros((3, *z.shape))
+        for _ in range(problem.iterations):
+            middle = x - d[0] / 2, y - d[1] / 2, np.clip(z - d[2] / 2, 0.0, last)
+            d = np.array([_trilinear(problem, component, *middle) for component in state.wind])
+        return np.array([x - d[0], y - d[1], np.clip(z - d[2], 0.0, last)])
+    x, y, z = quantities(problem, state.departure)
+    if problem.scheme == "weights":
+        _, s, layer = _nodes(problem, state.field, x, y, z)
+        along, up = problem.strides
+        position = layer * up + np.floor(y) * along + np.floor(x)
+        return np.array([position, *s, *_lagrange(s[0]), *_lagrange(s[1]),
+                         *_vertical_weights(problem, layer, s[2])])
+    interpolate = _trilinear if problem.scheme == "linear" else _quasi_cubic
+    return interpolate(problem, state.field, x, y, z)[None]
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Invariants of each scheme.
+
+    Trajectory: no displacement exceeds the wind's; the iteration's residual is below what its contraction
+    rate allows.  Weights: box and distances lead to the departure point; moments 0 … 2 of the nodes.
+    Values: within the field's range, and no farther from the smooth function than linear interpolation
+    can be, Σ k²/8.
+    """
+    if problem.scheme == "trajectory":
+        return _verify_trajectory(problem, result)
+    if problem.scheme == "weights":
+        position, *rest = quantities(problem, result.stencil)
+        s, nodes, (along, up) = rest[:3], (-1.0, 0.0, 1.0, 2.0), problem.strides
+        x, y, z = quantities(problem, result.departure)
+        there = (z - s[2]) * up + (y - s[1]) * along + (x - s[0])
+        checks = [Check.near("largest distance of the box and its point from the departure point",
+                             np.max(np.abs(there - position)), 0.0, 1e-9 * up)]
+        for axis, name in enumerate("xyz"):
+            w = rest[3 + 4 * axis:7 + 4 * axis]
+            for power in (0, 1) if name == "z" else (0, 1, 2):
+                moment = sum(weight * node ** power for node, weight in zip(nodes, w, strict=True))
+                checks.append(Check.near(f"moment {power} of the weights in {name}",
+                                         np.max(np.abs(moment - s[axis] ** power)), 0.0, 1e-14))
+        return checks
+    values = unblock(problem, result.values)
+    exact = _smooth(problem, result.phase, *quantities(problem, result.departure))
+    bound = sum(k * k for k in _wavenumbers(problem)) / 8.0
+    checks = [Check.near("largest distance from the smooth function", np.max(np.abs(values - exact)),
+                         0.0, bound)]
+    if problem.scheme == "linear" or problem.monotone:
+        beyond = max(values.max() - result.field.max(), result.field.min() - values.min(), 0.0)
+        checks.append(Check.near("overshoot of the field's range", beyond, 0.0, 1e-15))
+    return checks
+
+
+def _verify_trajectory(problem: Problem, result: State) -> list[Check]:
+    x, y, z = quantities(problem, result.departure)
+    columns, level = np.arange(problem.columns), np.arange(problem.levels)[:, None]
+    d = np.array([columns % problem.nx - x, columns // problem.nx - y, level - z])
+    middle = columns % problem.nx - d[0] / 2, columns // problem.nx - d[1] / 2, level - d[2] / 2
+    wind = np.array([_trilinear(problem, component, *middle) for component in result.wind])
+    inside = (z > 0.0) & (z < problem.levels - 1.0)
+    residual = np.max(np.abs(wind - d)[:, inside], initial=0.0)
+    rate = 0.5 * max(sum(np.max(np.abs(np.diff(component, axis=axis))) for axis in range(3))
+                     for component in result.wind)
+    farthest = max(np.max(np.abs(component)) for component in result.wind)
+    return [
+        Check("largest displacement, grid intervals", np.max(np.abs(d)), farthest, 1e-12,
+              bool(np.max(np.abs(d)) <= farthest + 1e-12)),
+        Check.near("largest residual of the displacement, grid intervals", residual, 0.0,
+                   rate ** problem.iterations * farthest + 1e-12),
+    ]
+
+
+def work(problem: Problem) -> Work:
+    """Operations and bytes of one repeat; a gathered value counts eight bytes wherever it comes from."""
+    points = problem.columns * problem.levels
+    flops = _FLOPS.get(problem.scheme, 3 + problem.iterations * _FLOPS_ITERATION)
+    read = _READ[problem.scheme] * (problem.iterations if problem.scheme == "trajectory" else 1)
+    return Work(points * flops, 8 * points * read, 8 * points * _WRITTEN[problem.scheme])

@@ -1,0 +1,155 @@
+"""The Legendre transform as a product of small matrices (the work behind the name MXMAOP).
+
+IFS sums over the degrees of each zonal wavenumber with a general matrix product.  Functions of even
+and odd n − m are symmetric and antisymmetric about the equator, so that each wavenumber m takes two
+products over the latitudes of one hemisphere,
+
+    out(field, latitude) = Σ_n spectrum(n, field) · P(n, latitude),    n = m, m + 2, … and m + 1, m + 3, …
+
+with (T − m)//2 + 1 and (T − m + 1)//2 terms: from T/2 down to one, and many fields at once.  The
+values of P do not matter to a product that looks at none of them: they are random here, and the
+transforms proper are in ``kernels.spectral``.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._contract import Check, Presets, Work, require_choice, require_range
+from kernels._jit import kernel
+from kernels._resources import require_memory, require_threads
+from kernels._team import run_team
+from kernels.routines.blocking import aligned
+from kernels.routines.lanes import WIDTHS
+from kernels.routines.panel import multiply, padded
+
+ROUTINE = "MXMAOP"
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Sizes of the products of one inverse transform.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range.
+    """
+
+    truncation: int = 31     # T: wavenumbers m = 0 … T
+    latitudes: int = 16      # of one hemisphere, N
+    fields: int = 40         # transformed together
+    build: str = "vector"    # "vector" (eight latitudes an instruction) or "scalar" (one)
+
+    PRESETS: ClassVar = {
+        "quick": {"truncation": 63, "latitudes": 32, "fields": 40},
+        "paper": {"truncation": 399, "latitudes": 200, "fields": 186},   # T399, three fields of 62 levels
+        "modern": {"truncation": 639, "latitudes": 320, "fields": 137},
+    }
+
+    def __post_init__(self):
+        require_range("truncation", self.truncation, 1, 10_000)
+        require_range("latitudes", self.latitudes, 1, 10_000)
+        require_range("fields", self.fields, 1, 10_000)
+        require_choice("build", self.build, WIDTHS)
+
+    @property
+    def terms(self) -> np.ndarray:
+        """Number of terms of every product, (2 (T + 1),): even and odd of m = 0, of m = 1, …"""
+        left = self.truncation - np.arange(self.truncation + 1)
+        return np.column_stack([left // 2 + 1, (left + 1) // 2]).reshape(-1)
+
+
+@dataclass(frozen=True)
+class State:
+    """The matrices of all products, one after another; every row is padded to whole vectors."""
+
+    terms: np.ndarray      # (products,)
+    spectrum: np.ndarray   # (all terms, padded fields)
+    p: np.ndarray          # (all terms, padded latitudes)
+    out: np.ndarray        # (products, fields, padded latitudes)
+
+
+@kernel
+def products(terms, spectrum, p, out, first, step, latitudes, fields, row, width):
+    """Products ``first``, ``first + step``, … of all; ``latitudes`` are computed, ``row`` lies in memory."""
+    done, line = 0, len(spectrum) // terms.sum()
+    for number in range(len(terms)):
+        if number % step == first:
+            multiply(spectrum, done * line, line, p, done * row, row,
+                     out, number * fields * row, row, fields, terms[number], latitudes, width)
+        done += terms[number]
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Random matrices, uniform in ±1.
+
+    Raises
+    ------
+    MemoryError
+        If the matrices do not fit into the available memory.
+    """
+    terms, row = problem.terms, padded(problem.latitudes)
+    line, total = padded(problem.fields), int(terms.sum())
+    require_memory(8 * (total * (line + row) + len(terms) * problem.fields * row), "the Legendre product")
+    rng = np.random.default_rng(seed)
+    spectrum, p = aligned((total, line)), aligned((total, row))
+    for array in (spectrum, p):
+        rng.random(out=array)
+        array *= 2.0
+        array -= 1.0
+    return State(terms, spectrum, p, aligned((len(terms), problem.fields, row)))
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """All products; the answer is in ``out``.  Threads take turns, so that each gets long and short sums.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    """
+    require_threads(threads)
+    width = WIDTHS[problem.build]
+    row = state.p.shape[1]
+    count = row if problem.build == "vector" else problem.latitudes
+    arrays = [array.reshape(-1) for array in (state.spectrum, state.p, state.out)]
+
+    def member(number):
+        for _ in range(repeats):
+            products(state.terms, *arrays, number, threads, count, problem.fields, row, width)
+
+    run_team(member, threads)
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """NumPy's product of every pair of matrices."""
+    out, done = np.zeros_like(state.out), 0
+    for number, terms in enumerate(state.terms):
+        part = slice(done, done + terms)
+        out[number] = state.spectrum[part, :problem.fields].T @ state.p[part]
+        done += terms
+    return State(state.terms, state.spectrum, state.p, out)
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Sums over all fields of a product, which a product of the summed spectrum gives as well."""
+    summed = result.spectrum[:, :problem.fields].sum(axis=1)
+    done, worst, n = 0, 0.0, problem.latitudes
+    for number, terms in enumerate(result.terms):
+        part = slice(done, done + terms)
+        expected = summed[part] @ result.p[part, :n]
+        size = np.abs(summed[part]) @ np.abs(result.p[part, :n]) + problem.fields
+        worst = max(worst, float(np.max(np.abs(result.out[number, :, :n].sum(axis=0) - expected) / size)))
+        done += terms
+    return [Check.near("largest relative difference of sums over the fields", worst, 0.0, 1e-12)]
+
+
+def work(problem: Problem) -> Work:
+    """Operations and bytes of one repeat: both factors read, the products written, each once."""
+    total, products_ = int(problem.terms.sum()), len(problem.terms)
+    return Work(2 * total * problem.fields * problem.latitudes,
+                8 * total * (problem.fields + problem.latitudes),
+                8 * products_ * problem.fields * problem.latitudes)

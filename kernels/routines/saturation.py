@@ -1,0 +1,193 @@
+"""Saturation adjustment: condense what the air cannot hold (the work behind the name CUADJTQ).
+
+Of air above saturation, temperature T and specific humidity q move along the line of constant
+c_p·T + L·q to the point where q = q_s(T, p).  With C the condensed humidity, Newton's iteration is
+
+    C ← (q − q_s) / (1 + L/c_p · dq_s/dT),     T ← T + L/c_p · C,     q ← q − C
+
+(Langlois, *A rapidly convergent procedure for computing large-scale condensation in a dynamical
+weather model*, Tellus 25, 1973).  The first step condenses too much, because q_s is convex in T; the
+next ones give some back, so that q never ends above saturation.  Air below saturation stays.
+
+Saturation is over water (Tetens 1930, coefficients of Buck, J. Appl. Meteorol. 20, 1981):
+
+    e_s = 611.21 Pa · exp(17.502 (T − 273.16)/(T − 32.19)),     q_s = ε e_s / (p − (1 − ε) e_s)
+
+Both quotients of a step are brought to one denominator: two divisions and one exponential a step.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernels._contract import Check, Work, require_range
+from kernels._jit import kernel
+from kernels._resources import require_memory
+from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
+from kernels.routines.elementary import EXP_FLOPS, exp
+from kernels.routines.lanes import WIDTHS, fma, less, load, one_by_one, select, store
+
+ROUTINE = "CUADJTQ"    # the profile's name for this work
+
+E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19   # Pa, 1, K, K
+EPS = 287.0597 / 461.5250                        # ratio of the gas constants of dry air and vapour
+CP, L = 1004.7088, 2.5008e6                      # J/(kg K), J/kg
+
+# Operations of one point and step, a fused multiply-add as two; tests/test_routines.py counts them.
+_DIVIDES = 2
+_FLOPS_STEP = 25 + _DIVIDES + EXP_FLOPS
+
+
+@dataclass(frozen=True)
+class Problem(BlockedProblem):
+    """How many points are adjusted, in which blocks, with how many Newton steps.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range.
+    """
+
+    iterations: int = 2      # Newton steps
+
+    PRESETS: ClassVar = {
+        "quick": {"columns": 2048, "levels": 20, "nproma": 32},
+        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},   # T399 L62, grid N200
+        "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
+    }
+
+    def __post_init__(self):
+        super().__post_init__()
+        require_range("iterations", self.iterations, 1, 20)
+
+
+@dataclass(frozen=True)
+class State:
+    """Blocked fields (blocks, levels, row): what is given, and what is written."""
+
+    t: np.ndarray        # temperature, K
+    q: np.ndarray        # specific humidity, kg/kg
+    p: np.ndarray        # pressure, Pa
+    t_new: np.ndarray
+    q_new: np.ndarray
+
+
+def saturation_humidity(t, p):
+    """q_s(T, p) in kg/kg of arrays in K and Pa."""
+    e = E0 * np.exp(A * (t - T0) / (t - T1))
+    return EPS * e / (p - (1.0 - EPS) * e)
+
+
+@kernel(inline=True)
+def newton_step(t, q, p):
+    """C of one step, in kg/kg, for a float64 or a vector.
+
+    With x = 1/(T − T₁), n = ε e_s and d = p − (1 − ε) e_s: q_s = n/d, and
+    dq_s/dT = n p a (T₀ − T₁) x² / d², hence C = d (q d − n) / (d² + L/c_p n p a (T₀ − T₁) x²).
+    """
+    x = 1.0 / (t - T1)
+    n = (EPS * E0) * exp(A * ((t - T0) * x))
+    d = fma(n, -(1.0 - EPS) / EPS, p)
+    slope = ((n * p) * (L / CP * A * (T0 - T1))) * (x * x)
+    return d * (fma(q, d, -n)) / fma(d, d, slope)
+
+
+@kernel
+def adjust(t, q, p, t_new, q_new, first, end, levels, row, count, iterations, width):
+    """Blocks ``first`` to ``end``, row by row."""
+    step = len(width)
+    for start in range(first * levels * row, end * levels * row, row):
+        for i in range(start, start + count, step):
+            warm, moist = load(t, i, width), load(q, i, width)
+            pressure = one_by_one(load(p, i, width))
+            condensed = newton_step(warm, moist, pressure)
+            above = less(0.0 * condensed, condensed)
+            for number in range(iterations):
+                if number:
+                    condensed = newton_step(warm, moist, pressure)
+                change = select(above, condensed, 0.0 * condensed)
+                warm = fma(change, L / CP, warm)
+                moist = moist - change
+            store(t_new, i, warm)
+            store(q_new, i, moist)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Random moist columns, a tenth or so of the points above saturation.
+
+    Raises
+    ------
+    MemoryError
+        If the fields do not fit into the available memory.
+    """
+    require_memory(10 * problem.field_bytes(), "saturation adjustment")
+    air = random_columns(problem, seed)
+    q = air["rh"] * saturation_humidity(air["t"], air["p"])
+    t, q, p = (block(problem, field) for field in (air["t"], q, air["p"]))
+    return State(t, q, p, block(problem, 0.0 * air["t"]), block(problem, 0.0 * air["t"]))
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """Adjust every point; the answer is in ``t_new`` and ``q_new``.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    """
+    width = WIDTHS[problem.build]
+    fields = [field.reshape(-1) for field in (state.t, state.q, state.p, state.t_new, state.q_new)]
+
+    def work(first, end):
+        adjust(*fields, first, end, problem.levels, problem.row, problem.count, problem.iterations, width)
+
+    over_blocks(problem, work, threads, repeats)
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """The same Newton steps in NumPy, each quotient on its own."""
+    t, q, p = state.t.copy(), state.q.copy(), state.p
+    above = q > saturation_humidity(t, p)
+    for _ in range(problem.iterations):
+        qs = saturation_humidity(t, p)
+        dqs = qs * (1.0 + (1.0 / EPS - 1.0) * qs) * A * (T0 - T1) / (t - T1) ** 2
+        change = np.where(above, (q - qs) / (1.0 + L / CP * dqs), 0.0)
+        t, q = t + L / CP * change, q - change
+    return State(state.t, state.q, p, t, q)
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Energy is kept, nothing ends above saturation, and air below saturation is as it was.
+
+    The tolerance of saturation is the square of the first step's: Newton's convergence.
+    """
+    t, q, p, t_new, q_new = (unblock(problem, field) for field in
+                             (result.t, result.q, result.p, result.t_new, result.q_new))
+    before, after = CP * t + L * q, CP * t_new + L * q_new
+    saturated = saturation_humidity(t_new, p)
+    moist = q > saturation_humidity(t, p) * (1.0 + 1e-12)
+    dry = q < saturation_humidity(t, p) * (1.0 - 1e-12)
+    distance = np.max(np.abs(q_new / saturated - 1.0)[moist], initial=0.0)
+    changed = np.max(np.abs(q_new - q)[dry], initial=0.0)
+    return [
+        Check.near("largest relative change of cp T + L q", np.max(np.abs(after / before - 1.0)), 0.0, 1e-14),
+        Check.near("largest excess over saturation", np.max(np.maximum(0.0, (q_new / saturated - 1.0)[moist]),
+                                                            initial=0.0), 0.0, 1e-12),
+        Check.near("distance of moist air from saturation", distance, 0.0,
+                   {1: 0.1, 2: 0.01, 3: 1e-4}.get(problem.iterations, 1e-7)),
+        Check.near("change of dry air, kg/kg", changed, 0.0, 0.0),
+    ]
+
+
+def work(problem: Problem) -> Work:
+    """Operations and bytes of one repeat: t, q, p read, two fields written.
+
+    All points take all steps, as a vector does.  ``parts``: divisions, which the flops contain, and
+    exponentials, whose operations they contain.
+    """
+    points = problem.columns * problem.levels
+    steps = points * problem.iterations
+    return Work(steps * _FLOPS_STEP, 3 * 8 * points, 2 * 8 * points,
+                (("divides", _DIVIDES * steps), ("special functions", steps)))

@@ -1,0 +1,180 @@
+"""Compiled parts of the semi-Lagrangian interpolation; equations and sources in ``interpolation``.
+
+A field with margin is one array of doubles: ``along`` apart are the rows of a level, ``up`` apart the
+levels, and its point (0, 0, 0) is at ``start``.  The position of a grid box is a whole number kept in a
+float64, so that it lies in the same kind of array as the weights.
+"""
+
+from kernels._jit import kernel
+from kernels.routines.lanes import floor, fma, gather, less, load, one_by_one, select, store
+
+
+@kernel(inline=True)
+def box(x, y, z, last, along, up):
+    """Position of the corner (0, 0, 0) of the grid box, and the distances from it.
+
+    ``last`` is the number of the last layer; the position counts from the first point of the grid.
+    """
+    column, row, layer = floor(x), floor(y), floor(z)
+    layer = select(less(layer, 0.0 * z), 0.0 * z, layer)
+    layer = select(less(last + 0.0 * z, layer), last + 0.0 * z, layer)
+    return fma(layer, up, fma(row, along, column)), x - column, y - row, z - layer
+
+
+@kernel(inline=True)
+def between(a, b, s):
+    """a + s (b − a)."""
+    return fma(s, b - a, a)
+
+
+@kernel(inline=True)
+def four_corners(field, position, start, along, dx, dy):
+    """Bilinear value on one level."""
+    near = between(gather(field, position, start), gather(field, position, start + 1), dx)
+    far = between(gather(field, position, start + along), gather(field, position, start + along + 1), dx)
+    return between(near, far, dy)
+
+
+@kernel(inline=True)
+def eight_corners(field, position, start, along, up, dx, dy, dz):
+    """Trilinear value."""
+    return between(four_corners(field, position, start, along, dx, dy),
+                   four_corners(field, position, start + up, along, dx, dy), dz)
+
+
+@kernel
+def trajectory(wind, arrival, departure, size, start, along, up, first, end, levels, row, count,
+               iterations, top, width):
+    """Departure points of blocks ``first`` to ``end``; ``top`` is the number of the last level."""
+    for b in range(first, end):
+        for level in range(levels):
+            for lane in range(0, count, len(width)):
+                x = one_by_one(load(arrival, 2 * b * row + lane, width))
+                y = load(arrival, (2 * b + 1) * row + lane, width)
+                z = 0.0 * x + level
+                u, v, w = 0.0 * x, 0.0 * x, 0.0 * x
+                for _ in range(iterations):
+                    middle = fma(w, -0.5, z)
+                    middle = select(less(middle, 0.0 * z), 0.0 * z, middle)
+                    middle = select(less(top + 0.0 * z, middle), top + 0.0 * z, middle)
+                    p, dx, dy, dz = box(fma(u, -0.5, x), fma(v, -0.5, y), middle, top - 1.0,
+                                        float(along), float(up))
+                    u = eight_corners(wind, p, start, along, up, dx, dy, dz)
+                    v = eight_corners(wind, p, size + start, along, up, dx, dy, dz)
+                    w = eight_corners(wind, p, 2 * size + start, along, up, dx, dy, dz)
+                z = z - w
+                z = select(less(z, 0.0 * z), 0.0 * z, z)
+                z = select(less(top + 0.0 * z, z), top + 0.0 * z, z)
+                o = 3 * (b * levels + level) * row + lane
+                store(departure, o, x - u)
+                store(departure, o + row, y - v)
+                store(departure, o + 2 * row, z)
+
+
+@kernel(inline=True)
+def cubic_weights(s):
+    """Lagrange's weights at −1, 0, 1, 2."""
+    before, after, beyond = s + 1.0, s - 1.0, s - 2.0
+    inner, outer = after * beyond, before * s
+    return s * inner * (-1.0 / 6.0), before * inner * 0.5, outer * beyond * -0.5, outer * after * (1.0 / 6.0)
+
+
+@kernel
+def weights(departure, stencil, along, up, first, end, levels, row, count, top, width):
+    """Boxes, distances and weights of blocks ``first`` to ``end``."""
+    for line in range(first * levels, end * levels):
+        for lane in range(0, count, len(width)):
+            i = 3 * line * row + lane
+            z = one_by_one(load(departure, i + 2 * row, width))
+            p, dx, dy, dz = box(load(departure, i, width), load(departure, i + row, width), z, top - 1.0,
+                                float(along), float(up))
+            o = 16 * line * row + lane
+            store(stencil, o, p)
+            store(stencil, o + row, dx)
+            store(stencil, o + 2 * row, dy)
+            store(stencil, o + 3 * row, dz)
+            for axis, s in enumerate((dx, dy, dz)):
+                w0, w1, w2, w3 = cubic_weights(s)
+                if axis == 2:   # linear in the outermost layers
+                    outside, zero = less(z, 1.0 + 0.0 * z), 0.0 * z
+                    w0, w3 = select(outside, zero, w0), select(outside, zero, w3)
+                    w1, w2 = select(outside, 1.0 - s, w1), select(outside, s, w2)
+                    outside = less(top - 1.0 + zero, z)
+                    w0, w3 = select(outside, zero, w0), select(outside, zero, w3)
+                    w1, w2 = select(outside, 1.0 - s, w1), select(outside, s, w2)
+                at = o + (4 + 4 * axis) * row
+                store(stencil, at, w0)
+                store(stencil, at + row, w1)
+                store(stencil, at + 2 * row, w2)
+                store(stencil, at + 3 * row, w3)
+
+
+@kernel
+def linear(field, stencil, values, start, along, up, first, end, levels, row, count, width):
+    """Trilinear values of blocks ``first`` to ``end``."""
+    for line in range(first * levels, end * levels):
+        for lane in range(0, count, len(width)):
+            i = 16 * line * row + lane
+            p = one_by_one(load(stencil, i, width))
+            value = eight_corners(field, p, start, along, up, load(stencil, i + row, width),
+                                  load(stencil, i + 2 * row, width), load(stencil, i + 3 * row, width))
+            store(values, line * row + lane, value)
+
+
+@kernel(inline=True)
+def four_terms(w0, w1, w2, w3, a, b, c, d):
+    """w₀a + w₁b + w₂c + w₃d."""
+    return fma(w3, d, fma(w2, c, fma(w1, b, w0 * a)))
+
+
+@kernel(inline=True)
+def range_of(least, most, a):
+    """The range, widened to hold a."""
+    return select(less(a, least), a, least), select(less(most, a), a, most)
+
+
+@kernel(inline=True)
+def twelve_points(field, p, start, along, dx, wx, wy, least, most):
+    """Value on a near level, and the range widened by its four corners."""
+    row0 = between(gather(field, p, start - along), gather(field, p, start - along + 1), dx)
+    b, c = gather(field, p, start), gather(field, p, start + 1)
+    least, most = range_of(least, most, b)
+    least, most = range_of(least, most, c)
+    row1 = four_terms(*wx, gather(field, p, start - 1), b, c, gather(field, p, start + 2))
+    start += along
+    b, c = gather(field, p, start), gather(field, p, start + 1)
+    least, most = range_of(least, most, b)
+    least, most = range_of(least, most, c)
+    row2 = four_terms(*wx, gather(field, p, start - 1), b, c, gather(field, p, start + 2))
+    row3 = between(gather(field, p, start + along), gather(field, p, start + along + 1), dx)
+    return four_terms(*wy, row0, row1, row2, row3), least, most
+
+
+@kernel(inline=True)
+def four_weights(stencil, i, row, width):
+    """The weights of one axis, from LASCAW."""
+    return (load(stencil, i, width), load(stencil, i + row, width),
+            load(stencil, i + 2 * row, width), load(stencil, i + 3 * row, width))
+
+
+@kernel
+def cubic(field, stencil, values, start, along, up, first, end, levels, row, count, monotone, width):
+    """Quasi-monotone cubic values of blocks ``first`` to ``end``."""
+    for line in range(first * levels, end * levels):
+        for lane in range(0, count, len(width)):
+            i = 16 * line * row + lane
+            p = one_by_one(load(stencil, i, width))
+            dx, dy = load(stencil, i + row, width), load(stencil, i + 2 * row, width)
+            wx = four_weights(stencil, i + 4 * row, row, width)
+            wy = four_weights(stencil, i + 8 * row, row, width)
+            least = most = gather(field, p, start)
+            level1, least, most = twelve_points(field, p, start, along, dx, wx, wy, least, most)
+            level2, least, most = twelve_points(field, p, start + up, along, dx, wx, wy, least, most)
+            level0 = four_corners(field, p, start - up, along, dx, dy)
+            level3 = four_corners(field, p, start + 2 * up, along, dx, dy)
+            wz = four_weights(stencil, i + 12 * row, row, width)
+            value = four_terms(*wz, level0, level1, level2, level3)
+            if monotone:
+                value = select(less(value, least), least, value)
+                value = select(less(most, value), most, value)
+            store(values, line * row + lane, value)
