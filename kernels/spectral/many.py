@@ -18,7 +18,7 @@ from .legendre import BLOCK
 from .simd import (fence, fma, fms, high1, high2, high4, load, low1, low2, low4, mul, splat, spread,
                    store, stream)
 
-CHUNK = 48    # values of ell in one panel; a multiple of 6
+CHUNK = 96    # values of ell in one panel; a multiple of 6
 GROUP = 2     # blocks of 24 latitudes that share one pass over the coefficients
 SPAN = 32     # doubles for one (latitude, wavenumber) or one ell: four rows of eight lanes
 _PANEL = CHUNK * BLOCK

@@ -13,10 +13,11 @@ from .fourier import SPARE, Lengths
 from .gauss import half_nodes
 from .grids import Grid
 from .grids import grid as named_grid
-from .legendre import BLOCK, coefficients, epsilon, plan_seeds
+from .legendre import BLOCK, coefficients, plan_seeds
+from .vector import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
-STREAM_FROM = 399      # truncation from which Fourier buffers of eight fields bypass the caches
+STREAM_FROM = 32 * 2**20   # bytes from which arrays of eight fields bypass the caches on their way out
 _PAD = BLOCK * many.GROUP
 
 
@@ -28,7 +29,7 @@ def aligned(shape, dtype=np.float64) -> np.ndarray:
     return raw[skip:skip + size].view(dtype).reshape(shape)
 
 
-class Plan:
+class Plan(VectorTransforms):
     """Transforms of triangular truncation ``T`` on one Gaussian grid.
 
     A real field is
@@ -119,6 +120,7 @@ class Plan:
         # eight fields: one task a row; latitude-major and wavenumber-major offsets
         places = np.concatenate([[0], np.cumsum(self._counts)]) * span
         self._many_places, self._many_size = places[:-1].astype(np.int64), int(places[-1])
+        self._streamed = 8 * self._many_size >= STREAM_FROM
         carried = nlat - self._first_row
         starts_m = np.concatenate([[0], np.cumsum(carried)[:-1]])
         self._many_waves = ((starts_m - self._first_row) * span).astype(np.int64)
@@ -235,76 +237,6 @@ class Plan:
         self._direct(values.reshape(-1, self.grid.points), out.reshape(-1, self.ncoef), 0, 0, threads)
         return out
 
-    # --- vector transforms --------------------------------------------------------------------
-
-    def wind(self, vor, div, threads: int = 1):
-        """Zonal and meridional wind from vorticity and divergence.
-
-        ``u cos φ = (im χ - cos φ ∂ψ/∂φ) / a`` and ``v cos φ = (im ψ + cos φ ∂χ/∂φ) / a`` with
-        ``∇²ψ = ζ``, ``∇²χ = D``; the means of ``ζ`` and ``D`` are ignored.  Shapes as in ``inverse``;
-        units 1/s to m/s.
-        """
-        vor, div = self._spectra("vor", vor), self._spectra("div", div)
-        if vor.shape != div.shape:
-            raise ValueError(f"vor has shape {vor.shape} and div {div.shape}; give equal shapes")
-        scale = np.zeros(self.truncation + 1)
-        n = np.arange(1, self.truncation + 1)
-        scale[1:] = -self.radius / (n * (n + 1.0))
-        return self._vector(vor * scale[self.n], div * scale[self.n], threads)
-
-    def gradient(self, spec, threads: int = 1):
-        """Zonal and meridional derivative ``∂f/∂λ / (a cos φ)`` and ``∂f/∂φ / a`` of a spectrum."""
-        spec = self._spectra("spec", spec)
-        return self._vector(None, spec / self.radius, threads)
-
-    def vordiv(self, u, v, threads: int = 1):
-        """Vorticity and divergence of a wind field, shapes as in ``direct``.
-
-        ``ζ = (∂v/∂λ - ∂(u cos φ)/∂φ) / (a cos φ)``, ``D = (∂u/∂λ + ∂(v cos φ)/∂φ) / (a cos φ)``,
-        the derivatives in latitude by parts, so that no value at a pole is needed.
-        """
-        u, v = self._values("u", u), self._values("v", v)
-        if u.shape != v.shape:
-            raise ValueError(f"u has shape {u.shape} and v {v.shape}; give equal shapes")
-        points, wide = self.grid.points, int(self._columns[1][-1])
-        both = np.empty((2, *u.shape[:-1], wide), dtype=np.complex128)
-        for field, into in ((u, both[0]), (v, both[1])):
-            self._direct(field.reshape(-1, points), into.reshape(-1, wide), 1, 1, threads)
-        up, down, here, im = self._derivative()
-        vor = im * both[1][..., here] + down * _shifted(both[0], here) - up * both[0][..., here + 1]
-        div = im * both[0][..., here] - down * _shifted(both[1], here) + up * both[1][..., here + 1]
-        return vor / self.radius, div / self.radius
-
-    def _derivative(self):
-        """``n ε_{n+1}``, ``(n+1) ε_n``, index in the wider layout, ``im``, for every coefficient."""
-        if "derivative" not in self._workspace:
-            m, n = self.m, self.n
-            here = self._columns[1][m] + n - m
-            self._workspace["derivative"] = (n * epsilon(n + 1, m), (n + 1.0) * epsilon(n, m), here, 1j * m)
-        return self._workspace["derivative"]
-
-    def _vector(self, psi, chi, threads):
-        """``(∂χ/∂λ - cos φ ∂ψ/∂φ) / cos φ`` and ``(∂ψ/∂λ + cos φ ∂χ/∂φ) / cos φ`` on the grid."""
-        m, n = self.m, self.n
-        _, _, here, im = self._derivative()
-        u = np.zeros((*chi.shape[:-1], int(self._columns[1][-1])), dtype=np.complex128)
-        v = np.zeros_like(u)
-        # cos φ ∂P_n/∂φ = (n + 1) ε_n P_{n-1} - n ε_{n+1} P_{n+1}
-        raised, lowered = n * epsilon(n + 1, m), (n + 1.0) * epsilon(n, m)
-        u[..., here] = im * chi
-        v[..., here + 1] -= raised * chi
-        inner = n > m
-        v[..., here[inner] - 1] += (lowered * chi)[..., inner]
-        if psi is not None:
-            v[..., here] += im * psi
-            u[..., here + 1] += raised * psi
-            u[..., here[inner] - 1] -= (lowered * psi)[..., inner]
-        shape, points = chi.shape[:-1], self.grid.points
-        result = np.empty((2, *shape, points))
-        for spectrum, into in ((u, result[0]), (v, result[1])):
-            self._inverse(spectrum.reshape(-1, u.shape[-1]), into.reshape(-1, points), 1, 1, threads)
-        return result[0], result[1]
-
     # --- drivers ------------------------------------------------------------------------------
 
     def _groups(self, fields):
@@ -374,11 +306,16 @@ class Plan:
         many.inverse_legendre(
             threads, extra, _flat(spec), columns, self._lanes(len(spec), 2 * spec.shape[1]), self._table,
             self._offset, self._x, self._first_row, self.nlat, self._first, self._seeds, scratch, fourier,
-            self._many_places, self.truncation >= STREAM_FROM)
+            self._many_places, self._streamed)
         north, south = self._rows_of(self._many, len(spec))
         rows.inverse_rows(threads, self._many[0], north, south,
                           self._factors("inverse", self._many_lane, power), *self._row_tables(),
-                          *self._row_scratch(threads), fourier, out.reshape(-1))
+                          *self._row_scratch(threads), fourier, out.reshape(-1), self._streams_to(out))
+
+    def _streams_to(self, out):
+        """Whether every row of every field starts on a cache line, and the array is large."""
+        return (out.nbytes >= STREAM_FROM and out.ctypes.data % 64 == 0
+                and not (self.grid.pl % 8).any())
 
     def _direct_many(self, values, out, extra, power, threads):
         size = many.scratch_size(self.truncation)
@@ -388,7 +325,7 @@ class Plan:
         rows.direct_rows(threads, self._many[0], north, south,
                          self._factors("direct", self._many_lane, power), *self._row_tables(),
                          *self._row_scratch(threads), values.reshape(-1), fourier, self._many_waves,
-                         self.truncation >= STREAM_FROM)
+                         self._streamed)
         many.direct_legendre(
             threads, extra, _flat(out), self._columns[extra], self._lanes(len(out), 2 * out.shape[1]),
             len(out), self._table, self._offset, self._x, self._first_row, self.nlat, self._first,
@@ -403,7 +340,7 @@ class Plan:
             self._first_row, self._first, self._seeds, scratch, fourier, self._single_places,
             self._single_counts)
         rows.inverse_rows(threads, *self._single, self._factors("inverse", self._single_lane, power),
-                          *self._row_tables(), *self._row_scratch(threads), fourier, out.reshape(-1))
+                          *self._row_tables(), *self._row_scratch(threads), fourier, out.reshape(-1), False)
 
     def _direct_one(self, values, out, extra, power, threads):
         size = single.scratch_size(self.truncation, self._first.shape[1])
@@ -449,11 +386,6 @@ class Plan:
 def _flat(spectra):
     """Complex array as a flat float64 view, real and imaginary parts in turn."""
     return spectra.view(np.float64).reshape(-1)
-
-
-def _shifted(wide, here):
-    """Coefficients of degree ``n - 1`` (of some finite number where there is none)."""
-    return wide[..., np.maximum(here - 1, 0)]
 
 
 def _checked(grid, truncation):

@@ -65,8 +65,11 @@ def _separate(z, count, n, even, odd, fourier, places, column, whole, streaming,
 
 
 @kernel
-def _write(z, n, out, north, south, whole):
-    """Real parts of ``z[n, 2, 8]`` to the northern rows, imaginary parts to the southern ones."""
+def _write(z, n, out, north, south, whole, streaming):
+    """Real parts of ``z[n, 2, 8]`` to the northern rows, imaginary parts to the southern ones.
+
+    ``streaming`` promises rows that start on cache lines.
+    """
     body = n - n % 8 if whole else 0
     for part in range(2):
         rows = south if part else north
@@ -75,6 +78,16 @@ def _write(z, n, out, north, south, whole):
             o = 16 * j + 8 * part
             r = transpose8(load(z, o), load(z, o + 16), load(z, o + 32), load(z, o + 48),
                            load(z, o + 64), load(z, o + 80), load(z, o + 96), load(z, o + 112))
+            if streaming:
+                stream(out, p7 + j, r[7])
+                stream(out, p6 + j, r[6])
+                stream(out, p5 + j, r[5])
+                stream(out, p4 + j, r[4])
+                stream(out, p3 + j, r[3])
+                stream(out, p2 + j, r[2])
+                stream(out, p1 + j, r[1])
+                stream(out, p0 + j, r[0])
+                continue
             # a missing field has the place of the last one, which is written after it
             store(out, p7 + j, r[7])
             store(out, p6 + j, r[6])
@@ -122,7 +135,7 @@ def _eight(row):
 
 @kernel
 def _inverse_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                   spare, largest, fourier, out):
+                   spare, largest, fourier, out, streaming):
     half = 16 * largest
     x, y, sums = spare[:half], spare[half:2 * half], spare[2 * half:]
     for i in range(t, where.shape[0], threads):
@@ -130,16 +143,17 @@ def _inverse_share(t, threads, where, north, south, factors, lengths, radices, p
         n = lengths[id]
         _expand(fourier, o, count, n, load(factors[i], 0), load(factors[i], 8), x)
         z = y if transform(x, y, id, lengths, radices, partner, chirp, starts, table, sums) else x
-        _write(z, n, out, _eight(north[i]), _eight(south[i]), whole != 0)
+        _write(z, n, out, _eight(north[i]), _eight(south[i]), whole != 0, streaming)
+    fence()
 
 
 @kernel(parallel=True)
 def inverse_rows(threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                 scratch, largest, fourier, out):
+                 scratch, largest, fourier, out, streaming):
     """Fourier part of the inverse transform: ``out`` (flat) from the latitude-major buffer."""
     for t in numba.prange(threads):
         _inverse_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts,
-                       table, scratch[t], largest, fourier, out)
+                       table, scratch[t], largest, fourier, out, streaming)
 
 
 @kernel
