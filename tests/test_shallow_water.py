@@ -104,13 +104,15 @@ def test_balanced_jet_stays_and_perturbed_one_moves():
 
 
 def test_unstable_jet_at_day_six():
-    """Published vorticity contours at day six run from -1.1e-4 to 1.5e-4 1/s."""
+    """T85 against what T213 finds; a jet too weakly diffused, or aliased, is not compared."""
     problem = sw.Problem(85, "F64", "galewsky", dt=450.0, hours=144.0, diffusion=6.0)
     result = sw.run(problem, sw.setup(problem))
     checks = {check.name: check for check in sw.verify(problem, result)}
     assert all(check.ok for check in checks.values())
-    assert checks["smallest vorticity at day six, 1/s"].expected == -1.1e-4
-    assert checks["largest vorticity at day six, 1/s"].expected == 1.5e-4
+    assert {"smallest vorticity at day six, 1/s", "largest vorticity at day six, 1/s"} <= set(checks)
+    flat = result._replace(spectra=0.5 * result.spectra)
+    assert not all(check.ok for check in sw.verify(problem, flat))
+    assert len(sw.verify(replace(problem, diffusion=48.0), result)) == len(checks) - 2
 
 
 def test_jet_is_balanced_and_shaped_as_published():

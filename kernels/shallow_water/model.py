@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import get_num_threads, set_num_threads
 
+from kernels._contract import require_range
 from kernels._resources import require_disk, require_memory, require_threads
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
@@ -165,6 +166,35 @@ class Stepper:
         found = plan.inverse(np.stack([self.now[1], self.now[0]]), threads=self.threads)
         found[0] = (found[0] + state.mean) / GRAVITY + state.ground_height
         return found
+
+
+def step_times(problem: Problem, state: State, steps: int = 5, threads: int = 1) -> dict[str, np.ndarray]:
+    """Seconds of each section in each of ``steps`` time steps, float64[steps], after one that is not kept.
+
+    ``output`` times one output step in a temporary folder instead, once for every entry.
+
+    Raises
+    ------
+    ValueError
+        If ``steps`` or ``threads`` is out of range.
+    OSError
+        If an output step does not fit on the disk.
+    """
+    require_range("steps", steps, 1, 10**6)
+    found = {name: np.zeros(steps) for name in SECTIONS}
+    with _threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
+        require_disk(temporary, 16 * state.plan.grid.points, "an output step")
+        stepper = Stepper(problem, state, threads)
+        stepper.step()
+        for k in range(steps):
+            before = dict(stepper.seconds)
+            stepper.step()
+            begin = perf_counter()
+            _write(stepper, Path(temporary), 0)
+            stepper.seconds["output"] += perf_counter() - begin
+            for name, value in stepper.seconds.items():
+                found[name][k] = value - before[name]
+    return found
 
 
 def _write(stepper, folder, number):
