@@ -9,13 +9,13 @@ comparison can hold: execution counts and text.  Pictures, HTML and the outputs 
 import argparse
 import ast
 import hashlib
-import os
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 import nbformat
+
+from companion._files import sentence, write_atomically
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
 IGNORED = {"nbval-ignore-output", "nbval-skip"}
@@ -139,8 +139,10 @@ def problems(path: Path) -> list[str]:
     try:
         notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
         nbformat.validate(notebook)
-    except (OSError, ValueError, nbformat.ValidationError) as error:
-        return [f"{path.name}: cannot be read as a notebook: {str(error).splitlines()[0]}"]
+    except OSError as error:
+        return [sentence(error)]
+    except (ValueError, KeyError, AttributeError, nbformat.ValidationError) as error:
+        return [f"{path.name}: cannot be read as a notebook: {str(error).splitlines()[0][:200]}"]
     wanted, found = normal(notebook), []
     for number, (cell, form) in enumerate(zip(notebook.cells, wanted.cells, strict=True), start=1):
         where = f"{path.name}, cell {number}"
@@ -180,20 +182,32 @@ def normalise(path: Path, execute: bool = True) -> bool:
     after = text(normal(notebook))
     if after == before:
         return False
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(after)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_atomically(path, lambda temporary: temporary.write_text(after, encoding="utf-8"), overwrite=True)
     return True
 
 
+def _stored(path: Path, execute: bool) -> str | None:
+    """Normalise one notebook for the command line; a sentence where that was impossible."""
+    from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
+
+    try:
+        changed = normalise(path, execute)
+    except CellExecutionError as error:
+        reason = f"a cell failed with {error.ename} ({error.evalue}); mend it"
+    except (CellControlSignal, DeadKernelError, nbformat.ValidationError) as error:
+        reason = str(error).splitlines()[0]
+    except OSError as error:
+        return sentence(error)
+    except (KeyError, AttributeError, ValueError):
+        reason = "it is no notebook"
+    else:
+        print(f"{path.name}: {'stored' if changed else 'unchanged'}")
+        return None
+    return f"{path.name}: left as it was, because {reason}"
+
+
 def main(arguments=None) -> int:
-    """Command line; the exit status is 1 when ``check`` found something."""
+    """Command line; the exit status is 1 when something departs from the form or could not be stored."""
     parser = argparse.ArgumentParser("python -m companion.notebooks", description=__doc__.splitlines()[0])
     parser.add_argument("command", choices=("normalise", "check"))
     parser.add_argument("notebook", nargs="*", help="all of notebooks/ when none is named")
@@ -201,13 +215,14 @@ def main(arguments=None) -> int:
     chosen = parser.parse_args(arguments)
     found = []
     for path in paths(chosen.notebook):
-        if chosen.command == "normalise":
-            changed = normalise(path, execute=not chosen.keep_outputs)
-            print(f"{path.name}: {'stored' if changed else 'unchanged'}")
-        found += problems(path)
+        failure = _stored(path, not chosen.keep_outputs) if chosen.command == "normalise" else None
+        found += problems(path) if failure is None else [failure]
     print("\n".join(found), file=sys.stderr, end="\n" if found else "")
     return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted; no unfinished file is left")

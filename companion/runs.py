@@ -18,17 +18,16 @@ outputs                other results by name: ``value``, ``units``, optional ``d
 import json
 import math
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 
 from companion import machine
+from companion._files import write_atomically
 from companion.statistics import median_interval
 
 SCHEMA = "supercomputers-rerun/run-record"
@@ -44,7 +43,9 @@ class RunRecordError(ValueError):
 
 
 @lru_cache
-def _validator() -> jsonschema.Draft202012Validator:
+def _validator():
+    import jsonschema      # late: its format checkers compile a grammar, which takes over a second
+
     schema = json.loads((Path(__file__).parent / "run_record.schema.json").read_text(encoding="utf-8"))
     return jsonschema.Draft202012Validator(schema)
 
@@ -77,7 +78,9 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
     version = record.get("version")
     if isinstance(version, int) and version > VERSION:
         raise RunRecordError(f"{name} has version {version}, this code reads up to {VERSION}; update it")
-    error = jsonschema.exceptions.best_match(_validator().iter_errors(record))
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator().iter_errors(record))
     if error is not None:
         place = ".".join(map(str, error.absolute_path)) or "the record"
         reason = error.message if len(error.message) < 200 else error.message[:200] + "…"
@@ -114,38 +117,6 @@ def file_name(record: dict[str, Any]) -> str:
     stamp = record["date"].replace("-", "").replace(":", "")
     preset = "".join(letter if letter.isalnum() else "-" for letter in record["preset"])
     return f"{record['experiment']}_{preset}_t{record['threads']}_{stamp}.json"
-
-
-def write_atomically(path, write, overwrite: bool = False) -> Path:
-    """Let ``write(temporary path)`` fill a file that then takes the name ``path``.
-
-    The temporary file lies in the same folder and is removed whatever happens, Ctrl-C included.
-
-    Raises
-    ------
-    FileExistsError
-        ``path`` exists and ``overwrite`` is false.
-    OSError
-        The folder cannot be written, or the disk is full.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists and is never replaced silently; choose another name or folder")
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
-    try:
-        os.close(handle)
-        write(Path(name))
-        with open(name, "rb") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)      # mkstemp keeps files private
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
 
 
 def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:

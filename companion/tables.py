@@ -8,7 +8,6 @@ descriptors by ``python -m companion.tables package``.  ``data/README.md`` gives
 
 import json
 import math
-import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ import xarray as xr
 
 from companion import _csv, _layouts
 from companion._csv import TableError, half_unit
+from companion._files import write_atomically
 
 __all__ = [
     "TableError",
@@ -336,14 +336,9 @@ def package() -> dict:
 
 def write_package() -> Path:
     """Write ``data/datapackage.json`` (atomically) and return its path."""
-    path = DATA / "datapackage.json"
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        temporary.write_text(json.dumps(package(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    content = json.dumps(package(), indent=1, ensure_ascii=False) + "\n"
+    return write_atomically(DATA / "datapackage.json",
+                            lambda path: path.write_text(content, encoding="utf-8"), overwrite=True)
 
 
 if __name__ == "__main__":

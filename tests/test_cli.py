@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
-from companion import __main__ as cli
+from companion import _cli as cli
 from companion import doctor, experiments, runs
 from companion.doctor import Finding
 
@@ -59,10 +59,11 @@ def test_run_lists(call, toy_experiment):
     (["toy-sum", "--threads", "100000"], "threads = 100000 is outside 1 …"),
     (["toy-sum", "--budget", "-1"], "budget = -1.0"),
     (["toy-sum", "--rounds", "0"], "rounds = 0"),
+    (["toy-sum", "--seed", "-1"], "seed = -1 must be a whole number"),
     ([], "name an experiment"),
 ])
 def test_bad_requests_are_one_sentence(call, toy_experiment, tmp_path, arguments, message):
-    code, _, err = call("run", *arguments, "--out", tmp_path)
+    code, _, err = call("run", *arguments, "--out", tmp_path / "new" / "folder")
     assert code == 2
     assert message in sentence(err)
     assert list(tmp_path.iterdir()) == []
@@ -83,7 +84,7 @@ def test_too_little_memory_is_one_sentence(call, toy_experiment, toy, tmp_path, 
 
 def test_an_unverified_result_has_its_own_code_and_no_record(call, toy_experiment, toy, tmp_path):
     toy.wrong_from = 1
-    code, _, err = call("run", "toy-sum", "--out", tmp_path)
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new" / "folder")
     assert code == 3 and "not reported" in sentence(err)
     assert list(tmp_path.iterdir()) == []
 
@@ -98,9 +99,10 @@ def test_an_unwritable_folder_is_found_before_measuring(call, toy_experiment, to
     def refuse(**options):
         raise OSError(30, "Read-only file system", str(options["dir"]))
     monkeypatch.setattr(cli.tempfile, "TemporaryFile", refuse)
-    code, _, err = call("run", "toy-sum", "--out", tmp_path)
-    assert code == 2 and "Read-only file system" in sentence(err)
-    assert toy.calls == 0
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new")
+    assert code == 2 and "Read-only file system; choose a folder that can be written" in sentence(err)
+    assert str(tmp_path / "new") in err
+    assert toy.calls == 0 and list(tmp_path.iterdir()) == []
 
 
 def test_a_file_in_place_of_the_folder(call, toy_experiment, toy, tmp_path):
@@ -114,8 +116,8 @@ def test_a_disk_that_fills_while_writing(call, toy_experiment, tmp_path, monkeyp
     def full(handle):
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(runs.os, "fsync", full)
-    code, _, err = call("run", "toy-sum", "--out", tmp_path)
-    assert code == 2 and "No space left" in sentence(err)
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new")
+    assert code == 2 and "No space left on device; free space there" in sentence(err)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -143,8 +145,23 @@ main()
 """
 
 
-def test_an_interrupt_leaves_nothing(tmp_path):
-    code = SLOW.format(tests=str(ROOT / "tests"), out=str(tmp_path))
+IMPORTING = """
+import sys, time
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "companion.bench":
+            print("running", flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Finder())
+from companion.__main__ import main
+sys.argv = ["companion", "run", "--list", "--out", {out!r}]
+main()
+"""
+
+
+@pytest.mark.parametrize("program", [SLOW, IMPORTING], ids=["measuring", "importing"])
+def test_an_interrupt_leaves_nothing(tmp_path, program):
+    code = program.format(tests=str(ROOT / "tests"), out=str(tmp_path / "new"))
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
     try:
@@ -155,7 +172,7 @@ def test_an_interrupt_leaves_nothing(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert sentence(err) == "companion: interrupted; nothing was written"
+    assert sentence(err) == "companion: interrupted; no unfinished file is left"
     assert os.listdir(tmp_path) == []
 
 
@@ -237,6 +254,85 @@ def test_export_knows_two_formats(call, two_records, tmp_path):
     code, _, err = call("export", two_records[0], "--to", tmp_path / "one.xlsx")
     assert code == 2 and ".csv or .nc" in sentence(err)
     assert not (tmp_path / "one.xlsx").exists()
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["run", "--list"]])
+def test_output_that_cannot_be_written_is_one_sentence(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "companion", *command], cwd=ROOT, text=True, stdout=full,
+                              stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert "No space left on device" in sentence(done.stderr)
+
+
+def test_a_reader_who_leaves_early_is_no_error():
+    process = subprocess.Popen([sys.executable, "-m", "companion", "run", "--list"], cwd=ROOT, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait()) == ("", 0)
+    process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def solution(tmp_path_factory):
+    """A solution file of NHT-1's smallest problem, as BT computes it."""
+    from kernels.files import application
+
+    problem = application.Problem(IW=5, folder=str(tmp_path_factory.mktemp("solution")))
+    result = application.run(problem, application.setup(problem))     # its file lives as long as it does
+    yield result.path
+
+
+def test_verify_prints_the_diagonal_and_the_checks(call, solution):
+    code, out, err = call("verify", solution)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    diagonal = [float(line) for line in lines[:12 * 12 * 5]]      # dumps, points, components
+    assert diagonal[:5] != diagonal[5:10]
+    assert len(lines) == 12 * 12 * 5 + 6                           # checksums, five norms
+    assert sum("mean error norm" in line for line in lines) == 5
+    assert len(call("verify", solution, "--no-diagonal")[1].splitlines()) == 6
+
+
+def test_verify_of_a_damaged_dump_has_its_own_code(call, solution, tmp_path):
+    damaged = bytearray(solution.read_bytes())
+    damaged[5000] ^= 1
+    (tmp_path / "damaged").write_bytes(damaged)
+    code, _, err = call("verify", tmp_path / "damaged", "--no-diagonal")
+    assert code == 3 and "checksum" in sentence(err)
+
+
+def test_verify_of_a_wrong_solution_has_its_own_code(call, tmp_path):
+    import numpy as np
+
+    from kernels.files.solution import SolutionWriter
+
+    with SolutionWriter(tmp_path / "wrong", 12, 60, 5) as writer:
+        for step in range(5, 61, 5):
+            writer.write(step, np.ones((12, 12, 12, 5)))
+    code, out, err = call("verify", tmp_path / "wrong", "--no-diagonal")
+    assert code == 3 and "mean error norm" in sentence(err)
+
+
+@pytest.mark.parametrize(("content", "reason"), [
+    (None, "No such file"),
+    (b"", "is truncated"),
+    (b"hello, world, this is text", "is not an NHT-1 solution file"),
+    (b"\x89HDF\r\n\x1a\n" + bytes(100), ""),
+    ("cut", "is truncated"),
+    ("folder", ""),
+], ids=["absent", "empty", "text", "hdf", "cut", "folder"])
+def test_verify_refuses_foreign_and_truncated_files(call, solution, tmp_path, content, reason):
+    path = tmp_path / "foreign"
+    if content == "cut":
+        path.write_bytes(solution.read_bytes()[:-100])
+    elif content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    code, out, err = call("verify", path)
+    assert (code, out) == (2, "")
+    assert reason in sentence(err) and "foreign" in err
 
 
 @pytest.mark.parametrize(("required", "code"), [(True, 1), (False, 0)])

@@ -113,3 +113,12 @@ def test_the_report_puts_the_remedy_under_what_is_missing():
 def test_every_need_has_a_check_that_answers():
     for check in doctor.NEEDS.values():
         assert isinstance(check(), Finding)
+
+
+def test_a_temporary_folder_that_python_passes_over_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert "TMPDIR" not in doctor.scratch().detail
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "read-only"))
+    found = doctor.scratch()
+    assert not found.ok and f"TMPDIR = {tmp_path / 'read-only'} cannot be written" in found.detail

@@ -180,3 +180,27 @@ def test_strict_comparison_sees_a_changed_result(tmp_path):
             check=False,
         )
         assert done.returncode == status, done.stdout
+
+
+BROKEN = {"absent": None, "text": "no notebook", "list": "[]", "empty": "{}"}
+
+
+@pytest.mark.parametrize("command", ["check", "normalise"])
+@pytest.mark.parametrize("kind", BROKEN)
+def test_what_is_no_notebook_is_one_sentence(tmp_path, capsys, command, kind):
+    path = tmp_path / "x.ipynb"
+    if BROKEN[kind] is not None:
+        path.write_text(BROKEN[kind])
+    assert notebooks.main([command, str(path)]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "x.ipynb" in line
+    assert [each.name for each in tmp_path.iterdir()] == ([] if kind == "absent" else ["x.ipynb"])
+
+
+def test_a_failing_cell_is_one_sentence_and_changes_nothing(tmp_path, capfd):
+    path = tmp_path / "x.ipynb"
+    source = notebooks.text(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")]))
+    path.write_text(source)
+    assert notebooks.main(["normalise", str(path)]) == 1
+    assert "x.ipynb: left as it was, because a cell failed with ZeroDivisionError" in capfd.readouterr().err
+    assert path.read_text() == source

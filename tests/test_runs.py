@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from companion import runs
+from companion._files import write_atomically
 from companion.runs import RunRecordError, committed, dataset, load, read, save, validate
 
 
@@ -236,7 +237,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
         with open("/dev/full", "w") as file:
             file.write("x" * 10_000)
     with pytest.raises(OSError, match="No space left"):
-        runs.write_atomically(tmp_path / "x.json", fill)
+        write_atomically(tmp_path / "x.json", fill)
     assert os.listdir(tmp_path) == []
 
 

@@ -7,6 +7,7 @@ broken kernel stops its own experiments and nothing else.
 
 import importlib
 import pkgutil
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from companion import bench, doctor, machine, runs
 from companion.bench import Case, Measurement
 
-__all__ = ["Case", "Experiment", "REGISTER", "Unavailable", "experiment", "listing", "register", "run",
+__all__ = ["Case", "Experiment", "REGISTER", "Unavailable", "accept", "experiment", "listing", "register", "run",
            "run_record", "unavailable"]
 
 PRESETS = ("quick", "paper", "modern")
@@ -99,6 +100,25 @@ def listing(document: str | None = None):
     return pd.DataFrame(rows, columns=["id", "document", "item", "title", "presets", "needs", "available"])
 
 
+def accept(id: str, preset: str = "quick", threads: int = 1, budget: float | None = None, seed: int = 0,
+           rounds: int | None = None) -> Experiment:
+    """The entry, if this machine can run it as asked; see :func:`run_record` for what is refused."""
+    entry = experiment(id)
+    if preset not in entry.presets:
+        raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
+    machine.require_threads(threads)
+    if budget is not None and not budget > 0:
+        raise ValueError(f"budget = {budget!r} s must be above zero")
+    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise ValueError(f"seed = {seed!r} must be a whole number from 0 to 2**63 - 1")
+    if rounds is not None and (isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1):
+        raise ValueError(f"rounds = {rounds!r} must be a whole number of at least 1")
+    reason = unavailable(entry)
+    if reason:
+        raise Unavailable(reason)
+    return entry
+
+
 def run_record(id: str, preset: str = "quick", threads: int = 1, budget: float | None = None, seed: int = 0,
                rounds: int | None = None, folder=None, progress: bool = True) -> dict[str, Any]:
     """Run one experiment and return its record, ready for :func:`companion.runs.save`.
@@ -111,30 +131,24 @@ def run_record(id: str, preset: str = "quick", threads: int = 1, budget: float |
     budget : float, optional
         Seconds; by default what the experiment gives its preset.
     seed : int
-        Seeds states and order.
+        Seeds states and order; 0 … 2**63 - 1.
     rounds : int, optional
         Samples per case; by default the experiment's.
     folder : path, optional
-        The folder whose filesystem the experiment uses; its type is recorded.
+        The folder whose filesystem the experiment uses; its type is recorded.  By default the folder for
+        temporary files, where experiments write theirs.
 
     Raises
     ------
     ValueError
-        Unknown id or preset, threads or budget out of range.
+        Unknown id or preset; threads, budget, seed or rounds out of range.
     Unavailable
         The machine lacks something.
     UnverifiedError, MemoryError
         See :func:`companion.bench.measure`.
     """
-    entry = experiment(id)
-    if preset not in entry.presets:
-        raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
-    machine.require_threads(threads)
-    if budget is not None and not budget > 0:
-        raise ValueError(f"budget = {budget!r} s must be above zero")
-    reason = unavailable(entry)
-    if reason:
-        raise Unavailable(reason)
+    entry = accept(id, preset, threads, budget, seed, rounds)
+    folder = tempfile.gettempdir() if folder is None else folder
     date = runs.now()
     cases = entry.cases(preset, threads)
     measurements = bench.measure(

@@ -121,6 +121,32 @@ def _group_curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+def verify_solution(path) -> tuple[list[str], list]:
+    """The separate verification of the report: one sequential pass over a solution file.
+
+    Returns
+    -------
+    lines : list of str
+        The diagonal u(i,i,i,m) of every dump, a value a line.
+    checks : list of kernels._contract.Check
+        Checksums of the dumps; where BT-IO publishes them for (N, NS, IW), the mean error norms.
+
+    Raises
+    ------
+    ValueError
+        The file is no solution file, truncated, or holds values that are not finite.
+    OSError
+        It cannot be read.
+    """
+    from kernels.files import application, verification
+    from kernels.files.layout import open_solution
+
+    with open_solution(path) as solution:
+        N = solution.N
+    found = verification.verify_file(path, application.exact_plane(N) if N >= 3 else None)
+    return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]
+
+
 register(Experiment("nht1-solver", "nht1", "N1", "Block-tridiagonal solver BT by class and threads",
                     _solver, rounds=7, budgets={"quick": 15.0, "paper": 240.0, "modern": 600.0}))
 register(Experiment("nht1-io", "nht1", "N1-N6, N8, N9",
