@@ -31,7 +31,19 @@ from kernels._jit import kernel
 from kernels._resources import require_memory
 from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.lanes import WIDTHS, any_true, both, fma, less, load, one_by_one, root, select, store
+from kernels.routines.lanes import (
+    WIDTHS,
+    any_true,
+    both,
+    fma,
+    less,
+    load,
+    one_by_one,
+    root,
+    select,
+    store,
+    wide,
+)
 from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
 
 ROUTINE = "CLOUDSC"
@@ -44,9 +56,9 @@ C0, C1 = 1.0e-4, 300.0   # 1/s; growth by collection, with √F in (kg/(m² s))^
 LCRIT = 3.0e-4           # in-cloud water where precipitation sets in, kg/kg
 ALPHA = 6.0e-3           # evaporation of rain, 1/s with √R
 
-# Operations of one point whose every step is taken; tests/test_routines.py counts them.
-_DIVIDES, _ROOTS, _EXPS = 8, 3, 2
-_FLOPS = 80 + _DIVIDES + _ROOTS + _EXPS * EXP_FLOPS
+# Operations of one point whose every step is taken; tests/test_routines_counts.py counts them.
+_DIVIDES, _ROOTS, _EXPS = 9, 3, 2
+_FLOPS = 68 + _DIVIDES + _ROOTS + _EXPS * EXP_FLOPS
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,6 @@ class State:
 @kernel(inline=True)
 def one_level(t, q, water, p, dp, rain, snow, dt):
     """One level of one number of columns: (T, q, l, b, R, S) after it."""
-    zero = 0.0 * t
     mass = dp * (1.0 / (G * dt))               # kg/(m² s) of flux that a unit of mixing ratio makes
     x = 1.0 / (t - T1)
     n = (EPS * E0) * exp(A * ((t - T0) * x))
@@ -93,41 +104,41 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
     slope = ((p * (L / CP * A * (T0 - T1))) * (qs * qs)) * (x * x)  # L/cp dqs/dT = slope / n
     wet, clear = less(qs, q), less(q, qs)
 
-    cover = zero
+    cover = wide(0.0, t)
     humid = less(U0 * qs, q)
     if any_true(humid):
-        dry = select(clear, (qs - q) / (qs * (1.0 - U0)), zero)
-        cover = select(humid, 1.0 - root(select(humid, dry, zero)), zero)
+        dry = select(clear, (qs - q) / (qs * (1.0 - U0)), 0.0)
+        cover = select(humid, 1.0 - root(select(humid, dry, 0.0)), 0.0)
     if any_true(wet):
-        change = select(wet, n * (q - qs) / (n + slope), zero)
+        change = select(wet, n * (q - qs) / (n + slope), 0.0)
         t, q, water = fma(change, L / CP, t), q - change, water + change
-    thin = both(less(zero, water), clear)
+    thin = both(less(0.0, water), clear)
     if any_true(thin):
         lost = ((1.0 - cover) * (qs - q)) * (MIXING * dt)
-        lost = select(thin, select(less(lost, water), lost, water), zero)
+        lost = select(thin, select(less(lost, water), lost, water), 0.0)
         t, q, water = fma(lost, -L / CP, t), q + lost, water - lost
-    cloudy = less(1.0e-12 + zero, water)
+    cloudy = less(1.0e-12, water)
     if any_true(cloudy):
-        inside = water / (select(less(cover, 0.05 + zero), 0.05 + zero, cover) * LCRIT)
-        inside = select(less(inside, 6.0 + zero), inside, 6.0 + zero)
+        inside = water / (select(less(cover, 0.05), 0.05, cover) * LCRIT)
+        inside = select(less(inside, 6.0), inside, 6.0)
         rate = (fma(root(rain + snow), C1 / 15.0, 1.0) * (C0 * dt)) * (1.0 - exp(-(inside * inside)))
-        change = select(cloudy, water - water / (1.0 + rate), zero)
+        change = select(cloudy, water - water / (1.0 + rate), 0.0)
         water = water - change
-        cold = less(t, T0 + zero)
-        frozen = select(cold, change, zero)
+        cold = less(t, T0)
+        frozen = select(cold, change, 0.0)
         t = fma(frozen, LF / CP, t)
         snow, rain = fma(frozen, mass, snow), fma(change - frozen, mass, rain)
-    melting = both(less(zero, snow), less(T0 + zero, t))
+    melting = both(less(0.0, snow), less(T0, t))
     if any_true(melting):
         most = (t - T0) * mass * (CP / LF)
-        melted = select(melting, select(less(most, snow), most, snow), zero)
+        melted = select(melting, select(less(most, snow), most, snow), 0.0)
         t = fma(melted / mass, -LF / CP, t)
         snow, rain = snow - melted, rain + melted
-    falling = both(less(zero, rain), clear)
+    falling = both(less(0.0, rain), clear)
     if any_true(falling):
         r = (ALPHA * dt) * root(rain)
         wanted = mass * ((1.0 - cover) * (qs - q) * r) / (1.0 + r)
-        lost = select(falling, select(less(wanted, rain), wanted, rain), zero)
+        lost = select(falling, select(less(wanted, rain), wanted, rain), 0.0)
         change = lost / mass
         t, q, rain = fma(change, -L / CP, t), q + change, rain - lost
     return t, q, water, cover, rain, snow
@@ -138,7 +149,7 @@ def sweep(given, new, fallen, field, ground, first, end, levels, row, count, dt,
     """Blocks ``first`` to ``end``; ``field`` and ``ground`` are the sizes of one field of each kind."""
     for b in range(first, end):
         for lane in range(0, count, len(width)):
-            rain = 0.0 * load(given, b * levels * row + lane, width)
+            rain = wide(0.0, load(given, b * levels * row + lane, width))
             snow = rain
             for level in range(levels):
                 i = (b * levels + level) * row + lane

@@ -171,6 +171,15 @@ def gather(typingctx, array, position, offset):
 
 
 @intrinsic
+def wide(typingctx, value, x):
+    """The float64 ``value``, in as many lanes as x has."""
+    def codegen(context, builder, sig, args):
+        return _widen(builder, x, types.float64, args[0]) if x == Vector else args[0]
+
+    return x(types.float64, x), codegen
+
+
+@intrinsic
 def fma(typingctx, a, b, c):
     """a·b + c with one rounding."""
     given, kind = (a, b, c), _common(a, b, c)

@@ -76,7 +76,9 @@ def multiply(weights, w0, ws, x, x0, xs, out, o0, os, rows, depth, count, width)
     """The product for ``rows`` rows and ``count`` places of a row (whole vectors), offsets in doubles."""
     r = 0
     while r < rows:
-        tall, short = rows - r >= 12, rows - r >= 4
+        # the last panel starts early enough to be full: a few rows are computed twice, alike
+        tall, short = rows >= 12 and rows - r > 4, rows >= 4
+        r = min(r, rows - 12) if tall else min(r, rows - 4) if short else r
         w, o, i = w0 + r, o0 + r * os, 0
         while i < count:
             wide = count - i >= 2 * len(width)

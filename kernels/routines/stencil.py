@@ -6,7 +6,7 @@ float64, so that it lies in the same kind of array as the weights.
 """
 
 from kernels._jit import kernel
-from kernels.routines.lanes import floor, fma, gather, less, load, one_by_one, select, store
+from kernels.routines.lanes import floor, fma, gather, less, load, one_by_one, select, store, wide
 
 
 @kernel(inline=True)
@@ -16,8 +16,8 @@ def box(x, y, z, last, along, up):
     ``last`` is the number of the last layer; the position counts from the first point of the grid.
     """
     column, row, layer = floor(x), floor(y), floor(z)
-    layer = select(less(layer, 0.0 * z), 0.0 * z, layer)
-    layer = select(less(last + 0.0 * z, layer), last + 0.0 * z, layer)
+    layer = select(less(layer, 0.0), 0.0, layer)
+    layer = select(less(last, layer), last, layer)
     return fma(layer, up, fma(row, along, column)), x - column, y - row, z - layer
 
 
@@ -51,20 +51,20 @@ def trajectory(wind, arrival, departure, size, start, along, up, first, end, lev
             for lane in range(0, count, len(width)):
                 x = one_by_one(load(arrival, 2 * b * row + lane, width))
                 y = load(arrival, (2 * b + 1) * row + lane, width)
-                z = 0.0 * x + level
-                u, v, w = 0.0 * x, 0.0 * x, 0.0 * x
+                z = wide(float(level), x)
+                u, v, w = wide(0.0, x), wide(0.0, x), wide(0.0, x)
                 for _ in range(iterations):
                     middle = fma(w, -0.5, z)
-                    middle = select(less(middle, 0.0 * z), 0.0 * z, middle)
-                    middle = select(less(top + 0.0 * z, middle), top + 0.0 * z, middle)
+                    middle = select(less(middle, 0.0), 0.0, middle)
+                    middle = select(less(top, middle), top, middle)
                     p, dx, dy, dz = box(fma(u, -0.5, x), fma(v, -0.5, y), middle, top - 1.0,
                                         float(along), float(up))
                     u = eight_corners(wind, p, start, along, up, dx, dy, dz)
                     v = eight_corners(wind, p, size + start, along, up, dx, dy, dz)
                     w = eight_corners(wind, p, 2 * size + start, along, up, dx, dy, dz)
                 z = z - w
-                z = select(less(z, 0.0 * z), 0.0 * z, z)
-                z = select(less(top + 0.0 * z, z), top + 0.0 * z, z)
+                z = select(less(z, 0.0), 0.0, z)
+                z = select(less(top, z), top, z)
                 o = 3 * (b * levels + level) * row + lane
                 store(departure, o, x - u)
                 store(departure, o + row, y - v)
@@ -96,11 +96,11 @@ def weights(departure, stencil, along, up, first, end, levels, row, count, top, 
             for axis, s in enumerate((dx, dy, dz)):
                 w0, w1, w2, w3 = cubic_weights(s)
                 if axis == 2:   # linear in the outermost layers
-                    outside, zero = less(z, 1.0 + 0.0 * z), 0.0 * z
-                    w0, w3 = select(outside, zero, w0), select(outside, zero, w3)
+                    outside = less(z, 1.0)
+                    w0, w3 = select(outside, 0.0, w0), select(outside, 0.0, w3)
                     w1, w2 = select(outside, 1.0 - s, w1), select(outside, s, w2)
-                    outside = less(top - 1.0 + zero, z)
-                    w0, w3 = select(outside, zero, w0), select(outside, zero, w3)
+                    outside = less(top - 1.0, z)
+                    w0, w3 = select(outside, 0.0, w0), select(outside, 0.0, w3)
                     w1, w2 = select(outside, 1.0 - s, w1), select(outside, s, w2)
                 at = o + (4 + 4 * axis) * row
                 store(stencil, at, w0)
