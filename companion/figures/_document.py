@@ -18,6 +18,11 @@ def document_table(document: str, name: str) -> Table:
     cells = tables.text(document, name)
     if "note" in cells and not cells["note"].any():
         cells = cells.drop(columns="note")
+    if "facts" in about and "description" in cells:
+        # A fact's identifier is for programs; its description says the same to a reader, and comes first.
+        facts = about["facts"]
+        first = ["description", *facts["values"], facts["unit"]]
+        cells = cells[first + [name for name in cells if name not in (*first, facts["key"])]]
     units = {field["name"]: field["unit"] for field in about["schema"]["fields"]
              if field.get("unit") not in (None, "1", "count") and field["name"] in cells}
     return table(cells, caption=f"{about['title']}. {tables.source(document, about)}.", units=units,
