@@ -187,7 +187,7 @@ def test_out_is_written_and_checked():
         plan.inverse(spectrum, out=out[:, ::2])
 
 
-@pytest.mark.parametrize("name, truncation, streamed", [("N200", 399, False), ("F320", 520, True)])
+@pytest.mark.parametrize("name, truncation, streamed", [("N200", 399, False), ("F320", 639, True)])
 def test_long_rows_and_streamed_buffers(name, truncation, streamed):
     """Large arrays of eight fields take non-temporal stores; a few rows against plain sums."""
     plan = spectral.Plan(name, truncation)
