@@ -9,7 +9,7 @@ from kernels._contract import require_choice, require_range
 from kernels.spectral import Plan
 
 from .diagnostics import by_degree, change_truncation, kinetic_energy_spectrum
-from .model import Stepper, run, setup
+from .model import Stepper, _threads, run, setup
 from .problem import BUILDS, GRAVITY, RADIUS, RELATIONS, Problem, grid_for
 
 
@@ -105,8 +105,9 @@ def _heights(problem, seed, leads, threads):
     stepper = Stepper(problem, state, threads)
     found = []
     for lead in leads:
-        while stepper.hour < lead - 1e-9:
-            stepper.step()
+        with _threads(threads):
+            while stepper.hour < lead - 1e-9:
+                stepper.step()
         height = (stepper.now[1] + state.ground) / GRAVITY
         height[0] += state.mean / GRAVITY
         found.append(height)
