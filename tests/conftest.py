@@ -1,6 +1,8 @@
 """Small kernels with known behaviour, so that the harness is tested without any real kernel."""
 
 import copy
+import os
+import shutil
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,3 +92,26 @@ def record(toy_experiment):
     if not _RECORDS:
         _RECORDS.append(experiments.run_record("toy-sum", progress=False))
     return copy.deepcopy(_RECORDS[0])
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium as the system has it.
+
+    Of one module, because an open Playwright occupies the thread's event loop and would stop the next one
+    and the notebooks that run in the same process.
+    """
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
+        sentence = "Chromium is not installed, so no page is tested in it; install the package chromium"
+        if os.environ.get("RERUN_REQUIRE_BROWSER"):
+            pytest.fail(sentence, pytrace=False)
+        pytest.skip(sentence)
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=executable, headless=True, args=flags)
+        yield launched
+        launched.close()

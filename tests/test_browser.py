@@ -8,7 +8,6 @@ import functools
 import http.server
 import os
 import re
-import shutil
 import threading
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -19,7 +18,6 @@ import pytest
 ROOT = Path(__file__).parent.parent
 HTML = ROOT / "book" / "_build" / "html"
 REQUIRED = bool(os.environ.get("RERUN_REQUIRE_BROWSER"))
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDTHS = {"phone": 360, "desktop": 1280}
 PAGES = (
     sorted(
@@ -55,21 +53,6 @@ def address():
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium as the system has it."""
-    executable = next((found for found in map(shutil.which, NAMES) if found), None)
-    if executable is None:
-        _absent("Chromium is not installed, so no page is tested in a browser; install the package chromium")
-    from playwright.sync_api import sync_playwright
-
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=executable, headless=True, args=flags)
-        yield launched
-        launched.close()
 
 
 class Visit:

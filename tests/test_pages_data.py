@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -22,7 +21,6 @@ from companion.figures import data, ledger
 
 ROOT = Path(__file__).parent.parent
 STATIC = ROOT / "book" / "_static"
-REQUIRED = bool(os.environ.get("RERUN_REQUIRE_BROWSER"))
 
 _spec = importlib.util.spec_from_file_location("data_files", ROOT / "book" / "_ext" / "data_files.py")
 data_files = importlib.util.module_from_spec(_spec)
@@ -223,22 +221,6 @@ def test_an_interrupted_ledger_leaves_no_file(tmp_path, monkeypatch):
 
 
 # The filter, in a browser where there is one
-
-
-@pytest.fixture(scope="module")
-def browser():
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    executable = next(filter(None, map(shutil.which, names)), None)
-    if executable is None:
-        sentence = "Chromium is not installed, so the filter of the ledger is not tested; install chromium"
-        pytest.fail(sentence, pytrace=False) if REQUIRED else pytest.skip(sentence)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
