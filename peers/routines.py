@@ -1,12 +1,13 @@
 """The routines of the IFS profiles beside NumPy and the same in C, on the same blocks and threads."""
 
 import ctypes
+import dataclasses
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from kernels._team import run_team
-from kernels.routines import interpolation, matmul, saturation, vertical
+from kernels.routines import cloud, interpolation, matmul, saturation, vertical
 from kernels.routines.blocking import share
 from peers import Absent, Comparison, _c, relative_difference
 
@@ -19,9 +20,10 @@ SCALAR_OPTIONS = {"C -O3 scalar": ("-O3", "-march=native", "-fno-tree-vectorize"
 
 
 def _function(library: ctypes.CDLL, name: str, kinds: str) -> Callable:
-    """The C function, its arguments arrays (``a``) and whole numbers (``n``)."""
+    """The C function, its arguments arrays (``a``), whole numbers (``n``) and doubles (``d``)."""
+    types = {"a": ctypes.c_void_p, "n": ctypes.c_int64, "d": ctypes.c_double}
     function = getattr(library, name)
-    function.argtypes = [ctypes.c_void_p if kind == "a" else ctypes.c_int64 for kind in kinds]
+    function.argtypes = [types[kind] for kind in kinds]
     function.restype = None
     return lambda *args: function(*(arg.ctypes.data if isinstance(arg, np.ndarray) else arg for arg in args))
 
@@ -50,6 +52,14 @@ def _c_vertical(library, problem, state, threads):
     return _on_blocks(problem, threads, lambda first, end: function(
         state.weights, state.weights.shape[1], state.f, out, first, end, problem.levels, problem.row,
         problem.count), out)
+
+
+def _c_cloud(library, problem, state, threads):
+    function = _function(library, "cloud", "aaannnnnnnd")
+    new, fallen = np.zeros_like(state.new), np.zeros_like(state.fallen)
+    return _on_blocks(problem, threads, lambda first, end: function(
+        state.given, new, fallen, new[0].size, fallen[0].size, first, end, problem.levels, problem.row,
+        problem.count, float(problem.timestep)), new)
 
 
 def _c_interpolation(library, problem, state, threads):
@@ -92,6 +102,7 @@ def _cases():
     for nproma in (8, 32, 128):
         yield (f"nproma {nproma}", saturation, saturation.Problem.preset("quick", nproma=nproma),
                "t_new", _c_saturation, _numpy_saturation)
+        yield (f"nproma {nproma}", cloud, cloud.Problem.preset("quick", nproma=nproma), "new", _c_cloud, None)
     for levels, nproma in ((62, 16), (62, 64), (137, 32), (137, 64)):
         yield (f"{levels} levels, nproma {nproma}", vertical,
                vertical.Problem(columns=2048, levels=levels, nproma=nproma), "integral",
@@ -113,7 +124,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         libraries, absent = _c.variants("routines.c", options)
         yield from absent
         for label, module, quick, written, c_side, numpy_side in _cases():
-            problem = type(quick)(**{**vars(quick), "build": build})
+            problem = dataclasses.replace(quick, build=build)
             state = module.setup(problem)
 
             def ours(repeats=1, module=module, problem=problem, state=state, written=written):

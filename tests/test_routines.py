@@ -118,7 +118,6 @@ def test_presets_are_small_enough_for_quick():
     (vertical, {"levels": 3}, "levels = 3 is outside 4"),
     (interpolation, {"levels": 3}, "levels = 3 is outside 4"),
     (interpolation, {"nx": 3}, "nx = 3 is outside 4"),
-    (interpolation, {"columns": 5}, "columns = 5 is not nx·ny = 2048"),
     (interpolation, {"scheme": "quintic"}, "scheme = 'quintic' is unknown"),
     (interpolation, {"courant": -1.0}, "courant = -1.0 grid intervals is outside"),
     (interpolation, {"courant": float("nan")}, "courant = nan"),
@@ -139,6 +138,12 @@ def test_too_many_threads_and_too_little_memory(name, monkeypatch):
     monkeypatch.setattr("kernels._resources.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="choose a smaller problem"):
         module.setup(problem)
+
+
+def test_columns_of_the_plane_follow_from_its_sides():
+    assert dataclasses.replace(SMALL["cubic"], nx=20).columns == 240
+    with pytest.raises(TypeError, match="columns"):
+        interpolation.Problem.preset("quick", columns=7)
 
 
 # The pieces

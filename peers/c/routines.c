@@ -139,3 +139,66 @@ void cubic(const double *restrict field, const double *restrict stencil, double 
         }
     }
 }
+
+#define G 9.80665
+#define LF 3.337e5
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Level by level, along the row; rain and snow wait in their rows of the output for the next level. */
+void cloud(const double *restrict given, double *restrict new, double *restrict fallen, whole field,
+           whole ground, whole first, whole end, whole levels, whole row, whole count, double dt)
+{
+    for (whole b = first; b < end; b++) {
+        double *restrict rains = fallen + b * row, *restrict snows = fallen + ground + b * row;
+        for (whole i = 0; i < count; i++)
+            rains[i] = snows[i] = 0;
+        for (whole level = 0; level < levels; level++) {
+            const double *restrict in = given + (b * levels + level) * row;
+            double *restrict out = new + (b * levels + level) * row;
+            for (whole i = 0; i < count; i++) {
+                double t = in[i], q = in[field + i], water = in[2 * field + i], p = in[3 * field + i];
+                double mass = in[4 * field + i] * (1.0 / (G * dt)), rain = rains[i], snow = snows[i];
+                double x = 1.0 / (t - T1), n = EPS * E0 * exp(A * ((t - T0) * x));
+                double qs = n / (p - n * ((1.0 - EPS) / EPS)), cover = 0;
+                double slope = p * (L / CP * A * (T0 - T1)) * (qs * qs) * (x * x);
+                int wet = q > qs, clear = q < qs;
+                if (q > 0.8 * qs)
+                    cover = clear ? 1.0 - sqrt((qs - q) / (qs * (1.0 - 0.8))) : 1.0;
+                if (wet) {
+                    double c = n * (q - qs) / (n + slope);
+                    t += L / CP * c, q -= c, water += c;
+                }
+                if (water > 0 && clear) {
+                    double c = (1.0 - cover) * (qs - q) * (1.0e-4 * dt);
+                    c = MIN(c, water);
+                    t -= L / CP * c, q += c, water -= c;
+                }
+                if (water > 1e-12) {
+                    double inside = water / (MAX(cover, 0.05) * 3.0e-4);
+                    inside = MIN(inside, 6.0);
+                    double rate = (sqrt(rain + snow) * (300.0 / 15.0) + 1.0) * (1.0e-4 * dt)
+                                  * (1.0 - exp(-(inside * inside)));
+                    double c = water - water / (1.0 + rate), frozen = t < T0 ? c : 0;
+                    water -= c;
+                    t += LF / CP * frozen;
+                    snow += frozen * mass, rain += (c - frozen) * mass;
+                }
+                if (snow > 0 && t > T0) {
+                    double c = (t - T0) * mass * (CP / LF);
+                    c = MIN(c, snow);
+                    t -= LF / CP * (c / mass), snow -= c, rain += c;
+                }
+                if (rain > 0 && clear) {
+                    double r = 6.0e-3 * dt * sqrt(rain);
+                    double c = mass * ((1.0 - cover) * (qs - q) * r) / (1.0 + r);
+                    c = MIN(c, rain);
+                    rain -= c, c /= mass;
+                    t -= L / CP * c, q += c;
+                }
+                out[i] = t, out[field + i] = q, out[2 * field + i] = water, out[3 * field + i] = cover;
+                rains[i] = rain, snows[i] = snow;
+            }
+        }
+    }
+}
