@@ -101,8 +101,8 @@ def scratch() -> Finding:
     note = ", which is memory and no disk" if kind in ("tmpfs", "ramfs") else ""
     asked = os.environ.get("TMPDIR")
     if asked and os.path.realpath(asked) != os.path.realpath(folder):
-        return Finding("temporary folder", False, f"TMPDIR = {asked} cannot be written, {folder} is used instead",
-                       "set TMPDIR to a writable folder", True)
+        detail = f"TMPDIR = {asked} cannot be written, {folder} is used instead"
+        return Finding("temporary folder", False, detail, "set TMPDIR to a writable folder", True)
     return Finding("temporary folder", free >= SCRATCH_BYTES, f"{free / 2**30:.1f} GiB free on {kind}{note}",
                    f"set TMPDIR to a folder with {SCRATCH_BYTES / 2**30:.0f} GiB free", True)
 

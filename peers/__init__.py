@@ -109,20 +109,24 @@ def modules() -> list[str]:
     return sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_"))
 
 
+def require_known(names: Iterable[str]) -> list[str]:
+    """The names as a list; ``ValueError`` that lists the known ones if one is no peer module."""
+    known, names = modules(), list(names)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"peers = {name!r} is unknown; choose one of {', '.join(map(repr, known))}")
+    return names
+
+
 def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]:
     """All comparisons of the named modules; a module that cannot be imported counts as absent.
 
     Raises
     ------
     ValueError
-        If a name is no peer module; the message lists the known ones.
+        If a name is no peer module.
     """
-    known = modules()
-    names = list(names)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"peers = {name!r} is unknown; choose one of {', '.join(map(repr, known))}")
-    for name in names:
+    for name in require_known(names):
         try:
             module = importlib.import_module(f"{__name__}.{name}")
         except ImportError as error:

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from kernels._resources import require_threads, usable_cpus
-from peers import Absent, Row, collect, measure, modules, summarise
+from peers import Absent, Row, collect, measure, modules, require_known, summarise
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise ValueError(f"rounds = {options.rounds} must be at least 1")
         counts = ([require_threads(options.threads)] if options.threads is not None
                   else sorted({1, usable_cpus()}))
-        names = options.names or modules()
+        names = require_known(options.names or modules())
         absent, disagreed = [], False
         for threads in counts:
             print(f"\n{threads} thread{'s' if threads > 1 else ''}; ratio = peer's time / our time, "
@@ -72,9 +72,12 @@ def main(arguments: list[str] | None = None) -> int:
             for part in summarise(rows):
                 print(f"  {part.group:<44} {part.count:10d} {part.median:8.3f} {part.tenth_percentile:8.3f} "
                       f"{part.lowest:8.3f} {part.median_of_medians:18.3f}")
-    except ValueError as error:
+    except (ValueError, OSError, MemoryError) as error:
         print(f"peers: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("peers: interrupted; the comparisons above are complete", file=sys.stderr)
+        return 130
     print(f"\n{_report_absent(absent)}")
     return int(disagreed)
 

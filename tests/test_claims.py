@@ -351,3 +351,10 @@ def test_the_command_counts_lists_and_writes(tmp_path, capsys):
     out = tmp_path / "claims.csv"
     assert command.main(["list", "p5plus", "--verdict", "contradicts", "--out", str(out)]) == 0
     assert out.read_text().count("\n") >= 1 + len(CONTRADICTS["p5plus"]) and list(tmp_path.iterdir()) == [out]
+
+
+def test_the_command_says_in_one_sentence_what_it_cannot_write(tmp_path, capsys):
+    (tmp_path / "file").write_text("x")
+    assert command.main(["count", "nht1", "--out", str(tmp_path / "file" / "x.csv")]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("claims: ") and "x.csv" in line

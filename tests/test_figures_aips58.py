@@ -1,16 +1,14 @@
 """The figures of chapter 2 draw the numbers of their tables."""
 
-import base64
-import io
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import gmean
 
 from companion import tables
 from companion.figures import aips58
+from drawing import offered, watch
 
 SIZES = ("small", "medium", "large")
 SYSTEMS = ("NRAO1", "CLSC", "PSC")
@@ -32,16 +30,7 @@ def _makers():
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """The figure and the data that a function hands to ``show``."""
-    caught = {}
-    show = aips58.show
-
-    def catching(figure, **options):
-        caught.update(options, axes=figure.axes)
-        return show(figure, **options)
-
-    monkeypatch.setattr(aips58, "show", catching)
-    return lambda name: (_makers()[name](), caught)[1]
+    return watch(monkeypatch, aips58, _makers)
 
 
 def _lines(axis, beginning):
@@ -56,10 +45,7 @@ def _lines(axis, beginning):
 def test_every_figure_has_a_picture_words_and_data(name):
     shown = _makers()[name]()
     assert "<svg" in shown.html and len(shown.alt) > 60 and "nan" not in shown.alt
-    packed = re.search(
-        r'download="(aips58_\w+)\.csv" href="data:text/csv;charset=utf-8;base64,([^"]+)"', shown.html
-    )
-    assert packed and len(pd.read_csv(io.BytesIO(base64.b64decode(packed.group(2)))))
+    assert re.search(r'download="(aips58_\w+)\.csv"', shown.html) and len(offered(shown))
 
 
 @pytest.mark.parametrize("size", SIZES)

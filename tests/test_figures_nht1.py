@@ -1,21 +1,12 @@
 """The figures and experiments of chapter 3 say what tables and runs say."""
 
-import base64
-import io
-import re
-
 import numpy as np
-import pandas as pd
 import pytest
 
 from companion import experiments, figures, tables
+from drawing import offered as drawn
 
 nht1 = figures.nht1
-
-
-def drawn(shown) -> pd.DataFrame:
-    packed = re.search(r"text/csv;charset=utf-8;base64,([^\"]+)", shown.html).group(1)
-    return pd.read_csv(io.BytesIO(base64.b64decode(packed)))
 
 
 @pytest.fixture(scope="module")

@@ -1,22 +1,13 @@
 """The figures of chapter 4 draw what the tables and records say."""
 
-import base64
-import io
-import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from companion import experiments, figures, tables
+from drawing import offered as drawn
 
 p5 = figures.p5plus
-
-
-def drawn(shown) -> pd.DataFrame:
-    """The CSV that a figure offers."""
-    packed = re.search(r"text/csv;charset=utf-8;base64,([^\"]+)", shown.html).group(1)
-    return pd.read_csv(io.BytesIO(base64.b64decode(packed)))
 
 
 def table(name):

@@ -1,25 +1,21 @@
 """``python -m companion.claims``: the ledger on the terminal, and the survey of protected digits."""
 
 import argparse
-import os
+import sys
 from pathlib import Path
 
 from companion import claims
+from companion._files import sentence, write_atomically
 from companion.claims import _mutation
 
 
 def write(frame, path: Path) -> None:
-    """CSV, written to a temporary name and moved."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        frame.to_csv(temporary, index=False, float_format="%.4f")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """CSV, whole or not at all; replaces an older one."""
+    write_atomically(path, lambda name: frame.to_csv(name, index=False, float_format="%.4f"), overwrite=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Command line; the exit status is 0."""
+    """Command line; the exit status is 2 if the file cannot be written."""
     parser = argparse.ArgumentParser(prog="python -m companion.claims", description=__doc__)
     parser.add_argument("command", choices=("count", "list", "mutate"),
                         help="count verdicts, list claims, or change every digit of every table by one")
@@ -37,7 +33,11 @@ def main(arguments: list[str] | None = None) -> int:
         shown = ledger[["id", "printed", "recomputed", "verdict"]] if chosen.command == "list" else counts
     print(shown.to_string())
     if chosen.out:
-        write(result, chosen.out)
+        try:
+            write(result, chosen.out)
+        except OSError as error:
+            print(f"claims: {sentence(error)}", file=sys.stderr)
+            return 2
     return 0
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from companion import bench, doctor, machine, runs
 from companion.bench import Case, Measurement
 
-__all__ = ["Case", "Experiment", "REGISTER", "Unavailable", "accept", "experiment", "listing", "register", "run",
-           "run_record", "unavailable"]
+__all__ = ["Case", "Experiment", "REGISTER", "Unavailable", "accept", "experiment", "listing", "register",
+           "run", "run_record", "unavailable"]
 
 PRESETS = ("quick", "paper", "modern")
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.figures._style import CYCLE, INK, document_style, host_style
@@ -66,6 +67,11 @@ def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: 
     if not line:
         style["linestyle"] = "none"
     return axis.plot(x, y, label=label, **style)[0]
+
+
+def run_title(record: xr.Dataset) -> str:
+    """Machine, preset and day of a run, for the title of its figure."""
+    return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
 
 
 def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True) -> None:

@@ -4,13 +4,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures._parts import bytes_axis, bytes_label, log_axis, points
+from companion.figures._parts import bytes_axis, bytes_label, log_axis, points, run_title
 from companion.figures._show import Shown, show
 from companion.figures._style import CYCLE, INK, axes
-
-
-def _where(record: xr.Dataset) -> str:
-    return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
 
 
 def write_sizes(parameters: pd.DataFrame, sizes: pd.DataFrame) -> Shown:
@@ -111,7 +107,7 @@ def solver(record: xr.Dataset) -> Shown:
     axis.minorticks_off()
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
     axis.legend()
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame.reset_index(drop=True), name="nht1_solver",
                 alt="Time of one step of the block-tridiagonal solver on this machine against the number of "
                     "grid points in each direction, both axes logarithmic, one line a number of threads.")
@@ -157,7 +153,7 @@ def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     axis.invert_yaxis()
     axis.set(xlabel="overhead ζ [%], linear below 10 %", xlim=(None, top))
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame, name="nht1_overheads",
                 alt="Overhead of writing in percent, on an axis that is linear below ten percent. Upper "
                     "rows, the ranges that the 1993 abstract states for three systems; lower rows, this "
@@ -180,7 +176,7 @@ def choice_of_base(record: xr.Dataset) -> Shown:
     axis.invert_yaxis()
     axis.set(xlabel="overhead ζ [%], linear below 10 %")
     axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=1)
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame, name="nht1_base",
                 alt="Overhead of each run with two choices of the computing time: that of the same code, and "
                     "the best of any number of threads. The best time never makes the overhead smaller.")
@@ -199,7 +195,7 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
     axis.set(xlabel="processes that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
     axis.legend()
     case = record.isel(case=0)
-    figure.suptitle(f"{_where(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
+    figure.suptitle(f"{run_title(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
     frame = pd.DataFrame({"group": size, "best_s": best, "median_s": record["group_median"].values})
     return show(figure, data=frame, name="nht1_groups",
                 alt="Time to write one file against the number of processes that write at a time, on this "

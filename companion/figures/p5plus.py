@@ -11,7 +11,15 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
-from companion.figures._parts import bytes_axis, bytes_label, icicle, log_axis, points, stacked_bars
+from companion.figures._parts import (
+    bytes_axis,
+    bytes_label,
+    icicle,
+    log_axis,
+    points,
+    run_title,
+    stacked_bars,
+)
 from companion.figures._show import Shown, show
 from companion.figures._style import CYCLE, INK, axes
 
@@ -177,11 +185,6 @@ def blades(times: pd.DataFrame) -> Shown:
                 alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.")
 
 
-def _where(record: xr.Dataset) -> str:
-    """Machine, preset and day of a record, for a title."""
-    return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
-
-
 def _curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
     """Coordinates of each case, its best time and its work, as a table."""
     names = [*columns, "threads", "minimum", "median", "bytes_read", "bytes_written", "flops"]
@@ -209,7 +212,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if axis is by_threads else -0.06), ncols=2)
     bytes_axis(by_threads, frame["nbytes"])
     by_threads.set(xlabel="working set of one thread")
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_bandwidth",
                 alt="Two panels of read bandwidth per thread on this machine against the working set, on "
                     "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
@@ -235,7 +238,7 @@ def latency(record: xr.Dataset) -> Shown:
     bytes_axis(axis, frame["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency",
                 alt="Load latency on this machine against working set, logarithmic axes: a random chase that "
                     "rises in steps, and a walk of 1024 items that prefetchers follow. Grey bars mark "
@@ -274,7 +277,7 @@ def stream(record: xr.Dataset) -> Shown:
     size = bytes_label(8 * int(record["n"].values[0]))
     axis.set(ylabel="rate, STREAM's count [GB/s]", title=f"arrays of {size} each")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_stream",
                 alt="Grouped bars of the rates of copy, scale, add and triad on this machine, with plain and "
                     "with non-temporal stores, for each number of threads.")
@@ -315,7 +318,7 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     frame = pd.DataFrame({"loop": old.index, "document_gflops_per_cpu": (old["no SMT"] / cpus).values,
                           "document_gain": gain_old.values, "host_gflops": host["one thread"].values,
                           "host_gain": gain_host.values, "host_gain_from": second})
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
     return show(figure, data=frame, name="p5plus_smt",
                 alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
@@ -351,7 +354,7 @@ def binding(record: xr.Dataset) -> Shown:
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlabel="time of a sample over the best of its row")
-    figure.suptitle(_where(record), size=9)
+    figure.suptitle(run_title(record), size=9)
     frame = record[["minimum", "median", "median_low", "median_high"]].to_dataframe().reset_index(drop=True)
     return show(figure, data=frame, name="p5plus_binding",
                 alt="Every sample of two loops, threads bound to CPUs and not bound, as a multiple of the "
