@@ -119,6 +119,19 @@ def file_name(record: dict[str, Any]) -> str:
     return f"{record['experiment']}_{preset}_t{record['threads']}_{stamp}.json"
 
 
+def _text(record: dict[str, Any]) -> str:
+    """JSON with a line for each property and each measurement: readable, and a sweep stays below 1 MB."""
+    lines = []
+    for name, value in record.items():
+        if name == "measurements":
+            cases = (json.dumps(case, allow_nan=False, separators=(",", ":")) for case in value)
+            body = ",\n".join(f"  {case}" for case in cases)
+            lines.append(f' "measurements": [\n{body}\n ]')
+        else:
+            lines.append(f" {json.dumps(name)}: {json.dumps(value, allow_nan=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
@@ -132,7 +145,7 @@ def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
         The folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
-    text = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    text = _text(record)
     return write_atomically(Path(folder) / file_name(record),
                             lambda path: path.write_text(text, encoding="utf-8"), overwrite)
 

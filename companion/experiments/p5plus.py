@@ -24,6 +24,10 @@ def _threads(count: int) -> str:
     return "1 thread" if count == 1 else f"{count} threads"
 
 
+#: Strides swept with every page size and thread count; the others with one thread and small pages.
+SHOWN_STRIDES = (1, 16, 1024)
+
+
 def _bandwidth(preset: str, threads: int) -> list[Case]:
     """Every thread reads its own working set; ``work`` counts one thread's bytes."""
     from kernels.memory import stride
@@ -32,9 +36,11 @@ def _bandwidth(preset: str, threads: int) -> list[Case]:
     for pages in ("small", "huge"):
         for problem in stride.grid(preset, pages=pages, binding=True):
             for count in _thread_counts(threads):
-                label = f"{_size(problem.nbytes)}, stride {problem.stride}, {pages} pages, {_threads(count)}"
-                cases.append(Case(label, stride, problem, count, {
-                    "nbytes": problem.nbytes, "stride": problem.stride, "pages": pages}))
+                if problem.stride in SHOWN_STRIDES or (pages == "small" and count == 1):
+                    where = f"{_size(problem.nbytes)}, stride {problem.stride}"
+                    label = f"{where}, {pages} pages, {count} threads"
+                    cases.append(Case(label, stride, problem, count, {
+                        "nbytes": problem.nbytes, "stride": problem.stride, "pages": pages}))
     return cases
 
 
