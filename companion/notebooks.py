@@ -212,7 +212,7 @@ def main(arguments=None) -> int:
     parser.add_argument("command", choices=("normalise", "check"))
     parser.add_argument("notebook", nargs="*", help="all of notebooks/ when none is named")
     parser.add_argument("--keep-outputs", action="store_true", help="normalise without executing")
-    chosen = parser.parse_args(arguments)
+    chosen = parser.parse_intermixed_args(arguments)
     found = []
     for path in paths(chosen.notebook):
         failure = _stored(path, not chosen.keep_outputs) if chosen.command == "normalise" else None

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -109,3 +110,11 @@ def test_lab_listens_on_this_machine_alone_and_asks_for_a_token():
     recipe = re.search(r"^lab:.*\n\t(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
     assert "--ServerApp.ip=127.0.0.1" in recipe
     assert "token=''" not in recipe and "password" not in recipe
+
+
+def test_ruff_finds_nothing():
+    """Python and notebooks keep the style of pyproject.toml."""
+    names = [name for name in _tracked() if name.endswith((".py", ".ipynb"))]
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--quiet",
+                           "--output-format=concise", *names], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
