@@ -146,6 +146,15 @@ def test_columns_of_the_plane_follow_from_its_sides():
         interpolation.Problem.preset("quick", columns=7)
 
 
+@pytest.mark.parametrize("value", [2.6, -2.6, float("nan"), float("inf")])
+def test_a_wind_beyond_the_margin_is_refused(value):
+    problem = SMALL["trajectory"]
+    state = interpolation.setup(problem)
+    state.wind[1, 3, 4, 5] = value
+    with pytest.raises(ValueError, match="not within courant = 2.5; raise courant"):
+        interpolation.run(problem, state)
+
+
 # The pieces
 
 

@@ -200,11 +200,20 @@ def _work(problem: Problem, state: State, scheme: str):
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """The scheme on every point; the answer is in ``departure``, ``stencil`` or ``values``.
 
+    The gathers check no bounds: ``stencil`` must come from the scheme ``weights``, on departure points
+    within ``courant`` of the grid.
+
     Raises
     ------
     ValueError
-        If there are more threads than usable CPUs.
+        If there are more threads than usable CPUs, or a wind carries farther than ``courant`` or is no
+        number.
     """
+    if problem.scheme == "trajectory":
+        farthest = max(state.wind[:2].max(), -state.wind[:2].min())
+        if not farthest <= problem.courant:
+            raise ValueError(f"wind = {farthest:.4g} grid intervals a step is not within "
+                             f"courant = {problem.courant}; raise courant")
     over_blocks(problem, _work(problem, state, problem.scheme), threads, repeats)
     return state
 
