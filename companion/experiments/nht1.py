@@ -19,6 +19,8 @@ WAYS = (
     ("NetCDF", "netcdf", False, False),
     ("Zarr", "zarr", False, False),
 )
+#: Grid points a direction beyond which one run takes many seconds.
+LARGE = 80
 #: Sizes of a preset, by the names that the benchmark's problem knows.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 
@@ -41,6 +43,13 @@ def _solver(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+def _ways(N: int, threads: int, most: int):
+    """Every way of writing; on a large grid with fewer than ``most`` threads, the two that show overlap."""
+    if N <= LARGE or threads == most:
+        return WAYS
+    return tuple(entry for entry in WAYS if entry[1] == "positioned" and not entry[3])
+
+
 def _application(preset: str, threads: int) -> list[Case]:
     """For each size and thread count: the code without writing, then each way of writing."""
     from kernels import bt
@@ -57,7 +66,7 @@ def _application(preset: str, threads: int) -> list[Case]:
             common = {"N": sample.N, "NS": sample.NS, "IW": sample.IW}
             cases.append(Case(f"N = {sample.N}, {count} threads, without writing", bt, sample.solver, count,
                               {**common, "way": "none"}))
-            for label, way, asynchronous, fsync in WAYS:
+            for label, way, asynchronous, fsync in _ways(sample.N, count, threads):
                 problem = application.Problem.preset(size, way=way, asynchronous=asynchronous, fsync=fsync)
                 cases.append(Case(f"N = {sample.N}, {count} threads, {label}", application, problem, count,
                                   {**common, "way": label, "asynchronous": asynchronous, "fsync": fsync,

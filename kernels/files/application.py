@@ -27,7 +27,7 @@ from kernels._resources import require_threads
 from kernels._team import run_team
 from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
-from kernels.bt.reference import forcing, norms
+from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
 from kernels.files.formulas import overhead, require_schedule, solution_bytes, transfer_rate
 from kernels.files.layout import checksum
@@ -239,7 +239,9 @@ def verify(problem: Problem, result: Result, known: np.ndarray | None = None) ->
     published = problem.solver.published
     if published is not None:
         checks += mean_error_checks(found)
-        residual, _ = norms(u, forcing(problem.N))
+        read_back = bt.setup(problem.solver)
+        bt.unpack(u, read_back)
+        residual = bt.residual_norm(read_back)
         checks += [
             Check.relative(f"residual norm {m + 1} of the last dump read back", value, expected, EPSILON)
             for m, (value, expected) in enumerate(zip(residual, published.residual, strict=True))]
