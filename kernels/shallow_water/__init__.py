@@ -25,7 +25,7 @@ from . import slow
 from .cases import initial
 from .compiled import COEFFICIENT_FLOPS, POINT_FLOPS
 from .diagnostics import (by_degree, change_truncation, evaluate, kinetic_energy_spectrum, norms, weights)
-from .model import SECTIONS, Result, State, Stepper, run, setup, step_times
+from .model import SECTIONS, Result, State, Stepper, required_memory, run, setup, step_times
 from .problem import (BUILDS, CASES, GRAVITY, RADIUS, RELATIONS, ROTATION, Problem, courant_step, grid_for,
                       relation_of, rows_for)
 from .studies import Aliasing, Scores, aliasing, paired_scores, product_error, scores
@@ -33,8 +33,8 @@ from .studies import Aliasing, Scores, aliasing, paired_scores, product_error, s
 __all__ = ["Aliasing", "BUILDS", "CASES", "GRAVITY", "Problem", "RADIUS", "RELATIONS", "ROTATION", "Result",
            "SECTIONS", "Scores", "State", "Stepper", "aliasing", "by_degree", "change_truncation",
            "courant_step", "evaluate", "fields", "grid_for", "kinetic_energy_spectrum", "norms",
-           "paired_scores", "product_error", "reference", "relation_of", "rows_for", "run", "scores", "setup",
-           "step_times", "verify", "weights", "work"]
+           "paired_scores", "product_error", "reference", "relation_of", "required_memory", "rows_for", "run",
+           "scores", "setup", "step_times", "verify", "weights", "work"]
 
 
 def fields(result: Result, grid: str | None = None, threads: int = 1) -> dict[str, np.ndarray]:

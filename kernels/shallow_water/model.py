@@ -52,6 +52,12 @@ class Result(NamedTuple):
     history: np.ndarray           # structured: hour, mass, energy, enstrophy
 
 
+def required_memory(problem: Problem) -> int:
+    """Bytes that an integration takes at most: fields, initial values, spectra, copies of transforms."""
+    ncoef = (problem.truncation + 1) * (problem.truncation + 2) // 2
+    return 8 * 30 * gaussian_grid(problem.grid).points + 16 * 40 * ncoef
+
+
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
 
@@ -62,11 +68,7 @@ def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     MemoryError
         If the work space does not fit.
     """
-    chosen = gaussian_grid(problem.grid)
-    ncoef = (problem.truncation + 1) * (problem.truncation + 2) // 2
-    # fields, initial values, results of wind transforms, and the copies that transforms make
-    require_memory(8 * 30 * chosen.points + 16 * 40 * ncoef,
-                   f"truncation {problem.truncation} on {problem.grid}")
+    require_memory(required_memory(problem), f"truncation {problem.truncation} on {problem.grid}")
     plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
     start = initial(problem, plan.grid)
     spectra = np.zeros((3, plan.ncoef), dtype=np.complex128)
