@@ -94,10 +94,11 @@ def test_builds_blocks_threads_and_repeats_do_not_matter(name):
 @pytest.mark.parametrize("name", sorted(routines.PROFILE))
 def test_presets(name):
     module, changes = routines.PROFILE[name]
-    for preset in ("quick", "paper", "modern"):
+    for preset in module.Problem.PRESETS:
         problem = module.Problem.preset(preset, **changes)
         count = module.work(problem)
         assert count.flops > 0 and count.bytes > 0
+    assert {"quick", "paper", "modern"} <= set(module.Problem.PRESETS)
     assert module.Problem.preset("quick", build="scalar").build == "scalar"
 
 

@@ -9,6 +9,11 @@ linear      values from the 8 corners of the box                         LAITLI
 cubic       values from 32 points, held within the 8 corners' range      LAITQM
 ========== ============================================================ ==========================
 
+IFS calls the three routines one after the other on a block, and the sixteen numbers a point that LASCAW
+writes are still in cache when the others read them.  Here they are measured apart: on more columns than
+the cache holds they stream through memory, which is slower.  The preset ``"share"`` holds one processor's
+columns.
+
 The grid is a doubly periodic plane of nx × ny columns with ``levels`` levels, lengths counted in grid
 intervals; a margin of copied points spares the loops all wrapping, as IFS's halo does.
 
@@ -71,6 +76,7 @@ class Problem(BlockedProblem):
     PRESETS: ClassVar = {
         "quick": {"nx": 64, "ny": 32, "levels": 20, "nproma": 32},
         "paper": {"nx": 652, "ny": 326, "levels": 62, "nproma": 32},    # about the points of T399 L62
+        "share": {"nx": 64, "ny": 35, "levels": 62, "nproma": 32},      # the same on one of 96 processors
         "modern": {"nx": 256, "ny": 256, "levels": 137, "nproma": 64},
     }
     FEWEST_LEVELS = 4

@@ -54,6 +54,7 @@ class Problem(BlockedProblem):
     PRESETS: ClassVar = {
         "quick": {"columns": 2048, "levels": 20, "nproma": 32},
         "paper": {"columns": 213_988, "levels": 62, "nproma": 32},   # T399 L62, grid N200
+        "share": {"columns": 2229, "levels": 62, "nproma": 32},      # the same on one of 96 processors
         "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
     }
 
