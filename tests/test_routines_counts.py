@@ -91,11 +91,11 @@ def test_cloud(monkeypatch):
 
 @pytest.mark.parametrize("scheme", interpolation.ROUTINES)
 def test_interpolation(monkeypatch, scheme):
-    problem = interpolation.Problem(nx=4, ny=4, levels=4, scheme=scheme, iterations=3)
+    problem = interpolation.Problem(nx=4, ny=4, levels=4, scheme=scheme, iterations=3, fields=2)
     arguments = {"trajectory": (*fields(3), 1, 1, 1, 1, 0, 1, 4, 16, 16, 3, 3.0, SCALAR),
                  "weights": (*fields(2), 1, 1, 0, 1, 4, 16, 16, 3.0, SCALAR),
-                 "linear": (*fields(3), 1, 1, 1, 0, 1, 4, 16, 16, SCALAR),
-                 "cubic": (*fields(3), 1, 1, 1, 0, 1, 4, 16, 16, True, SCALAR)}[scheme]
+                 "linear": (*fields(3), 1, 2, 1, 1, 1, 0, 1, 4, 16, 16, SCALAR),
+                 "cubic": (*fields(3), 1, 2, 1, 1, 1, 0, 1, 4, 16, 16, True, SCALAR)}[scheme]
     kernel = getattr(stencil, scheme)
     assert count(monkeypatch, [stencil], kernel, *arguments) == tally(problem, interpolation)
 

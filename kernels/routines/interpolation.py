@@ -9,10 +9,10 @@ linear      values from the 8 corners of the box                         LAITLI
 cubic       values from 32 points, held within the 8 corners' range      LAITQM
 ========== ============================================================ ==========================
 
-IFS calls the three routines one after the other on a block, and the sixteen numbers a point that LASCAW
-writes are still in cache when the others read them.  Here they are measured apart: on more columns than
-the cache holds they stream through memory, which is slower.  The preset ``"share"`` holds one processor's
-columns.
+IFS calls the three routines one after the other on a block, while the sixteen numbers a point that LASCAW
+writes are still in cache, and interpolates several fields with them.  Here LASCAW is measured apart, and
+on more columns than the cache holds its numbers come from memory, for the first of ``fields`` fields of a
+block; the others find them in cache.  The preset ``"share"`` holds one processor's columns.
 
 The grid is a doubly periodic plane of nx × ny columns with ``levels`` levels, lengths counted in grid
 intervals; a margin of copied points spares the loops all wrapping, as IFS's halo does.
@@ -51,7 +51,8 @@ _FLOPS = {"weights": 48, "linear": 21, "cubic": 79}
 _FLOPS_ITERATION = 76
 _BOX = 4         # position, and the distances in x, y, z
 _STENCIL = 16    # the box, and four weights each in x, y, z
-_READ = {"trajectory": 3 * 8, "weights": 3, "linear": _BOX + 8, "cubic": _STENCIL - 1 + 32}
+_READ = {"weights": 3, "linear": _BOX, "cubic": _STENCIL - 1}
+_GATHERED = {"weights": 0, "linear": 8, "cubic": 32}
 _WRITTEN = {"trajectory": 3, "weights": _STENCIL, "linear": 1, "cubic": 1}
 
 
@@ -68,6 +69,7 @@ class Problem(BlockedProblem):
     columns: int = field(init=False, default=0)   # nx·ny
     nx: int = 64
     ny: int = 32
+    fields: int = 1            # interpolated with the same weights, a block at a time
     scheme: str = "cubic"      # "trajectory", "weights", "linear" or "cubic"
     courant: float = 4.0       # largest displacement of the random wind, grid intervals
     iterations: int = 3        # of the trajectory
@@ -86,6 +88,7 @@ class Problem(BlockedProblem):
         require_range("ny", self.ny, 4, 20_000)
         object.__setattr__(self, "columns", self.nx * self.ny)
         super().__post_init__()
+        require_range("fields", self.fields, 1, 1000)
         require_choice("scheme", self.scheme, ROUTINES)
         require_range("courant", self.courant, 0.0, 100.0, "grid intervals")
         require_range("iterations", self.iterations, 1, 100)
@@ -108,12 +111,12 @@ class State:
     """Fields with margin are (levels + 2, ny + 2 margin, nx + 2 margin), the outermost levels twice."""
 
     wind: np.ndarray       # (3, …): displacement in a time step in x, y, z, with margin
-    field: np.ndarray      # with margin
-    phase: np.ndarray      # (3,): of the smooth function that the field holds
+    field: np.ndarray      # (fields, …), with margin
+    phase: np.ndarray      # (fields, 3): of the smooth functions that the fields hold
     arrival: np.ndarray    # (blocks, 1, 2·row): x and y of the columns
     departure: np.ndarray  # (blocks, levels, 3·row): x, y, z
     stencil: np.ndarray    # (blocks, levels, 16·row): position, distances, weights
-    values: np.ndarray     # (blocks, levels, row)
+    values: np.ndarray     # (blocks, levels, fields · row)
 
 
 def with_margin(problem: Problem, values: np.ndarray) -> np.ndarray:
@@ -151,9 +154,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If the fields do not fit into the available memory.
     """
     wide = 8 * (problem.levels + 2) * problem.strides[1]
-    require_memory(5 * wide + (2 * _STENCIL + 8) * problem.field_bytes(), "semi-Lagrangian interpolation")
+    blocked = 2 * _STENCIL + 7 + 2 * problem.fields
+    require_memory((4 + problem.fields) * wide + blocked * problem.field_bytes(), "semi-Lagrangian interpolation")
     rng = np.random.default_rng(seed)
-    phase = rng.uniform(0.0, 2.0 * np.pi, (4, 3))
+    phase = rng.uniform(0.0, 2.0 * np.pi, (3 + problem.fields, 3))
     z, y, x = np.ogrid[:problem.levels, :problem.ny, :problem.nx]
     wind = aligned((3, problem.levels + 2, problem.ny + 2 * problem.margin, problem.nx + 2 * problem.margin))
     for component, scale in enumerate((1.0, 1.0, min(1.0, problem.levels / 40.0))):
@@ -161,10 +165,13 @@ def setup(problem: Problem, seed: int = 0) -> State:
             problem, problem.courant * scale * _smooth(problem, phase[component], x, y, z))
     columns = np.arange(problem.columns)
     arrival = _align(_blocked(problem, [(columns % problem.nx)[None], (columns // problem.nx)[None]]))
-    field = with_margin(problem, _smooth(problem, phase[3], x, y, z))
+    fields = aligned((problem.fields, *wind.shape[1:]))
+    for place, each in zip(fields, phase[3:], strict=True):
+        place[:] = with_margin(problem, _smooth(problem, each, x, y, z))
     shape = (problem.blocks, problem.levels)
-    state = State(wind, field, phase[3], arrival, aligned((*shape, 3 * problem.row)),
-                  aligned((*shape, _STENCIL * problem.row)), aligned((*shape, problem.row)))
+    state = State(wind, fields, phase[3:], arrival, aligned((*shape, 3 * problem.row)),
+                  aligned((*shape, _STENCIL * problem.row)),
+                  aligned((*shape, problem.fields * problem.row)))
     if problem.scheme != "trajectory":
         _work(problem, state, "trajectory")(0, problem.blocks)
     if problem.scheme in ("linear", "cubic"):
@@ -185,7 +192,7 @@ def _work(problem: Problem, state: State, scheme: str):
     start = up + problem.margin * along + problem.margin
     wind, field, arrival, departure, weights, values = (array.reshape(-1) for array in (
         state.wind, state.field, state.arrival, state.departure, state.stencil, state.values))
-    size, top, width = state.field.size, float(problem.levels - 1), WIDTHS[problem.build]
+    size, top, width = (problem.levels + 2) * up, float(problem.levels - 1), WIDTHS[problem.build]
     shape = (problem.levels, problem.row, problem.count)
 
     def work(first, end):
@@ -196,9 +203,10 @@ def _work(problem: Problem, state: State, scheme: str):
         elif scheme == "weights":
             stencil.weights(departure, weights, along, up, *part, top, width)
         elif scheme == "linear":
-            stencil.linear(field, weights, values, start, along, up, *part, width)
+            stencil.linear(field, weights, values, size, problem.fields, start, along, up, *part, width)
         else:
-            stencil.cubic(field, weights, values, start, along, up, *part, problem.monotone, width)
+            stencil.cubic(field, weights, values, size, problem.fields, start, along, up, *part,
+                          problem.monotone, width)
 
     return work
 
@@ -283,7 +291,7 @@ def _quasi_cubic(problem: Problem, wide, x, y, z):
 
 
 def reference(problem: Problem, state: State) -> np.ndarray:
-    """NumPy's answer as (quantities, levels, columns): 3 coordinates, 16 of the stencil, or the value."""
+    """NumPy's answer as (quantities, levels, columns): 3 coordinates, 16 of the stencil, or the values."""
     columns = np.arange(problem.columns)
     x, y = columns % problem.nx + 0.0, columns // problem.nx + 0.0
     z = np.arange(problem.levels)[:, None] + 0.0 * x
@@ -295,14 +303,15 @@ def reference(problem: Problem, state: State) -> np.ndarray:
             d = np.array([_trilinear(problem, component, *middle) for component in state.wind])
         return np.array([x - d[0], y - d[1], np.clip(z - d[2], 0.0, last)])
     x, y, z = quantities(problem, state.departure)
+    fields = state.field.reshape(problem.fields, *state.field.shape[-3:])
     if problem.scheme == "weights":
-        _, s, layer = _nodes(problem, state.field, x, y, z)
+        _, s, layer = _nodes(problem, fields[0], x, y, z)
         along, up = problem.strides
         position = layer * up + np.floor(y) * along + np.floor(x)
         return np.array([position, *s, *_lagrange(s[0]), *_lagrange(s[1]),
                          *_vertical_weights(problem, layer, s[2])])
     interpolate = _trilinear if problem.scheme == "linear" else _quasi_cubic
-    return interpolate(problem, state.field, x, y, z)[None]
+    return np.array([interpolate(problem, each, x, y, z) for each in fields])
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
@@ -329,8 +338,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
                 checks.append(Check.near(f"moment {power} of the weights in {name}",
                                          np.max(np.abs(moment - s[axis] ** power)), 0.0, 1e-14))
         return checks
-    values = unblock(problem, result.values)
-    exact = _smooth(problem, result.phase, *quantities(problem, result.departure))
+    values, points = quantities(problem, result.values), quantities(problem, result.departure)
+    exact = np.array([_smooth(problem, phase, *points) for phase in result.phase])
     bound = sum(k * k for k in _wavenumbers(problem)) / 8.0
     checks = [Check.near("largest distance from the smooth function", np.max(np.abs(values - exact)),
                          0.0, bound)]
@@ -361,7 +370,11 @@ def _verify_trajectory(problem: Problem, result: State) -> list[Check]:
 
 def work(problem: Problem) -> Work:
     """Operations and bytes of one repeat; a gathered value counts eight bytes wherever it comes from."""
-    points = problem.columns * problem.levels
-    flops = _FLOPS.get(problem.scheme, 3 + problem.iterations * _FLOPS_ITERATION)
-    read = _READ[problem.scheme] * (problem.iterations if problem.scheme == "trajectory" else 1)
-    return Work(points * flops, 8 * points * read, 8 * points * _WRITTEN[problem.scheme])
+    points, scheme, fields = problem.columns * problem.levels, problem.scheme, problem.fields
+    if scheme == "trajectory":
+        fields, flops = 1, 3 + problem.iterations * _FLOPS_ITERATION
+        read = 3 * 8 * problem.iterations
+    else:
+        fields = 1 if scheme == "weights" else fields
+        flops, read = _FLOPS[scheme] * fields, _READ[scheme] + _GATHERED[scheme] * fields
+    return Work(points * flops, 8 * points * read, 8 * points * _WRITTEN[scheme] * fields)

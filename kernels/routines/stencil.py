@@ -109,16 +109,26 @@ def weights(departure, stencil, along, up, first, end, levels, row, count, top, 
                 store(stencil, at + 3 * row, w3)
 
 
+@kernel(inline=True)
+def line_and_field(turn, levels, fields):
+    """Line (block and level) and field of a turn: all fields of a block before the next block."""
+    block, rest = divmod(turn, fields * levels)
+    return block * levels + rest % levels, rest // levels
+
+
 @kernel
-def linear(field, stencil, values, start, along, up, first, end, levels, row, count, width):
-    """Trilinear values of blocks ``first`` to ``end``."""
-    for line in range(first * levels, end * levels):
+def linear(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count,
+           width):
+    """Trilinear values of blocks ``first`` to ``end``; the fields lie ``size`` apart."""
+    for turn in range(first * fields * levels, end * fields * levels):
+        line, number = line_and_field(turn, levels, fields)
+        begin = start + number * size
         for lane in range(0, count, len(width)):
             i = 16 * line * row + lane
             p = one_by_one(load(stencil, i, width))
-            value = eight_corners(field, p, start, along, up, load(stencil, i + row, width),
+            value = eight_corners(field, p, begin, along, up, load(stencil, i + row, width),
                                   load(stencil, i + 2 * row, width), load(stencil, i + 3 * row, width))
-            store(values, line * row + lane, value)
+            store(values, (line * fields + number) * row + lane, value)
 
 
 @kernel(inline=True)
@@ -158,23 +168,26 @@ def four_weights(stencil, i, row, width):
 
 
 @kernel
-def cubic(field, stencil, values, start, along, up, first, end, levels, row, count, monotone, width):
-    """Quasi-monotone cubic values of blocks ``first`` to ``end``."""
-    for line in range(first * levels, end * levels):
+def cubic(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count,
+          monotone, width):
+    """Quasi-monotone cubic values of blocks ``first`` to ``end``; the fields lie ``size`` apart."""
+    for turn in range(first * fields * levels, end * fields * levels):
+        line, number = line_and_field(turn, levels, fields)
+        begin = start + number * size
         for lane in range(0, count, len(width)):
             i = 16 * line * row + lane
             p = one_by_one(load(stencil, i, width))
             dx, dy = load(stencil, i + row, width), load(stencil, i + 2 * row, width)
             wx = four_weights(stencil, i + 4 * row, row, width)
             wy = four_weights(stencil, i + 8 * row, row, width)
-            least = most = gather(field, p, start)
-            level1, least, most = twelve_points(field, p, start, along, dx, wx, wy, least, most)
-            level2, least, most = twelve_points(field, p, start + up, along, dx, wx, wy, least, most)
-            level0 = four_corners(field, p, start - up, along, dx, dy)
-            level3 = four_corners(field, p, start + 2 * up, along, dx, dy)
+            least = most = gather(field, p, begin)
+            level1, least, most = twelve_points(field, p, begin, along, dx, wx, wy, least, most)
+            level2, least, most = twelve_points(field, p, begin + up, along, dx, wx, wy, least, most)
+            level0 = four_corners(field, p, begin - up, along, dx, dy)
+            level3 = four_corners(field, p, begin + 2 * up, along, dx, dy)
             wz = four_weights(stencil, i + 12 * row, row, width)
             value = four_terms(*wz, level0, level1, level2, level3)
             if monotone:
                 value = select(less(value, least), least, value)
                 value = select(less(most, value), most, value)
-            store(values, line * row + lane, value)
+            store(values, (line * fields + number) * row + lane, value)
