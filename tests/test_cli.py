@@ -128,7 +128,8 @@ def test_a_defect_keeps_its_traceback(call, toy_experiment, toy, tmp_path, monke
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)      # a test run in the background ignores it
 sys.path.insert(0, {tests!r})
 from conftest import ToyKernel, ToyProblem
 from companion import experiments
@@ -146,7 +147,8 @@ main()
 
 
 IMPORTING = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == "companion.bench":

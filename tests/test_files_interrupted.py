@@ -15,8 +15,9 @@ from kernels.files.solution import SolutionWriter
 from kernels.files.verification import verify_file
 
 WRITER = textwrap.dedent("""
-    import sys, time
+    import signal, sys, time
     import numpy as np
+    signal.signal(signal.SIGINT, signal.default_int_handler)      # a test run in the background ignores it
     from kernels.files.solution import SolutionWriter
 
     path, way, asynchronous = sys.argv[1], sys.argv[2], sys.argv[3] == "True"

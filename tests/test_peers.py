@@ -165,3 +165,11 @@ def test_nothing_compiled_is_kept(tmp_path, monkeypatch):
     _c.build("smt.c", ("-O1",))
     assert list(tmp_path.iterdir()) == []
     assert not list(_c.SOURCES.glob("*.so"))
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+@pytest.mark.parametrize("option", ["-ffast-math", "-Ofast"])
+def test_a_fast_library_leaves_our_own_arithmetic_alone(option):
+    """Loaded the usual way it would make this process flush subnormal numbers to zero."""
+    _c.build("smt.c", ("-O1", option))
+    assert np.all(np.full(64, np.finfo(float).tiny) / 4 > 0)
