@@ -154,8 +154,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If the fields do not fit into the available memory.
     """
     wide = 8 * (problem.levels + 2) * problem.strides[1]
-    blocked = 2 * _STENCIL + 7 + 2 * problem.fields
-    require_memory((4 + problem.fields) * wide + blocked * problem.field_bytes(), "semi-Lagrangian interpolation")
+    blocked = (2 * _STENCIL + 7 + 2 * problem.fields) * problem.field_bytes()
+    require_memory((4 + problem.fields) * wide + blocked, "semi-Lagrangian interpolation")
     rng = np.random.default_rng(seed)
     phase = rng.uniform(0.0, 2.0 * np.pi, (3 + problem.fields, 3))
     z, y, x = np.ogrid[:problem.levels, :problem.ny, :problem.nx]
