@@ -153,33 +153,19 @@ def test_strict_comparison_sees_a_changed_result(tmp_path):
     """The run of pytest that compares notebooks fails on a wrong text and passes on the right one."""
     (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     html = "display({'text/html': '<b>1</b>', 'text/plain': 'b'}, raw=True)"
-    for text, status in (("2\n", 0), ("3\n", 1)):
+    for name, text in (("right", "2\n"), ("wrong", "3\n")):
         rendered = _code(html, 2)
         rendered.outputs = [nbformat.v4.new_output("display_data", {"text/plain": "b"})]
-        _stored(tmp_path, _notebook(_code("print(1 + 1)", 1, text=text), rendered))
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-p",
-                "no:cacheprovider",
-                "--nbval",
-                "--nbval-current-env",
-                "--rootdir",
-                str(tmp_path),
-                "-c",
-                "/dev/null",
-                str(tmp_path),
-            ],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"},
-            check=False,
-        )
-        assert done.returncode == status, done.stdout
+        notebook = _notebook(_code("print(1 + 1)", 1, text=text), rendered)
+        (tmp_path / f"{name}.ipynb").write_text(notebooks.text(notebook))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-rA", "--tb=no", "-q", "-p", "no:cacheprovider", "--nbval",
+         "--nbval-current-env", "--rootdir", str(tmp_path), "-c", "/dev/null", str(tmp_path)],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+        env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"})
+    outcomes = re.findall(r"^(PASSED|FAILED) \S*?(right|wrong)\.ipynb::Cell (\d)", done.stdout, re.MULTILINE)
+    assert sorted(outcomes) == [("FAILED", "wrong", "0"), ("PASSED", "right", "0"), ("PASSED", "right", "1"),
+                                ("PASSED", "wrong", "1")], done.stdout
 
 
 BROKEN = {"absent": None, "text": "no notebook", "list": "[]", "empty": "{}"}
