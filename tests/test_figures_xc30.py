@@ -1,21 +1,14 @@
 """The figures of chapter 5 draw what the tables and records say."""
 
-import base64
-import io
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
+import xarray as xr
+from drawing import offered
 
 from companion import tables
 from companion.figures import xc30
-
-
-def drawn(shown) -> pd.DataFrame:
-    """The CSV that a figure offers."""
-    packed = re.search(r"base64,([^\"]+)", shown.html).group(1)
-    return pd.read_csv(io.BytesIO(base64.b64decode(packed)))
 
 
 def table(name):
@@ -23,7 +16,7 @@ def table(name):
 
 
 def test_systems_are_drawn_as_ratios_of_printed_cells():
-    frame = drawn(xc30.systems(table("machines"))).set_index("fact")["ratio"]
+    frame = offered(xc30.systems(table("machines"))).set_index("fact")["ratio"]
     cells = tables.printed("xc30", "machines").set_index("fact")
     for fact, name in (("cores", "cores"), ("peak", "peak"), ("clock", "clock")):
         assert frame[name] == pytest.approx(float(cells.loc[fact, "cray"]) / float(cells.loc[fact, "ibm"]))
@@ -31,7 +24,7 @@ def test_systems_are_drawn_as_ratios_of_printed_cells():
 
 
 def test_share_of_peak_scales_the_system_to_the_nodes_used():
-    frame = drawn(xc30.share_of_peak(table("runs"), table("machines"), table("forecast")))
+    frame = offered(xc30.share_of_peak(table("runs"), table("machines"), table("forecast")))
     share = 100 * frame["rate [TFLOPS]"] / frame["peak [TFLOPS]"]
     np.testing.assert_allclose(share, frame["printed share [%]"], atol=0.05)
 
@@ -64,3 +57,101 @@ def test_timeline_is_in_order_and_says_which_year_is_assumed():
     shown = xc30.timeline(table("timeline"), 2014)
     assert "no printed year" in shown.alt
     assert shown.alt.index("Power7 in service") < shown.alt.index("Power7 out of service")
+
+
+# --- figures of run records, from records made up here ---------------------------------------------
+
+
+def record(**variables) -> xr.Dataset:
+    """A record that holds these outputs: ``name=(dims, values)`` or a scalar."""
+    return xr.Dataset(variables, attrs={"machine": "a machine", "preset": "quick",
+                                        "date": "2026-01-02T03:04:05Z"})
+
+
+def test_transforms_stand_beside_the_printed_shares():
+    along = "transform"
+    shown = xc30.transforms(record(
+        transform_truncation=(along, [159, 319]), transform_fields=(along, [8, 8]),
+        transform_threads=(along, [1, 1]), transform_rate=(along, [40.0, 50.0]),
+        transform_share=(along, [40.0, 50.0]), fourier_share=(along, [17.0, 10.0]),
+        peak_threads=("team", [1]), peak_rate=("team", [100.0])), table("runs"), 1279)
+    assert list(offered(shown)["transform_share"]) == [40.0, 50.0]
+    for share in table("runs")["peak_percent"].values:
+        assert f"{share:g} %" in shown.alt
+
+
+def test_measured_and_modelled_costs_never_share_a_column():
+    shown = xc30.costs(record(
+        measured_resolution=("resolution_measured", ["TL1279", "TC1279"]),
+        measured_label=("resolution_measured", ["TL159 on N80", "TC159 on N160"]),
+        measured_step=("resolution_measured", [0.1, 0.2]),
+        model_resolution=("resolution_model", ["TL1279", "TL2047", "TC1279"]),
+        model_step=("resolution_model", [3.0, 9.0, 7.0]), model_from="TC159 on N160"))
+    frame = offered(shown)
+    assert frame["measured_step"].notna().sum() == 2 and list(frame["model_step"]) == [3.0, 9.0, 7.0]
+    assert "least TL159 on N80, most TC159 on N160" in shown.alt
+    assert "Nothing in the lower panel is measured" in shown.alt
+
+
+def test_sections_name_the_longest():
+    shown = xc30.sections(record(run_label=("run", ["one", "two"]), section_name=("section", ["a", "b"]),
+                                 section_seconds=(("run", "section"), [[3.0, 1.0], [1.0, 2.0]])))
+    assert "one: a most; two: b most" in shown.alt
+
+
+def test_aliasing_draws_both_maps_and_states_how_far_they_differ():
+    latitude, longitude = np.linspace(75, 25, 6), np.arange(0.0, 360.0, 30.0)
+    base = np.ones((6, 12))
+    shown = xc30.aliasing(record(
+        matching=("matching_grid", ["linear", "quadratic", "cubic"]),
+        matching_name=("matching_grid", ["F32", "F48", "F64"]), latitude=("row", latitude),
+        longitude=("column", longitude), degree=("wave", np.arange(4)),
+        vorticity=(("matching_grid", "row", "column"), 1e-5 * np.stack([1.5 * base, base, base])),
+        product_error=(("matching_grid", "wave"), [[0, 1e-3, 1e-2, 1e-1], [0, 1e-16, 1e-16, 1e-16],
+                                                   [0, 0, 0, 0]])))
+    assert "differ by 50 % RMS" in shown.alt
+    frame = offered(shown)
+    assert len(frame) == 72 and (frame["linear [1e-5/s]"] == 1.5).all()
+
+
+def test_routines_stand_beside_the_profile_of_2006():
+    profile = tables.load("p5plus", "drhook")
+    shown = xc30.routines(record(
+        routine_name=("name", ["CLOUDSC", "VERINT"]), mflops_vector=("name", [8e3, 3e4]),
+        mflops_scalar=("name", [4e3, 6e3]), share_of_peak=("name", [8.0, 30.0]),
+        divides=("name", [6.0, 0.0]), peak_mflops=1e5), profile)
+    frame = offered(shown).set_index("routine_name")
+    for routine in frame.index:
+        assert frame.loc[routine, "document_mflops"] == float(profile["mflops"].sel(routine=routine))
+    assert "most in VERINT and least in CLOUDSC" in shown.alt
+
+
+def test_nproma_names_the_fastest_block():
+    shown = xc30.nproma(record(nproma_length=("length", [1, 8, 64]), blocked_name=("blocked", ["CUADJTQ"]),
+                               nproma_mflops=(("blocked", "length"), [[1.0, 9.0, 8.0]])))
+    assert "CUADJTQ at 8" in shown.alt
+
+
+def test_scores_are_drawn_on_the_scale_of_their_difference():
+    shown = xc30.scores(record(
+        lead=("lead_time", [24.0, 48.0]), error_strict=("lead_time", [9.0, 12.0]),
+        error_fast=("lead_time", [9.0, 12.0]), difference=("lead_time", [1e-14, -2e-14]),
+        difference_low=("lead_time", [0.0, -4e-14]), difference_high=("lead_time", [2e-14, 0.0])))
+    assert "at most 4e-14 m, against errors of 12 m" in shown.alt and "10⁻¹⁴ m" in shown.html
+
+
+def test_equal_builds_can_be_drawn():
+    zero = ("lead_time", [0.0, 0.0])
+    assert xc30.scores(record(lead=("lead_time", [24.0, 48.0]), error_strict=("lead_time", [9.0, 12.0]),
+                              error_fast=("lead_time", [9.0, 12.0]), difference=zero, difference_low=zero,
+                              difference_high=zero)).html
+
+
+def test_storm_states_the_ratio_of_medians():
+    made = record(variant_name=("variant", ["with small files", "without"]),
+                  step_seconds=(("variant", "step"), [[4e-3, 6e-3, 9e-3], [1e-3, 2e-3, 3e-3]]),
+                  calls_per_step=("variant", [100.0, 4.0]), system_per_step=("variant", [2e-3, 1e-3]),
+                  user_per_step=("variant", [1e-3, np.nan]))
+    assert "3 times as long" in xc30.storm(made).alt
+    rows = xc30.storm_table(made)
+    assert list(rows["median time"]) == [6.0, 2.0] and list(rows["system calls"]) == [100.0, 4.0]

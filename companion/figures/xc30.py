@@ -1,6 +1,7 @@
 """Figures of chapter 5: IFS from IBM Power7 to Cray XC30, 2014.
 
-Functions of the document's tables.
+Functions of the document's tables stand here; those of run records, which draw the host, in
+``_xc30_live``.
 """
 
 import re
@@ -13,6 +14,20 @@ from matplotlib.ticker import MultipleLocator
 from companion.figures._parts import log_axis, points
 from companion.figures._show import Shown, show
 from companion.figures._style import CYCLE, INK, axes
+from companion.figures._xc30_live import (
+    aliasing,
+    costs,
+    nproma,
+    routines,
+    scores,
+    sections,
+    storm,
+    storm_table,
+    transforms,
+)
+
+__all__ = ["aliasing", "costs", "nproma", "overlap", "resolutions", "routines", "scores", "sections",
+           "share_of_peak", "small_files", "storm", "storm_table", "systems", "timeline", "transforms"]
 
 IBM, CRAY = "IBM Power7", "Cray XC30"
 
