@@ -93,6 +93,18 @@ def test_measured_and_modelled_costs_never_share_a_column():
     assert "Nothing in the lower panel is measured" in shown.alt
 
 
+def test_of_several_records_the_last_is_drawn():
+    def one(seconds):
+        return record(measured_resolution=("resolution_measured", ["TL1279"]),
+                      measured_label=("resolution_measured", ["TL1279 on N640"]),
+                      measured_step=("resolution_measured", [seconds]),
+                      model_resolution=("resolution_model", ["TL1279"]),
+                      model_step=("resolution_model", [seconds]), model_from="TL1279 on N640")
+
+    both = xr.concat([one(1.0), one(2.0)], dim="record", combine_attrs="override")
+    assert list(offered(xc30.costs(both))["measured_step"]) == [2.0]
+
+
 def test_sections_name_the_longest():
     shown = xc30.sections(record(run_label=("run", ["one", "two"]), section_name=("section", ["a", "b"]),
                                  section_seconds=(("run", "section"), [[3.0, 1.0], [1.0, 2.0]])))

@@ -51,7 +51,11 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
 
 
 def costs(record: xr.Dataset) -> Shown:
-    """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model."""
+    """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model.
+
+    Of several records the last is drawn.
+    """
+    record = record.isel(record=-1) if "record" in record.dims else record
     figure, (measured, model) = axes(2, 1, height=6.0)
     names = [str(label) for label in record["measured_label"].values]
     measured.barh(range(len(names)), record["measured_step"], height=0.6, color=CYCLE[0])
