@@ -27,7 +27,8 @@ def _transforms(preset: str, threads: int) -> list[Case]:
             for fields in (1, 8):
                 problem = spectral.Problem.preset("quick" if isinstance(size, dict) else size, fields=fields,
                                                   **(size if isinstance(size, dict) else {}))
-                label = f"T{problem.T} on {problem.grid}, {fields} field{'s' if fields > 1 else ''}, {thread_label(count)}"
+                many = "1 field" if fields == 1 else f"{fields} fields"
+                label = f"T{problem.T} on {problem.grid}, {many}, {thread_label(count)}"
                 cases.append(Case(label, spectral, problem, count, {
                     "what": "transforms", "truncation": problem.T, "fields": fields}))
     return cases
