@@ -189,7 +189,7 @@ def test_out_is_written_and_checked():
 
 @pytest.mark.parametrize("name, truncation, streamed", [("N200", 399, False), ("F320", 639, True)])
 def test_long_rows_and_streamed_buffers(name, truncation, streamed):
-    """Large arrays of eight fields take non-temporal stores; a few rows against plain sums."""
+    """Large arrays take non-temporal stores; a few rows against plain sums."""
     plan = spectral.Plan(name, truncation)
     assert plan._streamed == streamed
     spectrum = random_spectrum(plan, 8)
@@ -203,6 +203,22 @@ def test_long_rows_and_streamed_buffers(name, truncation, streamed):
         assert np.abs(found - expected).max() <= (2e-11 if row < 4 else 1e-12) * norm(plan, spectrum)
     if plan.grid.full:
         assert np.abs(plan.direct(values) - spectrum).max() <= 1e-12
+
+
+@pytest.mark.parametrize("name, truncation", [("F24", 31), ("N32", 63)])
+@pytest.mark.parametrize("fields", [1, 5, 8])
+def test_streaming_changes_no_bit(name, truncation, fields, monkeypatch):
+    """Non-temporal stores of one field and of several write what ordinary ones write."""
+    ordinary = spectral.Plan(name, truncation)
+    spectrum = random_spectrum(ordinary, fields)
+    values = ordinary.inverse(spectrum)
+    back = ordinary.direct(values)
+    monkeypatch.setattr(spectral.plan, "STREAM_FROM", 0)
+    streaming = spectral.Plan(name, truncation)
+    assert streaming._streamed and streaming._streamed_one
+    assert streaming._streams_to(values) == (not (streaming.grid.pl % 8).any())
+    assert np.array_equal(streaming.inverse(spectrum), values)
+    assert np.array_equal(streaming.direct(values), back)
 
 
 def test_agrees_with_ducc0():

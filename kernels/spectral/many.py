@@ -18,8 +18,8 @@ from .legendre import BLOCK
 from .simd import (fence, fma, fms, high1, high2, high4, load, low1, low2, low4, mul, splat, spread,
                    store, stream)
 
-CHUNK = 96    # values of ell in one panel; a multiple of 6
-GROUP = 2     # blocks of 24 latitudes that share one pass over the coefficients
+CHUNK = 60    # values of ell in one panel, a multiple of 6: with their coefficients they fit 48 KiB
+GROUP = 1     # blocks of 24 latitudes that share one pass over the coefficients
 SPAN = 32     # doubles for one (latitude, wavenumber) or one ell: four rows of eight lanes
 _PANEL = CHUNK * BLOCK
 
@@ -183,7 +183,7 @@ def separate(c, k, even, carry, odd, count, work):
 
 
 @kernel(inline=True)
-def _emit(fourier, o, r, streaming):
+def emit4(fourier, o, r, streaming):
     if streaming:
         stream(fourier, o, r[0])
         stream(fourier, o + 8, r[1])
@@ -225,7 +225,7 @@ def _inverse_group(g, m, count, row0, rows, a, b, k, x, first, seeds, c, panel, 
                     product(panel, h * _PANEL + (i - start) * BLOCK + j, 1, BLOCK, c, i * SPAN, end - i,
                             acc, (h * BLOCK + j) * SPAN)
     for row in range(max(row0, g * BLOCK), min(rows, (g + GROUP) * BLOCK)):
-        _emit(fourier, places[row] + m * SPAN, load4(acc, (row - g * BLOCK) * SPAN), streaming)
+        emit4(fourier, places[row] + m * SPAN, load4(acc, (row - g * BLOCK) * SPAN), streaming)
 
 
 @kernel

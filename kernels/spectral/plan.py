@@ -17,7 +17,7 @@ from .legendre import BLOCK, coefficients, plan_seeds
 from .vector import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
-STREAM_FROM = 32 * 2**20   # bytes from which arrays of eight fields bypass the caches on their way out
+STREAM_FROM = 16 * 2**20   # bytes from which arrays bypass the caches on their way out
 _PAD = BLOCK * many.GROUP
 
 
@@ -138,6 +138,7 @@ class Plan(VectorTransforms):
         starts_m = np.concatenate([[0], np.cumsum(blocks - low)]) * span
         self._single_waves = (starts_m[:-1] - low * span).astype(np.int64)
         self._single_size = int(places[-1]), int(starts_m[-1])
+        self._streamed_one = 8 * max(self._single_size) >= STREAM_FROM
         self._single = self._single_tasks(ids, north, south, places)
 
     def _single_tasks(self, ids, north, south, places):
@@ -338,9 +339,10 @@ class Plan(VectorTransforms):
         single.inverse_legendre(
             threads, extra, _flat(spec), self._columns[extra], self._table, self._offset, self._x,
             self._first_row, self._first, self._seeds, scratch, fourier, self._single_places,
-            self._single_counts)
+            self._single_counts, self._streamed_one)
         rows.inverse_rows(threads, *self._single, self._factors("inverse", self._single_lane, power),
-                          *self._row_tables(), *self._row_scratch(threads), fourier, out.reshape(-1), False)
+                          *self._row_tables(), *self._row_scratch(threads), fourier, out.reshape(-1),
+                          self._streams_to(out))
 
     def _direct_one(self, values, out, extra, power, threads):
         size = single.scratch_size(self.truncation, self._first.shape[1])
@@ -348,7 +350,7 @@ class Plan(VectorTransforms):
         fourier = self._space("single waves", self._single_size[1])   # idle lanes stay zero
         rows.direct_rows(threads, *self._single, self._factors("direct", self._single_lane, power),
                          *self._row_tables(), *self._row_scratch(threads), values.reshape(-1), fourier,
-                         self._single_waves, False)
+                         self._single_waves, self._streamed_one)
         single.direct_legendre(
             threads, extra, _flat(out), self._columns[extra], self._table, self._offset, self._x,
             self._first_row, self._first, self._seeds, scratch, fourier, self._single_waves)

@@ -6,11 +6,12 @@ Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wav
 
 import numba
 
-from kernels._jit import kernel
+from kernels._jit import CONTRACT, kernel
 
 from .legendre import BLOCK
-from .many import SPAN, load4, store4, transpose8
-from .simd import add, fma, fms, load, splat, spread, store
+from .many import SPAN, emit4, load4, store4
+from .simd import (add, fence, fma, fms, high1, high2, high4, load, low1, low2, low4, splat, spread,
+                   store)
 
 CHUNK = 64    # values of ell whose sums stay in the first-level cache during the direct transform
 
@@ -71,48 +72,56 @@ def _reduce(sums, count, out, base):
     """``out[base + 4 i + r] = Σ_lane sums[i, r, lane]``; two ``i`` at a time, room for an even count."""
     for i in range(0, count, 2):
         u, v = load4(sums, SPAN * i), load4(sums, SPAN * i + SPAN)
-        r = transpose8(u[0], u[1], u[2], u[3], v[0], v[1], v[2], v[3])
-        store(out, base + 4 * i, add(add(add(r[0], r[1]), add(r[2], r[3])),
-                                     add(add(r[4], r[5]), add(r[6], r[7]))))
+        a, b = add(low1(u[0], u[1]), high1(u[0], u[1])), add(low1(u[2], u[3]), high1(u[2], u[3]))
+        c, d = add(low1(v[0], v[1]), high1(v[0], v[1])), add(low1(v[2], v[3]), high1(v[2], v[3]))
+        a, c = add(low2(a, b), high2(a, b)), add(low2(c, d), high2(c, d))
+        store(out, base + 4 * i, add(low4(a, c), high4(a, c)))
 
 
-@kernel
+@kernel(fastmath=CONTRACT)
 def _combine(degrees, count, spectrum, s, even, carry, odd, k, c):
     """Coefficients of ``p_l`` of one wavenumber, whose coefficients start at ``spectrum[s]``."""
-    for ell in range(count):
+    last = count - 1
+    for ell in range(last):
         o = s + 4 * ell
-        c[4 * ell] = even[k + ell] * spectrum[o]
-        c[4 * ell + 1] = even[k + ell] * spectrum[o + 1]
-        if 2 * ell + 2 < degrees:
-            c[4 * ell] += carry[k + ell] * spectrum[o + 4]
-            c[4 * ell + 1] += carry[k + ell] * spectrum[o + 5]
-        lone = 2 * ell + 1 >= degrees
-        c[4 * ell + 2] = 0.0 if lone else odd[k + ell] * spectrum[o + 2]
-        c[4 * ell + 3] = 0.0 if lone else odd[k + ell] * spectrum[o + 3]
+        u, v, w = even[k + ell], carry[k + ell], odd[k + ell]
+        c[4 * ell] = u * spectrum[o] + v * spectrum[o + 4]
+        c[4 * ell + 1] = u * spectrum[o + 1] + v * spectrum[o + 5]
+        c[4 * ell + 2] = w * spectrum[o + 2]
+        c[4 * ell + 3] = w * spectrum[o + 3]
+    o, u = s + 4 * last, even[k + last]
+    c[4 * last], c[4 * last + 1] = u * spectrum[o], u * spectrum[o + 1]
+    lone = 2 * count > degrees
+    c[4 * last + 2] = 0.0 if lone else odd[k + last] * spectrum[o + 2]
+    c[4 * last + 3] = 0.0 if lone else odd[k + last] * spectrum[o + 3]
 
 
-@kernel
+@kernel(fastmath=CONTRACT)
 def _separate(degrees, count, c, even, carry, odd, k, spectrum, s):
     """Transpose of ``_combine``."""
-    br = bi = 0.0
-    for ell in range(count):
+    spectrum[s], spectrum[s + 1] = even[k] * c[0], even[k] * c[1]
+    for ell in range(1, count):
         o = s + 4 * ell
-        spectrum[o] = even[k + ell] * c[4 * ell] + br
-        spectrum[o + 1] = even[k + ell] * c[4 * ell + 1] + bi
-        br, bi = carry[k + ell] * c[4 * ell], carry[k + ell] * c[4 * ell + 1]
-        if 2 * ell + 1 < degrees:
-            spectrum[o + 2] = odd[k + ell] * c[4 * ell + 2]
-            spectrum[o + 3] = odd[k + ell] * c[4 * ell + 3]
+        u, v, w = even[k + ell], carry[k + ell - 1], odd[k + ell - 1]
+        spectrum[o - 2] = w * c[4 * ell - 2]
+        spectrum[o - 1] = w * c[4 * ell - 1]
+        spectrum[o] = u * c[4 * ell] + v * c[4 * ell - 4]
+        spectrum[o + 1] = u * c[4 * ell + 1] + v * c[4 * ell - 3]
+    last = count - 1
+    if 2 * count <= degrees:
+        o = s + 4 * last
+        spectrum[o + 2] = odd[k + last] * c[4 * last + 2]
+        spectrum[o + 3] = odd[k + last] * c[4 * last + 3]
 
 
 @kernel
-def _inverse_wavenumber(m, count, row0, a, b, k, x, first, seeds, c, out, fourier, places, counts):
+def _inverse_wavenumber(m, count, row0, a, b, k, x, first, seeds, c, out, fourier, places, counts, streaming):
     for g in range(row0 // BLOCK, first.size):
         _inverse_block(first[g], count, a, b, k, x, g * BLOCK, seeds[g], c, out)
         for i in range(3):
             block = 3 * g + i
             if m < counts[block]:
-                store4(fourier, places[block] + m * SPAN, load4(out, i * SPAN))
+                emit4(fourier, places[block] + m * SPAN, load4(out, i * SPAN), streaming)
 
 
 @kernel
@@ -136,7 +145,7 @@ def _direct_wavenumber(count, row0, a, b, k, x, first, seeds, c, sums, state, fo
 
 @kernel
 def _inverse_share(t, threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds, c,
-                   fourier, places, counts):
+                   fourier, places, counts, streaming):
     top = columns.size - 2
     out = c[c.size - 3 * SPAN:]
     for m in range(t, top + 1, threads):
@@ -145,19 +154,20 @@ def _inverse_share(t, threads, extra, spectrum, columns, table, offset, x, first
         k = offset[m]
         _combine(degrees, count, spectrum, 2 * columns[m], table[2], table[3], table[4], k, c)
         _inverse_wavenumber(m, count, first_row[m], table[0], table[1], k, x, first[m], seeds[m], c, out,
-                            fourier, places, counts)
+                            fourier, places, counts, streaming)
+    fence()
 
 
 @kernel(parallel=True)
 def inverse_legendre(threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds, scratch,
-                     fourier, places, counts):
+                     fourier, places, counts, streaming):
     """Legendre part of the inverse transform of one field (``spectrum`` flat, re and im in turn).
 
     ``places[block8]`` and ``counts[block8]``: offset and number of wavenumbers of each latitude block.
     """
     for t in numba.prange(threads):
         _inverse_share(t, threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds,
-                       scratch[t], fourier, places, counts)
+                       scratch[t], fourier, places, counts, streaming)
 
 
 @kernel
