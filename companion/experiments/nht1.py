@@ -1,6 +1,7 @@
 """Experiments of Fineberg, *Implementing the NHT-1 Application I/O Benchmark* (1993)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from companion.bench import Case, Measurement
@@ -50,14 +51,15 @@ def _ways(N: int, threads: int, most: int):
     return tuple(entry for entry in WAYS if entry[1] == "positioned" and not entry[3])
 
 
+def _observe(result) -> dict[str, float]:
+    return {"T_T": result.T_T, "stalled": result.stalls.sum(), "transferring": result.transfers.sum(),
+            "finish": result.finish_seconds, "R_IO": result.R_IO}
+
+
 def _application(preset: str, threads: int) -> list[Case]:
     """For each size and thread count: the code without writing, then each way of writing."""
     from kernels import bt
     from kernels.files import application
-
-    def observe(result):
-        return {"T_T": result.T_T, "stalled": result.stalls.sum(), "transferring": result.transfers.sum(),
-                "finish": result.finish_seconds, "R_IO": result.R_IO}
 
     cases = []
     for size in SIZES[preset]:
@@ -70,7 +72,22 @@ def _application(preset: str, threads: int) -> list[Case]:
                 problem = application.Problem.preset(size, way=way, asynchronous=asynchronous, fsync=fsync)
                 cases.append(Case(f"N = {sample.N}, {count} threads, {label}", application, problem, count,
                                   {**common, "way": label, "asynchronous": asynchronous, "fsync": fsync,
-                                   "solution_bytes": problem.solution_bytes}, observe))
+                                   "solution_bytes": problem.solution_bytes}, _observe))
+    return cases
+
+
+def _overlap(preset: str, threads: int) -> list[Case]:
+    """One size: without writing, and double-buffered through the page cache and past it (O_DIRECT)."""
+    from kernels import bt
+    from kernels.files import application
+
+    sample = application.Problem.preset(SIZES[preset][-1])
+    common = {"N": sample.N, "NS": sample.NS, "IW": sample.IW}
+    cases = [Case(f"N = {sample.N}, without writing", bt, sample.solver, threads, {**common, "way": "none"})]
+    for way, direct in (("asynchronous, page cache", False), ("asynchronous, O_DIRECT", True)):
+        problem = replace(sample, way="positioned", asynchronous=True, direct=direct)
+        cases.append(Case(f"N = {sample.N}, {way}", application, problem, threads,
+                          {**common, "way": way, "solution_bytes": problem.solution_bytes}, _observe))
     return cases
 
 
@@ -162,6 +179,9 @@ register(Experiment("nht1-io", "nht1", "N1-N6, N8, N9",
                     "Application I/O: T_T, R_IO and zeta by way of writing",
                     _application, outputs=_overheads, rounds=5,
                     budgets={"quick": 20.0, "paper": 900.0, "modern": 1800.0}))
+register(Experiment("nht1-overlap", "nht1", "N6, N8", "Writing beside computing: page cache against O_DIRECT",
+                    _overlap, outputs=_overheads, rounds=5, needs=frozenset({"o_direct"}),
+                    budgets={"quick": 8.0, "paper": 300.0, "modern": 600.0}))
 register(Experiment("nht1-groups", "nht1", "N7", "Writing in groups of processes",
                     _groups, outputs=_group_curve, rounds=5,
                     budgets={"quick": 15.0, "paper": 300.0, "modern": 300.0}))
