@@ -316,3 +316,11 @@ def test_picture_of_the_front_page_is_current(tmp_path):
     figures.save(drawn, tmp_path / "smt.svg", alt=alt)
     assert (tmp_path / "smt.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
     assert picture.PATH.relative_to(ROOT).as_posix() in (ROOT / "README.md").read_text()
+
+
+def test_labels_keep_every_digit():
+    figure, axis = figures.axes()
+    axis.plot([0, 1], [0, 1])
+    axis.set_xticks([0.125, 0.375], ["0.125", "0.375"])
+    shown = figures.show(figure, alt="a line")
+    assert ">0.125</text>" in shown.html.replace("\n", "") and ">0.375</text>" in shown.html.replace("\n", "")

@@ -67,7 +67,9 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
     svg = svg.replace('xlink:href="data:', 'href="data:').replace(INK, "currentColor")
     svg = re.sub(r"font-family: [^;\"]+", f"font-family: {_FONTS}", svg)
-    svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg) if "data:image" not in svg else svg
+    if "data:image" not in svg:
+        # Coordinates need two decimals; the text between the tags keeps every digit.
+        svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d+\.\d{2})\d+", r"\1", tag.group()), svg)
     view = re.search(r'viewBox="[^"]+"', svg).group()
     # The style sheet matplotlib writes into the file would govern the whole page; here it is inherited.
     root = (f'<svg xmlns="http://www.w3.org/2000/svg" {view} role="img" aria-label="{escape(alt)}" '
