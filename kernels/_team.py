@@ -8,6 +8,9 @@ Creating and joining a thread costs about 0.1 ms: give it work for 10 ms.
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+
+from numba import get_num_threads, set_num_threads
 
 from kernels._resources import affinity_cpus, require_threads
 
@@ -92,6 +95,17 @@ class Placement:
             require_threads(threads)
             self._settled[threads] = choose(threads)
         return self._settled[threads]
+
+
+@contextmanager
+def numba_threads(threads: int):
+    """``prange`` regions inside use ``threads`` threads.  ``ValueError`` if that exceeds the usable CPUs."""
+    before = get_num_threads()
+    set_num_threads(require_threads(threads))
+    try:
+        yield
+    finally:
+        set_num_threads(before)
 
 
 def first_cpus(threads: int) -> list[int]:

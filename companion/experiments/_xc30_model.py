@@ -43,11 +43,10 @@ def _named(name: str, part: int, steps: int):
 
 def _fits(problem) -> bool:
     """Whether the small model's work space takes less than half of the memory that is free."""
-    from kernels.spectral import grid
+    from kernels.shallow_water import required_memory
 
     free = machine.available_memory()
-    ncoef = (problem.truncation + 1) * (problem.truncation + 2) // 2
-    return free is None or 8 * 30 * grid(problem.grid).points + 16 * 40 * ncoef < 0.5 * free
+    return free is None or required_memory(problem) < 0.5 * free
 
 
 def _section_seconds(result) -> dict[str, float]:

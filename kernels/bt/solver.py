@@ -1,11 +1,9 @@
 """Time steps, forcing and norms of BT over the compiled line kernels."""
 
-import contextlib
-
-import numba
 import numpy as np
 
 from kernels._resources import require_memory, require_threads
+from kernels._team import numba_threads
 from kernels.bt.differences import weights
 from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
 from kernels.bt.state import LANES, Layout, State
@@ -18,16 +16,6 @@ def _scratch(threads: int, size: int) -> np.ndarray:
     raw = np.zeros(threads * stride + LANES)
     skip = -raw.ctypes.data % 64 // 8
     return raw[skip:skip + threads * stride].reshape(threads, stride)
-
-
-@contextlib.contextmanager
-def _numba_threads(threads: int):
-    before = numba.get_num_threads()
-    numba.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 class Stepper:
@@ -69,7 +57,7 @@ class Stepper:
 
     def _team(self, across: bool, arguments: tuple) -> None:
         state = self.state
-        with _numba_threads(self.threads):
+        with numba_threads(self.threads):
             team(across, state.u, state.rhs, state.forcing, *arguments, self._work, self.threads)
 
     def right_hand_side(self) -> np.ndarray:

@@ -1,16 +1,15 @@
 """The integration: state, one time step, and the driver that times its sections."""
 
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, set_num_threads
 
 from kernels._contract import require_range
-from kernels._resources import require_disk, require_memory, require_threads
+from kernels._resources import require_disk, require_memory
+from kernels._team import numba_threads
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
 
@@ -82,16 +81,6 @@ def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     levels = np.zeros((3, 3, plan.ncoef), dtype=np.complex128)
     return State(plan, spectra, mean, ground, plan.inverse(ground) / GRAVITY, start.coriolis, levels,
                  np.zeros((7, plan.grid.points)), None if folder is None else Path(folder))
-
-
-@contextmanager
-def _threads(threads):
-    before = get_num_threads()
-    set_num_threads(require_threads(threads))
-    try:
-        yield
-    finally:
-        set_num_threads(before)
 
 
 class Stepper:
@@ -184,7 +173,7 @@ def step_times(problem: Problem, state: State, steps: int = 5, threads: int = 1)
     """
     require_range("steps", steps, 1, 10**6)
     found = {name: np.zeros(steps) for name in SECTIONS}
-    with _threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
+    with numba_threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
         require_disk(temporary, 16 * state.plan.grid.points, "an output step")
         stepper = Stepper(problem, state, threads)
         stepper.step()
@@ -241,7 +230,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         If the output does not fit on the disk.
     """
     seconds = dict.fromkeys(SECTIONS, 0.0)
-    with _threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
+    with numba_threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
         folder = state.folder or Path(temporary)
         if problem.output:
             count = int(problem.hours / problem.output)

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels._contract import require_choice, require_range
+from kernels._team import numba_threads
 from kernels.spectral import Plan
 
 from .diagnostics import by_degree, change_truncation, kinetic_energy_spectrum
-from .model import Stepper, _threads, run, setup
+from .model import Stepper, run, setup
 from .problem import BUILDS, GRAVITY, RADIUS, RELATIONS, Problem, grid_for
 
 
@@ -105,7 +106,7 @@ def _heights(problem, seed, leads, threads):
     stepper = Stepper(problem, state, threads)
     found = []
     for lead in leads:
-        with _threads(threads):
+        with numba_threads(threads):
             while stepper.hour < lead - 1e-9:
                 stepper.step()
         height = (stepper.now[1] + state.ground) / GRAVITY

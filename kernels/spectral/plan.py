@@ -1,12 +1,11 @@
 """Spherical-harmonic transforms between triangular spectra and Gaussian grids."""
 
-from contextlib import contextmanager
 
 import numpy as np
-from numba import get_num_threads, set_num_threads
 
 from kernels._contract import require_range
-from kernels._resources import require_memory, require_threads
+from kernels._resources import require_memory
+from kernels._team import numba_threads
 
 from . import many, rows, single
 from .fourier import SPARE, Lengths
@@ -78,7 +77,6 @@ class Plan(VectorTransforms):
         self._legendre(terms, blocks)
         self._fourier_tables()
         self._workspace: dict = {}
-        self._allowed: set[int] = set()
 
     # --- tables -------------------------------------------------------------------------------
 
@@ -248,26 +246,15 @@ class Plan(VectorTransforms):
             return [*groups, slice(8 * whole, fields)]
         return groups + [slice(i, i + 1) for i in range(8 * whole, fields)]
 
-    @contextmanager
-    def _threads(self, threads):
-        if threads not in self._allowed:      # asking the system takes longer than a small transform
-            self._allowed.add(require_threads(threads))
-        before = get_num_threads()
-        set_num_threads(threads)
-        try:
-            yield
-        finally:
-            set_num_threads(before)
-
     def _inverse(self, spec, out, extra, power, threads):
-        with self._threads(threads):
+        with numba_threads(threads):
             for group in self._groups(len(spec)):
                 step = self._inverse_one if group.stop - group.start == 1 else self._inverse_many
                 step(spec[group], out[group], extra, power, threads)
         self._require_finite(out[:, self._equator], "a coefficient of field")
 
     def _direct(self, values, out, extra, power, threads):
-        with self._threads(threads):
+        with numba_threads(threads):
             for group in self._groups(len(values)):
                 step = self._direct_one if group.stop - group.start == 1 else self._direct_many
                 step(values[group], out[group], extra, power, threads)

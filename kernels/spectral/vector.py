@@ -12,6 +12,7 @@ import numpy as np
 from numba import prange
 
 from kernels._jit import kernel
+from kernels._team import numba_threads
 
 from .legendre import epsilon
 
@@ -128,7 +129,7 @@ class VectorTransforms:
             both = self._pair("wide", group, int(self._columns[1][-1]))
             self._direct(u[group], both[0], 1, 1, threads)
             self._direct(v[group], both[1], 1, 1, threads)
-            with self._threads(threads):
+            with numba_threads(threads):
                 _separate(self.truncation, self._epsilon(), self.radius, *both, vor[group], div[group])
         return vor.reshape(*shape, self.ncoef), div.reshape(*shape, self.ncoef)
 
@@ -156,7 +157,7 @@ class VectorTransforms:
         for group in _groups(len(chi)):
             scaled = self._pair("scaled", group, self.ncoef)
             both = self._pair("wide", group, int(self._columns[1][-1]))
-            with self._threads(threads):
+            with numba_threads(threads):
                 _scale(self.truncation, factor, psi[group], scaled[0])
                 _scale(self.truncation, factor, chi[group], scaled[1])
                 _combine(self.truncation, self._epsilon(), *scaled, *both)
