@@ -98,6 +98,20 @@ def fence(typingctx):
 
 
 @intrinsic
+def prefetch(typingctx, array, offset):
+    """Ask for the cache line of one element, into the second-level cache; any offset is allowed."""
+    def code(context, builder, signature, args):
+        pointer = _address(context, builder, signature.args[0], *args)
+        byte = ir.IntType(8).as_pointer()
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [byte, _i32, _i32, _i32]), "llvm.prefetch.p0i8")
+        read, second, data = (ir.Constant(_i32, value) for value in (0, 2, 1))
+        builder.call(function, [builder.bitcast(pointer, byte), read, second, data])
+        return context.get_dummy_value()
+    return types.void(array, types.intp), code
+
+
+@intrinsic
 def spread(typingctx, array, offset):
     """One double of an array in all eight lanes."""
     def code(context, builder, signature, args):
