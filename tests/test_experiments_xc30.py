@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from companion import experiments, tables
+from companion.experiments import _xc30_cases as known_cases
+from companion.experiments import _xc30_counters as hardware
 from companion.experiments import _xc30_model as small_model
 from companion.experiments import xc30
 from kernels import shallow_water, spectral
+from kernels._contract import Check
 from kernels.files import storm
+from kernels.routines import PROFILE
 
 
 def measurement(minimum=1.0, threads=1, work=None, observed=None, **parameters):
@@ -20,7 +24,7 @@ def measurement(minimum=1.0, threads=1, work=None, observed=None, **parameters):
                            label=str(parameters))
 
 
-IDS = ("transforms", "resolutions", "sections", "aliasing", "routines", "scores", "storm")
+IDS = ("transforms", "resolutions", "sections", "cases", "aliasing", "routines", "scores", "storm")
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -149,3 +153,57 @@ def test_routines_by_build_and_block():
     assert table["divides"]["value"][0] == pytest.approx(10.0)
     assert table["share_of_peak"]["value"] == [pytest.approx(100.0)] * len(table["routine_name"]["value"])
     assert np.shape(table["nproma_mflops"]["value"]) == (len(xc30.BLOCKED), len(xc30.NPROMA))
+
+
+def scored(truncation, hours):
+    """A measurement of the flow over the mountain, with a truth of truncation 31."""
+    one = measurement(truncation=truncation, truth_truncation=31, forecast_hours=hours)
+    one.problem = asdict(known_cases._mountain(truncation, 1200.0, 3.0))
+    return one
+
+
+def test_known_cases_are_scored_against_truth_and_start():
+    found = known_cases.errors([scored(12, 12.0), scored(21, 12.0)])
+    coarse, fine = found["vorticity_error"]["value"]
+    assert 0 < fine < coarse < 1 and found["day"]["value"] == 0.5
+    assert found["points"]["value"] == [spectral.grid(f"F{shallow_water.rows_for(T, 'quadratic')}").points
+                                        for T in (12, 21)]
+    assert 0 < np.max(found["steady_error"]["value"]) < 1e-12
+    assert np.shape(found["steady_error"]["value"]) == (2, len(known_cases.TILTS))
+    assert found["published_points"]["value"] == [one.points for one in shallow_water.MOUNTAIN]
+
+
+def test_a_run_that_fails_its_checks_is_not_scored(monkeypatch):
+    monkeypatch.setattr(shallow_water, "verify", lambda problem, result: [Check.near("mass", 2.0, 1.0, 0.1)])
+    with pytest.raises(ArithmeticError, match="williamson5 at truncation 31: mass: 2, expected 1"):
+        known_cases.errors([scored(12, 3.0)])
+
+
+def test_published_grids_have_the_points_of_an_icosahedron():
+    for one in shallow_water.MOUNTAIN:
+        side = round(((one.points - 2) / 10) ** 0.5)
+        assert 10 * side**2 + 2 == one.points
+
+
+def test_counters_of_a_routine_are_ratios_of_its_counts(monkeypatch):
+    asked = []
+
+    def per_repeat(source, many):
+        asked.append(source)
+        return {"cycles": 200.0, "instructions": 400.0, "stalled-cycles-frontend": 20.0,
+                "stalled-cycles-backend": 60.0, "flops": 1e6}
+
+    monkeypatch.setattr(hardware.counters, "per_repeat", per_repeat)
+    found = hardware.routine_counters()
+    assert set(found) == set(hardware.ROUTINES) and len(asked) == 2
+    for name, one in found.items():
+        module, fields = PROFILE[name]
+        assert one["cpi"] == 0.5 and one["shares"]["stalled"] == pytest.approx(0.3)
+        assert one["work"] == module.work(module.Problem.preset(hardware.PRESET, **fields)).flops > 0
+    monkeypatch.setattr(hardware.counters, "per_repeat", lambda source, many: None)
+    assert hardware.routine_counters() == {}
+
+
+@pytest.mark.parametrize("name", hardware.ROUTINES)
+def test_the_counted_program_runs(name):
+    exec(hardware._PROGRAM.format(name=name, preset="quick"), {"repeats": 1})

@@ -121,7 +121,7 @@ def test_aliasing_draws_both_maps_and_states_how_far_they_differ():
         vorticity=(("matching_grid", "row", "column"), 1e-5 * np.stack([1.5 * base, base, base])),
         product_error=(("matching_grid", "wave"), [[0, 1e-3, 1e-2, 1e-1], [0, 1e-16, 1e-16, 1e-16],
                                                    [0, 0, 0, 0]])))
-    assert "differ by 50 % RMS" in shown.alt
+    assert "differ by 50 % RMS, quadratic and cubic grid by 0 %" in shown.alt
     frame = offered(shown)
     assert len(frame) == 72 and (frame["linear [1e-5/s]"] == 1.5).all()
 
@@ -167,3 +167,75 @@ def test_storm_states_the_ratio_of_medians():
     assert "3 times as long" in xc30.storm(made).alt
     rows = xc30.storm_table(made)
     assert list(rows["median time"]) == [6.0, 2.0] and list(rows["system calls"]) == [100.0, 4.0]
+    assert list(rows["calls a second"]) == pytest.approx([100 / 6e-3, 4 / 2e-3])
+
+
+def known(**changes):
+    base = dict(truncation_scored=("scored", [21, 42]), points=("scored", [2048, 8192]),
+                height_error=("scored", [2e-3, 1e-3]), vorticity_error=("scored", [0.2, 0.05]), day=15.0,
+                tilt=("tilt", [0.0, 1.52]),
+                steady_error=(("scored", "tilt"), [[1e-15, 2e-15], [3e-15, 4e-15]]),
+                published_points=("published", [10242, 40962, 92162]),
+                published_height=("published", [1.4e-3, 7e-4, 6e-4]),
+                published_vorticity=("published", [0.17, 0.07, 0.04]))
+    return record(**{**base, **changes})
+
+
+def test_errors_stand_beside_the_published_ones_in_columns_of_their_own():
+    shown = xc30.cases(known())
+    frame = offered(shown)
+    assert list(frame["published_vorticity"]) == [0.17, 0.07, 0.04]
+    assert list(frame["vorticity_error"].dropna()) == [0.2, 0.05]
+    assert "8192 points, T42: height 1.0e-03, vorticity 5.0e-02" in shown.alt
+    assert "10242 to 92162 points" in shown.alt
+
+
+def test_steady_errors_are_named_by_their_tilt():
+    frame = xc30.steady_table(known()).set_index("truncation")
+    assert frame.loc["T42", "tilted by 87°"] == 4e-15 and frame.loc["T21", "tilted by 0°"] == 1e-15
+
+
+def routine_record():
+    return record(routine_name=("name", ["CLOUDSC", "MXMAOP"]), mflops_vector=("name", [8e3, 3e4]),
+                  mflops_scalar=("name", [4e3, 6e3]), share_of_peak=("name", [8.0, 30.0]),
+                  divides=("name", [6.0, 0.0]), peak_mflops=1e5)
+
+
+def test_routines_in_numbers_have_both_shares_of_peak():
+    profile = tables.load("p5plus", "drhook")
+    frame = xc30.routine_table(routine_record(), profile, 7600.0).set_index("routine")
+    assert frame.loc["CLOUDSC", "share 2006"] == pytest.approx(100 * 589 / 7600, abs=0.05)
+    assert frame.loc["CLOUDSC", "divisions 2006"] == 4.3 and frame.loc["CLOUDSC", "divisions"] == 6.0
+    assert list(frame["vectorised over scalar"]) == [2.0, 5.0]
+    assert list(frame["share, vectorised"]) == [8.0, 30.0]
+
+
+def test_the_last_of_several_routine_records_is_tabulated():
+    old = routine_record()
+    both = xr.concat([old.assign(mflops_vector=("name", [1.0, 1.0])), old], dim="record",
+                     combine_attrs="override")
+    frame = xc30.routine_table(both, tables.load("p5plus", "drhook"), 7600.0)
+    assert list(frame["rate, vectorised"]) == [8000, 30000]
+
+
+def test_cycles_of_2006_stand_beside_those_counted_here():
+    trees = {"LAITLI": tables.load("p5plus", "cpi_laitli"), "CLOUDSC": tables.load("p5plus", "cpi_cloudsc3")}
+    counted = {"LAITLI": {"cpi": 0.5, "flops": 110.0, "work": 100,
+                          "shares": {"completing": 0.6, "no instructions": 0.1, "stalled": 0.3}}}
+    frame = xc30.cycle_table(trees, counted).set_index(["routine", "where"])
+    assert frame.loc[("LAITLI", "Power5, 2006"), "stalled"] == 73.6
+    here = frame.loc[("LAITLI", "here")]
+    assert list(here) == [60.0, 10.0, 30.0, 0.5, 1.1]
+    assert frame.loc[("CLOUDSC", "here")].isna().all()
+    parts = frame[["completing", "no instructions", "stalled"]].sum(axis=1)
+    np.testing.assert_allclose(parts.drop(("CLOUDSC", "here")), 100.0, atol=0.2)
+
+
+def test_storm_states_how_its_sizes_differ_from_the_talk():
+    made = record(tasks=("case", [480]), files=("case", [12]), steps=("case", [25]),
+                  record_bytes=("case", [65536]))
+    frame = xc30.storm_sizes(made, table("hres_io"), table("runs")).set_index("run")
+    assert list(frame["tasks"]) == [*table("runs")["tasks"].values, 480]
+    assert frame.loc["here", "one record"] == pytest.approx(0.065536)
+    total = frame.loc["Cray XC30, 2014", ["output files", "output steps", "one record"]].astype(float).prod()
+    assert total == pytest.approx(1e6 * float(table("hres_io")["volume"]))

@@ -282,6 +282,46 @@ def test_scores_are_paired_and_measure_distance():
     assert same.strict.max() == 0.0 and same.fast.max() < 1e-6
 
 
+def test_errors_over_the_mountain_are_below_those_of_a_grid_point_model_with_more_points():
+    """Day 15, against published errors of GME; with a step of 600 s height stops near 1e-3."""
+    ends = {}
+    for truncation in (21, 42, 85):
+        problem = sw.Problem(truncation, sw.grid_for(truncation, "quadratic"), "williamson5", dt=600.0,
+                             hours=24.0 * sw.DAY, diffusion=6.0)
+        ends[truncation] = sw.run(problem, sw.setup(problem))
+    coarse, fine = (sw.errors(ends[truncation], ends[85]) for truncation in (21, 42))
+    first, second = sw.MOUNTAIN[:2]
+    assert ends[42].state.plan.grid.points < first.points
+    assert second.vorticity < fine.vorticity[1] * 4 and fine.vorticity[1] < second.vorticity
+    assert fine.height[1] < first.height < coarse.height[1]
+    assert sw.errors(ends[85], ends[85]) == sw.Errors((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="truth has truncation 21, below the scored 42"):
+        sw.errors(ends[42], ends[21])
+
+
+def test_errors_are_the_norms_of_a_known_difference():
+    """A surface lifted by 1 %, and vorticity doubled."""
+    problem = sw.Problem(**SMALL, case="galewsky")
+    result = sw.run(problem, sw.setup(problem))
+    more = result.spectra.copy()
+    more[0] *= 2
+    more[1] *= 1.01
+    lifted = result._replace(state=result.state._replace(mean=1.01 * result.state.mean), spectra=more)
+    found = sw.errors(lifted, result)
+    assert found.height == pytest.approx((0.01, 0.01, 0.01), rel=1e-9)
+    assert found.vorticity == pytest.approx((1.0, 1.0, 1.0), rel=1e-9)
+
+
+def test_steady_errors_see_a_lifted_depth_and_want_a_steady_case():
+    problem = sw.Problem(**SMALL, case="williamson2", alpha=1.5207963)
+    result = sw.run(problem, sw.setup(problem))
+    assert max(sw.steady_errors(result, problem)) < 1e-13
+    lifted = result._replace(state=result.state._replace(mean=result.state.mean + sw.GRAVITY))
+    assert sw.steady_errors(lifted, problem)[1] == pytest.approx(1 / 2400, rel=0.3)   # 1 m of 1 to 3 km
+    with pytest.raises(ValueError, match="case = 'galewsky' is unknown; choose one of 'williamson2'"):
+        sw.steady_errors(result, replace(problem, case="galewsky"))
+
+
 def test_random_height_does_not_depend_on_the_truncation():
     plans = [spectral.Plan(f"F{t}", t) for t in (21, 42)]
     small, large = (cases.random_height(plan, 25.0, seed=3) for plan in plans)

@@ -6,7 +6,9 @@ import numpy as np
 
 from companion.bench import Case, Measurement
 from companion.experiments import Experiment, register
+from companion.experiments import _xc30_cases as known_cases
 from companion.experiments import _xc30_model as small_model
+from companion.experiments._xc30_counters import routine_counters as routine_counters
 from companion.experiments._xc30_model import column, counts, thread_label
 
 # --- transforms ------------------------------------------------------------------------------------
@@ -171,6 +173,9 @@ register(Experiment("xc30-resolutions", "xc30", "C6", "Cost of a step on the sev
 register(Experiment("xc30-sections", "xc30", "C3", "Time of a forecast by section",
                     small_model.sections, outputs=small_model.section_table, rounds=5,
                     budgets={"quick": 10.0, "paper": 120.0, "modern": 600.0}))
+register(Experiment("xc30-cases", "xc30", "C6", "Errors of the small model where they are known or published",
+                    known_cases.cases, outputs=known_cases.errors, rounds=1,
+                    budgets={"quick": 5.0, "paper": 60.0, "modern": 120.0}))
 register(Experiment("xc30-aliasing", "xc30", "C6", "One truncation on a linear, a quadratic and a cubic grid",
                     small_model.aliasing, outputs=small_model.maps, rounds=1,
                     budgets={"quick": 10.0, "paper": 120.0, "modern": 1200.0}))

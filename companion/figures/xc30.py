@@ -1,7 +1,7 @@
 """Figures of chapter 5: IFS from IBM Power7 to Cray XC30, 2014.
 
 Functions of the document's tables stand here; those of run records, which draw the host, in
-``_xc30_live``.
+``_xc30_live`` and ``_xc30_model``.
 """
 
 import re
@@ -15,19 +15,20 @@ from companion.figures._parts import log_axis, points
 from companion.figures._show import Shown, show
 from companion.figures._style import CYCLE, INK, axes
 from companion.figures._xc30_live import (
-    aliasing,
-    costs,
+    cycle_table,
     nproma,
+    routine_table,
     routines,
-    scores,
-    sections,
     storm,
+    storm_sizes,
     storm_table,
     transforms,
 )
+from companion.figures._xc30_model import aliasing, cases, costs, scores, sections, steady_table
 
-__all__ = ["aliasing", "costs", "nproma", "overlap", "resolutions", "routines", "scores", "sections",
-           "share_of_peak", "small_files", "storm", "storm_table", "systems", "timeline", "transforms"]
+__all__ = ["aliasing", "cases", "costs", "cycle_table", "nproma", "overlap", "resolutions", "routine_table",
+           "routines", "scores", "sections", "share_of_peak", "small_files", "steady_table", "storm",
+           "storm_sizes", "storm_table", "systems", "timeline", "transforms"]
 
 IBM, CRAY = "IBM Power7", "Cray XC30"
 

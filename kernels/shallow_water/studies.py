@@ -1,4 +1,4 @@
-"""Two studies: aliasing at equal truncation, and forecast scores of two builds of the same code."""
+"""Studies: aliasing at equal truncation, scores of two builds of one code, errors of the standard cases."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,8 +9,9 @@ from kernels._contract import require_choice, require_range
 from kernels._team import numba_threads
 from kernels.spectral import Plan
 
-from .diagnostics import by_degree, change_truncation, kinetic_energy_spectrum
-from .model import Stepper, run, setup
+from .cases import initial
+from .diagnostics import by_degree, change_truncation, evaluate, kinetic_energy_spectrum, norms
+from .model import Result, Stepper, run, setup
 from .problem import BUILDS, GRAVITY, RADIUS, RELATIONS, Problem, grid_for
 
 
@@ -164,3 +165,48 @@ def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads
             plan, heights = _heights(replace(problem, build=build), seed + member, leads, threads)
             found[build].append(scores(truth_plan, true, plan, heights))
     return Scores(np.asarray(leads, dtype=np.float64), np.array(found["strict"]), np.array(found["fast"]))
+
+
+class Errors(NamedTuple):
+    """Relative errors over the sphere, 1, each ``(l1, l2, l∞)`` as Williamson et al. (1992) define them."""
+
+    height: tuple[float, float, float]       # of the free surface
+    vorticity: tuple[float, float, float]
+
+
+def _surface(result: Result) -> np.ndarray:
+    """Spectrum of the height of the free surface at the end, m."""
+    height = (result.spectra[1] + result.state.ground) / GRAVITY
+    height[0] += result.state.mean / GRAVITY
+    return height
+
+
+def errors(result: Result, truth: Result) -> Errors:
+    """Errors of one integration's end against another's, on the grid of the other.
+
+    Raises
+    ------
+    ValueError
+        If ``truth`` has the lower truncation: it could not hold the other's waves.
+    """
+    plan, other = result.state.plan, truth.state.plan
+    if other.truncation < plan.truncation:
+        raise ValueError(f"truth has truncation {other.truncation}, below the scored {plan.truncation}; "
+                         "give it the higher one")
+    pairs = ((_surface(result), _surface(truth)), (result.spectra[0], truth.spectra[0]))
+    return Errors(*(norms(other.grid, evaluate(plan, found, other), other.inverse(true))
+                    for found, true in pairs))
+
+
+def steady_errors(result: Result, problem: Problem) -> tuple[float, float, float]:
+    """Relative ``(l1, l2, l∞)`` errors of the depth at the end where the initial state is steady, 1.
+
+    Raises
+    ------
+    ValueError
+        If the case of ``problem`` is not steady.
+    """
+    require_choice("case", problem.case, ("williamson2", "galewsky_balanced"))
+    plan = result.state.plan
+    depth = (plan.inverse(result.spectra[1]) + result.state.mean) / GRAVITY
+    return norms(plan.grid, depth, initial(problem, plan.grid).depth)
