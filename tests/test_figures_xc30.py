@@ -102,7 +102,10 @@ def test_of_several_records_the_last_is_drawn():
                       model_step=("resolution_model", [seconds]), model_from="TL1279 on N640")
 
     both = xr.concat([one(1.0), one(2.0)], dim="record", combine_attrs="override")
-    assert list(offered(xc30.costs(both))["measured_step"]) == [2.0]
+    dates = ["2026-01-02T03:04:05Z", "2027-08-09T03:04:05Z"]
+    shown = xc30.costs(both.assign_coords(date=("case", dates)))
+    assert list(offered(shown)["measured_step"]) == [2.0]
+    assert "2027-08-09" in shown.html and "2026-01-02" not in shown.html
 
 
 def test_sections_name_the_longest():

@@ -175,7 +175,8 @@ def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
         "longitude": column(drawn.longitude[::every], "degree", "longitude", "column"),
         "matching": column(list(found), None, "relation of grid and truncation", "matching_grid"),
         "matching_name": column([one.grid for one in found.values()], None, "grid", "matching_grid"),
-        "vorticity": column([one.vorticity[rows][::every, ::every] for one in found.values()], "1/s",
+        # five digits of the largest are more than a map shows, and keep the record small
+        "vorticity": column([one.vorticity[rows][::every, ::every].round(9) for one in found.values()], "1/s",
                             "relative vorticity", "matching_grid", "row", "column"),
         "degree": column(np.arange(drawn.enstrophy.size), "1", "degree", "wave"),
         "enstrophy": column([one.enstrophy for one in found.values()], "1/s²",

@@ -20,8 +20,11 @@ TWO_AND_FIVE = FuncFormatter(lambda value, _: MEGA(value) if f"{value:.0e}"[0] i
 
 
 def latest(record: xr.Dataset) -> xr.Dataset:
-    """Of several records the last."""
-    return record.isel(record=-1) if "record" in record.dims else record
+    """Of several records the last, with its own machine, preset and date."""
+    if "record" not in record.dims:
+        return record
+    own = {name: str(record[name].values[-1]) for name in ("machine", "preset", "date") if name in record}
+    return record.isel(record=-1).assign_attrs(own)
 
 
 def frame_of(record: xr.Dataset, *names: str) -> pd.DataFrame:
@@ -168,7 +171,8 @@ def storm_sizes(record: xr.Dataset, output: xr.Dataset, runs: xr.Dataset) -> pd.
     """What one output step writes and touches: in the talk, and in the run that is drawn."""
     record = latest(record)
     steps, files = (int(output[name]) for name in ("steps", "files"))
-    here = {name: int(record[name].values.ravel()[0]) for name in ("tasks", "files", "steps", "record_bytes")}
+    here = {name: int(record[name].values.ravel()[-1])
+            for name in ("tasks", "files", "steps", "record_bytes")}
     megabytes = 1e6 * float(output["volume"]) / (steps * files)
     frame = pd.DataFrame({"tasks": [*runs["tasks"].values, here["tasks"]],
                           "output files": [files, files, here["files"]],
