@@ -1,8 +1,10 @@
 """Legendre transforms of eight fields at once: SIMD lanes are fields.
 
-For each wavenumber the functions ``p_l`` of a few blocks of 24 latitudes are built on the fly, ``CHUNK``
-values of ``ell`` at a time, into a panel that stays in the first-level cache; a register-blocked
-product then combines it with the coefficients of eight fields.
+For each wavenumber a panel of functions ``p_l`` is built on the fly, small enough for the first-level
+cache, and a register-blocked product combines it with eight fields.  The inverse transform builds 24
+latitudes and many ``ell``, the direct transform a few ``ell`` and all latitudes: the sums of either stay
+in registers from the first term to the last, while coefficients or latitudes stream from the
+second-level cache.
 
 Layouts (all float64): coefficient scratch ``c[ell, 4, 8]`` with the four rows even-real, even-imaginary,
 odd-real, odd-imaginary and the last axis fields; Fourier buffers hold the same 32 numbers for every
@@ -15,13 +17,12 @@ import numba
 from kernels._jit import kernel
 
 from .legendre import BLOCK
-from .simd import (fence, fma, fms, high1, high2, high4, load, low1, low2, low4, mul, splat, spread,
-                   store, stream)
+from .simd import (address, at, fence, fma, fms, high1, high2, high4, load, low1, low2, low4, mul, prefetch,
+                   put, splat, spread, store, stream)
 
-CHUNK = 60    # values of ell in one panel, a multiple of 6: with their coefficients they fit 48 KiB
-GROUP = 1     # blocks of 24 latitudes that share one pass over the coefficients
+CHUNK = 96    # most values of ell in a panel of the inverse transform: 18 KiB
+STEP = 12     # values of ell in a panel of the direct transform: two products
 SPAN = 32     # doubles for one (latitude, wavenumber) or one ell: four rows of eight lanes
-_PANEL = CHUNK * BLOCK
 
 
 @kernel(inline=True)
@@ -58,36 +59,99 @@ def store4(x, o, a):
     store(x, o + 24, a[3])
 
 
-@kernel
-def product(x, xo, step, advance, c, co, count, out, oo):
-    """``out[j] += Σ_i x[xo + j step + i advance] c[i]`` for six j; ``c[i]`` and ``out[j]`` hold 32."""
-    r0, r1, r2 = load4(out, oo), load4(out, oo + SPAN), load4(out, oo + 2 * SPAN)
-    r3, r4, r5 = load4(out, oo + 3 * SPAN), load4(out, oo + 4 * SPAN), load4(out, oo + 5 * SPAN)
+@kernel(inline=True)
+def zero4():
+    z = splat(0.0)
+    return z, z, z, z
+
+
+@kernel(inline=True)
+def emit4(fourier, o, r, streaming):
+    if streaming:
+        stream(fourier, o, r[0])
+        stream(fourier, o + 8, r[1])
+        stream(fourier, o + 16, r[2])
+        stream(fourier, o + 24, r[3])
+    else:
+        store4(fourier, o, r)
+
+
+@kernel(inline=True)
+def _six(x, xo, step, advance, c, co, count, other, near, pace, r0, r1, r2, r3, r4, r5):
+    """``r_j += Σ_i x[xo + j step + i advance] c[i]`` for six j; ``c[i]`` and ``r_j`` hold 32.
+
+    Every term asks for ``other[near + i pace]``, which so arrives from memory while this computes.
+    """
     for i in range(count):
         c0, c1, c2, c3 = load4(c, co + i * SPAN)
         k = xo + i * advance
+        prefetch(other, near + i * pace)
         r0 = row4(spread(x, k), c0, c1, c2, c3, r0[0], r0[1], r0[2], r0[3])
         r1 = row4(spread(x, k + step), c0, c1, c2, c3, r1[0], r1[1], r1[2], r1[3])
         r2 = row4(spread(x, k + 2 * step), c0, c1, c2, c3, r2[0], r2[1], r2[2], r2[3])
         r3 = row4(spread(x, k + 3 * step), c0, c1, c2, c3, r3[0], r3[1], r3[2], r3[3])
         r4 = row4(spread(x, k + 4 * step), c0, c1, c2, c3, r4[0], r4[1], r4[2], r4[3])
         r5 = row4(spread(x, k + 5 * step), c0, c1, c2, c3, r5[0], r5[1], r5[2], r5[3])
-    store4(out, oo, r0)
-    store4(out, oo + SPAN, r1)
-    store4(out, oo + 2 * SPAN, r2)
-    store4(out, oo + 3 * SPAN, r3)
-    store4(out, oo + 4 * SPAN, r4)
-    store4(out, oo + 5 * SPAN, r5)
+    return r0, r1, r2, r3, r4, r5
 
 
 @kernel
-def build(panel, po, low, high, a, b, k, x, xo, state, so):
-    """Rows ``low … high-1`` of a panel: ``p_l`` of 24 latitudes; ``state`` carries two values on."""
+def _sum_degrees(panel, j, row, c, co, count, other, near, acc, resumed, finished, fourier, places, wave,
+                 low, high, streaming):
+    """Six latitudes, from zero or from ``acc``, to ``acc`` or to rows ``low … high-1`` of the buffer.
+
+    Streamed stores drain while the next six latitudes are computed.
+    """
+    o = j * SPAN
+    r0, r1, r2, r3, r4, r5 = zero4(), zero4(), zero4(), zero4(), zero4(), zero4()
+    if resumed:
+        r0, r1, r2 = load4(acc, o), load4(acc, o + SPAN), load4(acc, o + 2 * SPAN)
+        r3, r4, r5 = load4(acc, o + 3 * SPAN), load4(acc, o + 4 * SPAN), load4(acc, o + 5 * SPAN)
+    r0, r1, r2, r3, r4, r5 = _six(panel, j, 1, BLOCK, c, co, count, other, near, 1, r0, r1, r2, r3, r4, r5)
+    if finished:
+        if low <= row < high:
+            emit4(fourier, at(places, row) + wave, r0, streaming)
+        if low <= row + 1 < high:
+            emit4(fourier, at(places, row + 1) + wave, r1, streaming)
+        if low <= row + 2 < high:
+            emit4(fourier, at(places, row + 2) + wave, r2, streaming)
+        if low <= row + 3 < high:
+            emit4(fourier, at(places, row + 3) + wave, r3, streaming)
+        if low <= row + 4 < high:
+            emit4(fourier, at(places, row + 4) + wave, r4, streaming)
+        if low <= row + 5 < high:
+            emit4(fourier, at(places, row + 5) + wave, r5, streaming)
+    else:
+        store4(acc, o, r0)
+        store4(acc, o + SPAN, r1)
+        store4(acc, o + 2 * SPAN, r2)
+        store4(acc, o + 3 * SPAN, r3)
+        store4(acc, o + 4 * SPAN, r4)
+        store4(acc, o + 5 * SPAN, r5)
+
+
+@kernel
+def _sum_latitudes(panel, po, width, data, place, count, other, near, pace, c, o):
+    """Projections of ``count`` latitudes on six ``p_l``."""
+    r0, r1, r2, r3, r4, r5 = zero4(), zero4(), zero4(), zero4(), zero4(), zero4()
+    r0, r1, r2, r3, r4, r5 = _six(panel, po, width, 1, data, place, count, other, near, pace,
+                                  r0, r1, r2, r3, r4, r5)
+    store4(c, o, r0)
+    store4(c, o + SPAN, r1)
+    store4(c, o + 2 * SPAN, r2)
+    store4(c, o + 3 * SPAN, r3)
+    store4(c, o + 4 * SPAN, r4)
+    store4(c, o + 5 * SPAN, r5)
+
+
+@kernel(inline=True)
+def build(panel, po, width, count, a, b, k, x, xo, state, so):
+    """``count`` rows of a panel: ``p_l`` of 24 latitudes; ``state`` carries two values on."""
     x0, x1, x2 = load(x, xo), load(x, xo + 8), load(x, xo + 16)
     q0, q1, q2 = load(state, so), load(state, so + 8), load(state, so + 16)
     p0, p1, p2 = load(state, so + 24), load(state, so + 32), load(state, so + 40)
-    for ell in range(low, high):
-        o = po + ell * BLOCK
+    for ell in range(count):
+        o = po + ell * width
         store(panel, o, p0)
         store(panel, o + 8, p1)
         store(panel, o + 16, p2)
@@ -103,193 +167,187 @@ def build(panel, po, low, high, a, b, k, x, xo, state, so):
     store(state, so + 40, p2)
 
 
+@kernel(inline=True)
+def _start(seeds, o, ahead, state, so):
+    """Begin a recurrence, and ask for the seeds of the same block of the thread's next wavenumber."""
+    for i in range(0, 2 * BLOCK, 8):
+        store(state, so + i, load(seeds, o + i))
+        prefetch(seeds, o + i + ahead)
+
+
+@kernel(inline=True)
+def _four_degrees(values, o0, o1, o2, o3, o4, o5, o6, o7):
+    """Real and imaginary parts of four degrees, one vector of eight fields each."""
+    return transpose8(load(values, o0), load(values, o1), load(values, o2), load(values, o3),
+                      load(values, o4), load(values, o5), load(values, o6), load(values, o7))
+
+
 @kernel
-def fill(panel, po, start, end, begin, a, b, k, x, xo, seeds, state, so):
-    """Fill panel rows of ``ell = start … end-1`` for one block that begins at ``begin`` (0 before it)."""
+def combine(spectrum, column, lanes, degrees, even, carry, odd, k, edge, c):
+    """Coefficients of ``p_l`` from those of ``P_n`` of eight fields: see ``legendre``.
+
+    From the highest degree down, two ``ell`` at a time; ``edge[8, 8]`` pads the last few degrees.
+    """
+    last = (degrees - 1) // 4 * 4
+    for f in range(8):
+        for i in range(8):
+            n = 2 * last + i
+            put(edge, 8 * f + i, at(spectrum, at(lanes, f) + 2 * column + n) if n < 2 * degrees else 0.0)
+    r = _four_degrees(edge, 0, 8, 16, 24, 32, 40, 48, 56)
+    above = splat(0.0), splat(0.0)
+    top = k + (degrees - 1) // 2
+    for i in range(last, -1, -4):
+        if i < last:
+            o = 2 * (column + i)
+            r = _four_degrees(spectrum, at(lanes, 0) + o, at(lanes, 1) + o, at(lanes, 2) + o,
+                              at(lanes, 3) + o, at(lanes, 4) + o, at(lanes, 5) + o, at(lanes, 6) + o,
+                              at(lanes, 7) + o)
+        low, high = k + i // 2, min(k + i // 2 + 1, top)
+        u, v, w = spread(even, low), spread(carry, low), spread(odd, low)
+        store4(c, 16 * i, (fma(u, r[0], mul(v, r[4])), fma(u, r[1], mul(v, r[5])),
+                           mul(w, r[2]), mul(w, r[3])))
+        u, v, w = spread(even, high), spread(carry, high), spread(odd, high)
+        store4(c, 16 * i + SPAN, (fma(u, r[4], mul(v, above[0])), fma(u, r[5], mul(v, above[1])),
+                                  mul(w, r[6]), mul(w, r[7])))
+        above = r[0], r[1]
+
+
+@kernel
+def separate(c, even, carry, odd, k, spectrum, column, lanes, fields, degrees, edge):
+    """Transpose of ``combine``: coefficients of ``P_n`` of the first ``fields`` lanes."""
+    last = (degrees - 1) // 4 * 4
+    top = k + (degrees - 1) // 2
+    below = splat(0.0), splat(0.0)
+    for i in range(0, last + 4, 4):
+        s, t = load4(c, 16 * i), load4(c, 16 * i + SPAN)
+        low, high = k + i // 2, min(k + i // 2 + 1, top)
+        u, v, w = spread(even, low), spread(carry, low), spread(odd, low)
+        y, z = spread(even, high), spread(odd, high)
+        r = transpose8(fma(u, s[0], below[0]), fma(u, s[1], below[1]), mul(w, s[2]), mul(w, s[3]),
+                       fma(y, t[0], mul(v, s[0])), fma(y, t[1], mul(v, s[1])), mul(z, t[2]), mul(z, t[3]))
+        v = spread(carry, high)
+        below = mul(v, t[0]), mul(v, t[1])
+        if i < last:
+            o = 2 * (column + i)
+            # a missing field's lane is written first and to the last field, which then overwrites it
+            store(spectrum, at(lanes, 7) + o, r[7])
+            store(spectrum, at(lanes, 6) + o, r[6])
+            store(spectrum, at(lanes, 5) + o, r[5])
+            store(spectrum, at(lanes, 4) + o, r[4])
+            store(spectrum, at(lanes, 3) + o, r[3])
+            store(spectrum, at(lanes, 2) + o, r[2])
+            store(spectrum, at(lanes, 1) + o, r[1])
+            store(spectrum, at(lanes, 0) + o, r[0])
+        else:
+            store4(edge, 0, (r[0], r[1], r[2], r[3]))
+            store4(edge, SPAN, (r[4], r[5], r[6], r[7]))
+    for f in range(fields):
+        for i in range(2 * (degrees - last)):
+            put(spectrum, at(lanes, f) + 2 * (column + last) + i, at(edge, 8 * f + i))
+
+
+@kernel
+def _inverse_block(base, count, begin, row0, rows, a, b, k, x, seeds, so, ahead, c, panel, state, acc,
+                   spectrum, lanes, near, fourier, places, wave, streaming):
+    """Sums over degree of 24 latitudes into the Fourier buffer.
+
+    Meanwhile a part of the next coefficients is fetched: each product takes one of the eight fields.
+    """
+    parts = max((count - begin + CHUNK - 1) // CHUNK, 1)
+    size = (count - begin + parts - 1) // parts
+    _start(seeds, so, ahead, state, 0)
+    for part in range(parts):
+        start = begin + part * size
+        terms = min(size, count - start)
+        build(panel, 0, BLOCK, terms, a, b, k + start, x, base, state, 0)
+        for j in range(0, BLOCK, 6):
+            if base + j + 6 > row0 and base + j < rows:
+                lane = at(lanes, (base + j) // 6 % 8)
+                _sum_degrees(panel, j, base + j, c, start * SPAN, terms, spectrum,
+                             lane + near + part * size, acc, part > 0,
+                             part == parts - 1, fourier, places, wave, row0, rows, streaming)
+
+
+@kernel
+def _panel_block(panel, po, width, start, end, begin, a, b, k, x, xo, seeds, o, ahead, state, so):
+    """Panel rows of ``ell = start … end-1`` for a block that begins at ``begin`` (0 before it)."""
     low = min(max(begin, start), end) - start
-    for i in range(po, po + low * BLOCK):
-        panel[i] = 0.0
-    if begin >= end:
-        return
-    if begin >= start:
-        for i in range(2 * BLOCK):
-            state[so + i] = seeds[i]
-    build(panel, po, low, end - start, a, b, k + start, x, xo, state, so)
+    for ell in range(low):
+        for i in range(0, BLOCK, 8):
+            store(panel, po + ell * width + i, splat(0.0))
+    if begin < end:
+        if begin >= start:
+            _start(seeds, o, ahead, state, so)
+        build(panel, po + low * width, width, end - start - low, a, b, k + start + low, x, xo, state, so)
 
 
 @kernel
-def gather(spectrum, column, lanes, degrees, work):
-    """``work[i, 2, 8]``: coefficients of ``degrees`` successive degrees of eight fields, then zeros."""
-    whole = degrees - degrees % 4
-    for i in range(0, whole, 4):
-        o = 2 * (column + i)
-        r = transpose8(load(spectrum, lanes[0] + o), load(spectrum, lanes[1] + o),
-                       load(spectrum, lanes[2] + o), load(spectrum, lanes[3] + o),
-                       load(spectrum, lanes[4] + o), load(spectrum, lanes[5] + o),
-                       load(spectrum, lanes[6] + o), load(spectrum, lanes[7] + o))
-        store4(work, 16 * i, (r[0], r[1], r[2], r[3]))
-        store4(work, 16 * i + 32, (r[4], r[5], r[6], r[7]))
-    for i in range(2 * whole, 2 * degrees):
-        for f in range(8):
-            work[8 * i + f] = spectrum[lanes[f] + 2 * column + i]
-    for i in range(16 * degrees, 16 * degrees + 64):
-        work[i] = 0.0
-
-
-@kernel
-def scatter(spectrum, column, lanes, fields, degrees, work):
-    """Inverse of ``gather``: write the first ``fields`` lanes."""
-    whole = degrees - degrees % 4
-    for i in range(0, whole, 4):
-        a, b = load4(work, 16 * i), load4(work, 16 * i + 32)
-        r = transpose8(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
-        o = 2 * (column + i)
-        # a missing field's lane is written first and to the last field, which then overwrites it
-        store(spectrum, lanes[7] + o, r[7])
-        store(spectrum, lanes[6] + o, r[6])
-        store(spectrum, lanes[5] + o, r[5])
-        store(spectrum, lanes[4] + o, r[4])
-        store(spectrum, lanes[3] + o, r[3])
-        store(spectrum, lanes[2] + o, r[2])
-        store(spectrum, lanes[1] + o, r[1])
-        store(spectrum, lanes[0] + o, r[0])
-    for i in range(2 * whole, 2 * degrees):
-        for f in range(fields):
-            spectrum[lanes[f] + 2 * column + i] = work[8 * i + f]
-
-
-@kernel
-def combine(work, k, even, carry, odd, count, c):
-    """Coefficients of ``p_l`` from those of ``P_n``: see ``legendre``."""
-    for ell in range(count):
-        e0r, e0i, o0r, o0i = load4(work, SPAN * ell)
-        e1r, e1i = load(work, SPAN * ell + 32), load(work, SPAN * ell + 40)
-        u, v, w = spread(even, k + ell), spread(carry, k + ell), spread(odd, k + ell)
-        store(c, SPAN * ell, fma(u, e0r, mul(v, e1r)))
-        store(c, SPAN * ell + 8, fma(u, e0i, mul(v, e1i)))
-        store(c, SPAN * ell + 16, mul(w, o0r))
-        store(c, SPAN * ell + 24, mul(w, o0i))
-
-
-@kernel
-def separate(c, k, even, carry, odd, count, work):
-    """Transpose of ``combine``: coefficients of ``P_n`` from projections on ``p_l``."""
-    br, bi = splat(0.0), splat(0.0)
-    for ell in range(count):
-        er, ei, orr, oi = load4(c, SPAN * ell)
-        u, v, w = spread(even, k + ell), spread(carry, k + ell), spread(odd, k + ell)
-        store4(work, SPAN * ell, (fma(u, er, br), fma(u, ei, bi), mul(w, orr), mul(w, oi)))
-        br, bi = mul(v, er), mul(v, ei)
-
-
-@kernel(inline=True)
-def emit4(fourier, o, r, streaming):
-    if streaming:
-        stream(fourier, o, r[0])
-        stream(fourier, o + 8, r[1])
-        stream(fourier, o + 16, r[2])
-        stream(fourier, o + 24, r[3])
-    else:
-        store4(fourier, o, r)
-
-
-@kernel(inline=True)
-def _chunk(low, count):
-    """Length of equal chunks of at most ``CHUNK`` that cover ``low … count-1``; a multiple of 6."""
-    parts = (count - low + CHUNK - 1) // CHUNK
-    size = (count - low + parts - 1) // max(parts, 1)
-    return max(6, (size + 5) // 6 * 6)
-
-
-@kernel
-def _inverse_group(g, m, count, row0, rows, a, b, k, x, first, seeds, c, panel, state, acc, fourier, places,
-                   streaming):
-    """Sums of one group of latitude blocks into the Fourier buffer."""
-    low = count
-    for h in range(GROUP):
-        low = min(low, first[g + h])
-    for i in range(GROUP * BLOCK * SPAN):
-        acc[i] = 0.0
-    size = _chunk(low, count)
-    for start in range(low, count, size):
-        end = min(start + size, count)
-        for h in range(GROUP):
-            begin = first[g + h]
-            if begin >= end:
-                continue
-            base = (g + h) * BLOCK
-            fill(panel, h * _PANEL, start, end, begin, a, b, k, x, base, seeds[g + h], state, 2 * h * BLOCK)
-            i = max(begin, start)
-            for j in range(0, BLOCK, 6):
-                if base + j + 6 > row0 and base + j < rows:
-                    product(panel, h * _PANEL + (i - start) * BLOCK + j, 1, BLOCK, c, i * SPAN, end - i,
-                            acc, (h * BLOCK + j) * SPAN)
-    for row in range(max(row0, g * BLOCK), min(rows, (g + GROUP) * BLOCK)):
-        emit4(fourier, places[row] + m * SPAN, load4(acc, (row - g * BLOCK) * SPAN), streaming)
-
-
-@kernel
-def inverse_wavenumber(m, count, row0, rows, tables, k, x, first, seeds, c, panel, state, acc,
-                       fourier, places, streaming):
-    """Sums over degree of one wavenumber for every latitude, into the latitude-major buffer."""
-    a, b = tables
-    for g in range(row0 // (GROUP * BLOCK) * GROUP, first.size, GROUP):
-        _inverse_group(g, m, count, row0, rows, a, b, k, x, first, seeds, c, panel, state, acc, fourier,
-                       places, streaming)
-
-
-@kernel
-def direct_wavenumber(count, row0, rows, tables, k, x, first, seeds, c, panel, state, fourier, place):
+def _direct_wavenumber(count, row0, rows, blocks, a, b, k, x, first, fo, seeds, ahead, c, panel, state,
+                       fourier, place, near, spectrum, column, lanes):
     """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``c[ell, 4, 8]``.
 
-    ``place`` is the offset that row 0 would have in the wavenumber-major buffer.
+    ``first[fo + block]``: where blocks begin; ``place``: offset that row 0 would have in the
+    wavenumber-major buffer.  Meanwhile the next wavenumber, at ``near`` of that buffer, is fetched, and
+    the part of the spectrum that will be written: products take turns, for each of the eight fields.
     """
-    a, b = tables
-    for i in range((count + 6) * SPAN):
-        c[i] = 0.0
-    for g in range(row0 // (GROUP * BLOCK) * GROUP, first.size, GROUP):
-        low = count
-        for h in range(GROUP):
-            low = min(low, first[g + h])
-        size = _chunk(low, count)
-        for start in range(low, count, size):
-            end = min(start + size, count)
-            for h in range(GROUP):
-                begin = first[g + h]
-                if begin < end:
-                    fill(panel, h * _PANEL, start, end, begin, a, b, k, x, (g + h) * BLOCK,
-                            seeds[g + h], state, 2 * h * BLOCK)
-            for i in range(start, end, 6):
-                for h in range(GROUP):
-                    base = (g + h) * BLOCK
-                    j, last = max(row0, base), min(rows, base + BLOCK)
-                    if first[g + h] < min(i + 6, end) and j < last:
-                        product(panel, h * _PANEL + (i - start) * BLOCK + j - base, BLOCK, 1,
-                                fourier, place + j * SPAN, last - j, c, i * SPAN)
+    polar, active = row0 // BLOCK, blocks    # blocks north of ``active`` are zero so far
+    turns = max(count // 96, 1)
+    pace = min(1 + 384 // count, 8), min(1 + 4 * count // (turns * (rows - row0)), 8)
+    for start in range(0, count, STEP):
+        end = min(start + STEP, count)
+        for g in range(active - 1, polar - 1, -1):
+            if at(first, fo + g) < end:
+                active = g
+        base = active * BLOCK
+        width = blocks * BLOCK - base
+        for g in range(active, blocks):
+            _panel_block(panel, g * BLOCK - base, width, start, end, at(first, fo + g), a, b, k, x, g * BLOCK,
+                         seeds, (fo + g) * 2 * BLOCK, ahead, state, 2 * BLOCK * g)
+        j = max(row0, base)
+        po, p = j - base, place + j * SPAN
+        turn = start // STEP
+        o = at(lanes, turn % 8) + 2 * column + turn // 8 * pace[1] * (rows - row0)
+        _sum_latitudes(panel, po, width, fourier, p, rows - j, fourier, near, pace[0], c, start * SPAN)
+        near += pace[0] * (rows - j)
+        if start + 6 < end:
+            _sum_latitudes(panel, po + 6 * width, width, fourier, p, rows - j, spectrum, o, pace[1],
+                           c, (start + 6) * SPAN)
 
 
 @kernel
-def _cut(work):
-    """Private work space: coefficients, degrees, panels, recurrence state, sums."""
-    third = work.size // 3
-    panel = work[2 * third:]
-    state = panel[GROUP * _PANEL:]
-    return work[:third], work[third:2 * third], panel, state, state[2 * GROUP * BLOCK:]
+def _cut(work, truncation, blocks):
+    """Private work space: coefficients, an 8 × 8 matrix, sums, state of the recurrences, panel."""
+    edge = _line(truncation)
+    acc = edge + 64
+    state = acc + BLOCK * SPAN
+    panel = state + 2 * BLOCK * blocks
+    return (address(work), address(work[edge:]), address(work[acc:]), address(work[state:]),
+            address(work[panel:]))
 
 
 @kernel
-def _inverse_share(t, threads, extra, spectrum, columns, lanes, table, offset, x, first_row, rows, first,
-                   seeds, work, fourier, places, streaming):
-    top = columns.size - 2
-    c, rest, panel, state, acc = _cut(work)
+def _tables(table):
+    return address(table[0]), address(table[1]), address(table[2]), address(table[3]), address(table[4])
+
+
+@kernel
+def _inverse_share(t, threads, top, extra, spectrum, columns, lanes, table, offset, x, first_row, rows,
+                   blocks, first, seeds, work, fourier, places, streaming):
+    c, edge, acc, state, panel = _cut(work, top, blocks)
+    a, b, even, carry, odd = _tables(table)
+    stride = threads * blocks * 2 * BLOCK
     for m in range(t, top + 1, threads):
         degrees = top + extra - m + 1
         count = (degrees - 1) // 2 + 1
-        k = offset[m]
-        gather(spectrum, columns[m], lanes, degrees, rest)
-        combine(rest, k, table[2], table[3], table[4], count, c)
-        inverse_wavenumber(m, count, first_row[m], rows, (table[0], table[1]), k, x, first[m], seeds[m],
-                           c, panel, state, acc, fourier, places, streaming)
+        combine(spectrum, columns[m], lanes, degrees, even, carry, odd, offset[m], edge, c)
+        polar = first_row[m] // BLOCK
+        share = 4 * count // max((blocks - polar) // 2, 1)    # two blocks fetch it of every field
+        for g in range(polar, blocks):
+            o = m * blocks + g
+            near = 2 * columns[min(m + threads, top)] + (g - polar) // 2 * share
+            _inverse_block(g * BLOCK, count, at(first, o), first_row[m], rows, a, b, offset[m], x, seeds,
+                           2 * BLOCK * o, stride, c, panel, state, acc, spectrum, lanes, near, fourier,
+                           places, m * SPAN, streaming)
     fence()
 
 
@@ -302,23 +360,25 @@ def inverse_legendre(threads, extra, spectrum, columns, lanes, table, offset, x,
     a, b, even, carry, odd; ``scratch[thread, …]`` is private work space.
     """
     for t in numba.prange(threads):
-        _inverse_share(t, threads, extra, spectrum, columns, lanes, table, offset, x, first_row, rows, first,
-                       seeds, scratch[t], fourier, places, streaming)
+        _inverse_share(t, threads, columns.size - 2, extra, address(spectrum), columns, address(lanes), table,
+                       offset, address(x), first_row, rows, first.shape[1], address(first), address(seeds),
+                       scratch[t], address(fourier), address(places), streaming)
 
 
 @kernel
-def _direct_share(t, threads, extra, spectrum, columns, lanes, fields, table, offset, x, first_row, rows,
-                  first, seeds, work, fourier, places):
-    top = columns.size - 2
-    c, rest, panel, state, _ = _cut(work)
+def _direct_share(t, threads, top, extra, spectrum, columns, lanes, fields, table, offset, x, first_row, rows,
+                  blocks, first, seeds, work, fourier, places):
+    c, edge, _, state, panel = _cut(work, top, blocks)
+    a, b, even, carry, odd = _tables(table)
+    stride = threads * blocks * 2 * BLOCK
     for m in range(t, top + 1, threads):
         degrees = top + extra - m + 1
         count = (degrees - 1) // 2 + 1
-        k = offset[m]
-        direct_wavenumber(count, first_row[m], rows, (table[0], table[1]), k, x, first[m], seeds[m],
-                          c, panel, state, fourier, places[m])
-        separate(c, k, table[2], table[3], table[4], count, rest)
-        scatter(spectrum, columns[m], lanes, fields, degrees, rest)
+        later = min(m + threads, top)
+        _direct_wavenumber(count, first_row[m], rows, blocks, a, b, offset[m], x, first, m * blocks, seeds,
+                           stride, c, panel, state, fourier, places[m],
+                           places[later] + first_row[later] * SPAN, spectrum, columns[m], lanes)
+        separate(c, even, carry, odd, offset[m], spectrum, columns[m], lanes, fields, degrees, edge)
 
 
 @kernel(parallel=True)
@@ -326,12 +386,18 @@ def direct_legendre(threads, extra, spectrum, columns, lanes, fields, table, off
                     first, seeds, scratch, fourier, places):
     """Legendre part of the direct transform of up to eight fields; arguments as for the inverse."""
     for t in numba.prange(threads):
-        _direct_share(t, threads, extra, spectrum, columns, lanes, fields, table, offset, x, first_row, rows,
-                      first, seeds, scratch[t], fourier, places)
+        _direct_share(t, threads, columns.size - 2, extra, address(spectrum), columns, address(lanes), fields,
+                      table, offset, address(x), first_row, rows, first.shape[1], address(first),
+                      address(seeds), scratch[t], address(fourier), places)
 
 
-def scratch_size(truncation: int) -> int:
-    """Doubles of private work space a thread needs: coefficients, degrees, panel with sums."""
-    line = (truncation // 2 + 10) * SPAN
-    panel = GROUP * (_PANEL + 2 * BLOCK + BLOCK * SPAN)
-    return 3 * (max(line, panel) // 8 * 8 + 8)
+@kernel
+def _line(truncation):
+    """Doubles of the coefficients of one wavenumber, with room for a last panel of the direct transform."""
+    return (truncation // 2 + 16) * SPAN
+
+
+def scratch_size(truncation: int, blocks: int) -> int:
+    """Doubles of private work space a thread needs, for both directions."""
+    panel = max(CHUNK, STEP * blocks) * BLOCK
+    return _line(truncation) + 64 + BLOCK * SPAN + panel + 2 * BLOCK * blocks

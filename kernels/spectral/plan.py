@@ -17,7 +17,7 @@ from .vector import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
 STREAM_FROM = 16 * 2**20   # bytes from which arrays bypass the caches on their way out
-_PAD = BLOCK * many.GROUP
+STREAM_EIGHT_FROM = 2 * 2**20   # the same for the Fourier buffer of eight fields
 
 
 def aligned(shape, dtype=np.float64) -> np.ndarray:
@@ -68,7 +68,7 @@ class Plan(VectorTransforms):
         T = self.truncation = _checked(self.grid, truncation)
         self.ncoef = (T + 1) * (T + 2) // 2
         self.nlat = self.grid.N
-        self._padded = -(-self.nlat // _PAD) * _PAD
+        self._padded = -(-self.nlat // BLOCK) * BLOCK
         blocks = self._padded // BLOCK
         terms = sum((T + 1 - m) // 2 + 1 for m in range(T + 1))
         require_memory(8 * (5 * terms + (T + 1) * blocks * (2 * BLOCK + 1)),
@@ -118,7 +118,7 @@ class Plan(VectorTransforms):
         # eight fields: one task a row; latitude-major and wavenumber-major offsets
         places = np.concatenate([[0], np.cumsum(self._counts)]) * span
         self._many_places, self._many_size = places[:-1].astype(np.int64), int(places[-1])
-        self._streamed = 8 * self._many_size >= STREAM_FROM
+        self._streamed = 8 * self._many_size >= STREAM_EIGHT_FROM
         carried = nlat - self._first_row
         starts_m = np.concatenate([[0], np.cumsum(carried)[:-1]])
         self._many_waves = ((starts_m - self._first_row) * span).astype(np.int64)
@@ -287,7 +287,7 @@ class Plan(VectorTransforms):
         return self._space(("rows", threads), threads * size, (threads, size)), self._lengths.largest
 
     def _inverse_many(self, spec, out, extra, power, threads):
-        size = many.scratch_size(self.truncation)
+        size = many.scratch_size(self.truncation, self._first.shape[1])
         scratch = self._space(("many", threads), threads * size, (threads, size))
         fourier = self._space("fourier", self._many_size)
         columns = self._columns[extra]
@@ -306,7 +306,7 @@ class Plan(VectorTransforms):
                 and not (self.grid.pl % 8).any())
 
     def _direct_many(self, values, out, extra, power, threads):
-        size = many.scratch_size(self.truncation)
+        size = many.scratch_size(self.truncation, self._first.shape[1])
         scratch = self._space(("many", threads), threads * size, (threads, size))
         fourier = self._space("fourier", self._many_size)
         north, south = self._rows_of(self._many, len(values))

@@ -4,7 +4,9 @@ LLVM's vectorisers do not keep 24 accumulators of eight doubles in registers; a 
 ``<8 x double>`` leaves them no choice.  On a CPU with 256-bit registers LLVM splits each value in
 two, so the code runs everywhere and is fast where registers hold 512 bits.
 
-Offsets count doubles from the first element of a C-contiguous float64 array; nothing is checked.
+Offsets count doubles from the first element of a C-contiguous float64 array, or from its ``address``;
+nothing is checked.  Kernels called many thousand times pass addresses: numba counts the references to
+an array with locked instructions in every function that uses it in more than one branch.
 """
 
 from llvmlite import ir
@@ -34,8 +36,10 @@ class _Vec8Model(models.PrimitiveModel):
         super().__init__(manager, fe_type, _vector)
 
 
-def _address(context, builder, array_type, array, offset):
-    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
+def _address(context, builder, kind, array, offset):
+    data = array
+    if isinstance(kind, types.Array):
+        data = cgutils.create_struct_proxy(kind)(context, builder, array).data
     return builder.gep(data, [offset])
 
 
@@ -210,3 +214,28 @@ low2 = _shuffle((0, 1, 8, 9, 4, 5, 12, 13))
 high2 = _shuffle((2, 3, 10, 11, 6, 7, 14, 15))
 low4 = _shuffle((0, 1, 2, 3, 8, 9, 10, 11))
 high4 = _shuffle((4, 5, 6, 7, 12, 13, 14, 15))
+
+
+@intrinsic
+def address(typingctx, array):
+    """Pointer to the first element; the array must outlive it."""
+    def code(context, builder, signature, args):
+        return cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0]).data
+    return types.CPointer(array.dtype)(array), code
+
+
+@intrinsic
+def at(typingctx, pointer, offset):
+    """One element behind an ``address``."""
+    def code(context, builder, signature, args):
+        return builder.load(builder.gep(args[0], [args[1]]))
+    return pointer.dtype(pointer, types.intp), code
+
+
+@intrinsic
+def put(typingctx, pointer, offset, value):
+    """Write one element behind an ``address``."""
+    def code(context, builder, signature, args):
+        builder.store(args[2], builder.gep(args[0], [args[1]]))
+        return context.get_dummy_value()
+    return types.void(pointer, types.intp, pointer.dtype), code
