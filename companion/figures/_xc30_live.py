@@ -62,11 +62,15 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
         axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.16 if axis is share else -0.03), ncols=2)
     figure.suptitle(run_title(record), size=9)
     text = " and ".join(f"{value:g} % ({system})" for system, value in printed.items())
+    lines = "; ".join(
+        f"{fields} and {threads}, {line['transform_rate'].min():.0f} to {line['transform_rate'].max():.0f} "
+        f"GFLOPS, {line['transform_share'].min():.0f} to {line['transform_share'].max():.0f} % of peak"
+        for (threads, fields), line in groups)
     return show(figure, data=frame, name="xc30_transforms",
                 alt="Two panels against truncation. Upper: rate of inverse and direct spectral transforms on "
-                    "this machine, for one field and for eight, below the measured peak. Lower: the same as "
-                    f"share of that peak, beside the shares of the forecasts of 2014, {text}, which are "
-                    "those of a whole model.")
+                    "this machine, below the measured peak. Lower: the same as share of that peak, beside "
+                    f"the shares of the forecasts of 2014, {text}, which are those of a whole model. "
+                    f"By number of fields and threads: {lines}.")
 
 
 def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
@@ -95,7 +99,8 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     return show(figure, data=frame, name="xc30_routines",
                 alt="Rates of seven routines on a logarithmic axis: of the IFS profile of 2006, and of our "
                     "own versions of the algorithms here, scalar and vectorised. Vectorising gains "
-                    f"most in {names[int(gain.argmax())]} and least in {names[int(gain.argmin())]}.")
+                    f"most in {names[int(gain.argmax())]} ({gain.max():.1f} times) and least in "
+                    f"{names[int(gain.argmin())]} ({gain.min():.1f} times).")
 
 
 def routine_table(record: xr.Dataset, profile: xr.Dataset, peak: float) -> pd.DataFrame:
@@ -162,9 +167,11 @@ def nproma(record: xr.Dataset) -> Shown:
     axis.legend(loc="lower right")
     figure.suptitle(run_title(record), size=9)
     best = ", ".join(f"{name} at {rates[name].idxmax()}" for name in rates)
+    share = 100 * rates.min() / rates.max()
+    worst = ", ".join(f"{name} at {rates[name].idxmin()} with {share[name]:.0f} % of that" for name in rates)
     return show(figure, data=rates.rename_axis("NPROMA").reset_index(), name="xc30_nproma",
                 alt=f"Rate of two routines against the number of columns in a block, logarithmic axes. "
-                    f"Blocks shorter than a vector waste most of it; fastest: {best}.")
+                    f"Fastest: {best}; slowest: {worst}.")
 
 
 def storm_sizes(record: xr.Dataset, output: xr.Dataset, runs: xr.Dataset) -> pd.DataFrame:
@@ -197,8 +204,8 @@ def storm(record: xr.Dataset) -> Shown:
     figure.suptitle(run_title(record), size=9)
     ratio = seconds[names[0]].median() / seconds[names[1]].median()
     return show(figure, data=seconds.rename_axis("step").reset_index(), name="xc30_storm",
-                alt=f"Time of each output step on a logarithmic axis, {names[0]} and {names[1]} them. The "
-                    f"median step takes {ratio:.0f} times as long with the small files.")
+                alt=f"Time of {len(seconds)} output steps on a logarithmic axis, {names[0]} and {names[1]}. "
+                    f"The median step takes {ratio:.0f} times as long with the small files.")
 
 
 def storm_table(record: xr.Dataset) -> pd.DataFrame:

@@ -36,11 +36,12 @@ def costs(record: xr.Dataset) -> Shown:
     frame = pd.concat([frame_of(record, "measured_resolution", "measured_label", "measured_step"),
                        frame_of(record, "model_resolution", "model_step")], axis=1)
     step = pd.Series(record["measured_step"].values, names)
+    least, most = float(record["model_step"].min()), float(record["model_step"].max())
     return show(figure, data=frame, name="xc30_resolutions",
                 alt="Two panels of bars for the seven resolutions. Upper, filled: measured seconds of a step "
-                    f"of a small spectral model on this machine, least {step.idxmin()}, most {step.idxmax()}."
-                    " Lower, hatched: what a work model gives for the full sizes. Nothing in the lower panel "
-                    "is measured.")
+                    f"of a small spectral model on this machine, least {step.idxmin()} ({step.min():.2g} s), "
+                    f"most {step.idxmax()} ({step.max():.2g} s). Lower, hatched: what a work model gives for "
+                    f"the full sizes, {least:.2g} to {most:.2g} s. Nothing in the lower panel is measured.")
 
 
 def sections(record: xr.Dataset) -> Shown:
@@ -53,7 +54,8 @@ def sections(record: xr.Dataset) -> Shown:
     shown = shares.set_axis([name.replace(", ", "\n") for name in shares.index])
     stacked_bars(axis, shown, label="share of the time [%]")
     figure.suptitle(run_title(record), size=9)
-    text = "; ".join(f"{name}: {row.idxmax()} most" for name, row in shares.iterrows())
+    text = "; ".join(f"{name}: " + ", ".join(f"{part} {value:.0f} %" for part, value in row.items())
+                     for name, row in shares.iterrows())
     return show(figure, data=seconds.rename_axis("run").reset_index(), name="xc30_sections",
                 alt=f"Stacked bars of the time of a small spectral model by section. {text}.")
 
@@ -126,17 +128,19 @@ def aliasing(record: xr.Dataset) -> Shown:
     linear, quadratic, cubic = (field[names.index(name)] for name in ("linear", "quadratic", "cubic"))
     apart, near = (float(np.sqrt(((one - cubic) ** 2).mean() / (cubic**2).mean()))
                    for one in (linear, quadratic))
+    worst = {name: float(record["product_error"].values[names.index(name), 1:].max())
+             for name in ("linear", "quadratic")}
+    days = float(record["forecast_hours"].values.ravel()[-1]) / 24
     rows, columns = np.meshgrid(record["latitude"], record["longitude"], indexing="ij")
     frame = pd.DataFrame({"latitude [degree]": rows.round(2).ravel(), "longitude [degree]": columns.ravel(),
                           **{f"{name} [1e-5/s]": one.round(3).ravel()
                              for name, one in (("linear", linear), ("cubic", cubic))}})
     return show(figure, data=frame, name="xc30_aliasing",
-                alt="Two maps of vorticity after six days of an unstable jet, northern mid-latitudes, equal "
-                    "truncation: on the linear grid small waves cover the picture that the cubic grid shows "
-                    f"smoothly (they differ by {100 * apart:.0f} % RMS, quadratic and cubic grid by "
-                    f"{100 * near:.2g} %). Below: error of the vorticity "
-                    "tendency by degree, growing towards the truncation on the linear grid and at rounding "
-                    "level on the quadratic one.")
+                alt=f"Two maps of vorticity of an unstable jet {days:.0f} days after its start, northern "
+                    "mid-latitudes, equal truncation, linear and cubic grid. They differ by "
+                    f"{100 * apart:.0f} % RMS, quadratic and cubic grid by {100 * near:.2g} %. "
+                    "Below: relative error of the vorticity tendency by degree, at most "
+                    + " and ".join(f"{most:.0e} on the {name} grid" for name, most in worst.items()) + ".")
 
 
 def scores(record: xr.Dataset) -> Shown:
@@ -162,5 +166,6 @@ def scores(record: xr.Dataset) -> Shown:
                    "difference_high")
     return show(figure, data=frame, name="xc30_scores",
                 alt="Upper: root-mean-square error of height of two builds of the small model against lead "
-                    "time; the lines lie on each other. Lower: mean paired difference with its 95 % interval,"
-                    f" at most {size:.0e} m, against errors of {record['error_strict'].values.max():.0f} m.")
+                    f"time, {record['error_strict'].values.min():.3g} to "
+                    f"{record['error_strict'].values.max():.3g} m. Lower: mean paired difference with its "
+                    f"95 % interval, at most {size:.0e} m from zero.")
