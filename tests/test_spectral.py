@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from kernels import _contract, _resources, spectral
+from kernels.spectral import fourier
+from kernels.spectral.simd import address
 
 TOLERANCE = 2e-13      # of the field's norm, at the truncations used here
 
@@ -23,7 +26,9 @@ def norm(plan, spectrum):
 
 
 # Grids: full, classic with odd rows, octahedral with prime factors 7, 11, 13, 37 in its rows.
-GRIDS = [("F16", 31), ("F24", 31), ("N32", 63), ("N48", 47), ("O32", 31), ("O33", 30), ("F2", 2), ("F1", 1)]
+# The last five have rows long enough for two steps, with and without groups that overlap.
+GRIDS = [("F16", 31), ("F24", 31), ("N32", 63), ("N48", 47), ("O32", 31), ("O33", 30), ("F2", 2), ("F1", 1),
+         ("F50", 45), ("F63", 40), ("F81", 45), ("O60", 45), ("N80", 45)]
 
 
 @pytest.mark.parametrize("name, truncation", GRIDS)
@@ -353,3 +358,33 @@ def test_wrong_shapes_and_threads():
         spectral.Problem.preset("T9")
     with pytest.raises(ValueError, match="grid name"):
         spectral.Problem(T=21, grid="G16")
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 37, 192, 194, 200, 216, 225, 243, 375, 462, 640, 1280, 2560, 4374])
+def test_a_length_is_split_into_two_that_the_passes_take(n):
+    n1, n2 = fourier.split(n)
+    if n <= fourier.SHORT or n == 194:      # 194 = 2 · 97 goes through Bluestein's algorithm
+        assert (n1, n2) == (0, 0)
+    else:
+        assert n1 * n2 == n and n1 >= 16 and n2 >= 2
+
+
+@pytest.mark.parametrize("n", [8, 12, 21, 37, 60, 202, 243, 250])
+def test_rows_are_transformed_as_by_numpy(n):
+    from kernels.spectral import butterflies
+    tables = fourier.Lengths([n])
+    size = 16 * tables.largest
+    work = np.zeros(butterflies.SPARE + 2 * size)
+    x = np.random.default_rng(n).normal(size=(n, 2, 8))
+    first = butterflies.SPARE
+    work[first:first + 16 * n] = x.ravel()
+
+    place = _transform(work, first, first + size, tables.id[n], tables.info, tables.radix, tables.table)
+    found = work[place:place + 16 * n].reshape(n, 2, 8)
+    expected = np.fft.ifft(x[:, 0] + 1j * x[:, 1], axis=0) * n
+    assert np.abs(found[:, 0] + 1j * found[:, 1] - expected).max() <= 1e-15 * n * np.log2(n)
+
+
+@njit
+def _transform(work, x, y, id, info, radices, table):
+    return fourier.transform(address(work), x, y, id, info, address(radices), address(table))

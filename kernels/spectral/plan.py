@@ -8,7 +8,7 @@ from kernels._resources import require_memory
 from kernels._team import numba_threads
 
 from . import many, rows, single
-from .fourier import SPARE, Lengths
+from .fourier import Lengths
 from .gauss import half_nodes
 from .grids import Grid
 from .grids import grid as named_grid
@@ -280,11 +280,12 @@ class Plan(VectorTransforms):
 
     def _row_tables(self):
         L = self._lengths
-        return L.n, L.radix, L.partner, L.chirp, L.start, L.table
+        return L.info, L.radix, L.table
 
     def _row_scratch(self, threads):
-        size = 32 * self._lengths.largest + SPARE
-        return self._space(("rows", threads), threads * size, (threads, size)), self._lengths.largest
+        size = rows.scratch_size(self._lengths)
+        scratch = self._space(("rows", threads), threads * size, (threads, size))
+        return scratch, self._lengths.largest, self._lengths.columns
 
     def _inverse_many(self, spec, out, extra, power, threads):
         size = many.scratch_size(self.truncation, self._first.shape[1])

@@ -13,168 +13,181 @@ import numba
 
 from kernels._jit import kernel
 
-from .fourier import _put, transform
-from .many import SPAN, load4, store4, transpose8
-from .simd import add, fence, fma, fms, load, mul, splat, store, stream, sub
+from .butterflies import LARGEST_RADIX, SPARE, element, put_element
+from .fourier import FACTORS, FIRST, N, SECOND, START, TWIST, transform
+from .long import BLOCK, direct_long, inverse_long, mean, mirrored, parts, write_eight
+from .many import SPAN, emit4, store4, transpose8
+from .simd import address, at, fence, load, put, splat, store
 
 
 @kernel
-def _expand(fourier, o, count, n, even, odd, z):
+def _expand(fourier, o, count, n, even, odd, work, z):
     """``Z_k`` and ``Z_{n-k}`` of north + i south from even and odd parts; zeros between."""
     for k in range(count):
-        er, ei, dr, di = load4(fourier, o + k * SPAN)
-        dr, di = mul(odd, dr), mul(odd, di)
-        nr, ni = fma(even, er, dr), fma(even, ei, di)
-        sr, si = fms(even, er, dr), fms(even, ei, di)
         if k == 0:
-            _put(z, 0, nr, sr)
+            put_element(work, z, mean(fourier, o, even, odd))
         else:
-            _put(z, 16 * k, sub(nr, si), add(ni, sr))
-            _put(z, 16 * (n - k), add(nr, si), sub(sr, ni))
+            a, b = mirrored(fourier, o + k * SPAN, even, odd)
+            put_element(work, z + 16 * k, a)
+            put_element(work, z + 16 * (n - k), b)
     zero = splat(0.0)
     for k in range(max(count, 1), n - count + 1):
-        _put(z, 16 * k, zero, zero)
+        put_element(work, z + 16 * k, (zero, zero))
 
 
 @kernel
-def _separate(z, count, n, even, odd, fourier, places, column, whole, streaming, north, spare):
+def _separate(work, z, count, n, even, odd, fourier, places, column, whole, streaming, north):
     """Even and odd parts of the first ``count`` wavenumbers of a transformed row, weights applied.
 
     ``z`` is the transform of south + i north, so its parts are exchanged.
     """
     for k in range(count):
-        j = n - k if k else 0
-        ai, ar = load(z, 16 * k), load(z, 16 * k + 8)
-        bi, br = load(z, 16 * j), load(z, 16 * j + 8)
-        nr, ni, sr, si = add(ar, br), sub(ai, bi), add(ai, bi), sub(br, ar)
-        v = (mul(even, add(nr, sr)), mul(even, add(ni, si)), mul(odd, sub(nr, sr)), mul(odd, sub(ni, si)))
+        v = parts(element(work, z + 16 * k), element(work, z + 16 * (n - k) if k else z), even, odd)
         o = places[k] + column * SPAN
-        if not whole:
-            store4(spare, 0, v)
-            for lane in range(8):
-                if north[lane] >= 0:
-                    for part in range(0, SPAN, 8):
-                        fourier[o + part + lane] = spare[part + lane]
-        elif streaming:
-            stream(fourier, o, v[0])
-            stream(fourier, o + 8, v[1])
-            stream(fourier, o + 16, v[2])
-            stream(fourier, o + 24, v[3])
-        else:
-            store4(fourier, o, v)
+        if whole:
+            emit4(fourier, o, v, streaming)
+            continue
+        store4(work, 0, v)
+        for lane in range(8):
+            if north[lane] >= 0:
+                for part in range(0, SPAN, 8):
+                    put(fourier, o + part + lane, at(work, part + lane))
 
 
 @kernel
-def _write(z, n, out, north, south, whole, streaming):
-    """Real parts of ``z[n, 2, 8]`` to the northern rows, imaginary parts to the southern ones.
+def _write(work, z, n, out, north, south, whole, streaming):
+    """Real parts of ``[n, 2, 8]`` at ``work[z]`` to the northern rows, imaginary parts to the southern ones.
 
     ``streaming`` promises rows that start on cache lines.
     """
     body = n - n % 8 if whole else 0
+    for j in range(0, body, 8):
+        write_eight(work, z + 16 * j, out, j, north, south, streaming)
     for part in range(2):
         rows = south if part else north
-        p0, p1, p2, p3, p4, p5, p6, p7 = rows
-        for j in range(0, body, 8):
-            o = 16 * j + 8 * part
-            r = transpose8(load(z, o), load(z, o + 16), load(z, o + 32), load(z, o + 48),
-                           load(z, o + 64), load(z, o + 80), load(z, o + 96), load(z, o + 112))
-            if streaming:
-                stream(out, p7 + j, r[7])
-                stream(out, p6 + j, r[6])
-                stream(out, p5 + j, r[5])
-                stream(out, p4 + j, r[4])
-                stream(out, p3 + j, r[3])
-                stream(out, p2 + j, r[2])
-                stream(out, p1 + j, r[1])
-                stream(out, p0 + j, r[0])
-                continue
-            # a missing field has the place of the last one, which is written after it
-            store(out, p7 + j, r[7])
-            store(out, p6 + j, r[6])
-            store(out, p5 + j, r[5])
-            store(out, p4 + j, r[4])
-            store(out, p3 + j, r[3])
-            store(out, p2 + j, r[2])
-            store(out, p1 + j, r[1])
-            store(out, p0 + j, r[0])
         for lane in range(7, -1, -1):
             if rows[lane] >= 0:
                 for j in range(body, n):
-                    out[rows[lane] + j] = z[16 * j + 8 * part + lane]
+                    put(out, rows[lane] + j, at(work, z + 16 * j + 8 * part + lane))
 
 
 @kernel
-def _read(values, n, north, south, whole, z):
+def _read_eight(values, j, north, south, work, z):
+    """Eight points of the southern (real parts) and northern rows to eight elements."""
+    for part in range(2):
+        p0, p1, p2, p3, p4, p5, p6, p7 = north if part else south
+        r = transpose8(load(values, p0 + j), load(values, p1 + j), load(values, p2 + j),
+                       load(values, p3 + j), load(values, p4 + j), load(values, p5 + j),
+                       load(values, p6 + j), load(values, p7 + j))
+        o = z + 8 * part
+        store(work, o, r[0])
+        store(work, o + 16, r[1])
+        store(work, o + 32, r[2])
+        store(work, o + 48, r[3])
+        store(work, o + 64, r[4])
+        store(work, o + 80, r[5])
+        store(work, o + 96, r[6])
+        store(work, o + 112, r[7])
+
+
+@kernel
+def _read(values, n, north, south, whole, work, z):
     """South + i north of eight lanes; idle lanes are zero."""
     body = n - n % 8 if whole else 0
+    for j in range(0, body, 8):
+        _read_eight(values, j, north, south, work, z + 16 * j)
     for part in range(2):
         rows = north if part else south
-        p0, p1, p2, p3, p4, p5, p6, p7 = rows
-        for j in range(0, body, 8):
-            r = transpose8(load(values, p0 + j), load(values, p1 + j), load(values, p2 + j),
-                           load(values, p3 + j), load(values, p4 + j), load(values, p5 + j),
-                           load(values, p6 + j), load(values, p7 + j))
-            o = 16 * j + 8 * part
-            store(z, o, r[0])
-            store(z, o + 16, r[1])
-            store(z, o + 32, r[2])
-            store(z, o + 48, r[3])
-            store(z, o + 64, r[4])
-            store(z, o + 80, r[5])
-            store(z, o + 96, r[6])
-            store(z, o + 112, r[7])
         for lane in range(8):
             for j in range(body, n):
-                z[16 * j + 8 * part + lane] = values[rows[lane] + j] if rows[lane] >= 0 else 0.0
+                value = at(values, rows[lane] + j) if rows[lane] >= 0 else 0.0
+                put(work, z + 16 * j + 8 * part + lane, value)
 
 
 @kernel(inline=True)
-def _eight(row):
-    return row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]
+def _eight(rows, i):
+    return (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5], rows[i, 6], rows[i, 7])
+
+
+@kernel(inline=True)
+def _two_steps(info, id):
+    """What ``long`` needs to know of a length: both factors, their radices and roots, the roots between."""
+    first, second = info[id, FIRST], info[id, SECOND]
+    return (info[first, N], info[second, N], FACTORS * first, FACTORS * second, info[first, START],
+            info[second, START], info[id, TWIST])
+
+
+@kernel(inline=True)
+def _places(largest, columns):
+    """Where two rows, two columns and a group of outputs stand in the private work space."""
+    x = SPARE
+    a = x + 32 * largest
+    return x, x + 16 * largest, a, a + 16 * columns, a + 32 * columns
+
+
+def scratch_size(lengths) -> int:
+    """Doubles of private work space a thread needs."""
+    return SPARE + 32 * (lengths.largest + lengths.columns) + BLOCK * LARGEST_RADIX
 
 
 @kernel
-def _inverse_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                   spare, largest, fourier, out, streaming):
-    half = 16 * largest
-    x, y, sums = spare[:half], spare[half:2 * half], spare[2 * half:]
-    for i in range(t, where.shape[0], threads):
+def _inverse_share(t, threads, where, north, south, factors, info, radices, table, work, largest, columns,
+                   fourier, out, streaming):
+    work, radices, table = address(work), address(radices), address(table)
+    fourier, out = address(fourier), address(out)
+    x, y, a, b, spare = _places(largest, columns)
+    last = where.shape[0] - 1
+    for i in range(t, last + 1, threads):
         id, count, o, whole = where[i, 0], where[i, 1], where[i, 2], where[i, 4]
-        n = lengths[id]
-        _expand(fourier, o, count, n, load(factors[i], 0), load(factors[i], 8), x)
-        z = y if transform(x, y, id, lengths, radices, partner, chirp, starts, table, sums) else x
-        _write(z, n, out, _eight(north[i]), _eight(south[i]), whole != 0, streaming)
+        even, odd = load(factors, 16 * i), load(factors, 16 * i + 8)
+        n = info[id, N]
+        if whole and info[id, FIRST] >= 0:
+            steps, following = _two_steps(info, id), min(i + threads, last)
+            inverse_long(fourier, o, count, where[following, 2], steps, radices, table, even, odd, work,
+                         (x, a, b, spare), out, _eight(north, i), _eight(south, i),
+                         streaming and steps[0] % 8 == 0)
+        else:
+            _expand(fourier, o, count, n, even, odd, work, x)
+            z = transform(work, x, y, id, info, radices, table)
+            _write(work, z, n, out, _eight(north, i), _eight(south, i), whole != 0, streaming)
     fence()
 
 
 @kernel(parallel=True)
-def inverse_rows(threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                 scratch, largest, fourier, out, streaming):
+def inverse_rows(threads, where, north, south, factors, info, radices, table, scratch, largest, columns,
+                 fourier, out, streaming):
     """Fourier part of the inverse transform: ``out`` (flat) from the latitude-major buffer."""
     for t in numba.prange(threads):
-        _inverse_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts,
-                       table, scratch[t], largest, fourier, out, streaming)
+        _inverse_share(t, threads, where, north, south, factors, info, radices, table, scratch[t], largest,
+                       columns, fourier, out, streaming)
 
 
 @kernel
-def _direct_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                  spare, largest, values, fourier, places, streaming):
-    half = 16 * largest
-    x, y, sums = spare[:half], spare[half:2 * half], spare[2 * half:]
-    for i in range(t, where.shape[0], threads):
+def _direct_share(t, threads, where, north, south, factors, info, radices, table, work, largest, columns,
+                  values, fourier, places, streaming):
+    work, radices, table = address(work), address(radices), address(table)
+    fourier, values = address(fourier), address(values)
+    x, y, a, b, spare = _places(largest, columns)
+    last = where.shape[0] - 1
+    for i in range(t, last + 1, threads):
         id, count, column, whole = where[i, 0], where[i, 1], where[i, 3], where[i, 4]
-        n = lengths[id]
-        _read(values, n, _eight(north[i]), _eight(south[i]), whole != 0, x)
-        z = y if transform(x, y, id, lengths, radices, partner, chirp, starts, table, sums) else x
-        _separate(z, count, n, load(factors[i], 0), load(factors[i], 8), fourier, places, column,
-                  whole != 0, streaming, _eight(north[i]), sums)
+        even, odd = load(factors, 16 * i), load(factors, 16 * i + 8)
+        n = info[id, N]
+        _read(values, n, _eight(north, i), _eight(south, i), whole != 0, work, y)
+        if whole and info[id, FIRST] >= 0:
+            direct_long(y, _two_steps(info, id), radices, table, even, odd, work, (x, a, b, spare), fourier,
+                        places, column, count, streaming)
+        else:
+            z = transform(work, y, x, id, info, radices, table)
+            _separate(work, z, count, n, even, odd, fourier, places, column, whole != 0, streaming,
+                      _eight(north, i))
     fence()
 
 
 @kernel(parallel=True)
-def direct_rows(threads, where, north, south, factors, lengths, radices, partner, chirp, starts, table,
-                scratch, largest, values, fourier, places, streaming):
+def direct_rows(threads, where, north, south, factors, info, radices, table, scratch, largest, columns,
+                values, fourier, places, streaming):
     """Fourier part of the direct transform: the wavenumber-major buffer from ``values`` (flat)."""
     for t in numba.prange(threads):
-        _direct_share(t, threads, where, north, south, factors, lengths, radices, partner, chirp, starts,
-                      table, scratch[t], largest, values, fourier, places, streaming)
+        _direct_share(t, threads, where, north, south, factors, info, radices, table, scratch[t], largest,
+                      columns, values, fourier, places, streaming)

@@ -1,0 +1,238 @@
+"""Fourier transforms of long rows in two steps of columns that stay in the first-level cache.
+
+A row of ``n = n₁ n₂`` elements of eight lanes (128 bytes each) does not fit that cache, and every pass over
+it waits for the second level.  So the sum is taken apart once, with ``j = j₁ n₂ + j₂``, ``k = k₁ + n₁ k₂``
+and ``ω_n = exp(2πi / n)``:
+
+    X_k = Σ_{j₂} ω_{n₂}^{j₂ k₂} ω_n^{j₂ k₁} Σ_{j₁} ω_{n₁}^{j₁ k₁} x_j .
+
+Inverse transform: the columns ``j₂`` and ``n₂ - j₂`` take their input from the same wavenumbers of the
+Fourier buffer, because ``Z_{n-k}`` mirrors ``Z_k``; they are built, transformed (length ``n₁``), turned and
+laid down in groups of sixteen ``k₁``.  Each group is transformed (length ``n₂``), transposed from lanes to
+points and written to the grid.  The direct transform runs the same way back, from a row that has been read.
+
+A group holds ``[n₂, 16]`` elements; where ``n₁`` is no multiple of sixteen the last two groups overlap.
+
+Source: D. H. Bailey, J. Supercomputing 4, 23 (1990), for the two steps.
+"""
+
+from kernels._jit import kernel
+
+from .butterflies import butterflies, element, multiply, put_element, root, stockham
+from .many import SPAN, emit4, load4, transpose8
+from .simd import add, at, fma, fms, load, mul, prefetch, splat, store, stream, sub
+
+GROUP = 16         # neighbouring k₁: 128 bytes of every row; single lines leave for memory at half the speed
+ELEMENT = 16       # doubles
+BLOCK = GROUP * ELEMENT
+
+
+@kernel(inline=True)
+def mirrored(fourier, o, even, odd):
+    """``Z_k`` and ``Z_{n-k}`` of north + i south from the even and odd parts of wavenumber ``k``."""
+    er, ei, dr, di = load4(fourier, o)
+    dr, di = mul(odd, dr), mul(odd, di)
+    nr, ni = fma(even, er, dr), fma(even, ei, di)
+    sr, si = fms(even, er, dr), fms(even, ei, di)
+    return (sub(nr, si), add(ni, sr)), (add(nr, si), sub(sr, ni))
+
+
+@kernel(inline=True)
+def mean(fourier, o, even, odd):
+    """``Z_0``: the imaginary parts of wavenumber 0 do not count."""
+    er, dr = load(fourier, o), mul(odd, load(fourier, o + 16))
+    return fma(even, er, dr), fms(even, er, dr)
+
+
+@kernel(inline=True)
+def parts(a, b, even, odd):
+    """Even and odd parts, weights applied, from ``Z_k`` and ``Z_{n-k}`` of south + i north, transformed
+    with its parts exchanged."""
+    (ai, ar), (bi, br) = a, b
+    nr, ni, sr, si = add(ar, br), sub(ai, bi), add(ai, bi), sub(br, ar)
+    return mul(even, add(nr, sr)), mul(even, add(ni, si)), mul(odd, sub(nr, sr)), mul(odd, sub(ni, si))
+
+
+@kernel(inline=True)
+def _terms(count, j, stride):
+    """How many of ``j, j + stride, …`` are below ``count``."""
+    return max(count - j + stride - 1, 0) // stride
+
+
+@kernel
+def _build_pair(fourier, o, count, n1, n2, j, even, odd, work, x):
+    """Columns ``j`` and ``n₂ - j`` of the input, interleaved."""
+    i = n2 - j
+    mine, other = _terms(count, j, n2), _terms(count, i, n2)
+    for h in range(mine):
+        a, b = mirrored(fourier, o + (j + n2 * h) * SPAN, even, odd)
+        put_element(work, x + 32 * h, a)
+        put_element(work, x + 32 * (n1 - 1 - h) + 16, b)
+    for h in range(other):
+        a, b = mirrored(fourier, o + (i + n2 * h) * SPAN, even, odd)
+        put_element(work, x + 32 * h + 16, a)
+        put_element(work, x + 32 * (n1 - 1 - h), b)
+    zero = splat(0.0)
+    for h in range(mine, n1 - other):
+        put_element(work, x + 32 * h, (zero, zero))
+    for h in range(other, n1 - mine):
+        put_element(work, x + 32 * h + 16, (zero, zero))
+
+
+@kernel
+def _build_lone(fourier, o, count, n1, n2, j, even, odd, work, x):
+    """Column 0 or ``n₂ / 2``, which is its own mirror image."""
+    mine, last = _terms(count, j, n2), n1 - 1 if j else n1
+    for h in range(mine):
+        if j + h == 0:
+            put_element(work, x, mean(fourier, o, even, odd))
+        else:
+            a, b = mirrored(fourier, o + (j + n2 * h) * SPAN, even, odd)
+            put_element(work, x + 16 * h, a)
+            put_element(work, x + 16 * (last - h), b)
+    zero = splat(0.0)
+    for h in range(mine, last - mine + 1):
+        put_element(work, x + 16 * h, (zero, zero))
+
+
+@kernel
+def _lay_down(work, x, advance, column, n1, n2, table, twist, middle, fourier, ahead):
+    """Turn one transformed column and put it into the groups; ask for the next row meanwhile."""
+    w = twist + 2 * column * n1
+    for g in range((n1 + GROUP - 1) // GROUP):
+        k = min(GROUP * g, n1 - GROUP)
+        o = middle + (g * n2 + column) * BLOCK
+        for q in range(GROUP):
+            z = element(work, x + (k + q) * advance)
+            r = root(table, w + 2 * (k + q))
+            put_element(work, o + ELEMENT * q, multiply(z[0], z[1], r[0], r[1]))
+            prefetch(fourier, ahead)
+            prefetch(fourier, ahead + 8)
+            ahead += 16
+    return ahead
+
+
+@kernel
+def write_eight(work, z, out, j, north, south, streaming):
+    """Eight elements to eight points of the northern (real parts) and southern rows."""
+    for part in range(2):
+        p0, p1, p2, p3, p4, p5, p6, p7 = south if part else north
+        o = z + 8 * part
+        r = transpose8(load(work, o), load(work, o + 16), load(work, o + 32), load(work, o + 48),
+                       load(work, o + 64), load(work, o + 80), load(work, o + 96), load(work, o + 112))
+        if streaming:
+            stream(out, p7 + j, r[7])
+            stream(out, p6 + j, r[6])
+            stream(out, p5 + j, r[5])
+            stream(out, p4 + j, r[4])
+            stream(out, p3 + j, r[3])
+            stream(out, p2 + j, r[2])
+            stream(out, p1 + j, r[1])
+            stream(out, p0 + j, r[0])
+        else:
+            # a missing field has the place of the last one, which is written after it
+            store(out, p7 + j, r[7])
+            store(out, p6 + j, r[6])
+            store(out, p5 + j, r[5])
+            store(out, p4 + j, r[4])
+            store(out, p3 + j, r[3])
+            store(out, p2 + j, r[2])
+            store(out, p1 + j, r[1])
+            store(out, p0 + j, r[0])
+
+
+@kernel
+def inverse_long(fourier, o, count, ahead, steps, radices, table, even, odd, work, places, out, north, south,
+                 streaming):
+    """One row of eight lanes from the Fourier buffer at ``o`` to the grid; ``ahead`` is read next.
+
+    ``steps`` and ``places`` come from ``two_steps`` and ``columns``; ``even`` and ``odd`` scale the parts.
+    """
+    n1, n2, passes1, passes2, start1, start2, twist = steps
+    middle, x, y, spare = places
+    for j in range(n2 // 2 + 1):
+        lone = j == 0 or 2 * j == n2
+        batch = 1 if lone else 2
+        if lone:
+            _build_lone(fourier, o, count, n1, n2, j, even, odd, work, x)
+        else:
+            _build_pair(fourier, o, count, n1, n2, j, even, odd, work, x)
+        z = stockham(work, x, y, n1, batch, radices, passes1, table, start1)
+        ahead = _lay_down(work, z, 16 * batch, j, n1, n2, table, twist, middle, fourier, ahead)
+        if not lone:
+            ahead = _lay_down(work, z + 16, 32, n2 - j, n1, n2, table, twist, middle, fourier, ahead)
+    for g in range((n1 + GROUP - 1) // GROUP):
+        point = min(GROUP * g, n1 - GROUP)
+        a, b, c = middle + g * n2 * BLOCK, x, y
+        s, i, step = GROUP, passes2, 1
+        radix, part = at(radices, i), n2 // at(radices, i)
+        while part > 1:
+            butterflies(radix, work, a, 16 * s, 16 * s * part, b, 16 * s * radix, 16 * s, part, s, table,
+                        start2, 0, step, part * step)
+            s, i, step = s * radix, i + 1, step * radix
+            radix = at(radices, i)
+            part //= radix
+            a, b, c = b, c, b
+        # the last pass in slices, whose results leave while they are in the first-level cache
+        for p in range(step):
+            butterflies(radix, work, a + BLOCK * p, 0, 16 * s, spare, 0, BLOCK, 1, GROUP, table, start2,
+                        0, 0, step)
+            for k in range(radix):
+                j, z = point + n1 * (p + step * k), spare + BLOCK * k
+                write_eight(work, z, out, j, north, south, streaming)
+                write_eight(work, z + BLOCK // 2, out, j + 8, north, south, streaming)
+
+
+@kernel
+def _take_up(work, middle, column, n1, n2, table, twist, x, advance):
+    """One column out of the groups, turned."""
+    w = twist + 2 * column * n1
+    for g in range((n1 + GROUP - 1) // GROUP):
+        k = min(GROUP * g, n1 - GROUP)
+        o = middle + (g * n2 + column) * BLOCK
+        for q in range(GROUP):
+            z = element(work, o + ELEMENT * q)
+            r = root(table, w + 2 * (k + q))
+            put_element(work, x + (k + q) * advance, multiply(z[0], z[1], r[0], r[1]))
+
+
+@kernel
+def direct_long(row, steps, radices, table, even, odd, work, places, fourier, rows, column, count, streaming):
+    """One row of eight lanes at ``work[row]`` to the wavenumber-major Fourier buffer.
+
+    ``rows[k] + 32 column`` is the place of wavenumber ``k`` there; other arguments as for the inverse.
+    """
+    n1, n2, passes1, passes2, start1, start2, twist = steps
+    middle, x, y, _ = places
+    for g in range((n1 + GROUP - 1) // GROUP):
+        radix, i = at(radices, passes2), passes2
+        part, s, step = n2 // radix, GROUP, 1
+        group = middle + g * n2 * BLOCK
+        a, b = x if part > 1 else group, y
+        butterflies(radix, work, row + ELEMENT * min(GROUP * g, n1 - GROUP), ELEMENT * n1,
+                    ELEMENT * n1 * part, a, BLOCK * radix, BLOCK, part, GROUP, table, start2, 0, 1, part)
+        while part > 1:
+            s, i, step = s * radix, i + 1, step * radix
+            radix = at(radices, i)
+            part //= radix
+            b = b if part > 1 else group
+            butterflies(radix, work, a, 16 * s, 16 * s * part, b, 16 * s * radix, 16 * s, part, s, table,
+                        start2, 0, step, part * step)
+            a, b = b, a
+    for j in range(n2 // 2 + 1):
+        lone, i = j == 0 or 2 * j == n2, n2 - j
+        batch, last = 1 if lone else 2, n1 - 1 if j else n1
+        _take_up(work, middle, j, n1, n2, table, twist, x, 16 * batch)
+        if not lone:
+            _take_up(work, middle, i, n1, n2, table, twist, x + 16, 32)
+        z = stockham(work, x, y, n1, batch, radices, passes1, table, start1)
+        for h in range(_terms(count, j, n2)):
+            k = j + n2 * h
+            b = z if k == 0 else z + 16 * batch * (last - h) + 16 * (batch - 1)
+            v = parts(element(work, z + 16 * batch * h), element(work, b), even, odd)
+            emit4(fourier, rows[k] + column * SPAN, v, streaming)
+        if not lone:
+            for h in range(_terms(count, i, n2)):
+                a, b = z + 32 * h + 16, z + 32 * (n1 - 1 - h)
+                v = parts(element(work, a), element(work, b), even, odd)
+                emit4(fourier, rows[i + n2 * h] + column * SPAN, v, streaming)
