@@ -219,9 +219,9 @@ def test_streaming_changes_no_bit(name, truncation, fields, monkeypatch):
     values = ordinary.inverse(spectrum)
     back = ordinary.direct(values)
     monkeypatch.setattr(spectral.plan, "STREAM_FROM", 0)
-    monkeypatch.setattr(spectral.plan, "STREAM_EIGHT_FROM", 0)
+    monkeypatch.setattr(spectral.plan, "STREAM_BUFFER_FROM", 0)
     streaming = spectral.Plan(name, truncation)
-    assert streaming._streamed and streaming._streamed_one
+    assert streaming._streamed and all(streaming._streamed_one)
     assert streaming._streams_to(values) == (not (streaming.grid.pl % 8).any())
     assert np.array_equal(streaming.inverse(spectrum), values)
     assert np.array_equal(streaming.direct(values), back)

@@ -168,7 +168,7 @@ def build(panel, po, width, count, a, b, k, x, xo, state, so):
 
 
 @kernel(inline=True)
-def _start(seeds, o, ahead, state, so):
+def seed(seeds, o, ahead, state, so):
     """Begin a recurrence, and ask for the seeds of the same block of the thread's next wavenumber."""
     for i in range(0, 2 * BLOCK, 8):
         store(state, so + i, load(seeds, o + i))
@@ -255,7 +255,7 @@ def _inverse_block(base, count, begin, row0, rows, a, b, k, x, seeds, so, ahead,
     """
     parts = max((count - begin + CHUNK - 1) // CHUNK, 1)
     size = (count - begin + parts - 1) // parts
-    _start(seeds, so, ahead, state, 0)
+    seed(seeds, so, ahead, state, 0)
     for part in range(parts):
         start = begin + part * size
         terms = min(size, count - start)
@@ -277,7 +277,7 @@ def _panel_block(panel, po, width, start, end, begin, a, b, k, x, xo, seeds, o, 
             store(panel, po + ell * width + i, splat(0.0))
     if begin < end:
         if begin >= start:
-            _start(seeds, o, ahead, state, so)
+            seed(seeds, o, ahead, state, so)
         build(panel, po + low * width, width, end - start - low, a, b, k + start + low, x, xo, state, so)
 
 

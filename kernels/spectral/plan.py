@@ -17,7 +17,7 @@ from .vector import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
 STREAM_FROM = 16 * 2**20   # bytes from which arrays bypass the caches on their way out
-STREAM_EIGHT_FROM = 2 * 2**20   # the same for the Fourier buffer of eight fields
+STREAM_BUFFER_FROM = 2 * 2**20   # the same for Fourier buffers, except that of the inverse of one field
 
 
 def aligned(shape, dtype=np.float64) -> np.ndarray:
@@ -118,7 +118,7 @@ class Plan(VectorTransforms):
         # eight fields: one task a row; latitude-major and wavenumber-major offsets
         places = np.concatenate([[0], np.cumsum(self._counts)]) * span
         self._many_places, self._many_size = places[:-1].astype(np.int64), int(places[-1])
-        self._streamed = 8 * self._many_size >= STREAM_EIGHT_FROM
+        self._streamed = 8 * self._many_size >= STREAM_BUFFER_FROM
         carried = nlat - self._first_row
         starts_m = np.concatenate([[0], np.cumsum(carried)[:-1]])
         self._many_waves = ((starts_m - self._first_row) * span).astype(np.int64)
@@ -136,7 +136,8 @@ class Plan(VectorTransforms):
         starts_m = np.concatenate([[0], np.cumsum(blocks - low)]) * span
         self._single_waves = (starts_m[:-1] - low * span).astype(np.int64)
         self._single_size = int(places[-1]), int(starts_m[-1])
-        self._streamed_one = 8 * max(self._single_size) >= STREAM_FROM
+        self._streamed_one = (8 * self._single_size[0] >= STREAM_FROM,
+                              8 * self._single_size[1] >= STREAM_BUFFER_FROM)
         self._single = self._single_tasks(ids, north, south, places)
 
     def _single_tasks(self, ids, north, south, places):
@@ -327,7 +328,7 @@ class Plan(VectorTransforms):
         single.inverse_legendre(
             threads, extra, _flat(spec), self._columns[extra], self._table, self._offset, self._x,
             self._first_row, self._first, self._seeds, scratch, fourier, self._single_places,
-            self._single_counts, self._streamed_one)
+            self._single_counts, self._streamed_one[0])
         rows.inverse_rows(threads, *self._single, self._factors("inverse", self._single_lane, power),
                           *self._row_tables(), *self._row_scratch(threads), fourier, out.reshape(-1),
                           self._streams_to(out))
@@ -338,7 +339,7 @@ class Plan(VectorTransforms):
         fourier = self._space("single waves", self._single_size[1])   # idle lanes stay zero
         rows.direct_rows(threads, *self._single, self._factors("direct", self._single_lane, power),
                          *self._row_tables(), *self._row_scratch(threads), values.reshape(-1), fourier,
-                         self._single_waves, self._streamed_one)
+                         self._single_waves, self._streamed_one[1])
         single.direct_legendre(
             threads, extra, _flat(out), self._columns[extra], self._table, self._offset, self._x,
             self._first_row, self._first, self._seeds, scratch, fourier, self._single_waves)

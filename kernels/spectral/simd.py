@@ -214,6 +214,11 @@ low2 = _shuffle((0, 1, 8, 9, 4, 5, 12, 13))
 high2 = _shuffle((2, 3, 10, 11, 6, 7, 14, 15))
 low4 = _shuffle((0, 1, 2, 3, 8, 9, 10, 11))
 high4 = _shuffle((4, 5, 6, 7, 12, 13, 14, 15))
+#: Two successive doubles of each of two vectors, each twice: ``a0 a0 b0 b0 a1 a1 b1 b1`` and so on.
+pairs0 = _shuffle((0, 0, 8, 8, 1, 1, 9, 9))
+pairs1 = _shuffle((2, 2, 10, 10, 3, 3, 11, 11))
+pairs2 = _shuffle((4, 4, 12, 12, 5, 5, 13, 13))
+pairs3 = _shuffle((6, 6, 14, 14, 7, 7, 15, 15))
 
 
 @intrinsic

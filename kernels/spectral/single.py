@@ -9,36 +9,39 @@ import numba
 from kernels._jit import CONTRACT, kernel
 
 from .legendre import BLOCK
-from .many import SPAN, emit4, load4, store4
-from .simd import (add, fence, fma, fms, high1, high2, high4, load, low1, low2, low4, splat, spread,
-                   store)
+from .many import SPAN, emit4, load4, row4, seed, store4, zero4
+from .simd import (add, address, at, fence, fma, fms, high1, high2, high4, load, low1, low2, low4, mul,
+                   pairs0, pairs1, pairs2, pairs3, prefetch, splat, spread, store)
 
 CHUNK = 64    # values of ell whose sums stay in the first-level cache during the direct transform
 
 
 @kernel
-def _inverse_block(low, count, a, b, k, x, xo, seeds, c, out):
-    """Sums over ``ell`` for 24 latitudes, ``out[3, 4, 8]``."""
-    x0, x1, x2 = load(x, xo), load(x, xo + 8), load(x, xo + 16)
-    q0, q1, q2 = load(seeds, 0), load(seeds, 8), load(seeds, 16)
-    p0, p1, p2 = load(seeds, 24), load(seeds, 32), load(seeds, 40)
-    z = splat(0.0)
-    e0, f0, g0, h0 = z, z, z, z
-    e1, f1, g1, h1 = z, z, z, z
-    e2, f2, g2, h2 = z, z, z, z
+def _inverse_block(g, low, count, a, b, k, x, seeds, so, ahead, c, fourier, places, counts, m, streaming):
+    """Sums over ``ell`` for 24 latitudes into the Fourier buffer."""
+    x0, x1, x2 = load(x, g * BLOCK), load(x, g * BLOCK + 8), load(x, g * BLOCK + 16)
+    q0, q1, q2 = load(seeds, so), load(seeds, so + 8), load(seeds, so + 16)
+    p0, p1, p2 = load(seeds, so + 24), load(seeds, so + 32), load(seeds, so + 40)
+    for i in range(so + ahead, so + ahead + 2 * BLOCK, 8):
+        prefetch(seeds, i)
+    e, f, h = zero4(), zero4(), zero4()
     for ell in range(low, count):
         c0, c1 = spread(c, 4 * ell), spread(c, 4 * ell + 1)
         c2, c3 = spread(c, 4 * ell + 2), spread(c, 4 * ell + 3)
         al, bl = spread(a, k + ell), spread(b, k + ell)
-        e0, f0, g0, h0 = fma(c0, p0, e0), fma(c1, p0, f0), fma(c2, p0, g0), fma(c3, p0, h0)
-        e1, f1, g1, h1 = fma(c0, p1, e1), fma(c1, p1, f1), fma(c2, p1, g1), fma(c3, p1, h1)
-        e2, f2, g2, h2 = fma(c0, p2, e2), fma(c1, p2, f2), fma(c2, p2, g2), fma(c3, p2, h2)
+        e = row4(p0, c0, c1, c2, c3, e[0], e[1], e[2], e[3])
+        f = row4(p1, c0, c1, c2, c3, f[0], f[1], f[2], f[3])
+        h = row4(p2, c0, c1, c2, c3, h[0], h[1], h[2], h[3])
         q0, p0 = p0, fms(fma(al, x0, bl), p0, q0)
         q1, p1 = p1, fms(fma(al, x1, bl), p1, q1)
         q2, p2 = p2, fms(fma(al, x2, bl), p2, q2)
-    store4(out, 0, (e0, f0, g0, h0))
-    store4(out, SPAN, (e1, f1, g1, h1))
-    store4(out, 2 * SPAN, (e2, f2, g2, h2))
+    o = m * SPAN
+    if m < at(counts, 3 * g):
+        emit4(fourier, at(places, 3 * g) + o, e, streaming)
+    if m < at(counts, 3 * g + 1):
+        emit4(fourier, at(places, 3 * g + 1) + o, f, streaming)
+    if m < at(counts, 3 * g + 2):
+        emit4(fourier, at(places, 3 * g + 2) + o, h, streaming)
 
 
 @kernel
@@ -78,11 +81,26 @@ def _reduce(sums, count, out, base):
         store(out, base + 4 * i, add(low4(a, c), high4(a, c)))
 
 
+@kernel(inline=True)
+def _weigh(u, w, v, z, s, t, out, o):
+    """Eight ``ell``, two a vector: ``u`` or ``w`` times the even or odd numbers at ``z[s]``, plus ``v`` times
+    the even ones at ``z[t]``."""
+    n = splat(0.0)
+    store(out, o, fma(pairs0(u, w), load(z, s), mul(pairs0(v, n), load(z, t))))
+    store(out, o + 8, fma(pairs1(u, w), load(z, s + 8), mul(pairs1(v, n), load(z, t + 8))))
+    store(out, o + 16, fma(pairs2(u, w), load(z, s + 16), mul(pairs2(v, n), load(z, t + 16))))
+    store(out, o + 24, fma(pairs3(u, w), load(z, s + 24), mul(pairs3(v, n), load(z, t + 24))))
+
+
 @kernel(fastmath=CONTRACT)
 def _combine(degrees, count, spectrum, s, even, carry, odd, k, c):
     """Coefficients of ``p_l`` of one wavenumber, whose coefficients start at ``spectrum[s]``."""
     last = count - 1
-    for ell in range(last):
+    whole = last // 8 * 8
+    for ell in range(0, whole, 8):
+        _weigh(load(even, k + ell), load(odd, k + ell), load(carry, k + ell), spectrum, s + 4 * ell,
+               s + 4 * ell + 4, c, 4 * ell)
+    for ell in range(whole, last):
         o = s + 4 * ell
         u, v, w = even[k + ell], carry[k + ell], odd[k + ell]
         c[4 * ell] = u * spectrum[o] + v * spectrum[o + 4]
@@ -98,63 +116,55 @@ def _combine(degrees, count, spectrum, s, even, carry, odd, k, c):
 
 @kernel(fastmath=CONTRACT)
 def _separate(degrees, count, c, even, carry, odd, k, spectrum, s):
-    """Transpose of ``_combine``."""
-    spectrum[s], spectrum[s + 1] = even[k] * c[0], even[k] * c[1]
-    for ell in range(1, count):
-        o = s + 4 * ell
-        u, v, w = even[k + ell], carry[k + ell - 1], odd[k + ell - 1]
-        spectrum[o - 2] = w * c[4 * ell - 2]
-        spectrum[o - 1] = w * c[4 * ell - 1]
-        spectrum[o] = u * c[4 * ell] + v * c[4 * ell - 4]
-        spectrum[o + 1] = u * c[4 * ell + 1] + v * c[4 * ell - 3]
-    last = count - 1
-    if 2 * count <= degrees:
-        o = s + 4 * last
-        spectrum[o + 2] = odd[k + last] * c[4 * last + 2]
-        spectrum[o + 3] = odd[k + last] * c[4 * last + 3]
+    """Transpose of ``_combine``; ``c`` begins after eight zeros."""
+    whole = (count - 1) // 8 * 8
+    for ell in range(0, whole, 8):
+        _weigh(load(even, k + ell), load(odd, k + ell), load(carry, k + ell - 1), c, 8 + 4 * ell, 4 + 4 * ell,
+               spectrum, s + 4 * ell)
+    for ell in range(whole, count):
+        o, i = s + 4 * ell, 8 + 4 * ell
+        u, v, w = even[k + ell], carry[k + ell - 1], odd[k + ell]
+        spectrum[o] = u * c[i] + v * c[i - 4]
+        spectrum[o + 1] = u * c[i + 1] + v * c[i - 3]
+        if 2 * ell + 1 < degrees:
+            spectrum[o + 2] = w * c[i + 2]
+            spectrum[o + 3] = w * c[i + 3]
 
 
 @kernel
-def _inverse_wavenumber(m, count, row0, a, b, k, x, first, seeds, c, out, fourier, places, counts, streaming):
-    for g in range(row0 // BLOCK, first.size):
-        _inverse_block(first[g], count, a, b, k, x, g * BLOCK, seeds[g], c, out)
-        for i in range(3):
-            block = 3 * g + i
-            if m < counts[block]:
-                emit4(fourier, places[block] + m * SPAN, load4(out, i * SPAN), streaming)
+def _direct_wavenumber(count, row0, blocks, a, b, k, x, first, fo, seeds, ahead, c, sums, state, fourier,
+                       place, near):
+    """Projections of one wavenumber on ``p_l`` into ``c[8 + 4 ell …]``; the next is at ``near``."""
+    for low in range(0, count, CHUNK):
+        high = min(low + CHUNK, count)
+        for i in range(0, (high - low + 1) // 2 * 2 * SPAN, SPAN):
+            store4(sums, i, zero4())
+        for g in range(row0 // BLOCK, blocks):
+            begin = at(first, fo + g)
+            if begin < high:
+                if begin >= low:
+                    seed(seeds, 2 * BLOCK * (fo + g), ahead, state, 2 * BLOCK * g)
+                    for i in range(0, 3 * SPAN, 8):
+                        prefetch(fourier, near + 3 * g * SPAN + i)
+                _direct_block(max(begin, low), high, a, b, k, x, g * BLOCK, state, 2 * BLOCK * g, fourier,
+                              place + 3 * g * SPAN, sums, low)
+        _reduce(sums, high - low, c, 8 + 4 * low)
 
 
 @kernel
-def _direct_wavenumber(count, row0, a, b, k, x, first, seeds, c, sums, state, fourier, place):
-    for start in range(0, count, CHUNK):
-        end = min(start + CHUNK, count)
-        for i in range(CHUNK * SPAN):
-            sums[i] = 0.0
-        for g in range(row0 // BLOCK, first.size):
-            begin = first[g]
-            if begin >= end:
-                continue
-            so = 2 * BLOCK * g
-            if begin >= start:
-                for i in range(2 * BLOCK):
-                    state[so + i] = seeds[g, i]
-            _direct_block(max(begin, start), end, a, b, k, x, g * BLOCK, state, so, fourier,
-                          place + 3 * g * SPAN, sums, start)
-        _reduce(sums, end - start, c, 4 * start)
-
-
-@kernel
-def _inverse_share(t, threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds, c,
-                   fourier, places, counts, streaming):
-    top = columns.size - 2
-    out = c[c.size - 3 * SPAN:]
+def _inverse_share(t, threads, top, extra, spectrum, columns, table, offset, x, first_row, blocks, first,
+                   seeds, c, fourier, places, counts, streaming):
+    a, b = address(table[0]), address(table[1])
+    ahead = threads * blocks * 2 * BLOCK
     for m in range(t, top + 1, threads):
         degrees = top + extra - m + 1
         count = (degrees - 1) // 2 + 1
         k = offset[m]
         _combine(degrees, count, spectrum, 2 * columns[m], table[2], table[3], table[4], k, c)
-        _inverse_wavenumber(m, count, first_row[m], table[0], table[1], k, x, first[m], seeds[m], c, out,
-                            fourier, places, counts, streaming)
+        for g in range(first_row[m] // BLOCK, blocks):
+            o = m * blocks + g
+            _inverse_block(g, at(first, o), count, a, b, k, x, seeds, 2 * BLOCK * o, ahead, address(c),
+                           fourier, places, counts, m, streaming)
     fence()
 
 
@@ -166,22 +176,27 @@ def inverse_legendre(threads, extra, spectrum, columns, table, offset, x, first_
     ``places[block8]`` and ``counts[block8]``: offset and number of wavenumbers of each latitude block.
     """
     for t in numba.prange(threads):
-        _inverse_share(t, threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds,
-                       scratch[t], fourier, places, counts, streaming)
+        _inverse_share(t, threads, columns.size - 2, extra, spectrum, columns, table, offset,
+                       address(x), first_row, first.shape[1], address(first), address(seeds),
+                       scratch[t], address(fourier), address(places), address(counts), streaming)
 
 
 @kernel
-def _direct_share(t, threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds, work,
-                  fourier, places):
-    top = columns.size - 2
-    size = work.size - CHUNK * SPAN - 2 * BLOCK * first.shape[1]
-    c, sums, state = work[:size], work[size:size + CHUNK * SPAN], work[size + CHUNK * SPAN:]
+def _direct_share(t, threads, top, extra, spectrum, columns, table, offset, x, first_row, blocks, first,
+                  seeds, work, fourier, places):
+    a, b = address(table[0]), address(table[1])
+    ahead = threads * blocks * 2 * BLOCK
+    sums = work.size - CHUNK * SPAN - 2 * BLOCK * blocks
+    state = sums + CHUNK * SPAN
+    c, sums, state = work[:sums], address(work[sums:]), address(work[state:])
+    c[:8] = 0.0
     for m in range(t, top + 1, threads):
         degrees = top + extra - m + 1
         count = (degrees - 1) // 2 + 1
         k = offset[m]
-        _direct_wavenumber(count, first_row[m], table[0], table[1], k, x, first[m], seeds[m], c, sums,
-                           state, fourier, places[m])
+        near = places[min(m + threads, top)]
+        _direct_wavenumber(count, first_row[m], blocks, a, b, k, x, first, m * blocks, seeds, ahead,
+                           address(c), sums, state, fourier, places[m], near)
         _separate(degrees, count, c, table[2], table[3], table[4], k, spectrum, 2 * columns[m])
 
 
@@ -193,11 +208,12 @@ def direct_legendre(threads, extra, spectrum, columns, table, offset, x, first_r
     ``places[m]``: offset that block 0 would have in the wavenumber-major buffer.
     """
     for t in numba.prange(threads):
-        _direct_share(t, threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds,
-                      scratch[t], fourier, places)
+        _direct_share(t, threads, columns.size - 2, extra, spectrum, columns, table, offset,
+                      address(x), first_row, first.shape[1], address(first), address(seeds), scratch[t],
+                      address(fourier), places)
 
 
 def scratch_size(truncation: int, blocks: int) -> int:
     """Doubles of private work space a thread needs, for both directions."""
-    line = 4 * (truncation // 2 + 16) // 8 * 8 + 8
+    line = 4 * (truncation // 2 + 16) // 8 * 8 + 16
     return line + CHUNK * SPAN + 2 * BLOCK * blocks
