@@ -20,11 +20,12 @@ from kernels._jit import kernel
 
 from .butterflies import butterflies, element, multiply, put_element, root, stockham
 from .many import SPAN, emit4, load4, transpose8
-from .simd import add, at, fma, fms, load, mul, prefetch, splat, store, stream, sub
+from .simd import add, at, fma, fms, load, mul, prefetch, splat, store, store_some, stream, sub
 
 GROUP = 16         # neighbouring k₁: 128 bytes of every row; single lines leave for memory at half the speed
 ELEMENT = 16       # doubles
 BLOCK = GROUP * ELEMENT
+ALL = 255          # bits of eight active lanes
 
 
 @kernel(inline=True)
@@ -196,11 +197,25 @@ def _take_up(work, middle, column, n1, n2, table, twist, x, advance):
             put_element(work, x + (k + q) * advance, multiply(z[0], z[1], r[0], r[1]))
 
 
+@kernel(inline=True)
+def emit_some(fourier, o, v, active, streaming):
+    """Write the active lanes of four vectors; other lanes may be written by another thread."""
+    if active == ALL:
+        emit4(fourier, o, v, streaming)
+    else:
+        store_some(fourier, o, v[0], active)
+        store_some(fourier, o + 8, v[1], active)
+        store_some(fourier, o + 16, v[2], active)
+        store_some(fourier, o + 24, v[3], active)
+
+
 @kernel
-def direct_long(row, steps, radices, table, even, odd, work, places, fourier, rows, column, count, streaming):
+def direct_long(row, steps, radices, table, even, odd, work, places, fourier, rows, column, count, active,
+                streaming):
     """One row of eight lanes at ``work[row]`` to the wavenumber-major Fourier buffer.
 
-    ``rows[k] + 32 column`` is the place of wavenumber ``k`` there; other arguments as for the inverse.
+    ``rows[k] + 32 column`` is the place of wavenumber ``k`` there; bits of ``active`` stand for the lanes
+    that are wanted; other arguments as for the inverse.
     """
     n1, n2, passes1, passes2, start1, start2, twist = steps
     middle, x, y, _ = places
@@ -230,9 +245,9 @@ def direct_long(row, steps, radices, table, even, odd, work, places, fourier, ro
             k = j + n2 * h
             b = z if k == 0 else z + 16 * batch * (last - h) + 16 * (batch - 1)
             v = parts(element(work, z + 16 * batch * h), element(work, b), even, odd)
-            emit4(fourier, rows[k] + column * SPAN, v, streaming)
+            emit_some(fourier, rows[k] + column * SPAN, v, active, streaming)
         if not lone:
             for h in range(_terms(count, i, n2)):
                 a, b = z + 32 * h + 16, z + 32 * (n1 - 1 - h)
                 v = parts(element(work, a), element(work, b), even, odd)
-                emit4(fourier, rows[i + n2 * h] + column * SPAN, v, streaming)
+                emit_some(fourier, rows[i + n2 * h] + column * SPAN, v, active, streaming)

@@ -13,6 +13,7 @@ from .gauss import half_nodes
 from .grids import Grid
 from .grids import grid as named_grid
 from .legendre import BLOCK, coefficients, plan_seeds
+from .long import ALL
 from .vector import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
@@ -123,7 +124,7 @@ class Plan(VectorTransforms):
         starts_m = np.concatenate([[0], np.cumsum(carried)[:-1]])
         self._many_waves = ((starts_m - self._first_row) * span).astype(np.int64)
         lane = np.arange(8)
-        self._many = (np.stack([ids, self._counts, places[:-1], np.arange(nlat), np.ones(nlat)], axis=1)
+        self._many = (np.stack([ids, self._counts, places[:-1], np.arange(nlat), np.full(nlat, ALL)], axis=1)
                       .astype(np.int64), north[:, None] + 0 * lane, south[:, None] + 0 * lane)
         self._many_lane = np.repeat(np.arange(nlat)[:, None], 8, axis=1)
         # one field: blocks of eight rows, one task for each row length among them
@@ -149,7 +150,7 @@ class Plan(VectorTransforms):
                 lanes = chosen - 8 * block
                 row = np.full(8, -1), np.full(8, -1), np.full(8, chosen[0])
                 row[0][lanes], row[1][lanes], row[2][lanes] = north[chosen], south[chosen], chosen
-                where.append([n, self._counts[chosen].max(), places[block], block, len(chosen) == 8])
+                where.append([n, self._counts[chosen].max(), places[block], block, (1 << lanes).sum()])
                 to_north.append(row[0])
                 to_south.append(row[1])
                 members.append(row[2])

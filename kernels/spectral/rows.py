@@ -4,9 +4,10 @@ A task is one transform of eight lanes: a row pair of eight fields, or up to eig
 pairs of one field.  Task tables (one row each):
 
 ``where[task] = (length id, number of wavenumbers, offset in the latitude-major buffer, row or block
-number in the wavenumber-major buffer, whole)``; ``whole`` is 0 if some lanes are idle.
-``north[task, lane]`` and ``south[task, lane]`` are offsets of the rows in the grid-point array,
-negative for an idle lane; ``factors[task, 16]`` scale the even and odd parts lane by lane.
+number in the wavenumber-major buffer, bits of the active lanes)``.
+``north[task, lane]`` and ``south[task, lane]`` are offsets of the rows in the grid-point array, negative
+for an idle lane, which then works on a row that nobody reads; ``factors[task, 16]`` scale the even and odd
+parts lane by lane.
 """
 
 import numba
@@ -15,9 +16,9 @@ from kernels._jit import kernel
 
 from .butterflies import LARGEST_RADIX, SPARE, element, put_element
 from .fourier import FACTORS, FIRST, N, SECOND, START, TWIST, transform
-from .long import BLOCK, direct_long, inverse_long, mean, mirrored, parts, write_eight
-from .many import SPAN, emit4, store4, transpose8
-from .simd import address, at, fence, load, put, splat, store
+from .long import BLOCK, direct_long, emit_some, inverse_long, mean, mirrored, parts, write_eight
+from .many import SPAN, transpose8
+from .simd import address, at, distance, fence, load, put, splat, store
 
 
 @kernel
@@ -36,39 +37,30 @@ def _expand(fourier, o, count, n, even, odd, work, z):
 
 
 @kernel
-def _separate(work, z, count, n, even, odd, fourier, places, column, whole, streaming, north):
+def _separate(work, z, count, n, even, odd, fourier, places, column, active, streaming):
     """Even and odd parts of the first ``count`` wavenumbers of a transformed row, weights applied.
 
     ``z`` is the transform of south + i north, so its parts are exchanged.
     """
     for k in range(count):
         v = parts(element(work, z + 16 * k), element(work, z + 16 * (n - k) if k else z), even, odd)
-        o = places[k] + column * SPAN
-        if whole:
-            emit4(fourier, o, v, streaming)
-            continue
-        store4(work, 0, v)
-        for lane in range(8):
-            if north[lane] >= 0:
-                for part in range(0, SPAN, 8):
-                    put(fourier, o + part + lane, at(work, part + lane))
+        emit_some(fourier, places[k] + column * SPAN, v, active, streaming)
 
 
 @kernel
-def _write(work, z, n, out, north, south, whole, streaming):
+def _write(work, z, n, out, north, south, streaming):
     """Real parts of ``[n, 2, 8]`` at ``work[z]`` to the northern rows, imaginary parts to the southern ones.
 
     ``streaming`` promises rows that start on cache lines.
     """
-    body = n - n % 8 if whole else 0
+    body = n - n % 8
     for j in range(0, body, 8):
         write_eight(work, z + 16 * j, out, j, north, south, streaming)
     for part in range(2):
         rows = south if part else north
         for lane in range(7, -1, -1):
-            if rows[lane] >= 0:
-                for j in range(body, n):
-                    put(out, rows[lane] + j, at(work, z + 16 * j + 8 * part + lane))
+            for j in range(body, n):
+                put(out, rows[lane] + j, at(work, z + 16 * j + 8 * part + lane))
 
 
 @kernel
@@ -91,22 +83,28 @@ def _read_eight(values, j, north, south, work, z):
 
 
 @kernel
-def _read(values, n, north, south, whole, work, z):
-    """South + i north of eight lanes; idle lanes are zero."""
-    body = n - n % 8 if whole else 0
+def _read(values, n, north, south, work, z):
+    """South + i north of eight lanes."""
+    body = n - n % 8
     for j in range(0, body, 8):
         _read_eight(values, j, north, south, work, z + 16 * j)
     for part in range(2):
         rows = north if part else south
         for lane in range(8):
             for j in range(body, n):
-                value = at(values, rows[lane] + j) if rows[lane] >= 0 else 0.0
-                put(work, z + 16 * j + 8 * part + lane, value)
+                put(work, z + 16 * j + 8 * part + lane, at(values, rows[lane] + j))
 
 
 @kernel(inline=True)
-def _eight(rows, i):
-    return (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5], rows[i, 6], rows[i, 7])
+def _row(rows, i, lane, idle):
+    return rows[i, lane] if rows[i, lane] >= 0 else idle
+
+
+@kernel(inline=True)
+def _eight(rows, i, idle):
+    """Offsets of the rows of a task; ``idle`` for the lanes without one."""
+    return (_row(rows, i, 0, idle), _row(rows, i, 1, idle), _row(rows, i, 2, idle), _row(rows, i, 3, idle),
+            _row(rows, i, 4, idle), _row(rows, i, 5, idle), _row(rows, i, 6, idle), _row(rows, i, 7, idle))
 
 
 @kernel(inline=True)
@@ -119,15 +117,16 @@ def _two_steps(info, id):
 
 @kernel(inline=True)
 def _places(largest, columns):
-    """Where two rows, two columns and a group of outputs stand in the private work space."""
+    """Where two rows, two columns, a group of outputs and a row of idle lanes stand in the work space."""
     x = SPARE
     a = x + 32 * largest
-    return x, x + 16 * largest, a, a + 16 * columns, a + 32 * columns
+    spare = a + 32 * columns
+    return x, x + 16 * largest, a, a + 16 * columns, spare, spare + BLOCK * LARGEST_RADIX
 
 
 def scratch_size(lengths) -> int:
     """Doubles of private work space a thread needs."""
-    return SPARE + 32 * (lengths.largest + lengths.columns) + BLOCK * LARGEST_RADIX
+    return SPARE + 32 * (lengths.largest + lengths.columns) + BLOCK * LARGEST_RADIX + 8 * lengths.largest
 
 
 @kernel
@@ -135,21 +134,22 @@ def _inverse_share(t, threads, where, north, south, factors, info, radices, tabl
                    fourier, out, streaming):
     work, radices, table = address(work), address(radices), address(table)
     fourier, out = address(fourier), address(out)
-    x, y, a, b, spare = _places(largest, columns)
+    x, y, a, b, spare, idle = _places(largest, columns)
+    idle += distance(work, out)
     last = where.shape[0] - 1
     for i in range(t, last + 1, threads):
-        id, count, o, whole = where[i, 0], where[i, 1], where[i, 2], where[i, 4]
+        id, count, o = where[i, 0], where[i, 1], where[i, 2]
         even, odd = load(factors, 16 * i), load(factors, 16 * i + 8)
         n = info[id, N]
-        if whole and info[id, FIRST] >= 0:
+        if info[id, FIRST] >= 0:
             steps, following = _two_steps(info, id), min(i + threads, last)
             inverse_long(fourier, o, count, where[following, 2], steps, radices, table, even, odd, work,
-                         (x, a, b, spare), out, _eight(north, i), _eight(south, i),
+                         (x, a, b, spare), out, _eight(north, i, idle), _eight(south, i, idle),
                          streaming and steps[0] % 8 == 0)
         else:
             _expand(fourier, o, count, n, even, odd, work, x)
             z = transform(work, x, y, id, info, radices, table)
-            _write(work, z, n, out, _eight(north, i), _eight(south, i), whole != 0, streaming)
+            _write(work, z, n, out, _eight(north, i, idle), _eight(south, i, idle), streaming)
     fence()
 
 
@@ -167,20 +167,20 @@ def _direct_share(t, threads, where, north, south, factors, info, radices, table
                   values, fourier, places, streaming):
     work, radices, table = address(work), address(radices), address(table)
     fourier, values = address(fourier), address(values)
-    x, y, a, b, spare = _places(largest, columns)
+    x, y, a, b, spare, idle = _places(largest, columns)
+    idle += distance(work, values)
     last = where.shape[0] - 1
     for i in range(t, last + 1, threads):
-        id, count, column, whole = where[i, 0], where[i, 1], where[i, 3], where[i, 4]
+        id, count, column, active = where[i, 0], where[i, 1], where[i, 3], where[i, 4]
         even, odd = load(factors, 16 * i), load(factors, 16 * i + 8)
         n = info[id, N]
-        _read(values, n, _eight(north, i), _eight(south, i), whole != 0, work, y)
-        if whole and info[id, FIRST] >= 0:
+        _read(values, n, _eight(north, i, idle), _eight(south, i, idle), work, y)
+        if info[id, FIRST] >= 0:
             direct_long(y, _two_steps(info, id), radices, table, even, odd, work, (x, a, b, spare), fourier,
-                        places, column, count, streaming)
+                        places, column, count, active, streaming)
         else:
             z = transform(work, y, x, id, info, radices, table)
-            _separate(work, z, count, n, even, odd, fourier, places, column, whole != 0, streaming,
-                      _eight(north, i))
+            _separate(work, z, count, n, even, odd, fourier, places, column, active, streaming)
     fence()
 
 

@@ -244,3 +244,27 @@ def put(typingctx, pointer, offset, value):
         builder.store(args[2], builder.gep(args[0], [args[1]]))
         return context.get_dummy_value()
     return types.void(pointer, types.intp, pointer.dtype), code
+
+
+@intrinsic
+def distance(typingctx, pointer, origin):
+    """Offset of one ``address`` from another, in elements."""
+    def code(context, builder, signature, args):
+        i64 = ir.IntType(64)
+        bytes_ = builder.sub(builder.ptrtoint(args[0], i64), builder.ptrtoint(args[1], i64))
+        return builder.sdiv(bytes_, ir.Constant(i64, 8))
+    return types.int64(pointer, origin), code
+
+
+@intrinsic
+def store_some(typingctx, pointer, offset, value, active):
+    """Write those of eight doubles whose bit in ``active`` is set."""
+    def code(context, builder, signature, args):
+        target = _as_vector(builder, builder.gep(args[0], [args[1]]))
+        bits = builder.bitcast(builder.trunc(args[3], ir.IntType(8)), ir.VectorType(ir.IntType(1), LANES))
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [_vector, target.type, _i32, bits.type]),
+            "llvm.masked.store.v8f64.p0v8f64")
+        builder.call(function, [args[2], target, ir.Constant(_i32, 8), bits])
+        return context.get_dummy_value()
+    return types.void(pointer, types.intp, vec8, types.int64), code
