@@ -2,9 +2,9 @@
 
 For each wavenumber a panel of functions ``p_l`` is built on the fly, small enough for the first-level
 cache, and a register-blocked product combines it with eight fields.  The inverse transform builds 24
-latitudes and many ``ell``, the direct transform a few ``ell`` and all latitudes: the sums of either stay
-in registers from the first term to the last, while coefficients or latitudes stream from the
-second-level cache.
+latitudes and many ``ell``, so that its sums stay in registers while coefficients stream from the
+second-level cache.  The direct transform builds twelve ``ell`` and a slice of the latitudes, whose data
+two products then find in the first-level cache.
 
 Layouts (all float64): coefficient scratch ``c[ell, 4, 8]`` with the four rows even-real, even-imaginary,
 odd-real, odd-imaginary and the last axis fields; Fourier buffers hold the same 32 numbers for every
@@ -21,8 +21,10 @@ from .simd import (address, at, fence, fma, fms, high1, high2, high4, load, low1
                    put, splat, spread, store, stream)
 
 CHUNK = 96    # most values of ell in a panel of the inverse transform: 18 KiB
+SLICE = 3     # blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the latitudes
 STEP = 12     # values of ell in a panel of the direct transform: two products
 SPAN = 32     # doubles for one (latitude, wavenumber) or one ell: four rows of eight lanes
+_WIDTH = SLICE * BLOCK
 
 
 @kernel(inline=True)
@@ -131,10 +133,13 @@ def _sum_degrees(panel, j, row, c, co, count, other, near, acc, resumed, finishe
 
 
 @kernel
-def _sum_latitudes(panel, po, width, data, place, count, other, near, pace, c, o):
-    """Projections of ``count`` latitudes on six ``p_l``."""
+def _sum_latitudes(panel, po, data, place, count, other, near, pace, resumed, c, o):
+    """Projections of ``count`` latitudes on six ``p_l``, from zero or added to ``c``."""
     r0, r1, r2, r3, r4, r5 = zero4(), zero4(), zero4(), zero4(), zero4(), zero4()
-    r0, r1, r2, r3, r4, r5 = _six(panel, po, width, 1, data, place, count, other, near, pace,
+    if resumed:
+        r0, r1, r2 = load4(c, o), load4(c, o + SPAN), load4(c, o + 2 * SPAN)
+        r3, r4, r5 = load4(c, o + 3 * SPAN), load4(c, o + 4 * SPAN), load4(c, o + 5 * SPAN)
+    r0, r1, r2, r3, r4, r5 = _six(panel, po, _WIDTH, 1, data, place, count, other, near, pace,
                                   r0, r1, r2, r3, r4, r5)
     store4(c, o, r0)
     store4(c, o + SPAN, r1)
@@ -298,20 +303,21 @@ def _direct_wavenumber(count, row0, rows, blocks, a, b, k, x, first, fo, seeds, 
         for g in range(active - 1, polar - 1, -1):
             if at(first, fo + g) < end:
                 active = g
-        base = active * BLOCK
-        width = blocks * BLOCK - base
-        for g in range(active, blocks):
-            _panel_block(panel, g * BLOCK - base, width, start, end, at(first, fo + g), a, b, k, x, g * BLOCK,
-                         seeds, (fo + g) * 2 * BLOCK, ahead, state, 2 * BLOCK * g)
-        j = max(row0, base)
-        po, p = j - base, place + j * SPAN
         turn = start // STEP
         o = at(lanes, turn % 8) + 2 * column + turn // 8 * pace[1] * (rows - row0)
-        _sum_latitudes(panel, po, width, fourier, p, rows - j, fourier, near, pace[0], c, start * SPAN)
-        near += pace[0] * (rows - j)
-        if start + 6 < end:
-            _sum_latitudes(panel, po + 6 * width, width, fourier, p, rows - j, spectrum, o, pace[1],
-                           c, (start + 6) * SPAN)
+        for north in range(active, blocks, SLICE):
+            south = min(north + SLICE, blocks)
+            for g in range(north, south):
+                _panel_block(panel, (g - north) * BLOCK, _WIDTH, start, end, at(first, fo + g), a, b, k, x,
+                             g * BLOCK, seeds, (fo + g) * 2 * BLOCK, ahead, state, 2 * BLOCK * g)
+            j = max(row0, north * BLOCK)
+            po, p, n = j - north * BLOCK, place + j * SPAN, min(south * BLOCK, rows) - j
+            _sum_latitudes(panel, po, fourier, p, n, fourier, near, pace[0], north > active, c, start * SPAN)
+            near += pace[0] * n
+            if start + 6 < end:
+                _sum_latitudes(panel, po + 6 * _WIDTH, fourier, p, n, spectrum, o, pace[1], north > active, c,
+                               (start + 6) * SPAN)
+                o += pace[1] * n
 
 
 @kernel
@@ -399,5 +405,5 @@ def _line(truncation):
 
 def scratch_size(truncation: int, blocks: int) -> int:
     """Doubles of private work space a thread needs, for both directions."""
-    panel = max(CHUNK, STEP * blocks) * BLOCK
+    panel = max(CHUNK, STEP * SLICE) * BLOCK
     return _line(truncation) + 64 + BLOCK * SPAN + panel + 2 * BLOCK * blocks
