@@ -6,7 +6,6 @@ said in one sentence on stderr; 3 a result failed its verification; 130 interrup
 
 import os
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -58,38 +57,6 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
-@contextmanager
-def _folder(folder: Path):
-    """Fail before the measurement, not after it, where no record could be written; on failure remove
-    the folders made for it."""
-    made = []
-    try:
-        for parent in reversed([folder, *folder.parents]):
-            if not parent.exists():
-                parent.mkdir()
-                made.append(parent)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"\0" * 4096)
-            file.flush()
-    except OSError as error:
-        _remove(made)
-        raise OSError(error.errno, error.strerror, str(folder)) from error
-    try:
-        yield
-    except BaseException:
-        _remove(made)
-        raise
-
-
-def _remove(folders: list[Path]) -> None:
-    """Remove the folders, deepest first, as far as they are empty."""
-    for folder in reversed(folders):
-        try:
-            folder.rmdir()
-        except OSError:
-            return
-
-
 def _list() -> None:
     from companion.experiments import REGISTER, unavailable
 
@@ -119,7 +86,7 @@ def run(
             raise ValueError("name an experiment; --list shows them")
         asked = {"preset": preset, "threads": threads, "budget": budget, "seed": seed, "rounds": rounds}
         experiments.accept(experiment, **asked)
-        with _folder(out):
+        with _files.prepared(out):
             record = experiments.run_record(experiment, **asked)
             path = runs.save(record, out)
         for case in record["measurements"]:

@@ -3,6 +3,7 @@
 import errno
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 _REMEDIES = {
@@ -25,6 +26,46 @@ def sentence(error: OSError) -> str:
     place = "" if error.filename is None else f"{error.filename}: "
     remedy = _REMEDIES.get(error.errno)
     return f"{place}{error.strerror}" + (f"; {remedy}" if remedy else "")
+
+
+@contextmanager
+def prepared(folder):
+    """Fail before a measurement, not after it, where no record could be written.
+
+    Makes ``folder`` where it is missing and writes a few kilobytes into it.  If the block fails, the
+    folders made for it are removed as far as they are empty.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be made or written; names ``folder``.
+    """
+    folder, made = Path(folder), []
+    try:
+        for parent in reversed([folder, *folder.parents]):
+            if not parent.exists():
+                parent.mkdir()
+                made.append(parent)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\0" * 4096)
+            file.flush()
+    except OSError as error:
+        _remove(made)
+        raise OSError(error.errno, error.strerror, str(folder)) from error
+    try:
+        yield
+    except BaseException:
+        _remove(made)
+        raise
+
+
+def _remove(folders: list[Path]) -> None:
+    """Remove the folders, deepest first, as far as they are empty."""
+    for folder in reversed(folders):
+        try:
+            folder.rmdir()
+        except OSError:
+            return
 
 
 def write_atomically(path, write, overwrite: bool = False) -> Path:

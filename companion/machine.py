@@ -184,12 +184,12 @@ def _git(*arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _provenance() -> dict[str, Any]:
+def _provenance(also: tuple[str, ...] = ()) -> dict[str, Any]:
     lock = _ROOT / "requirements.lock"
     # Installed as a plain package inside someone else's repository, that repository's commit is not ours.
     ours = (_ROOT / ".git").exists()
     # Only what decides a result: a notebook edited or a record written beside it changes no timing.
-    decisive = ("kernels", "companion", "requirements.lock")
+    decisive = ("kernels", "companion", "requirements.lock", *also)
     status = _git("status", "--porcelain", "--", *decisive) if ours else None
     return {
         "commit": _git("rev-parse", "HEAD") if ours else None,
@@ -198,7 +198,7 @@ def _provenance() -> dict[str, Any]:
     }
 
 
-def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC) -> dict[str, Any]:
+def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str, ...] = ()) -> dict[str, Any]:
     """This host as JSON-able data.
 
     Parameters
@@ -207,6 +207,9 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC) -> dict[str, Any
         Adds the type of the filesystem that holds it (never the path itself).
     sys, proc : Path
         Roots of sysfs and procfs, for tests.
+    also : tuple of str, optional
+        Folders of this checkout that decide the result beside kernels and companion: an uncommitted
+        change in them makes the provenance ``dirty`` too.
 
     Returns
     -------
@@ -234,7 +237,7 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC) -> dict[str, Any
                    "virtual_machine": _virtualised(proc)},
         "software": {"python": platform.python_version(), "threading_layer": _threading_layer(),
                      **{package: _version(package) for package in PACKAGES}},
-        "provenance": _provenance(),
+        "provenance": _provenance(also),
     }
 
 

@@ -15,53 +15,33 @@ outputs                other results by name: ``value``, ``units``, optional ``d
 =====================  ==================================================================
 """
 
-import json
-import math
 import os
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from companion import machine
+from companion import _records, machine
 from companion._files import write_atomically
+from companion._records import MAX_BYTES, finite, now, stamp
 from companion.statistics import median_interval
+
+__all__ = ["COMMITTED", "RunRecordError", "SCHEMA", "VERSION", "committed", "dataset", "file_name", "finite",
+           "load", "now", "read", "save", "validate"]
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 1
 #: Records that belong to the book.
 COMMITTED = Path(__file__).resolve().parent.parent / "data" / "runs"
-#: A record is some hundred kilobytes; a file beyond this is something else.
-MAX_BYTES = 50_000_000
 
 
 class RunRecordError(ValueError):
     """A file is not a run record that this version reads; the message names file and reason."""
 
 
-@lru_cache
-def _validator():
-    import jsonschema      # late: its format checkers compile a grammar, which takes over a second
-
-    schema = json.loads((Path(__file__).parent / "run_record.schema.json").read_text(encoding="utf-8"))
-    return jsonschema.Draft202012Validator(schema)
-
-
-def now() -> str:
-    """The present in UTC, as records spell it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def finite(value: Any) -> Any:
-    """``value`` with NaN and infinity as None: JSON has no word for them."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+_FORMAT = _records.Format("run record", SCHEMA, VERSION, Path(__file__).parent / "run_record.schema.json",
+                          RunRecordError)
 
 
 def validate(record: Any, name: str = "record") -> dict[str, Any]:
@@ -73,63 +53,21 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
         Another kind of JSON, a newer version, a missing or surplus field, a wrong type, an output
         whose dimensions do not fit its value.
     """
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise RunRecordError(f"{name} is not a run record: its schema is not {SCHEMA!r}")
-    version = record.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise RunRecordError(f"{name} has version {version}, this code reads up to {VERSION}; update it")
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator().iter_errors(record))
-    if error is not None:
-        place = ".".join(map(str, error.absolute_path)) or "the record"
-        reason = error.message if len(error.message) < 200 else error.message[:200] + "…"
-        raise RunRecordError(f"{name} does not fit the schema: {place}: {reason}")
+    _FORMAT.validate(record, name)
     for output, entry in record["outputs"].items():
         _output_array(output, entry, name)
     return record
 
 
-def _constant(word: str):
-    raise ValueError(f"{word} is not JSON")
-
-
 def read(path) -> dict[str, Any]:
     """The record in the file ``path``; ``RunRecordError`` says what is wrong with it."""
-    path = Path(path)
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise RunRecordError(f"{path} has more than {MAX_BYTES // 10**6} MB, which no run record has")
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise RunRecordError(f"{path} is not a run record: it is not text") from None
-    except OSError as error:
-        raise RunRecordError(f"{path} cannot be read: {error.strerror or error}") from None
-    try:
-        record = json.loads(text, parse_constant=_constant)
-    except (ValueError, RecursionError) as error:
-        raise RunRecordError(f"{path} is damaged or not JSON: {error}") from None
-    return validate(record, str(path))
+    return validate(_FORMAT.parse(Path(path), MAX_BYTES), str(path))
 
 
 def file_name(record: dict[str, Any]) -> str:
     """``experiment_preset_tN_date.json``, sorting by time within an experiment and preset."""
-    stamp = record["date"].replace("-", "").replace(":", "")
     preset = "".join(letter if letter.isalnum() else "-" for letter in record["preset"])
-    return f"{record['experiment']}_{preset}_t{record['threads']}_{stamp}.json"
-
-
-def _text(record: dict[str, Any]) -> str:
-    """JSON with a line for each property and each measurement: readable, and a sweep stays below 1 MB."""
-    lines = []
-    for name, value in record.items():
-        if name == "measurements":
-            cases = (json.dumps(case, allow_nan=False, separators=(",", ":")) for case in value)
-            body = ",\n".join(f"  {case}" for case in cases)
-            lines.append(f' "measurements": [\n{body}\n ]')
-        else:
-            lines.append(f" {json.dumps(name)}: {json.dumps(value, allow_nan=False)}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return f"{record['experiment']}_{preset}_t{record['threads']}_{stamp(record['date'])}.json"
 
 
 def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
@@ -145,7 +83,7 @@ def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
         The folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
-    text = _text(record)
+    text = _records.text(record, "measurements")
     return write_atomically(Path(folder) / file_name(record),
                             lambda path: path.write_text(text, encoding="utf-8"), overwrite)
 

@@ -98,7 +98,7 @@ def test_a_missing_need_is_one_sentence(call, toy_experiment, tmp_path, monkeypa
 def test_an_unwritable_folder_is_found_before_measuring(call, toy_experiment, toy, tmp_path, monkeypatch):
     def refuse(**options):
         raise OSError(30, "Read-only file system", str(options["dir"]))
-    monkeypatch.setattr(cli.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(cli._files.tempfile, "TemporaryFile", refuse)
     code, _, err = call("run", "toy-sum", "--out", tmp_path / "new")
     assert code == 2 and "Read-only file system; choose a folder that can be written" in sentence(err)
     assert str(tmp_path / "new") in err
