@@ -10,7 +10,11 @@ large arrays need not live together.  A peer that cannot run here is yielded as 
 is said in the report and is no failure.  Before anything is timed, every callable runs once and
 its result is compared with ours; a peer that gives another answer is not timed.
 
-A ratio is always *peer's time / our time*: above 1 we are faster.
+It may also offer ``versions() -> Mapping[str, str]``: by name of a peer, which version of it ran and
+how it was built.  It is asked once, after the module's comparisons.
+
+A ratio is always *peer's time / our time*: above 1 we are faster.  ``--out FOLDER`` keeps a run as a
+peer record (:mod:`companion.peer_records`).
 """
 
 import functools
@@ -80,6 +84,8 @@ class Row:
     ours: np.ndarray
     peers: dict[str, np.ndarray]
     wrong: dict[str, float] = field(default_factory=dict)  # distance of peers with another answer
+    other_load: float | None = None                        # CPUs kept busy by others meanwhile
+    flags: dict[str, str] = field(default_factory=dict)    # name -> sentence; empty when nothing is doubtful
 
     def ratio_min(self, peer: str) -> float:
         """Ratio of the fastest samples: what each code can do."""
@@ -135,6 +141,18 @@ def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]
         yield from module.comparisons(threads)
 
 
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """What the named modules say about the versions of their peers; nothing of one that cannot."""
+    found: dict[str, str] = {}
+    for name in names:
+        try:
+            module = importlib.import_module(f"{__name__}.{name}")
+        except ImportError:
+            continue
+        found.update(getattr(module, "versions", dict)())
+    return found
+
+
 def _takes_repeats(function: Callable) -> bool:
     try:
         return "repeats" in inspect.signature(function).parameters
@@ -161,11 +179,13 @@ def _common_repeats(ours: Callable) -> int:
     return repeats
 
 
-def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
+def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) -> Row:
     """Check every peer against us, then time all in interleaved rounds of seeded order.
 
-    Where our side and a peer take ``repeats``, both are asked for the same number of them.
+    Where our side and a peer take ``repeats``, both are asked for the same number of them.  ``threads``,
+    those of either side, decide whether what others kept busy is a ``load`` flag.
     """
+    from companion._sampling import OtherLoad
     from companion.bench import interleave
 
     ours = comparison.ours()
@@ -182,9 +202,12 @@ def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
         repeats = _common_repeats(comparison.ours)
         functions = {name: functools.partial(_repeated, function, repeats)
                      for name, function in functions.items()}
+    load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
     times = {name: np.asarray(samples[name], dtype=float) / repeats for name in functions}
-    return Row(comparison.group, comparison.label, times.pop("ours"), times, wrong)
+    excess = load.excess(threads)
+    return Row(comparison.group, comparison.label, times.pop("ours"), times, wrong, load.value(),
+               {"load": excess} if excess else {})
 
 
 def _repeated(function: Callable, count: int):

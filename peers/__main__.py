@@ -1,10 +1,14 @@
-"""``python -m peers [names] [--threads N] [--rounds R] [--seed S]``: ratios against other software."""
+"""``python -m peers [names] [--threads N] [--rounds R] [--seed S] [--out FOLDER]``: ratios against others."""
 
 import argparse
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 
+from companion._files import prepared, sentence
 from kernels._resources import require_threads, usable_cpus
 from peers import Absent, Row, collect, measure, modules, require_known, summarise
+from peers._record import Run
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -16,6 +20,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="threads on either side (default: once with 1, once with every usable CPU)")
     parser.add_argument("--rounds", type=int, default=11, help="interleaved rounds (default: 11)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the order within a round (default: 0)")
+    parser.add_argument("--out", type=Path, default=None, metavar="FOLDER",
+                        help="folder for the record of the run (default: none is kept)")
     return parser
 
 
@@ -33,12 +39,61 @@ def _lines(row: Row) -> list[str]:
     return lines
 
 
-def _report_absent(absent: list[Absent]) -> str:
+def _report_absent(absent: list[dict]) -> str:
     """One sentence on what could not run."""
     if not absent:
         return "Every peer was present."
-    unique = list(dict.fromkeys(map(str, absent)))
+    unique = dict.fromkeys(f"{item['name']} ({item['reason']})" for item in absent)
     return f"Absent, so not compared: {'; '.join(unique)}."
+
+
+def _walk(run: Run) -> bool:
+    """Measure and print everything that ``run`` asks for; True if a peer disagreed with us."""
+    disagreed = False
+    for threads in run.threads:
+        print(f"\n{threads} thread{'s' if threads > 1 else ''}; ratio = peer's time / our time, "
+              "of the fastest samples and as median over rounds")
+        rows, group = [], None
+        for name in run.names:
+            for item in collect([name], threads):
+                if isinstance(item, Absent):
+                    run.add(name, threads, item)
+                    continue
+                row = measure(item, run.rounds, run.seed, threads)
+                run.add(name, threads, row)
+                if row.group != group:
+                    group = row.group
+                    print(f"\n{group}\n  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
+                print("\n".join(_lines(row)), flush=True)
+                disagreed |= bool(row.wrong)
+                rows.append(row)
+        _print_summary(rows)
+    return disagreed
+
+
+def _print_summary(rows: list[Row]) -> None:
+    if rows:
+        print(f"\n  {'against the fastest peer of each case':<44} {'cases':>10} "
+              f"{'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}")
+    for part in summarise(rows):
+        print(f"  {part.group:<44} {part.count:10d} {part.median:8.3f} {part.tenth_percentile:8.3f} "
+              f"{part.lowest:8.3f} {part.median_of_medians:18.3f}")
+    doubtful = sum(bool(row.flags) for row in rows)
+    if doubtful:
+        print(f"\n  {doubtful} of {len(rows)} comparisons were measured beside other load")
+
+
+def _kept(run: Run, folder: Path | None) -> bool:
+    """Walk; whatever ends it, the complete comparisons are kept where a folder is named."""
+    with nullcontext() if folder is None else prepared(folder):
+        try:
+            return _walk(run)
+        except BaseException as error:
+            run.stopped(error)
+            raise
+        finally:
+            if folder is not None and (path := run.save(folder)):
+                print(f"\nkept in {path}", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,36 +104,19 @@ def main(arguments: list[str] | None = None) -> int:
             raise ValueError(f"rounds = {options.rounds} must be at least 1")
         counts = ([require_threads(options.threads)] if options.threads is not None
                   else sorted({1, usable_cpus()}))
-        names = require_known(options.names or modules())
-        absent, disagreed = [], False
-        for threads in counts:
-            print(f"\n{threads} thread{'s' if threads > 1 else ''}; ratio = peer's time / our time, "
-                  "of the fastest samples and as median over rounds")
-            rows, group = [], None
-            for item in collect(names, threads):
-                if isinstance(item, Absent):
-                    absent.append(item)
-                    continue
-                row = measure(item, options.rounds, options.seed)
-                if row.group != group:
-                    group = row.group
-                    print(f"\n{group}\n  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
-                print("\n".join(_lines(row)), flush=True)
-                disagreed |= bool(row.wrong)
-                rows.append(row)
-            if rows:
-                print(f"\n  {'against the fastest peer of each case':<44} {'cases':>10} "
-                      f"{'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}")
-            for part in summarise(rows):
-                print(f"  {part.group:<44} {part.count:10d} {part.median:8.3f} {part.tenth_percentile:8.3f} "
-                      f"{part.lowest:8.3f} {part.median_of_medians:18.3f}")
-    except (ValueError, OSError, MemoryError) as error:
+        names = list(dict.fromkeys(require_known(options.names or modules())))
+        run = Run(names, counts, options.rounds, options.seed)
+        disagreed = _kept(run, options.out)
+    except OSError as error:
+        print(f"peers: {sentence(error)}", file=sys.stderr)
+        return 2
+    except (ValueError, MemoryError) as error:
         print(f"peers: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("peers: interrupted; the comparisons above are complete", file=sys.stderr)
         return 130
-    print(f"\n{_report_absent(absent)}")
+    print(f"\n{_report_absent(run.absent)}")
     return int(disagreed)
 
 

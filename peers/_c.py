@@ -83,6 +83,16 @@ def variants(source: str, option_sets=None,
     return built, absent
 
 
+def versions(option_sets=None, language: str = "c") -> dict[str, str]:
+    """By name of an option set, the compiler as it names itself and the options; empty without one."""
+    path = compiler(language)
+    if path is None:
+        return {}
+    said = subprocess.run([path, "--version"], check=False, capture_output=True, text=True).stdout
+    name = next(iter(said.splitlines()), "").strip() or Path(path).name
+    return {each: f"{name}, {' '.join(options)}" for each, options in (option_sets or OPTION_SETS).items()}
+
+
 def address(array) -> ctypes.c_void_p:
     """Address of the array's first element, as an argument."""
     return ctypes.c_void_p(array.ctypes.data)

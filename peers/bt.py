@@ -34,6 +34,7 @@ from kernels.bt.problem import SECOND, initial_field
 from peers import Absent, Comparison, _c, relative_difference
 
 BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB Fortran blk8": "NPB_BT_BLK8", "NPB, other": "NPB_BT_CPP"}
+_REPORTED: dict[Path, str] = {}  # by program, what its report says about version and compiler
 _TILES = 32  # tiles of one call and thread, so that a call takes about a millisecond
 
 
@@ -139,7 +140,26 @@ def npb_run(program: Path, name: str, threads: int) -> bool:
     if done.returncode or not (verdict and ran):
         raise RuntimeError(f"{program.name} ended with status {done.returncode} and without NPB's report; "
                            "build it for NPB's BT and run it by hand")
+    _REPORTED[program] = _said(done.stdout)
     return verdict[1] == "SUCCESSFUL" and ran[1] == name
+
+
+def _said(report: str) -> str:
+    """Version, compiler and its flags from NPB's report; those of them that are there."""
+    words = [re.search(rf"^\s*{key}\s*=\s*(\S.*?)\s*$", report, re.MULTILINE)
+             for key in ("Version", "(?:FC|F77|CC|CCC|CXX)", "(?:FFLAGS|CFLAGS|C_FLAGS|CXXFLAGS)")]
+    return ", ".join(word[1] for word in words if word) or "version not reported"
+
+
+def versions() -> dict[str, str]:
+    """Compiler and options of each C build; of NPB's builds that ran, what their reports say."""
+    found = _c.versions()
+    for label, variable in BUILDS.items():
+        for name in os.environ.get("NPB_BT_CLASSES", "A"):
+            program = executable(os.environ.get(variable, ""), name)
+            if program in _REPORTED:
+                found[label] = _REPORTED[program]
+    return found
 
 
 def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:

@@ -7,6 +7,7 @@ before it writes, so that both carry one start, and writes without checksum, as 
 """
 
 import importlib
+import importlib.metadata
 import json
 import os
 import shutil
@@ -129,6 +130,20 @@ def _fio_comparisons(folder: Path, u: np.ndarray, where: str) -> Iterator[Compar
             label="positioned, both with one start of fio", ours=_raw(program, folder, u, direct),
             peers={"fio psync": lambda direct=direct: _fio(program, folder, direct)},
             check=_differ, tolerance=0.0)
+
+
+def versions() -> dict[str, str]:
+    """What numpy, h5py, netCDF4 and fio call themselves, each where it is installed."""
+    found = {"numpy tofile": np.__version__}
+    for name in ("h5py", "netCDF4"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    if program := shutil.which("fio"):
+        found["fio psync"] = subprocess.run([program, "--version"], check=False, capture_output=True,
+                                            text=True).stdout.strip()
+    return found
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

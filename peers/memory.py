@@ -139,6 +139,11 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
         check=lambda mine, theirs: float(np.max(np.abs(mine - theirs))), tolerance=1e-15)
 
 
+def versions() -> dict[str, str]:
+    """Compiler and options of each C build."""
+    return _c.versions()
+
+
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Stride bandwidth, random latency, triad plain and non-temporal, each against our C."""
     libraries, absent = _c.variants("memory.c")

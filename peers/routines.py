@@ -124,6 +124,11 @@ def _cases():
                _c_product, _numpy_product)
 
 
+def versions() -> dict[str, str]:
+    """Compiler and options of each C build; NumPy."""
+    return _c.versions({**OPTION_SETS, **SCALAR_OPTIONS}) | {"NumPy": np.__version__}
+
+
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Vector builds beside vectorised C and NumPy, scalar builds beside C that is not vectorised."""
     for build, options in (("vector", OPTION_SETS), ("scalar", SCALAR_OPTIONS)):

@@ -32,6 +32,11 @@ def _c_side(library: ctypes.CDLL, problem: smt.Problem, state: smt.State, thread
     return call
 
 
+def versions() -> dict[str, str]:
+    """Compiler and options of each C build."""
+    return _c.versions()
+
+
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Every loop with one thread a core, bound; and with two, where cores have two."""
     libraries, absent = _c.variants("smt.c")

@@ -12,6 +12,7 @@ multiplied in, inside its time.
 """
 
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
@@ -112,6 +113,17 @@ def _compare(case: _Case, libraries) -> Iterator[Comparison]:
             group=f"spectral transform, {direction}, {grid} grid, {many}", label=f"{case.label}, {direction}",
             ours=ours, peers={name: pair[number] for name, pair in found.items()},
             check=_checks(case)[number], tolerance=TOLERANCE)
+
+
+def versions() -> dict[str, str]:
+    """Versions of ducc0 and SHTns, each where it is installed."""
+    found = {}
+    for peer, package in (("ducc0", "ducc0"), ("SHTns", "shtns")):
+        try:
+            found[peer] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
