@@ -68,15 +68,19 @@ def roots(n: int) -> np.ndarray:
 
 
 def split(n: int) -> tuple[int, int]:
-    """``n₁, n₂`` with ``n₁ n₂ = n`` for a transform in two steps; ``0, 0`` if one step is as good."""
+    """``n₁, n₂`` with ``n₁ n₂ = n`` for a transform in two steps; ``0, 0`` if one step is as good.
+
+    The second step takes at most two passes.
+    """
     def cost(n1, n2):
         passes = len(factorise(n1)) + len(factorise(n2))
         overlap = -(-n1 // 16) * 16 / n1
-        # columns of both steps and their copies should fit the first-level cache
-        excess = max(0.0, n1 / 64 - 1.0) + max(0.0, n2 / 25 - 1.0)
+        # columns of both steps should fit the first-level cache, 48 KiB, the first ones with a copy
+        excess = max(0.0, n1 / 80 - 1.0) + max(0.0, n2 / 20 - 1.0)
         return passes * overlap + excess
 
-    pairs = [(n1, n // n1) for n1 in range(16, n // 2 + 1) if n % n1 == 0]
+    pairs = [(n1, n // n1) for n1 in range(16, n // 2 + 1)
+             if n % n1 == 0 and len(factorise(n // n1)) <= 2]
     if n <= SHORT or not pairs or max(factorise(n)) > LARGEST_RADIX:
         return 0, 0
     return min(pairs, key=lambda pair: (cost(*pair), abs(pair[0] - pair[1])))
@@ -121,7 +125,7 @@ class Lengths:
         #: complex elements of a row with room for its convolution or for overlapping groups of sixteen
         self.largest = max([*every, *(-(-n1 // 16) * 16 * n2 for n1, n2 in steps.values())])
         #: complex elements of the columns of both steps
-        self.columns = max([16, *(max(2 * n1, 16 * n2) for n1, n2 in steps.values())])
+        self.columns = max([16, *(2 * n1 for n1, _ in steps.values())])
 
     @staticmethod
     def _chirp(n, m):

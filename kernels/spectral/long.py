@@ -19,13 +19,13 @@ Source: D. H. Bailey, J. Supercomputing 4, 23 (1990), for the two steps.
 from kernels._jit import kernel
 
 from .butterflies import butterflies, element, multiply, put_element, root, stockham
-from .many import SPAN, emit4, load4, transpose8
+from .quads import SPAN, emit4, load4, transpose8
 from .simd import add, at, fma, fms, load, mul, prefetch, splat, store, store_some, stream, sub
+from .tasks import ALL
 
 GROUP = 16         # neighbouring k₁: 128 bytes of every row; single lines leave for memory at half the speed
 ELEMENT = 16       # doubles
 BLOCK = GROUP * ELEMENT
-ALL = 255          # bits of eight active lanes
 
 
 @kernel(inline=True)
@@ -142,12 +142,21 @@ def write_eight(work, z, out, j, north, south, streaming):
             store(out, p0 + j, r[0])
 
 
+@kernel(inline=True)
+def two_radices(radices, i):
+    """Radices of the second step, first and last pass; the first is 1 where one pass is enough."""
+    first, last = at(radices, i), at(radices, i + 1)
+    return (first, last) if last else (1, first)
+
+
 @kernel
 def inverse_long(fourier, o, count, ahead, steps, radices, table, even, odd, work, places, out, north, south,
                  streaming):
     """One row of eight lanes from the Fourier buffer at ``o`` to the grid; ``ahead`` is read next.
 
-    ``steps`` and ``places`` come from ``two_steps`` and ``columns``; ``even`` and ``odd`` scale the parts.
+    ``steps`` and ``places`` are what ``rows`` cuts out of its tables and work space; ``even`` and ``odd``
+    scale the parts.  The second step works in place: its first pass leaves part ``p`` of the results to the
+    slice ``p`` of the last.
     """
     n1, n2, passes1, passes2, start1, start2, twist = steps
     middle, x, y, spare = places
@@ -162,35 +171,29 @@ def inverse_long(fourier, o, count, ahead, steps, radices, table, even, odd, wor
         ahead = _lay_down(work, z, 16 * batch, j, n1, n2, table, twist, middle, fourier, ahead)
         if not lone:
             ahead = _lay_down(work, z + 16, 32, n2 - j, n1, n2, table, twist, middle, fourier, ahead)
+    radix, last = two_radices(radices, passes2)
     for g in range((n1 + GROUP - 1) // GROUP):
-        point = min(GROUP * g, n1 - GROUP)
-        a, b, c = middle + g * n2 * BLOCK, x, y
-        s, i, step = GROUP, passes2, 1
-        radix, part = at(radices, i), n2 // at(radices, i)
-        while part > 1:
-            butterflies(radix, work, a, 16 * s, 16 * s * part, b, 16 * s * radix, 16 * s, part, s, table,
-                        start2, 0, step, part * step)
-            s, i, step = s * radix, i + 1, step * radix
-            radix = at(radices, i)
-            part //= radix
-            a, b, c = b, c, b
+        point, group, part = min(GROUP * g, n1 - GROUP), middle + g * n2 * BLOCK, BLOCK * last
+        if radix > 1:
+            butterflies(radix, work, group, BLOCK, part, group, BLOCK, part, last, GROUP, table, start2,
+                        0, 1, last)
         # the last pass in slices, whose results leave while they are in the first-level cache
-        for p in range(step):
-            butterflies(radix, work, a + BLOCK * p, 0, 16 * s, spare, 0, BLOCK, 1, GROUP, table, start2,
-                        0, 0, step)
-            for k in range(radix):
-                j, z = point + n1 * (p + step * k), spare + BLOCK * k
+        for p in range(radix):
+            butterflies(last, work, group + part * p, 0, BLOCK, spare, 0, BLOCK, 1, GROUP, table, start2,
+                        0, 0, radix)
+            for k in range(last):
+                j, z = point + n1 * (p + radix * k), spare + BLOCK * k
                 write_eight(work, z, out, j, north, south, streaming)
                 write_eight(work, z + BLOCK // 2, out, j + 8, north, south, streaming)
 
 
 @kernel
-def _take_up(work, middle, column, n1, n2, table, twist, x, advance):
+def _take_up(work, place, column, n1, n2, table, twist, x, advance):
     """One column out of the groups, turned."""
     w = twist + 2 * column * n1
     for g in range((n1 + GROUP - 1) // GROUP):
         k = min(GROUP * g, n1 - GROUP)
-        o = middle + (g * n2 + column) * BLOCK
+        o = place + g * n2 * BLOCK
         for q in range(GROUP):
             z = element(work, o + ELEMENT * q)
             r = root(table, w + 2 * (k + q))
@@ -219,31 +222,30 @@ def direct_long(row, steps, radices, table, even, odd, work, places, fourier, ro
     """
     n1, n2, passes1, passes2, start1, start2, twist = steps
     middle, x, y, _ = places
+    radix, last = two_radices(radices, passes2)
+    part, line = BLOCK * last, ELEMENT * n1
     for g in range((n1 + GROUP - 1) // GROUP):
-        radix, i = at(radices, passes2), passes2
-        part, s, step = n2 // radix, GROUP, 1
-        group = middle + g * n2 * BLOCK
-        a, b = x if part > 1 else group, y
-        butterflies(radix, work, row + ELEMENT * min(GROUP * g, n1 - GROUP), ELEMENT * n1,
-                    ELEMENT * n1 * part, a, BLOCK * radix, BLOCK, part, GROUP, table, start2, 0, 1, part)
-        while part > 1:
-            s, i, step = s * radix, i + 1, step * radix
-            radix = at(radices, i)
-            part //= radix
-            b = b if part > 1 else group
-            butterflies(radix, work, a, 16 * s, 16 * s * part, b, 16 * s * radix, 16 * s, part, s, table,
-                        start2, 0, step, part * step)
-            a, b = b, a
+        group, source = middle + g * n2 * BLOCK, row + ELEMENT * min(GROUP * g, n1 - GROUP)
+        if radix == 1:
+            butterflies(last, work, source, 0, line, group, 0, BLOCK, 1, GROUP, table, start2, 0, 0, 1)
+            continue
+        butterflies(radix, work, source, line, line * last, group, BLOCK, part, last, GROUP, table, start2,
+                    0, 1, last)
+        butterflies(last, work, group, part, BLOCK, group, part, BLOCK, radix, GROUP, table, start2,
+                    0, 0, radix)
     for j in range(n2 // 2 + 1):
         lone, i = j == 0 or 2 * j == n2, n2 - j
-        batch, last = 1 if lone else 2, n1 - 1 if j else n1
-        _take_up(work, middle, j, n1, n2, table, twist, x, 16 * batch)
+        batch, end = 1 if lone else 2, n1 - 1 if j else n1
+        # result k of a group stands where the last pass of its k % radix left it
+        place = middle + BLOCK * (j % radix * last + j // radix)
+        _take_up(work, place, j, n1, n2, table, twist, x, 16 * batch)
         if not lone:
-            _take_up(work, middle, i, n1, n2, table, twist, x + 16, 32)
+            place = middle + BLOCK * (i % radix * last + i // radix)
+            _take_up(work, place, i, n1, n2, table, twist, x + 16, 32)
         z = stockham(work, x, y, n1, batch, radices, passes1, table, start1)
         for h in range(_terms(count, j, n2)):
             k = j + n2 * h
-            b = z if k == 0 else z + 16 * batch * (last - h) + 16 * (batch - 1)
+            b = z if k == 0 else z + 16 * batch * (end - h) + 16 * (batch - 1)
             v = parts(element(work, z + 16 * batch * h), element(work, b), even, odd)
             emit_some(fourier, rows[k] + column * SPAN, v, active, streaming)
         if not lone:

@@ -7,13 +7,12 @@ from kernels._contract import require_range
 from kernels._resources import require_memory
 from kernels._team import numba_threads
 
-from . import many, rows, single
+from . import many, rows, single, tasks
 from .fourier import Lengths
 from .gauss import half_nodes
 from .grids import Grid
 from .grids import grid as named_grid
 from .legendre import BLOCK, coefficients, plan_seeds
-from .long import ALL
 from .vector import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
@@ -115,58 +114,21 @@ class Plan(VectorTransforms):
         starts = self.grid.starts
         self._equator = slice(int(starts[nlat - 1]), int(starts[nlat]))
         north, south = starts[:nlat], starts[::-1][:nlat]
-        span = many.SPAN
-        # eight fields: one task a row; latitude-major and wavenumber-major offsets
-        places = np.concatenate([[0], np.cumsum(self._counts)]) * span
-        self._many_places, self._many_size = places[:-1].astype(np.int64), int(places[-1])
-        self._streamed = 8 * self._many_size >= STREAM_BUFFER_FROM
-        carried = nlat - self._first_row
-        starts_m = np.concatenate([[0], np.cumsum(carried)[:-1]])
-        self._many_waves = ((starts_m - self._first_row) * span).astype(np.int64)
-        lane = np.arange(8)
-        self._many = (np.stack([ids, self._counts, places[:-1], np.arange(nlat), np.full(nlat, ALL)], axis=1)
-                      .astype(np.int64), north[:, None] + 0 * lane, south[:, None] + 0 * lane)
-        self._many_lane = np.repeat(np.arange(nlat)[:, None], 8, axis=1)
-        # one field: blocks of eight rows, one task for each row length among them
-        blocks = self._padded // 8
-        counts = np.zeros(blocks, dtype=np.int64)
-        np.maximum.at(counts, np.arange(nlat) // 8, self._counts)
-        places = np.concatenate([[0], np.cumsum(counts)]) * span
-        self._single_counts, self._single_places = counts, places[:-1].astype(np.int64)
-        low = self._first_row // BLOCK * 3
-        starts_m = np.concatenate([[0], np.cumsum(blocks - low)]) * span
-        self._single_waves = (starts_m[:-1] - low * span).astype(np.int64)
-        self._single_size = int(places[-1]), int(starts_m[-1])
-        self._streamed_one = (8 * self._single_size[0] >= STREAM_FROM,
-                              8 * self._single_size[1] >= STREAM_BUFFER_FROM)
-        self._single = self._single_tasks(ids, north, south, places)
+        rows_ = ids, north, south, self._counts, self._first_row
+        self._many, self._single = tasks.of_eight_fields(*rows_), tasks.of_one_field(*rows_, self._padded)
+        self._streamed = 8 * self._many.size >= STREAM_BUFFER_FROM
+        self._streamed_one = (8 * self._single.size >= STREAM_FROM,
+                              8 * self._single.waves_size >= STREAM_BUFFER_FROM)
 
-    def _single_tasks(self, ids, north, south, places):
-        where, to_north, to_south, members = [], [], [], []
-        for block in range(-(-self.nlat // 8)):
-            mine = np.arange(8 * block, min(8 * block + 8, self.nlat))
-            for n in np.unique(ids[mine]):
-                chosen = mine[ids[mine] == n]
-                lanes = chosen - 8 * block
-                row = np.full(8, -1), np.full(8, -1), np.full(8, chosen[0])
-                row[0][lanes], row[1][lanes], row[2][lanes] = north[chosen], south[chosen], chosen
-                where.append([n, self._counts[chosen].max(), places[block], block, (1 << lanes).sum()])
-                to_north.append(row[0])
-                to_south.append(row[1])
-                members.append(row[2])
-        self._single_lane = np.array(members)
-        return (np.array(where, dtype=np.int64), np.array(to_north, dtype=np.int64),
-                np.array(to_south, dtype=np.int64))
-
-    def _factors(self, kind, lanes, power):
-        """Even and odd scale of every task lane; ``power`` of ``cos φ`` is divided out."""
-        key = kind, id(lanes), power
+    def _factors(self, direct, chosen, power):
+        """Even and odd scale of every lane of some tasks; ``power`` of ``cos φ`` is divided out."""
+        key = "factors", direct, chosen is self._many, power
         if key not in self._workspace:
             even = 1.0 / self._cosine**power
-            if kind == "direct":
+            if direct:
                 even = even * self._weight / (4.0 * self.grid.pl[:self.nlat])
-            odd = even * self._mu
-            self._workspace[key] = np.ascontiguousarray(np.concatenate([even[lanes], odd[lanes]], axis=1))
+            scales = even[chosen.rows], (even * self._mu)[chosen.rows]
+            self._workspace[key] = np.ascontiguousarray(np.concatenate(scales, axis=1))
         return self._workspace[key]
 
     def _space(self, key, size, shape=None):
@@ -273,77 +235,71 @@ class Plan(VectorTransforms):
         """Offset of the field in each lane; missing fields share the place of the last."""
         return np.minimum(np.arange(8), fields - 1) * stride
 
-    def _rows_of(self, tasks, fields):
-        lanes = self._lanes(fields, self.grid.points)
-        key = "rows", fields
+    def _many_rows(self, fields):
+        """Offsets of the rows of every task in as many fields."""
+        key = "rows of fields", fields
         if key not in self._workspace:
-            self._workspace[key] = tasks[1] + lanes, tasks[2] + lanes
+            lanes = self._lanes(fields, self.grid.points)
+            self._workspace[key] = self._many.north + lanes, self._many.south + lanes
         return self._workspace[key]
 
-    def _row_tables(self):
-        L = self._lengths
-        return L.info, L.radix, L.table
-
-    def _row_scratch(self, threads):
-        size = rows.scratch_size(self._lengths)
+    def _row_tables(self, threads):
+        L, size = self._lengths, rows.scratch_size(self._lengths)
         scratch = self._space(("rows", threads), threads * size, (threads, size))
-        return scratch, self._lengths.largest, self._lengths.columns
+        return L.info, L.radix, L.table, scratch, L.largest, L.columns
 
-    def _inverse_many(self, spec, out, extra, power, threads):
-        size = many.scratch_size(self.truncation, self._first.shape[1])
-        scratch = self._space(("many", threads), threads * size, (threads, size))
-        fourier = self._space("fourier", self._many_size)
-        columns = self._columns[extra]
-        many.inverse_legendre(
-            threads, extra, _flat(spec), columns, self._lanes(len(spec), 2 * spec.shape[1]), self._table,
-            self._offset, self._x, self._first_row, self.nlat, self._first, self._seeds, scratch, fourier,
-            self._many_places, self._streamed)
-        north, south = self._rows_of(self._many, len(spec))
-        rows.inverse_rows(threads, self._many[0], north, south,
-                          self._factors("inverse", self._many_lane, power), *self._row_tables(),
-                          *self._row_scratch(threads), fourier, out.reshape(-1), self._streams_to(out))
+    def _legendre_tables(self):
+        return self._offset, self._x, self._first_row
 
     def _streams_to(self, out):
         """Whether every row of every field starts on a cache line, and the array is large."""
         return (out.nbytes >= STREAM_FROM and out.ctypes.data % 64 == 0
                 and not (self.grid.pl % 8).any())
 
-    def _direct_many(self, values, out, extra, power, threads):
-        size = many.scratch_size(self.truncation, self._first.shape[1])
+    def _inverse_many(self, spec, out, extra, power, threads):
+        size, chosen = many.scratch_size(self.truncation, self._first.shape[1]), self._many
         scratch = self._space(("many", threads), threads * size, (threads, size))
-        fourier = self._space("fourier", self._many_size)
-        north, south = self._rows_of(self._many, len(values))
-        rows.direct_rows(threads, self._many[0], north, south,
-                         self._factors("direct", self._many_lane, power), *self._row_tables(),
-                         *self._row_scratch(threads), values.reshape(-1), fourier, self._many_waves,
-                         self._streamed)
+        fourier = self._space("fourier", chosen.size)
+        many.inverse_legendre(
+            threads, extra, _flat(spec), self._columns[extra], self._lanes(len(spec), 2 * spec.shape[1]),
+            self._table, *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch, fourier,
+            chosen.places, self._streamed)
+        rows.inverse_rows(threads, chosen.where, *self._many_rows(len(spec)),
+                          self._factors(False, chosen, power), *self._row_tables(threads), fourier,
+                          out.reshape(-1), self._streams_to(out))
+
+    def _direct_many(self, values, out, extra, power, threads):
+        size, chosen = many.scratch_size(self.truncation, self._first.shape[1]), self._many
+        scratch = self._space(("many", threads), threads * size, (threads, size))
+        fourier = self._space("fourier", chosen.size)
+        rows.direct_rows(threads, chosen.where, *self._many_rows(len(values)),
+                         self._factors(True, chosen, power), *self._row_tables(threads), values.reshape(-1),
+                         fourier, chosen.waves, self._streamed)
         many.direct_legendre(
             threads, extra, _flat(out), self._columns[extra], self._lanes(len(out), 2 * out.shape[1]),
-            len(out), self._table, self._offset, self._x, self._first_row, self.nlat, self._first,
-            self._seeds, scratch, fourier, self._many_waves)
+            len(out), self._table, *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch,
+            fourier, chosen.waves)
 
     def _inverse_one(self, spec, out, extra, power, threads):
-        size = single.scratch_size(self.truncation, self._first.shape[1])
+        size, chosen = single.scratch_size(self.truncation, self._first.shape[1]), self._single
         scratch = self._space(("single", threads), threads * size, (threads, size))
-        fourier = self._space("fourier", self._single_size[0])
+        fourier = self._space("fourier", chosen.size)
         single.inverse_legendre(
-            threads, extra, _flat(spec), self._columns[extra], self._table, self._offset, self._x,
-            self._first_row, self._first, self._seeds, scratch, fourier, self._single_places,
-            self._single_counts, self._streamed_one[0])
-        rows.inverse_rows(threads, *self._single, self._factors("inverse", self._single_lane, power),
-                          *self._row_tables(), *self._row_scratch(threads), fourier, out.reshape(-1),
-                          self._streams_to(out))
+            threads, extra, _flat(spec), self._columns[extra], self._table, *self._legendre_tables(),
+            self._first, self._seeds, scratch, fourier, chosen.places, chosen.counts, self._streamed_one[0])
+        rows.inverse_rows(threads, *chosen[:3], self._factors(False, chosen, power),
+                          *self._row_tables(threads), fourier, out.reshape(-1), self._streams_to(out))
 
     def _direct_one(self, values, out, extra, power, threads):
-        size = single.scratch_size(self.truncation, self._first.shape[1])
+        size, chosen = single.scratch_size(self.truncation, self._first.shape[1]), self._single
         scratch = self._space(("single", threads), threads * size, (threads, size))
-        fourier = self._space("single waves", self._single_size[1])   # idle lanes stay zero
-        rows.direct_rows(threads, *self._single, self._factors("direct", self._single_lane, power),
-                         *self._row_tables(), *self._row_scratch(threads), values.reshape(-1), fourier,
-                         self._single_waves, self._streamed_one[1])
+        fourier = self._space("single waves", chosen.waves_size)   # idle lanes stay zero
+        rows.direct_rows(threads, *chosen[:3], self._factors(True, chosen, power),
+                         *self._row_tables(threads), values.reshape(-1), fourier, chosen.waves,
+                         self._streamed_one[1])
         single.direct_legendre(
-            threads, extra, _flat(out), self._columns[extra], self._table, self._offset, self._x,
-            self._first_row, self._first, self._seeds, scratch, fourier, self._single_waves)
+            threads, extra, _flat(out), self._columns[extra], self._table, *self._legendre_tables(),
+            self._first, self._seeds, scratch, fourier, chosen.waves)
 
     # --- arguments ----------------------------------------------------------------------------
 

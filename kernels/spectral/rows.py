@@ -1,7 +1,6 @@
 """Between Fourier buffers and grid rows: expand, transform, transpose, and back.
 
-A task is one transform of eight lanes: a row pair of eight fields, or up to eight neighbouring row
-pairs of one field.  Task tables (one row each):
+Task tables (one row each, see ``tasks``):
 
 ``where[task] = (length id, number of wavenumbers, offset in the latitude-major buffer, row or block
 number in the wavenumber-major buffer, bits of the active lanes)``.
@@ -17,7 +16,7 @@ from kernels._jit import kernel
 from .butterflies import LARGEST_RADIX, SPARE, element, put_element
 from .fourier import FACTORS, FIRST, N, SECOND, START, TWIST, transform
 from .long import BLOCK, direct_long, emit_some, inverse_long, mean, mirrored, parts, write_eight
-from .many import SPAN, transpose8
+from .quads import SPAN, transpose8
 from .simd import address, at, distance, fence, load, put, splat, store
 
 

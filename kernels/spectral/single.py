@@ -9,7 +9,8 @@ import numba
 from kernels._jit import CONTRACT, kernel
 
 from .legendre import BLOCK
-from .many import SPAN, emit4, load4, row4, seed, store4, zero4
+from .many import seed
+from .quads import SPAN, emit4, load4, row4, store4, zero4
 from .simd import (add, address, at, fence, fma, fms, high1, high2, high4, load, low1, low2, low4, mul,
                    pairs0, pairs1, pairs2, pairs3, prefetch, splat, spread, store)
 
