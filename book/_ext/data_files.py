@@ -1,14 +1,14 @@
 """Sphinx extension that puts the downloads of the data page and of the ledger into the built book.
 
 The files are made from ``data/`` after the pages are written: every table as CSV and NetCDF and the
-package as one zip (``companion.downloads``), and every claim as ``ledger.csv``.  The script and the style
-of the ledger are loaded by that page alone.
+package as one zip (``companion.downloads``), and every claim as ``ledger.csv``.  The script of
+the ledger is loaded by that page alone, the style of long tables by these pages and that of peers.
 """
 
 import os
 from pathlib import Path
 
-DATA, LEDGER = "book/data", "book/ledger"
+DATA, LEDGER, PEERS = "book/data", "book/ledger", "book/peers"
 
 
 def write_ledger(path: Path) -> None:
@@ -37,7 +37,7 @@ def _write(app, exception) -> None:
 
 
 def _dress(app, pagename, templatename, context, doctree) -> None:
-    if pagename in (DATA, LEDGER):
+    if pagename in (DATA, LEDGER, PEERS):
         app.add_css_file("tables.css")
     if pagename == LEDGER:
         app.add_js_file("ledger.js", loading_method="defer")
