@@ -40,17 +40,23 @@ def _whole(column: pd.Series) -> pd.Series:
     return column
 
 
-def _style(column: pd.Series, cells: pd.Series) -> str:
-    """Numbers to the right, printed ones too; long text gets room, so that rows stay low."""
+def _is_long(cells: pd.Series) -> bool:
+    return cells.str.len().max() > 40
+
+
+def _style(column: pd.Series, cells: pd.Series, room: int) -> str:
+    """Numbers to the right, printed ones too; long text gets ``room`` (em), so that rows stay low."""
     filled = cells[cells != "–"]
     if column.dtype.kind in "iufc" or (len(filled) and filled.str.fullmatch(_NUMBER).all()):
         return 'style="text-align: right"'
-    room = "; min-width: 15em" if filled.str.len().max() > 40 else ""
-    return f'style="text-align: left{room}"'
+    return f'style="text-align: left{f"; min-width: {room}em" if _is_long(cells) else ""}"'
 
 
 def _body(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
-    styles = [_style(frame.iloc[:, place], cells.iloc[:, place]) for place in range(frame.shape[1])]
+    columns = [cells.iloc[:, place] for place in range(frame.shape[1])]
+    # several long columns share the width of a page
+    room = max(10, min(15, 34 // max(1, sum(map(_is_long, columns)))))
+    styles = [_style(frame.iloc[:, place], column, room) for place, column in enumerate(columns)]
     head = "".join(f'<th scope="col" {style}>{escape(str(column))}</th>'
                    for column, style in zip(frame.columns, styles, strict=True))
     rows = "\n".join("<tr>" + "".join(map("<td {}>{}</td>".format, styles, map(escape, row))) + "</tr>"
