@@ -155,10 +155,11 @@ def versions() -> dict[str, str]:
     """Compiler and options of each C build; of NPB's builds that ran, what their reports say."""
     found = _c.versions()
     for label, variable in BUILDS.items():
+        place = os.environ.get(variable)
         for name in os.environ.get("NPB_BT_CLASSES", "A"):
-            program = executable(os.environ.get(variable, ""), name)
-            if program in _REPORTED:
-                found[label] = _REPORTED[program]
+            said = _REPORTED.get(executable(place, name)) if place else None
+            if said:
+                found[label] = said
     return found
 
 

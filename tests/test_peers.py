@@ -2,6 +2,9 @@
 
 import importlib
 import importlib.metadata
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -265,6 +268,41 @@ def test_versions_are_those_that_the_modules_name():
     if HAS_C:
         assert "-ffast-math" in found["C -O3 fast-math"] and "-fno-tree-vectorize" in found["C -O3 scalar"]
         assert any(digit.isdigit() for digit in found["C -O3"].partition(",")[0])
+
+
+def test_a_build_of_npb_is_named_by_its_own_report(monkeypatch, tmp_path):
+    from peers import bt
+
+    program = tmp_path / "bt.S.x"
+    program.write_text("#!/bin/sh\ncat <<END\n Class = S\n Verification = SUCCESSFUL\n"
+                       " Version         =     3.4.2\n    FC           = gfortran\n"
+                       "    FFLAGS       = -O3 -fopenmp\nEND\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
+    monkeypatch.setenv("NPB_BT_CLASSES", "S")
+    assert "NPB Fortran" not in bt.versions()            # it has not run
+    assert bt.npb_run(bt.executable(str(tmp_path), "S"), "S", 1)
+    assert bt.versions()["NPB Fortran"] == "3.4.2, gfortran, -O3 -fopenmp"
+
+
+def test_a_signal_ends_a_real_run_with_its_record(tmp_path):
+    """The module in a process of its own, stopped by the signal of Ctrl-C after its first comparison."""
+    code = ("import sys, peers.__main__ as main\n"
+            "from peers import Comparison\n"
+            "def items(names, threads):\n"
+            "    yield Comparison('g', 'l', lambda: 1.0, {'same': lambda: 1.0}, lambda a, b: abs(a - b))\n"
+            "    print('ready', flush=True)\n"
+            "    import time; time.sleep(60)\n"
+            "main.collect = items\n"
+            "sys.exit(main.main(['smt', '--threads', '1', '--rounds', '1', '--out', sys.argv[1]]))\n")
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    while process.stdout.readline() not in ("ready\n", ""):
+        pass
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130 and len(said.strip().splitlines()) == 1
+    assert kept(tmp_path)["interrupted"] == "stopped by hand"
 
 
 def test_the_printed_summary_is_that_of_the_record(monkeypatch, tmp_path):

@@ -81,13 +81,16 @@ def _table_rows(frame: pd.DataFrame) -> list[str]:
         title = f"{group}; {where}" if several else group
         rows.append(_heading(title, 5))
         for (label, threads), lines in part.groupby(["label", "threads"], sort=False):
-            times = f"{threads} thread{'s' if threads > 1 else ''}, {time_text(lines['ours_fastest'].iloc[0])}"
-            head = (f'<td rowspan="{len(lines)}" style="min-width: 7em">{escape(label)}<br>'
-                    f"<small>{times}</small></td>")
+            under = f"{threads} thread{'s' if threads > 1 else ''}"
+            head = (f'<td rowspan="{len(lines)}" style="min-width: 8em">{escape(label)}'
+                    f'<span style="display: block; white-space: nowrap; color: var(--pst-color-text-muted)">'
+                    f"{under}, {time_text(lines['ours_fastest'].iloc[0])}</span></td>")
             for line in lines.itertuples(index=False):
-                rows.append(f'<tr>{head}<td style="white-space: nowrap; padding-left: 0">{escape(line.peer)}</td>'
-                            f"{_ratio_cell(line.ratio_fastest)}{_ratio_cell(line.ratio_median)}"
-                            f"<td>{escape(_remark(line))}</td></tr>")
+                remark = _remark(line)
+                room = ' style="min-width: 14em"' if remark else ""
+                rows.append(f'<tr>{head}<td style="white-space: nowrap; padding-left: 0">'
+                            f"{escape(line.peer)}</td>{_ratio_cell(line.ratio_fastest)}"
+                            f"{_ratio_cell(line.ratio_median)}<td{room}>{escape(remark)}</td></tr>")
                 head = ""
     return rows
 
@@ -97,8 +100,9 @@ def ratios_table(frame: pd.DataFrame, name: str) -> Table:
     origins = "; ".join(origin(part).replace("\n", ", ")
                         for _, part in frame.groupby("machine", sort=False))
     caption = (f"Every ratio of {FAMILIES[name]}: peer's time over ours, of the fastest samples and as "
-               f"median over rounds; below 1, in bold, the peer is faster. {origins}")
-    head = ["case, threads, our fastest time", "peer", "fastest", "median", "remark"]
+               f"median over rounds; below 1, in bold, the peer is faster. Under each case stand the threads "
+               f"and our fastest time. {origins}")
+    head = ["case", "peer", "fastest", "median", "remark"]
     html = framed(caption, head, "\n".join(_table_rows(frame)))     # the figures offer it as CSV
     names = ["group", "label", "threads", "peer", "ratio_fastest", "ratio_median"]
     return Table(html, f"{caption}\n{frame[names].to_string(index=False)}")
