@@ -28,8 +28,8 @@ import numpy as np
 from kernels import bt
 from kernels._jit import kernel
 from kernels._team import run_team
+from kernels._vector import LANES
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
-from kernels.bt.lanes import LANES
 from kernels.bt.problem import SECOND, initial_field
 from peers import Absent, Comparison, _c, relative_difference
 

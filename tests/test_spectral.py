@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from kernels import _contract, _resources, spectral
+from kernels._vector import address
 from kernels.spectral import fourier
-from kernels.spectral.simd import address
 
 TOLERANCE = 2e-13      # of the field's norm, at the truncations used here
 

@@ -11,7 +11,7 @@ Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94
 import numpy as np
 
 from kernels._jit import FINITE, kernel
-from kernels.bt.lanes import load, prefetch, spread, store
+from kernels._vector import load, prefetch, spread, store
 from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS, FOURTH
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)

@@ -4,9 +4,10 @@ import numpy as np
 
 from kernels._resources import require_memory, require_threads
 from kernels._team import numba_threads
+from kernels._vector import LANES
 from kernels.bt.differences import weights
 from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
-from kernels.bt.state import LANES, Layout, State
+from kernels.bt.state import Layout, State
 from kernels.bt.step import planes, rows, team, work_size
 
 

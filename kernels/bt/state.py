@@ -6,9 +6,7 @@ import numpy as np
 
 from kernels._contract import require_range
 from kernels._jit import kernel
-
-#: Doubles in one cache line and in one vector of the solver.
-LANES = 8
+from kernels._vector import LANES
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import numpy as np
 from numba import prange
 
 from kernels._jit import FINITE, kernel
+from kernels._vector import LANES, load, spread, store, transpose
 from kernels.bt.differences import differences
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
-from kernels.bt.lanes import LANES, load, spread, store, transpose
 
 _V = np.uint64(LANES)
-_ZERO, _ONE, _FIVE = np.uint64(0), np.uint64(1), np.uint64(5)
+_ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN = (np.uint64(n) for n in range(8))
 _M1, _M2, _M3, _M4 = _V, np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 #: Distance of two cells in a tile: five components of eight lanes.
 _TILE = np.uint64(5 * LANES)
@@ -32,21 +32,38 @@ def _scratch(work, points):
     return work[:ring], work[ring:tile], work[tile:other], work[other:block], work[block:]
 
 
+@kernel(inline=True)
+def _turn(source, start, rows, target, place, columns):
+    """Write the 8×8 block source[start + r·rows + c] to target[place + c·columns + r]."""
+    r = transpose(load(source, start), load(source, start + rows), load(source, start + _TWO * rows),
+                  load(source, start + _THREE * rows), load(source, start + _FOUR * rows),
+                  load(source, start + _FIVE * rows), load(source, start + _SIX * rows),
+                  load(source, start + _SEVEN * rows))
+    store(target, place, r[0])
+    store(target, place + columns, r[1])
+    store(target, place + _TWO * columns, r[2])
+    store(target, place + _THREE * columns, r[3])
+    store(target, place + _FOUR * columns, r[4])
+    store(target, place + _FIVE * columns, r[5])
+    store(target, place + _SIX * columns, r[6])
+    store(target, place + _SEVEN * columns, r[7])
+
+
 @kernel(fastmath=FINITE)
 def _turn_back(tile, rhs, at, line, row, points, fresh, stop, block):
     """Write lanes ``fresh <= lane < stop`` of a solved tile into their rows, zero on the boundary."""
     zero = spread(0.0)
     groups = (points + _V - _ONE) // _V
-    for m in range(_FIVE):
+    for m in range(line // row):    # five; the constant would be unrolled, with ten copies of the block
         store(tile, m * _V, zero)
         for i in range(points - _ONE, groups * _V):
             store(tile, i * _TILE + m * _V, zero)
         for group in range(groups):
             source, target = group * _V * _TILE + m * _V, at + m * row + group * _V
             if stop - fresh == _V:
-                transpose(tile, source, _TILE, rhs, target, line)
+                _turn(tile, source, _TILE, rhs, target, line)
             else:
-                transpose(tile, source, _TILE, block, _ZERO, _V)
+                _turn(tile, source, _TILE, block, _ZERO, _V)
                 for lane in range(fresh, stop):
                     store(rhs, target + lane * line, load(block, lane * _V))
 
@@ -73,8 +90,8 @@ def planes(u, rhs, base, plane, row, points, dt, table, second, solve, work, fir
             for m in range(_FIVE):
                 for group in range(groups):
                     source, target = place + m * row + group * _V, group * _V * _TILE + m * _V
-                    transpose(u, source, line, tile_u, target, _TILE)
-                    transpose(rhs, source, line, tile_r, target, _TILE)
+                    _turn(u, source, line, tile_u, target, _TILE)
+                    _turn(rhs, source, line, tile_r, target, _TILE)
             differences(tile_u, tile_r, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, table,
                         _ZERO)
             if solve:

@@ -16,7 +16,8 @@ import numpy as np
 from kernels._contract import Presets, require_choice, require_range
 from kernels._resources import require_threads
 from kernels._team import run_team
-from kernels.routines.lanes import LANES, WIDTHS
+from kernels._vector import LANES
+from kernels.routines.lanes import WIDTHS
 
 
 @dataclass(frozen=True)

@@ -29,13 +29,13 @@ import numpy as np
 from kernels._contract import Check, Work, require_range
 from kernels._jit import kernel
 from kernels._resources import require_memory
+from kernels._vector import fma
 from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import (
     WIDTHS,
     any_true,
     both,
-    fma,
     less,
     load,
     one_by_one,

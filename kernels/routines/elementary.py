@@ -11,7 +11,8 @@ powers form two chains, so that one of them never waits for the other.
 """
 
 from kernels._jit import kernel
-from kernels.routines.lanes import fma, scale
+from kernels._vector import fma
+from kernels.routines.lanes import scale
 
 #: eˣ is defined for DOMAIN[0] ≤ x ≤ DOMAIN[1]; outside nothing is promised.
 DOMAIN = (-708.0, 709.0)

@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels._jit import kernel
-from kernels.routines.lanes import LANES
+from kernels._vector import LANES, call, repeated
 
 _TALL, _SHORT, _ONE = (0,) * 12, (0,) * 4, (0,)
 _PAIR = (0,) * 2
@@ -32,9 +32,6 @@ def _panel(typingctx, shape, weights, w0, ws, x, x0, xs, out, o0, os, depth):
         _, w_, w0_, ws_, x_, x0_, xs_, out_, o0_, os_, depth_ = args
         double, long = ir.DoubleType(), ir.IntType(64)
         number = ir.VectorType(double, lanes) if lanes > 1 else double
-        fma = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(number, [number] * 3),
-            f"llvm.fma.v{lanes}f64" if lanes > 1 else "llvm.fma.f64")
 
         def place(kind, array, offset):
             return builder.gep(cgutils.create_struct_proxy(kind)(context, builder, array).data, [offset])
@@ -54,12 +51,9 @@ def _panel(typingctx, shape, weights, w0, ws, x, x0, xs, out, o0, os, depth):
             for r, line in enumerate(sums):
                 weight = builder.load(builder.gep(start, [ir.Constant(long, r)]), align=8)
                 if lanes > 1:
-                    undefined = ir.Constant(number, ir.Undefined)
-                    one = builder.insert_element(undefined, weight, ir.Constant(ir.IntType(32), 0))
-                    mask = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
-                    weight = builder.shuffle_vector(one, undefined, mask)
+                    weight = repeated(builder, weight)
                 for value, slot in zip(given, line, strict=True):
-                    builder.store(builder.call(fma, [weight, value, builder.load(slot)]), slot)
+                    builder.store(call(builder, "fma", weight, value, builder.load(slot)), slot)
         for r, line in enumerate(sums):
             target = place(out, out_, along(o0_, ir.Constant(long, r), os_))
             for v, slot in enumerate(line):

@@ -6,7 +6,8 @@ float64, so that it lies in the same kind of array as the weights.
 """
 
 from kernels._jit import kernel
-from kernels.routines.lanes import floor, fma, gather, less, load, one_by_one, select, store, wide
+from kernels._vector import fma
+from kernels.routines.lanes import floor, gather, less, load, one_by_one, select, store, wide
 
 
 @kernel(inline=True)

@@ -17,8 +17,7 @@ Source: C. Temperton, J. Comput. Phys. 52, 1 (1983).
 import numpy as np
 
 from kernels._jit import kernel
-
-from .simd import add, at, fma, fms, fnma, load, mul, splat, spread, store, sub
+from kernels._vector import at, fma, fms, fnma, load, spread, store
 
 LARGEST_RADIX = 31
 SPARE = 16 * (LARGEST_RADIX + 1)     # doubles that the pass of an odd radix uses
@@ -26,7 +25,7 @@ SPARE = 16 * (LARGEST_RADIX + 1)     # doubles that the pass of an odd radix use
 
 @kernel(inline=True)
 def multiply(xr, xi, wr, wi):
-    return fms(xr, wr, mul(xi, wi)), fma(xr, wi, mul(xi, wr))
+    return fms(xr, wr, xi * wi), fma(xr, wi, xi * wr)
 
 
 @kernel(inline=True)
@@ -42,7 +41,7 @@ def put_element(y, o, z):
 
 @kernel(inline=True)
 def root(table, w):
-    return spread(table, w), spread(table, w + 1)
+    return spread(at(table, w)), spread(at(table, w + 1))
 
 
 @kernel(inline=True)
@@ -52,29 +51,29 @@ def _turn(z, w):
 
 @kernel(inline=True)
 def _plus(a, b):
-    return add(a[0], b[0]), add(a[1], b[1])
+    return a[0] + b[0], a[1] + b[1]
 
 
 @kernel(inline=True)
 def _minus(a, b):
-    return sub(a[0], b[0]), sub(a[1], b[1])
+    return a[0] - b[0], a[1] - b[1]
 
 
 @kernel(inline=True)
 def _plus_i(a, b):
     """``a + i b``."""
-    return sub(a[0], b[1]), add(a[1], b[0])
+    return a[0] - b[1], a[1] + b[0]
 
 
 @kernel(inline=True)
 def _minus_i(a, b):
     """``a - i b``."""
-    return add(a[0], b[1]), sub(a[1], b[0])
+    return a[0] + b[1], a[1] - b[0]
 
 
 @kernel(inline=True)
 def _scaled(c, z):
-    return mul(c, z[0]), mul(c, z[1])
+    return c * z[0], c * z[1]
 
 
 @kernel(inline=True)
@@ -86,8 +85,8 @@ def _more(c, z, a):
 @kernel(inline=True)
 def _three(x, i, d):
     a, b, c = element(x, i), element(x, i + d), element(x, i + 2 * d)
-    s, t = _plus(b, c), _scaled(splat(np.sqrt(0.75)), _minus(b, c))
-    e = fnma(splat(0.5), s[0], a[0]), fnma(splat(0.5), s[1], a[1])
+    s, t = _plus(b, c), _scaled(np.sqrt(0.75), _minus(b, c))
+    e = fnma(0.5, s[0], a[0]), fnma(0.5, s[1], a[1])
     return _plus(a, s), _plus_i(e, t), _minus_i(e, t)
 
 
@@ -104,14 +103,14 @@ def _four(x, i, d):
 
 @kernel(inline=True)
 def _five(x, i, d):
-    c1, c2 = splat(0.30901699437494745), splat(-0.8090169943749475)     # cos 2π/5, cos 4π/5
-    s1, s2 = splat(0.9510565162951535), splat(0.5877852522924731)       # sin 2π/5, sin 4π/5
+    c1, c2 = 0.30901699437494745, -0.8090169943749475     # cos 2π/5, cos 4π/5
+    s1, s2 = 0.9510565162951535, 0.5877852522924731       # sin 2π/5, sin 4π/5
     a, b, c = element(x, i), element(x, i + d), element(x, i + 2 * d)
     e, f = element(x, i + 3 * d), element(x, i + 4 * d)
     p, t, q, u = _plus(b, f), _minus(b, f), _plus(c, e), _minus(c, e)
     g, h = _more(c2, q, _more(c1, p, a)), _more(s2, u, _scaled(s1, t))
     k = _more(c1, q, _more(c2, p, a))
-    m = fms(s2, t[0], mul(s1, u[0])), fms(s2, t[1], mul(s1, u[1]))
+    m = fms(s2, t[0], s1 * u[0]), fms(s2, t[1], s1 * u[1])
     return _plus(a, _plus(p, q)), _plus_i(g, h), _plus_i(k, m), _minus_i(k, m), _minus_i(g, h)
 
 
@@ -130,10 +129,10 @@ def _eight(x, i, d):
     v, h = _halves(x, i + 3 * d, d)
     z = _four_of(a, b, c, v)
     # odd outputs: the differences turned by 0, 1, 2, 3 eighths
-    half = splat(np.sqrt(0.5))
-    f = mul(half, sub(f[0], f[1])), mul(half, add(f[0], f[1]))
-    g = sub(splat(0.0), g[1]), g[0]
-    h = sub(splat(0.0), mul(half, add(h[0], h[1]))), mul(half, sub(h[0], h[1]))
+    half = np.sqrt(0.5)
+    f = half * (f[0] - f[1]), half * (f[0] + f[1])
+    g = 0.0 - g[1], g[0]
+    h = 0.0 - half * (h[0] + h[1]), half * (h[0] - h[1])
     w = _four_of(e, f, g, h)
     return z[0], w[0], z[1], w[1], z[2], w[2], z[3], w[3]
 
@@ -261,7 +260,7 @@ def _pass_odd(radix, work, x, px, dx, y, py, dy, count, batch, table, start, fir
                 put_element(work, 32 * j - 16, _minus(b, e))
             put_element(work, o, z)
             for k in range(1, half + 1):
-                f, h = a, (splat(0.0), splat(0.0))
+                f, h = a, (spread(0.0), spread(0.0))
                 for j in range(1, half + 1):
                     w = root(table, start + 2 * (j * k % radix) * turn)
                     f = _more(w[0], element(work, 32 * j - 32), f)

@@ -12,9 +12,9 @@ Source: L. Bluestein, IEEE Trans. Audio Electroacoust. 18, 451 (1970).
 import numpy as np
 
 from kernels._jit import kernel
+from kernels._vector import spread, store
 
 from .butterflies import LARGEST_RADIX, element, multiply, put_element, root, stockham
-from .simd import splat, store
 
 FACTORS = 20      # room for the radices of one length
 SHORT = 192       # elements up to which a row stays in the first-level cache
@@ -158,7 +158,7 @@ def transform(work, x, y, id, info, radices, table):
     m, start = info[other, N], info[other, START]
     _twist(work, x, n, table, offset, False)
     for i in range(16 * n, 16 * m, 8):
-        store(work, x + i, splat(0.0))
+        store(work, x + i, spread(0.0))
     a = stockham(work, x, y, m, 1, radices, FACTORS * other, table, start)
     b = y if a == x else x
     _twist(work, a, m, table, offset + 2 * n, True)

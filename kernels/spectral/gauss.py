@@ -14,8 +14,7 @@ import functools
 import numpy as np
 
 from kernels._jit import kernel
-
-from .simd import fma
+from kernels._vector import fma
 
 STEPS = 3  # next to the poles the start is good to 1e-5 only; each step squares the relative error
 

@@ -17,10 +17,10 @@ Source: D. H. Bailey, J. Supercomputing 4, 23 (1990), for the two steps.
 """
 
 from kernels._jit import kernel
+from kernels._vector import at, fma, fms, load, prefetch, spread, store, store_some, stream, transpose
 
 from .butterflies import butterflies, element, multiply, put_element, root, stockham
-from .quads import SPAN, emit4, load4, transpose8
-from .simd import add, at, fma, fms, load, mul, prefetch, splat, store, store_some, stream, sub
+from .quads import SPAN, emit4, load4
 from .tasks import ALL
 
 GROUP = 16         # neighbouring k₁: 128 bytes of every row; single lines leave for memory at half the speed
@@ -32,16 +32,16 @@ BLOCK = GROUP * ELEMENT
 def mirrored(fourier, o, even, odd):
     """``Z_k`` and ``Z_{n-k}`` of north + i south from the even and odd parts of wavenumber ``k``."""
     er, ei, dr, di = load4(fourier, o)
-    dr, di = mul(odd, dr), mul(odd, di)
+    dr, di = odd * dr, odd * di
     nr, ni = fma(even, er, dr), fma(even, ei, di)
     sr, si = fms(even, er, dr), fms(even, ei, di)
-    return (sub(nr, si), add(ni, sr)), (add(nr, si), sub(sr, ni))
+    return (nr - si, ni + sr), (nr + si, sr - ni)
 
 
 @kernel(inline=True)
 def mean(fourier, o, even, odd):
     """``Z_0``: the imaginary parts of wavenumber 0 do not count."""
-    er, dr = load(fourier, o), mul(odd, load(fourier, o + 16))
+    er, dr = load(fourier, o), odd * load(fourier, o + 16)
     return fma(even, er, dr), fms(even, er, dr)
 
 
@@ -50,8 +50,8 @@ def parts(a, b, even, odd):
     """Even and odd parts, weights applied, from ``Z_k`` and ``Z_{n-k}`` of south + i north, transformed
     with its parts exchanged."""
     (ai, ar), (bi, br) = a, b
-    nr, ni, sr, si = add(ar, br), sub(ai, bi), add(ai, bi), sub(br, ar)
-    return mul(even, add(nr, sr)), mul(even, add(ni, si)), mul(odd, sub(nr, sr)), mul(odd, sub(ni, si))
+    nr, ni, sr, si = ar + br, ai - bi, ai + bi, br - ar
+    return even * (nr + sr), even * (ni + si), odd * (nr - sr), odd * (ni - si)
 
 
 @kernel(inline=True)
@@ -73,7 +73,7 @@ def _build_pair(fourier, o, count, n1, n2, j, even, odd, work, x):
         a, b = mirrored(fourier, o + (i + n2 * h) * SPAN, even, odd)
         put_element(work, x + 32 * h + 16, a)
         put_element(work, x + 32 * (n1 - 1 - h), b)
-    zero = splat(0.0)
+    zero = spread(0.0)
     for h in range(mine, n1 - other):
         put_element(work, x + 32 * h, (zero, zero))
     for h in range(other, n1 - mine):
@@ -91,7 +91,7 @@ def _build_lone(fourier, o, count, n1, n2, j, even, odd, work, x):
             a, b = mirrored(fourier, o + (j + n2 * h) * SPAN, even, odd)
             put_element(work, x + 16 * h, a)
             put_element(work, x + 16 * (last - h), b)
-    zero = splat(0.0)
+    zero = spread(0.0)
     for h in range(mine, last - mine + 1):
         put_element(work, x + 16 * h, (zero, zero))
 
@@ -119,8 +119,8 @@ def write_eight(work, z, out, j, north, south, streaming):
     for part in range(2):
         p0, p1, p2, p3, p4, p5, p6, p7 = south if part else north
         o = z + 8 * part
-        r = transpose8(load(work, o), load(work, o + 16), load(work, o + 32), load(work, o + 48),
-                       load(work, o + 64), load(work, o + 80), load(work, o + 96), load(work, o + 112))
+        r = transpose(load(work, o), load(work, o + 16), load(work, o + 32), load(work, o + 48),
+                      load(work, o + 64), load(work, o + 80), load(work, o + 96), load(work, o + 112))
         if streaming:
             stream(out, p7 + j, r[7])
             stream(out, p6 + j, r[6])

@@ -15,10 +15,10 @@ so that each stage writes scattered blocks and reads contiguous ones.
 import numba
 
 from kernels._jit import kernel
+from kernels._vector import address, at, fence, fma, fms, load, prefetch, put, spread, store, transpose
 
 from .legendre import BLOCK
-from .quads import SPAN, emit4, load4, row4, store4, transpose8, zero4
-from .simd import address, at, fence, fma, fms, load, mul, prefetch, put, splat, spread, store
+from .quads import SPAN, emit4, load4, row4, store4, zero4
 
 CHUNK = 96    # most values of ell in a panel of the inverse transform: 18 KiB
 SLICE = 3     # blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the latitudes
@@ -36,12 +36,12 @@ def _six(x, xo, step, advance, c, co, count, other, near, pace, r0, r1, r2, r3, 
         c0, c1, c2, c3 = load4(c, co + i * SPAN)
         k = xo + i * advance
         prefetch(other, near + i * pace)
-        r0 = row4(spread(x, k), c0, c1, c2, c3, r0[0], r0[1], r0[2], r0[3])
-        r1 = row4(spread(x, k + step), c0, c1, c2, c3, r1[0], r1[1], r1[2], r1[3])
-        r2 = row4(spread(x, k + 2 * step), c0, c1, c2, c3, r2[0], r2[1], r2[2], r2[3])
-        r3 = row4(spread(x, k + 3 * step), c0, c1, c2, c3, r3[0], r3[1], r3[2], r3[3])
-        r4 = row4(spread(x, k + 4 * step), c0, c1, c2, c3, r4[0], r4[1], r4[2], r4[3])
-        r5 = row4(spread(x, k + 5 * step), c0, c1, c2, c3, r5[0], r5[1], r5[2], r5[3])
+        r0 = row4(spread(at(x, k)), c0, c1, c2, c3, r0[0], r0[1], r0[2], r0[3])
+        r1 = row4(spread(at(x, k + step)), c0, c1, c2, c3, r1[0], r1[1], r1[2], r1[3])
+        r2 = row4(spread(at(x, k + 2 * step)), c0, c1, c2, c3, r2[0], r2[1], r2[2], r2[3])
+        r3 = row4(spread(at(x, k + 3 * step)), c0, c1, c2, c3, r3[0], r3[1], r3[2], r3[3])
+        r4 = row4(spread(at(x, k + 4 * step)), c0, c1, c2, c3, r4[0], r4[1], r4[2], r4[3])
+        r5 = row4(spread(at(x, k + 5 * step)), c0, c1, c2, c3, r5[0], r5[1], r5[2], r5[3])
     return r0, r1, r2, r3, r4, r5
 
 
@@ -108,7 +108,7 @@ def build(panel, po, width, count, a, b, k, x, xo, state, so):
         store(panel, o, p0)
         store(panel, o + 8, p1)
         store(panel, o + 16, p2)
-        al, bl = spread(a, k + ell), spread(b, k + ell)
+        al, bl = spread(at(a, k + ell)), spread(at(b, k + ell))
         q0, p0 = p0, fms(fma(al, x0, bl), p0, q0)
         q1, p1 = p1, fms(fma(al, x1, bl), p1, q1)
         q2, p2 = p2, fms(fma(al, x2, bl), p2, q2)
@@ -131,8 +131,8 @@ def seed(seeds, o, ahead, state, so):
 @kernel(inline=True)
 def _four_degrees(values, o0, o1, o2, o3, o4, o5, o6, o7):
     """Real and imaginary parts of four degrees, one vector of eight fields each."""
-    return transpose8(load(values, o0), load(values, o1), load(values, o2), load(values, o3),
-                      load(values, o4), load(values, o5), load(values, o6), load(values, o7))
+    return transpose(load(values, o0), load(values, o1), load(values, o2), load(values, o3),
+                     load(values, o4), load(values, o5), load(values, o6), load(values, o7))
 
 
 @kernel
@@ -147,7 +147,7 @@ def combine(spectrum, column, lanes, degrees, even, carry, odd, k, edge, c):
             n = 2 * last + i
             put(edge, 8 * f + i, at(spectrum, at(lanes, f) + 2 * column + n) if n < 2 * degrees else 0.0)
     r = _four_degrees(edge, 0, 8, 16, 24, 32, 40, 48, 56)
-    above = splat(0.0), splat(0.0)
+    above = spread(0.0), spread(0.0)
     top = k + (degrees - 1) // 2
     for i in range(last, -1, -4):
         if i < last:
@@ -156,12 +156,11 @@ def combine(spectrum, column, lanes, degrees, even, carry, odd, k, edge, c):
                               at(lanes, 3) + o, at(lanes, 4) + o, at(lanes, 5) + o, at(lanes, 6) + o,
                               at(lanes, 7) + o)
         low, high = k + i // 2, min(k + i // 2 + 1, top)
-        u, v, w = spread(even, low), spread(carry, low), spread(odd, low)
-        store4(c, 16 * i, (fma(u, r[0], mul(v, r[4])), fma(u, r[1], mul(v, r[5])),
-                           mul(w, r[2]), mul(w, r[3])))
-        u, v, w = spread(even, high), spread(carry, high), spread(odd, high)
-        store4(c, 16 * i + SPAN, (fma(u, r[4], mul(v, above[0])), fma(u, r[5], mul(v, above[1])),
-                                  mul(w, r[6]), mul(w, r[7])))
+        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
+        store4(c, 16 * i, (fma(u, r[0], v * r[4]), fma(u, r[1], v * r[5]), w * r[2], w * r[3]))
+        u, v, w = spread(at(even, high)), spread(at(carry, high)), spread(at(odd, high))
+        store4(c, 16 * i + SPAN, (fma(u, r[4], v * above[0]), fma(u, r[5], v * above[1]),
+                                  w * r[6], w * r[7]))
         above = r[0], r[1]
 
 
@@ -170,16 +169,16 @@ def separate(c, even, carry, odd, k, spectrum, column, lanes, fields, degrees, e
     """Transpose of ``combine``: coefficients of ``P_n`` of the first ``fields`` lanes."""
     last = (degrees - 1) // 4 * 4
     top = k + (degrees - 1) // 2
-    below = splat(0.0), splat(0.0)
+    below = spread(0.0), spread(0.0)
     for i in range(0, last + 4, 4):
         s, t = load4(c, 16 * i), load4(c, 16 * i + SPAN)
         low, high = k + i // 2, min(k + i // 2 + 1, top)
-        u, v, w = spread(even, low), spread(carry, low), spread(odd, low)
-        y, z = spread(even, high), spread(odd, high)
-        r = transpose8(fma(u, s[0], below[0]), fma(u, s[1], below[1]), mul(w, s[2]), mul(w, s[3]),
-                       fma(y, t[0], mul(v, s[0])), fma(y, t[1], mul(v, s[1])), mul(z, t[2]), mul(z, t[3]))
-        v = spread(carry, high)
-        below = mul(v, t[0]), mul(v, t[1])
+        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
+        y, z = spread(at(even, high)), spread(at(odd, high))
+        r = transpose(fma(u, s[0], below[0]), fma(u, s[1], below[1]), w * s[2], w * s[3],
+                      fma(y, t[0], v * s[0]), fma(y, t[1], v * s[1]), z * t[2], z * t[3])
+        v = spread(at(carry, high))
+        below = v * t[0], v * t[1]
         if i < last:
             o = 2 * (column + i)
             # a missing field's lane is written first and to the last field, which then overwrites it
@@ -227,7 +226,7 @@ def _panel_block(panel, po, width, start, end, begin, a, b, k, x, xo, seeds, o, 
     low = min(max(begin, start), end) - start
     for ell in range(low):
         for i in range(0, BLOCK, 8):
-            store(panel, po + ell * width + i, splat(0.0))
+            store(panel, po + ell * width + i, spread(0.0))
     if begin < end:
         if begin >= start:
             seed(seeds, o, ahead, state, so)

@@ -4,25 +4,9 @@ The four are even-real, even-imaginary, odd-real and odd-imaginary.
 """
 
 from kernels._jit import kernel
-
-from .simd import fma, high1, high2, high4, load, low1, low2, low4, splat, store, stream
+from kernels._vector import fma, load, spread, store, stream
 
 SPAN = 32     # doubles
-
-
-@kernel(inline=True)
-def transpose8(a, b, c, d, e, f, g, h):
-    """Transpose an 8 × 8 matrix held in eight vectors."""
-    a, b = low1(a, b), high1(a, b)
-    c, d = low1(c, d), high1(c, d)
-    e, f = low1(e, f), high1(e, f)
-    g, h = low1(g, h), high1(g, h)
-    a, c = low2(a, c), high2(a, c)
-    b, d = low2(b, d), high2(b, d)
-    e, g = low2(e, g), high2(e, g)
-    f, h = low2(f, h), high2(f, h)
-    return (low4(a, e), low4(b, f), low4(c, g), low4(d, h),
-            high4(a, e), high4(b, f), high4(c, g), high4(d, h))
 
 
 @kernel(inline=True)
@@ -46,7 +30,7 @@ def store4(x, o, a):
 
 @kernel(inline=True)
 def zero4():
-    z = splat(0.0)
+    z = spread(0.0)
     return z, z, z, z
 
 

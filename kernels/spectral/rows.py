@@ -12,12 +12,12 @@ parts lane by lane.
 import numba
 
 from kernels._jit import kernel
+from kernels._vector import address, at, distance, fence, load, put, spread, store, transpose
 
 from .butterflies import LARGEST_RADIX, SPARE, element, put_element
 from .fourier import FACTORS, FIRST, N, SECOND, START, TWIST, transform
 from .long import BLOCK, direct_long, emit_some, inverse_long, mean, mirrored, parts, write_eight
-from .quads import SPAN, transpose8
-from .simd import address, at, distance, fence, load, put, splat, store
+from .quads import SPAN
 
 
 @kernel
@@ -30,7 +30,7 @@ def _expand(fourier, o, count, n, even, odd, work, z):
             a, b = mirrored(fourier, o + k * SPAN, even, odd)
             put_element(work, z + 16 * k, a)
             put_element(work, z + 16 * (n - k), b)
-    zero = splat(0.0)
+    zero = spread(0.0)
     for k in range(max(count, 1), n - count + 1):
         put_element(work, z + 16 * k, (zero, zero))
 
@@ -67,9 +67,8 @@ def _read_eight(values, j, north, south, work, z):
     """Eight points of the southern (real parts) and northern rows to eight elements."""
     for part in range(2):
         p0, p1, p2, p3, p4, p5, p6, p7 = north if part else south
-        r = transpose8(load(values, p0 + j), load(values, p1 + j), load(values, p2 + j),
-                       load(values, p3 + j), load(values, p4 + j), load(values, p5 + j),
-                       load(values, p6 + j), load(values, p7 + j))
+        r = transpose(load(values, p0 + j), load(values, p1 + j), load(values, p2 + j), load(values, p3 + j),
+                      load(values, p4 + j), load(values, p5 + j), load(values, p6 + j), load(values, p7 + j))
         o = z + 8 * part
         store(work, o, r[0])
         store(work, o + 16, r[1])

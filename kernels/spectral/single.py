@@ -7,12 +7,31 @@ Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wav
 import numba
 
 from kernels._jit import CONTRACT, kernel
+from kernels._vector import (
+    address,
+    at,
+    fence,
+    fma,
+    fms,
+    high1,
+    high2,
+    high4,
+    load,
+    low1,
+    low2,
+    low4,
+    pairs0,
+    pairs1,
+    pairs2,
+    pairs3,
+    prefetch,
+    spread,
+    store,
+)
 
 from .legendre import BLOCK
 from .many import seed
 from .quads import SPAN, emit4, load4, row4, store4, zero4
-from .simd import (add, address, at, fence, fma, fms, high1, high2, high4, load, low1, low2, low4, mul,
-                   pairs0, pairs1, pairs2, pairs3, prefetch, splat, spread, store)
 
 CHUNK = 96    # most ell whose sums stay in the first-level cache in the direct transform: 24 KiB
 
@@ -27,9 +46,9 @@ def _inverse_block(g, low, count, a, b, k, x, seeds, so, ahead, c, fourier, plac
         prefetch(seeds, i)
     e, f, h = zero4(), zero4(), zero4()
     for ell in range(low, count):
-        c0, c1 = spread(c, 4 * ell), spread(c, 4 * ell + 1)
-        c2, c3 = spread(c, 4 * ell + 2), spread(c, 4 * ell + 3)
-        al, bl = spread(a, k + ell), spread(b, k + ell)
+        c0, c1 = spread(at(c, 4 * ell)), spread(at(c, 4 * ell + 1))
+        c2, c3 = spread(at(c, 4 * ell + 2)), spread(at(c, 4 * ell + 3))
+        al, bl = spread(at(a, k + ell)), spread(at(b, k + ell))
         e = row4(p0, c0, c1, c2, c3, e[0], e[1], e[2], e[3])
         f = row4(p1, c0, c1, c2, c3, f[0], f[1], f[2], f[3])
         h = row4(p2, c0, c1, c2, c3, h[0], h[1], h[2], h[3])
@@ -59,7 +78,7 @@ def _direct_block(low, high, a, b, k, x, xo, state, so, data, place, sums, start
         s0, s1, s2, s3 = fma(p1, d1[0], s0), fma(p1, d1[1], s1), fma(p1, d1[2], s2), fma(p1, d1[3], s3)
         s0, s1, s2, s3 = fma(p2, d2[0], s0), fma(p2, d2[1], s1), fma(p2, d2[2], s2), fma(p2, d2[3], s3)
         store4(sums, o, (s0, s1, s2, s3))
-        al, bl = spread(a, k + ell), spread(b, k + ell)
+        al, bl = spread(at(a, k + ell)), spread(at(b, k + ell))
         q0, p0 = p0, fms(fma(al, x0, bl), p0, q0)
         q1, p1 = p1, fms(fma(al, x1, bl), p1, q1)
         q2, p2 = p2, fms(fma(al, x2, bl), p2, q2)
@@ -78,21 +97,21 @@ def _reduce(sums, count, out, base):
         u, v = load4(sums, SPAN * i), load4(sums, SPAN * i + SPAN)
         store4(sums, SPAN * i, zero4())
         store4(sums, SPAN * i + SPAN, zero4())
-        a, b = add(low1(u[0], u[1]), high1(u[0], u[1])), add(low1(u[2], u[3]), high1(u[2], u[3]))
-        c, d = add(low1(v[0], v[1]), high1(v[0], v[1])), add(low1(v[2], v[3]), high1(v[2], v[3]))
-        a, c = add(low2(a, b), high2(a, b)), add(low2(c, d), high2(c, d))
-        store(out, base + 4 * i, add(low4(a, c), high4(a, c)))
+        a, b = low1(u[0], u[1]) + high1(u[0], u[1]), low1(u[2], u[3]) + high1(u[2], u[3])
+        c, d = low1(v[0], v[1]) + high1(v[0], v[1]), low1(v[2], v[3]) + high1(v[2], v[3])
+        a, c = low2(a, b) + high2(a, b), low2(c, d) + high2(c, d)
+        store(out, base + 4 * i, low4(a, c) + high4(a, c))
 
 
 @kernel(inline=True)
 def _weigh(u, w, v, z, s, t, out, o):
     """Eight ``ell``, two a vector: ``u`` or ``w`` times the even or odd numbers at ``z[s]``, plus ``v`` times
     the even ones at ``z[t]``."""
-    n = splat(0.0)
-    store(out, o, fma(pairs0(u, w), load(z, s), mul(pairs0(v, n), load(z, t))))
-    store(out, o + 8, fma(pairs1(u, w), load(z, s + 8), mul(pairs1(v, n), load(z, t + 8))))
-    store(out, o + 16, fma(pairs2(u, w), load(z, s + 16), mul(pairs2(v, n), load(z, t + 16))))
-    store(out, o + 24, fma(pairs3(u, w), load(z, s + 24), mul(pairs3(v, n), load(z, t + 24))))
+    n = spread(0.0)
+    store(out, o, fma(pairs0(u, w), load(z, s), pairs0(v, n) * load(z, t)))
+    store(out, o + 8, fma(pairs1(u, w), load(z, s + 8), pairs1(v, n) * load(z, t + 8)))
+    store(out, o + 16, fma(pairs2(u, w), load(z, s + 16), pairs2(v, n) * load(z, t + 16)))
+    store(out, o + 24, fma(pairs3(u, w), load(z, s + 24), pairs3(v, n) * load(z, t + 24)))
 
 
 @kernel(fastmath=CONTRACT)
@@ -194,7 +213,7 @@ def _direct_share(t, threads, top, extra, spectrum, columns, table, offset, x, f
     c, sums, state = work[:sums], address(work[sums:]), address(work[state:])
     c[:8] = 0.0
     for i in range(0, CHUNK * SPAN, 8):
-        store(sums, i, splat(0.0))
+        store(sums, i, spread(0.0))
     for m in range(t, top + 1, threads):
         degrees = top + extra - m + 1
         count = (degrees - 1) // 2 + 1
