@@ -150,16 +150,14 @@ def two_radices(radices, i):
 
 
 @kernel
-def inverse_long(fourier, o, count, ahead, steps, radices, table, even, odd, work, places, out, north, south,
-                 streaming):
-    """One row of eight lanes from the Fourier buffer at ``o`` to the grid; ``ahead`` is read next.
+def inverse_first_step(fourier, o, count, ahead, steps, radices, table, even, odd, work, places):
+    """Columns of one row of eight lanes from the Fourier buffer at ``o`` to the groups.
 
-    ``steps`` and ``places`` are what ``rows`` cuts out of its tables and work space; ``even`` and ``odd``
-    scale the parts.  The second step works in place: its first pass leaves part ``p`` of the results to the
-    slice ``p`` of the last.
+    ``ahead`` is the place that is read next; ``steps`` and ``places`` are what ``rows`` cuts out of its
+    tables and work space; ``even`` and ``odd`` scale the parts.
     """
-    n1, n2, passes1, passes2, start1, start2, twist = steps
-    middle, x, y, spare = places
+    n1, n2, passes, _, start, _, twist = steps
+    middle, x, y, _ = places
     for j in range(n2 // 2 + 1):
         lone = j == 0 or 2 * j == n2
         batch = 1 if lone else 2
@@ -167,24 +165,39 @@ def inverse_long(fourier, o, count, ahead, steps, radices, table, even, odd, wor
             _build_lone(fourier, o, count, n1, n2, j, even, odd, work, x)
         else:
             _build_pair(fourier, o, count, n1, n2, j, even, odd, work, x)
-        z = stockham(work, x, y, n1, batch, radices, passes1, table, start1)
+        z = stockham(work, x, y, n1, batch, radices, passes, table, start)
         ahead = _lay_down(work, z, 16 * batch, j, n1, n2, table, twist, middle, fourier, ahead)
         if not lone:
             ahead = _lay_down(work, z + 16, 32, n2 - j, n1, n2, table, twist, middle, fourier, ahead)
-    radix, last = two_radices(radices, passes2)
+
+
+@kernel
+def inverse_second_step(steps, radices, table, work, places, row, out, north, south, streaming):
+    """Groups to the grid if ``streaming``, else in natural order to ``work[row]``.
+
+    It works in place: the first pass leaves part ``p`` of the results to the slice ``p`` of the last.
+    Streamed slices leave while they are in the first-level cache; ordinary stores want whole rows in order,
+    because each fetches the line that it writes to.
+    """
+    n1, n2, _, passes, _, start, _ = steps
+    middle, _, _, spare = places
+    radix, last = two_radices(radices, passes)
     for g in range((n1 + GROUP - 1) // GROUP):
         point, group, part = min(GROUP * g, n1 - GROUP), middle + g * n2 * BLOCK, BLOCK * last
         if radix > 1:
-            butterflies(radix, work, group, BLOCK, part, group, BLOCK, part, last, GROUP, table, start2,
+            butterflies(radix, work, group, BLOCK, part, group, BLOCK, part, last, GROUP, table, start,
                         0, 1, last)
-        # the last pass in slices, whose results leave while they are in the first-level cache
+        if not streaming:
+            butterflies(last, work, group, part, BLOCK, row + ELEMENT * point, ELEMENT * n1,
+                        ELEMENT * n1 * radix, radix, GROUP, table, start, 0, 0, radix)
+            continue
         for p in range(radix):
-            butterflies(last, work, group + part * p, 0, BLOCK, spare, 0, BLOCK, 1, GROUP, table, start2,
+            butterflies(last, work, group + part * p, 0, BLOCK, spare, 0, BLOCK, 1, GROUP, table, start,
                         0, 0, radix)
             for k in range(last):
                 j, z = point + n1 * (p + radix * k), spare + BLOCK * k
-                write_eight(work, z, out, j, north, south, streaming)
-                write_eight(work, z + BLOCK // 2, out, j + 8, north, south, streaming)
+                write_eight(work, z, out, j, north, south, True)
+                write_eight(work, z + BLOCK // 2, out, j + 8, north, south, True)
 
 
 @kernel

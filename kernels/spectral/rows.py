@@ -16,7 +16,8 @@ from kernels._vector import address, at, distance, fence, load, put, spread, sto
 
 from .butterflies import LARGEST_RADIX, SPARE, element, put_element
 from .fourier import FACTORS, FIRST, N, SECOND, START, TWIST, transform
-from .long import BLOCK, direct_long, emit_some, inverse_long, mean, mirrored, parts, write_eight
+from .long import (BLOCK, direct_long, emit_some, inverse_first_step, inverse_second_step, mean, mirrored,
+                   parts, write_eight)
 from .quads import SPAN
 
 
@@ -140,13 +141,16 @@ def _inverse_share(t, threads, where, north, south, factors, info, radices, tabl
         even, odd = load(factors, 16 * i), load(factors, 16 * i + 8)
         n = info[id, N]
         if info[id, FIRST] >= 0:
-            steps, following = _two_steps(info, id), min(i + threads, last)
-            inverse_long(fourier, o, count, where[following, 2], steps, radices, table, even, odd, work,
-                         (x, a, b, spare), out, _eight(north, i, idle), _eight(south, i, idle),
-                         streaming and steps[0] % 8 == 0)
+            steps, following, places = _two_steps(info, id), min(i + threads, last), (x, a, b, spare)
+            inverse_first_step(fourier, o, count, where[following, 2], steps, radices, table, even, odd, work,
+                               places)
+            sliced, z = streaming and steps[0] % 8 == 0, y
+            inverse_second_step(steps, radices, table, work, places, z, out, _eight(north, i, idle),
+                                _eight(south, i, idle), sliced)
         else:
             _expand(fourier, o, count, n, even, odd, work, x)
-            z = transform(work, x, y, id, info, radices, table)
+            z, sliced = transform(work, x, y, id, info, radices, table), False
+        if not sliced:
             _write(work, z, n, out, _eight(north, i, idle), _eight(south, i, idle), streaming)
     fence()
 
