@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"peers: {sentence(error)}", file=sys.stderr)
         return 2
-    except (ValueError, MemoryError) as error:
+    except (ValueError, MemoryError, RuntimeError) as error:   # RuntimeError: a peer's program failed
         print(f"peers: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

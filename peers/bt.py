@@ -136,7 +136,7 @@ def npb_run(program: Path, name: str, threads: int) -> bool:
     done = subprocess.run([program.resolve()], capture_output=True, text=True, check=False,
                           env={**os.environ, "OMP_NUM_THREADS": str(threads)})
     verdict = re.search(r"Verification\s*=\s*(\w+)", done.stdout)
-    ran = re.search(r"[Cc]lass\s*=\s*(\w)", done.stdout)
+    ran = re.search(r"[Cc]lass(?:_npb)?\s*=\s*(\w)", done.stdout)      # NPB-CPP writes class_npb
     if done.returncode or not (verdict and ran):
         raise RuntimeError(f"{program.name} ended with status {done.returncode} and without NPB's report; "
                            "build it for NPB's BT and run it by hand")

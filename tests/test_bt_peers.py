@@ -53,6 +53,7 @@ def test_executables_are_found_by_class(tmp_path):
     (f"printf '{REPORT.format('A', 'SUCCESSFUL')}'", True),
     (f"printf '{REPORT.format('A', 'UNSUCCESSFUL')}'", False),
     (f"printf '{REPORT.format('S', 'SUCCESSFUL')}'", False),
+    (f"printf '{REPORT.format('A', 'SUCCESSFUL').replace('Class', 'class_npb')}'", True),
 ])
 def test_reports_are_believed_only_if_verified(tmp_path, body, believed):
     assert bt.npb_run(program(tmp_path, "bt.A", body), "A", 1) is believed
