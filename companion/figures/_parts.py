@@ -38,10 +38,14 @@ def log_axis(axis, which: str = "both", *, base: int = 10) -> None:
 
 
 def _between(value: float, ticks, base: int) -> str:
-    """Label of 2 and 5 between powers of ten where the axis spans so few that it would look bare."""
+    """Label of 2 and 5 between powers of ten where the axis spans so few that it would look bare.
+
+    An upright axis of less than one power has room for more.
+    """
     low, high = ticks.get_view_interval()
     lead = value / base ** np.floor(np.log10(value) / np.log10(base) + 1e-9)
-    return plain(value) if high <= low * base**2 and np.isclose(lead, (2, 5)).any() else ""
+    leads = (2, 3, 4, 6, 8) if ticks.axis_name == "y" and high < low * base else (2, 5)
+    return plain(value) if high <= low * base**2 and np.isclose(lead, leads).any() else ""
 
 
 def bytes_axis(axis, sizes, which: str = "x", *, step: int = 8) -> None:
