@@ -162,26 +162,40 @@ def _pass3(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
 
 
 @kernel(inline=True)
+def _send(work, o, z, table, w, turned):
+    """Write one output of a butterfly, turned by the root of unity at ``table[w]`` if it has to be."""
+    put_element(work, o, _turn(z, root(table, w)) if turned else z)
+
+
+@kernel(inline=True)
+def _line4(work, x, dx, y, dy, batch, table, start, w, turned):
+    for q in range(0, 16 * batch, 16):
+        z, o = _four(work, x + q, dx), y + q
+        put_element(work, o, z[0])
+        _send(work, o + dy, z[1], table, start + w, turned)
+        _send(work, o + 2 * dy, z[2], table, start + 2 * w, turned)
+        _send(work, o + 3 * dy, z[3], table, start + 3 * w, turned)
+
+
+@kernel(inline=True)
 def _pass4(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
     for p in range(count):
         w = 2 * (first + p) * step
         if w == 0:
-            for q in range(0, 16 * batch, 16):
-                z = _four(work, x + p * px + q, dx)
-                o = y + p * py + q
-                put_element(work, o, z[0])
-                put_element(work, o + dy, z[1])
-                put_element(work, o + 2 * dy, z[2])
-                put_element(work, o + 3 * dy, z[3])
-            continue
-        t, u, v = root(table, start + w), root(table, start + 2 * w), root(table, start + 3 * w)
-        for q in range(0, 16 * batch, 16):
-            z = _four(work, x + p * px + q, dx)
-            o = y + p * py + q
-            put_element(work, o, z[0])
-            put_element(work, o + dy, _turn(z[1], t))
-            put_element(work, o + 2 * dy, _turn(z[2], u))
-            put_element(work, o + 3 * dy, _turn(z[3], v))
+            _line4(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, False)
+        else:
+            _line4(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, True)
+
+
+@kernel(inline=True)
+def _line5(work, x, dx, y, dy, batch, table, start, w, turned):
+    for q in range(0, 16 * batch, 16):
+        z, o = _five(work, x + q, dx), y + q
+        put_element(work, o, z[0])
+        _send(work, o + dy, z[1], table, start + w, turned)
+        _send(work, o + 2 * dy, z[2], table, start + 2 * w, turned)
+        _send(work, o + 3 * dy, z[3], table, start + 3 * w, turned)
+        _send(work, o + 4 * dy, z[4], table, start + 4 * w, turned)
 
 
 @kernel(inline=True)
@@ -189,25 +203,23 @@ def _pass5(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
     for p in range(count):
         w = 2 * (first + p) * step
         if w == 0:
-            for q in range(0, 16 * batch, 16):
-                z = _five(work, x + p * px + q, dx)
-                o = y + p * py + q
-                put_element(work, o, z[0])
-                put_element(work, o + dy, z[1])
-                put_element(work, o + 2 * dy, z[2])
-                put_element(work, o + 3 * dy, z[3])
-                put_element(work, o + 4 * dy, z[4])
-            continue
-        t, u = root(table, start + w), root(table, start + 2 * w)
-        v, s = root(table, start + 3 * w), root(table, start + 4 * w)
-        for q in range(0, 16 * batch, 16):
-            z = _five(work, x + p * px + q, dx)
-            o = y + p * py + q
-            put_element(work, o, z[0])
-            put_element(work, o + dy, _turn(z[1], t))
-            put_element(work, o + 2 * dy, _turn(z[2], u))
-            put_element(work, o + 3 * dy, _turn(z[3], v))
-            put_element(work, o + 4 * dy, _turn(z[4], s))
+            _line5(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, False)
+        else:
+            _line5(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, True)
+
+
+@kernel(inline=True)
+def _line8(work, x, dx, y, dy, batch, table, start, w, turned):
+    for q in range(0, 16 * batch, 16):
+        z, o = _eight(work, x + q, dx), y + q
+        put_element(work, o, z[0])
+        _send(work, o + dy, z[1], table, start + w, turned)
+        _send(work, o + 2 * dy, z[2], table, start + 2 * w, turned)
+        _send(work, o + 3 * dy, z[3], table, start + 3 * w, turned)
+        _send(work, o + 4 * dy, z[4], table, start + 4 * w, turned)
+        _send(work, o + 5 * dy, z[5], table, start + 5 * w, turned)
+        _send(work, o + 6 * dy, z[6], table, start + 6 * w, turned)
+        _send(work, o + 7 * dy, z[7], table, start + 7 * w, turned)
 
 
 @kernel(inline=True)
@@ -215,29 +227,9 @@ def _pass8(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
     for p in range(count):
         w = 2 * (first + p) * step
         if w == 0:
-            for q in range(0, 16 * batch, 16):
-                z = _eight(work, x + p * px + q, dx)
-                o = y + p * py + q
-                put_element(work, o, z[0])
-                put_element(work, o + dy, z[1])
-                put_element(work, o + 2 * dy, z[2])
-                put_element(work, o + 3 * dy, z[3])
-                put_element(work, o + 4 * dy, z[4])
-                put_element(work, o + 5 * dy, z[5])
-                put_element(work, o + 6 * dy, z[6])
-                put_element(work, o + 7 * dy, z[7])
-            continue
-        for q in range(0, 16 * batch, 16):
-            z = _eight(work, x + p * px + q, dx)
-            o = y + p * py + q
-            put_element(work, o, z[0])
-            put_element(work, o + dy, _turn(z[1], root(table, start + w)))
-            put_element(work, o + 2 * dy, _turn(z[2], root(table, start + 2 * w)))
-            put_element(work, o + 3 * dy, _turn(z[3], root(table, start + 3 * w)))
-            put_element(work, o + 4 * dy, _turn(z[4], root(table, start + 4 * w)))
-            put_element(work, o + 5 * dy, _turn(z[5], root(table, start + 5 * w)))
-            put_element(work, o + 6 * dy, _turn(z[6], root(table, start + 6 * w)))
-            put_element(work, o + 7 * dy, _turn(z[7], root(table, start + 7 * w)))
+            _line8(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, False)
+        else:
+            _line8(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, True)
 
 
 @kernel

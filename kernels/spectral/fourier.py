@@ -79,11 +79,11 @@ def split(n: int) -> tuple[int, int]:
         excess = max(0.0, n1 / 80 - 1.0) + max(0.0, n2 / 20 - 1.0)
         return passes * overlap + excess
 
+    if n <= SHORT or max(factorise(n)) > LARGEST_RADIX:
+        return 0, 0
     pairs = [(n1, n // n1) for n1 in range(16, n // 2 + 1)
              if n % n1 == 0 and len(factorise(n // n1)) <= 2]
-    if n <= SHORT or not pairs or max(factorise(n)) > LARGEST_RADIX:
-        return 0, 0
-    return min(pairs, key=lambda pair: (cost(*pair), abs(pair[0] - pair[1])))
+    return min(pairs, key=lambda pair: (cost(*pair), abs(pair[0] - pair[1])), default=(0, 0))
 
 
 class Lengths:
@@ -98,7 +98,7 @@ class Lengths:
     def __init__(self, lengths):
         own = sorted({int(n) for n in lengths})
         large = [n for n in own if n > 1 and max(factorise(n)) > LARGEST_RADIX]
-        steps = {n: split(n) for n in own if split(n)[0]}
+        steps = {n: pair for n in own if (pair := split(n))[0]}
         every = sorted({*own, *(smooth(2 * n - 1) for n in large),
                         *(m for pair in steps.values() for m in pair)})
         self.id = {n: i for i, n in enumerate(every)}

@@ -17,10 +17,10 @@ Source: D. H. Bailey, J. Supercomputing 4, 23 (1990), for the two steps.
 """
 
 from kernels._jit import kernel
-from kernels._vector import at, fma, fms, load, prefetch, spread, store, store_some, stream, transpose
+from kernels._vector import at, fma, fms, load, prefetch, spread, store_some, transpose
 
 from .butterflies import butterflies, element, multiply, put_element, root, stockham
-from .quads import SPAN, emit4, load4
+from .quads import SPAN, emit, emit4, load4
 from .tasks import ALL
 
 GROUP = 16         # neighbouring k₁: 128 bytes of every row; single lines leave for memory at half the speed
@@ -55,6 +55,17 @@ def parts(a, b, even, odd):
 
 
 @kernel(inline=True)
+def _groups(n1):
+    return (n1 + GROUP - 1) // GROUP
+
+
+@kernel(inline=True)
+def _begin(g, n1):
+    """First ``k₁`` of a group."""
+    return min(GROUP * g, n1 - GROUP)
+
+
+@kernel(inline=True)
 def _terms(count, j, stride):
     """How many of ``j, j + stride, …`` are below ``count``."""
     return max(count - j + stride - 1, 0) // stride
@@ -81,8 +92,8 @@ def _build_pair(fourier, o, count, n1, n2, j, even, odd, work, x):
 
 
 @kernel
-def _build_lone(fourier, o, count, n1, n2, j, even, odd, work, x):
-    """Column 0 or ``n₂ / 2``, which is its own mirror image."""
+def build_lone(fourier, o, count, n1, n2, j, even, odd, work, x):
+    """Column 0 or ``n₂ / 2``, which is its own mirror image; with ``n₂ = 1`` the whole row."""
     mine, last = _terms(count, j, n2), n1 - 1 if j else n1
     for h in range(mine):
         if j + h == 0:
@@ -100,8 +111,8 @@ def _build_lone(fourier, o, count, n1, n2, j, even, odd, work, x):
 def _lay_down(work, x, advance, column, n1, n2, table, twist, middle, fourier, ahead):
     """Turn one transformed column and put it into the groups; ask for the next row meanwhile."""
     w = twist + 2 * column * n1
-    for g in range((n1 + GROUP - 1) // GROUP):
-        k = min(GROUP * g, n1 - GROUP)
+    for g in range(_groups(n1)):
+        k = _begin(g, n1)
         o = middle + (g * n2 + column) * BLOCK
         for q in range(GROUP):
             z = element(work, x + (k + q) * advance)
@@ -121,25 +132,15 @@ def write_eight(work, z, out, j, north, south, streaming):
         o = z + 8 * part
         r = transpose(load(work, o), load(work, o + 16), load(work, o + 32), load(work, o + 48),
                       load(work, o + 64), load(work, o + 80), load(work, o + 96), load(work, o + 112))
-        if streaming:
-            stream(out, p7 + j, r[7])
-            stream(out, p6 + j, r[6])
-            stream(out, p5 + j, r[5])
-            stream(out, p4 + j, r[4])
-            stream(out, p3 + j, r[3])
-            stream(out, p2 + j, r[2])
-            stream(out, p1 + j, r[1])
-            stream(out, p0 + j, r[0])
-        else:
-            # a missing field has the place of the last one, which is written after it
-            store(out, p7 + j, r[7])
-            store(out, p6 + j, r[6])
-            store(out, p5 + j, r[5])
-            store(out, p4 + j, r[4])
-            store(out, p3 + j, r[3])
-            store(out, p2 + j, r[2])
-            store(out, p1 + j, r[1])
-            store(out, p0 + j, r[0])
+        # a missing field has the place of the last one, which is written after it
+        emit(out, p7 + j, r[7], streaming)
+        emit(out, p6 + j, r[6], streaming)
+        emit(out, p5 + j, r[5], streaming)
+        emit(out, p4 + j, r[4], streaming)
+        emit(out, p3 + j, r[3], streaming)
+        emit(out, p2 + j, r[2], streaming)
+        emit(out, p1 + j, r[1], streaming)
+        emit(out, p0 + j, r[0], streaming)
 
 
 @kernel(inline=True)
@@ -162,7 +163,7 @@ def inverse_first_step(fourier, o, count, ahead, steps, radices, table, even, od
         lone = j == 0 or 2 * j == n2
         batch = 1 if lone else 2
         if lone:
-            _build_lone(fourier, o, count, n1, n2, j, even, odd, work, x)
+            build_lone(fourier, o, count, n1, n2, j, even, odd, work, x)
         else:
             _build_pair(fourier, o, count, n1, n2, j, even, odd, work, x)
         z = stockham(work, x, y, n1, batch, radices, passes, table, start)
@@ -182,8 +183,8 @@ def inverse_second_step(steps, radices, table, work, places, row, out, north, so
     n1, n2, _, passes, _, start, _ = steps
     middle, _, _, spare = places
     radix, last = two_radices(radices, passes)
-    for g in range((n1 + GROUP - 1) // GROUP):
-        point, group, part = min(GROUP * g, n1 - GROUP), middle + g * n2 * BLOCK, BLOCK * last
+    for g in range(_groups(n1)):
+        point, group, part = _begin(g, n1), middle + g * n2 * BLOCK, BLOCK * last
         if radix > 1:
             butterflies(radix, work, group, BLOCK, part, group, BLOCK, part, last, GROUP, table, start,
                         0, 1, last)
@@ -204,8 +205,8 @@ def inverse_second_step(steps, radices, table, work, places, row, out, north, so
 def _take_up(work, place, column, n1, n2, table, twist, x, advance):
     """One column out of the groups, turned."""
     w = twist + 2 * column * n1
-    for g in range((n1 + GROUP - 1) // GROUP):
-        k = min(GROUP * g, n1 - GROUP)
+    for g in range(_groups(n1)):
+        k = _begin(g, n1)
         o = place + g * n2 * BLOCK
         for q in range(GROUP):
             z = element(work, o + ELEMENT * q)
@@ -226,19 +227,32 @@ def emit_some(fourier, o, v, active, streaming):
 
 
 @kernel
+def emit_column(work, a, b, advance, j, n2, even, odd, fourier, rows, column, count, active, streaming):
+    """Wavenumbers ``j, j + n₂, …`` below ``count`` of a transformed row to the Fourier buffer.
+
+    ``Z_j`` stands at ``work[a]``, further ones ``advance`` after another, their mirror images from ``work[b]``
+    backwards; ``Z_0`` is its own.  ``rows[k] + 32 column`` is the place of wavenumber ``k``.
+    """
+    for h in range(_terms(count, j, n2)):
+        k = j + n2 * h
+        z = element(work, a + advance * h)
+        mirror = element(work, b - advance * h if k else a)
+        emit_some(fourier, rows[k] + column * SPAN, parts(z, mirror, even, odd), active, streaming)
+
+
+@kernel
 def direct_long(row, steps, radices, table, even, odd, work, places, fourier, rows, column, count, active,
                 streaming):
     """One row of eight lanes at ``work[row]`` to the wavenumber-major Fourier buffer.
 
-    ``rows[k] + 32 column`` is the place of wavenumber ``k`` there; bits of ``active`` stand for the lanes
-    that are wanted; other arguments as for the inverse.
+    Bits of ``active`` stand for the lanes that are wanted; see ``emit_column`` and the inverse for the others.
     """
     n1, n2, passes1, passes2, start1, start2, twist = steps
     middle, x, y, _ = places
     radix, last = two_radices(radices, passes2)
     part, line = BLOCK * last, ELEMENT * n1
-    for g in range((n1 + GROUP - 1) // GROUP):
-        group, source = middle + g * n2 * BLOCK, row + ELEMENT * min(GROUP * g, n1 - GROUP)
+    for g in range(_groups(n1)):
+        group, source = middle + g * n2 * BLOCK, row + ELEMENT * _begin(g, n1)
         if radix == 1:
             butterflies(last, work, source, 0, line, group, 0, BLOCK, 1, GROUP, table, start2, 0, 0, 1)
             continue
@@ -248,21 +262,19 @@ def direct_long(row, steps, radices, table, even, odd, work, places, fourier, ro
                     0, 0, radix)
     for j in range(n2 // 2 + 1):
         lone, i = j == 0 or 2 * j == n2, n2 - j
-        batch, end = 1 if lone else 2, n1 - 1 if j else n1
+        advance = 16 if lone else 32
         # result k of a group stands where the last pass of its k % radix left it
         place = middle + BLOCK * (j % radix * last + j // radix)
-        _take_up(work, place, j, n1, n2, table, twist, x, 16 * batch)
+        _take_up(work, place, j, n1, n2, table, twist, x, advance)
         if not lone:
             place = middle + BLOCK * (i % radix * last + i // radix)
             _take_up(work, place, i, n1, n2, table, twist, x + 16, 32)
-        z = stockham(work, x, y, n1, batch, radices, passes1, table, start1)
-        for h in range(_terms(count, j, n2)):
-            k = j + n2 * h
-            b = z if k == 0 else z + 16 * batch * (end - h) + 16 * (batch - 1)
-            v = parts(element(work, z + 16 * batch * h), element(work, b), even, odd)
-            emit_some(fourier, rows[k] + column * SPAN, v, active, streaming)
-        if not lone:
-            for h in range(_terms(count, i, n2)):
-                a, b = z + 32 * h + 16, z + 32 * (n1 - 1 - h)
-                v = parts(element(work, a), element(work, b), even, odd)
-                emit_some(fourier, rows[i + n2 * h] + column * SPAN, v, active, streaming)
+        z = stockham(work, x, y, n1, advance // 16, radices, passes1, table, start1)
+        end = z + advance * (n1 - 1 if j else n1)
+        if lone:
+            emit_column(work, z, end, advance, j, n2, even, odd, fourier, rows, column, count, active, streaming)
+        else:
+            emit_column(work, z, end + 16, advance, j, n2, even, odd, fourier, rows, column, count, active,
+                        streaming)
+            emit_column(work, z + 16, end, advance, i, n2, even, odd, fourier, rows, column, count, active,
+                        streaming)

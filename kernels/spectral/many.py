@@ -18,7 +18,7 @@ from kernels._jit import kernel
 from kernels._vector import address, at, fence, fma, fms, load, prefetch, put, spread, store, transpose
 
 from .legendre import BLOCK
-from .quads import SPAN, emit4, load4, row4, store4, zero4
+from .quads import SPAN, emit4, load4, load6, row4, store4, store6, zero6
 
 CHUNK = 96    # most values of ell in a panel of the inverse transform: 18 KiB
 SLICE = 3     # blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the latitudes
@@ -27,11 +27,12 @@ _WIDTH = SLICE * BLOCK
 
 
 @kernel(inline=True)
-def _six(x, xo, step, advance, c, co, count, other, near, pace, r0, r1, r2, r3, r4, r5):
+def _six(x, xo, step, advance, c, co, count, other, near, pace, r):
     """``r_j += Σ_i x[xo + j step + i advance] c[i]`` for six j; ``c[i]`` and ``r_j`` hold 32.
 
     Every term asks for ``other[near + i pace]``, which so arrives from memory while this computes.
     """
+    r0, r1, r2, r3, r4, r5 = r
     for i in range(count):
         c0, c1, c2, c3 = load4(c, co + i * SPAN)
         k = xo + i * advance
@@ -53,48 +54,34 @@ def _sum_degrees(panel, j, row, c, co, count, other, near, acc, resumed, finishe
     Streamed stores drain while the next six latitudes are computed.
     """
     o = j * SPAN
-    r0, r1, r2, r3, r4, r5 = zero4(), zero4(), zero4(), zero4(), zero4(), zero4()
+    r = zero6()
     if resumed:
-        r0, r1, r2 = load4(acc, o), load4(acc, o + SPAN), load4(acc, o + 2 * SPAN)
-        r3, r4, r5 = load4(acc, o + 3 * SPAN), load4(acc, o + 4 * SPAN), load4(acc, o + 5 * SPAN)
-    r0, r1, r2, r3, r4, r5 = _six(panel, j, 1, BLOCK, c, co, count, other, near, 1, r0, r1, r2, r3, r4, r5)
+        r = load6(acc, o)
+    r = _six(panel, j, 1, BLOCK, c, co, count, other, near, 1, r)
     if finished:
         if low <= row < high:
-            emit4(fourier, at(places, row) + wave, r0, streaming)
+            emit4(fourier, at(places, row) + wave, r[0], streaming)
         if low <= row + 1 < high:
-            emit4(fourier, at(places, row + 1) + wave, r1, streaming)
+            emit4(fourier, at(places, row + 1) + wave, r[1], streaming)
         if low <= row + 2 < high:
-            emit4(fourier, at(places, row + 2) + wave, r2, streaming)
+            emit4(fourier, at(places, row + 2) + wave, r[2], streaming)
         if low <= row + 3 < high:
-            emit4(fourier, at(places, row + 3) + wave, r3, streaming)
+            emit4(fourier, at(places, row + 3) + wave, r[3], streaming)
         if low <= row + 4 < high:
-            emit4(fourier, at(places, row + 4) + wave, r4, streaming)
+            emit4(fourier, at(places, row + 4) + wave, r[4], streaming)
         if low <= row + 5 < high:
-            emit4(fourier, at(places, row + 5) + wave, r5, streaming)
+            emit4(fourier, at(places, row + 5) + wave, r[5], streaming)
     else:
-        store4(acc, o, r0)
-        store4(acc, o + SPAN, r1)
-        store4(acc, o + 2 * SPAN, r2)
-        store4(acc, o + 3 * SPAN, r3)
-        store4(acc, o + 4 * SPAN, r4)
-        store4(acc, o + 5 * SPAN, r5)
+        store6(acc, o, r)
 
 
 @kernel
 def _sum_latitudes(panel, po, data, place, count, other, near, pace, resumed, c, o):
     """Projections of ``count`` latitudes on six ``p_l``, from zero or added to ``c``."""
-    r0, r1, r2, r3, r4, r5 = zero4(), zero4(), zero4(), zero4(), zero4(), zero4()
+    r = zero6()
     if resumed:
-        r0, r1, r2 = load4(c, o), load4(c, o + SPAN), load4(c, o + 2 * SPAN)
-        r3, r4, r5 = load4(c, o + 3 * SPAN), load4(c, o + 4 * SPAN), load4(c, o + 5 * SPAN)
-    r0, r1, r2, r3, r4, r5 = _six(panel, po, _WIDTH, 1, data, place, count, other, near, pace,
-                                  r0, r1, r2, r3, r4, r5)
-    store4(c, o, r0)
-    store4(c, o + SPAN, r1)
-    store4(c, o + 2 * SPAN, r2)
-    store4(c, o + 3 * SPAN, r3)
-    store4(c, o + 4 * SPAN, r4)
-    store4(c, o + 5 * SPAN, r5)
+        r = load6(c, o)
+    store6(c, o, _six(panel, po, _WIDTH, 1, data, place, count, other, near, pace, r))
 
 
 @kernel(inline=True)
@@ -243,8 +230,8 @@ def _direct_wavenumber(count, row0, rows, blocks, a, b, k, x, first, fo, seeds, 
     the part of the spectrum that will be written: products take turns, for each of the eight fields.
     """
     polar, active = row0 // BLOCK, blocks    # blocks north of ``active`` are zero so far
-    turns = max(count // 96, 1)
-    pace = min(1 + 384 // count, 8), min(1 + 4 * count // (turns * (rows - row0)), 8)
+    turns = max(count // (8 * STEP), 1)
+    pace = min(1 + SPAN * STEP // count, 8), min(1 + 4 * count // (turns * (rows - row0)), 8)
     for start in range(0, count, STEP):
         end = min(start + STEP, count)
         for g in range(active - 1, polar - 1, -1):

@@ -249,7 +249,12 @@ class Plan(VectorTransforms):
         return L.info, L.radix, L.table, scratch, L.largest, L.columns
 
     def _legendre_tables(self):
-        return self._offset, self._x, self._first_row
+        return self._table, self._offset, self._x, self._first_row
+
+    def _legendre_scratch(self, module, threads):
+        """Private work space of every thread for the Legendre part of ``many`` or ``single``."""
+        size = module.scratch_size(self.truncation, self._first.shape[1])
+        return self._space((module.__name__, threads), threads * size, (threads, size))
 
     def _streams_to(self, out):
         """Whether every row of every field starts on a cache line, and the array is large."""
@@ -257,48 +262,44 @@ class Plan(VectorTransforms):
                 and not (self.grid.pl % 8).any())
 
     def _inverse_many(self, spec, out, extra, power, threads):
-        size, chosen = many.scratch_size(self.truncation, self._first.shape[1]), self._many
-        scratch = self._space(("many", threads), threads * size, (threads, size))
+        chosen, scratch = self._many, self._legendre_scratch(many, threads)
         fourier = self._space("fourier", chosen.size)
         many.inverse_legendre(
             threads, extra, _flat(spec), self._columns[extra], self._lanes(len(spec), 2 * spec.shape[1]),
-            self._table, *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch, fourier,
+            *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch, fourier,
             chosen.places, self._streamed)
         rows.inverse_rows(threads, chosen.where, *self._many_rows(len(spec)),
                           self._factors(False, chosen, power), *self._row_tables(threads), fourier,
                           out.reshape(-1), self._streams_to(out))
 
     def _direct_many(self, values, out, extra, power, threads):
-        size, chosen = many.scratch_size(self.truncation, self._first.shape[1]), self._many
-        scratch = self._space(("many", threads), threads * size, (threads, size))
+        chosen, scratch = self._many, self._legendre_scratch(many, threads)
         fourier = self._space("fourier", chosen.size)
         rows.direct_rows(threads, chosen.where, *self._many_rows(len(values)),
                          self._factors(True, chosen, power), *self._row_tables(threads), values.reshape(-1),
                          fourier, chosen.waves, self._streamed)
         many.direct_legendre(
             threads, extra, _flat(out), self._columns[extra], self._lanes(len(out), 2 * out.shape[1]),
-            len(out), self._table, *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch,
+            len(out), *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch,
             fourier, chosen.waves)
 
     def _inverse_one(self, spec, out, extra, power, threads):
-        size, chosen = single.scratch_size(self.truncation, self._first.shape[1]), self._single
-        scratch = self._space(("single", threads), threads * size, (threads, size))
+        chosen, scratch = self._single, self._legendre_scratch(single, threads)
         fourier = self._space("fourier", chosen.size)
         single.inverse_legendre(
-            threads, extra, _flat(spec), self._columns[extra], self._table, *self._legendre_tables(),
+            threads, extra, _flat(spec), self._columns[extra], *self._legendre_tables(),
             self._first, self._seeds, scratch, fourier, chosen.places, chosen.counts, self._streamed_one[0])
         rows.inverse_rows(threads, *chosen[:3], self._factors(False, chosen, power),
                           *self._row_tables(threads), fourier, out.reshape(-1), self._streams_to(out))
 
     def _direct_one(self, values, out, extra, power, threads):
-        size, chosen = single.scratch_size(self.truncation, self._first.shape[1]), self._single
-        scratch = self._space(("single", threads), threads * size, (threads, size))
+        chosen, scratch = self._single, self._legendre_scratch(single, threads)
         fourier = self._space("single waves", chosen.waves_size)   # idle lanes stay zero
         rows.direct_rows(threads, *chosen[:3], self._factors(True, chosen, power),
                          *self._row_tables(threads), values.reshape(-1), fourier, chosen.waves,
                          self._streamed_one[1])
         single.direct_legendre(
-            threads, extra, _flat(out), self._columns[extra], self._table, *self._legendre_tables(),
+            threads, extra, _flat(out), self._columns[extra], *self._legendre_tables(),
             self._first, self._seeds, scratch, fourier, chosen.waves)
 
     # --- arguments ----------------------------------------------------------------------------

@@ -35,11 +35,39 @@ def zero4():
 
 
 @kernel(inline=True)
-def emit4(fourier, o, r, streaming):
+def emit(place, o, vector, streaming):
+    """Write a vector, past the caches if ``streaming``."""
     if streaming:
-        stream(fourier, o, r[0])
-        stream(fourier, o + 8, r[1])
-        stream(fourier, o + 16, r[2])
-        stream(fourier, o + 24, r[3])
+        stream(place, o, vector)
     else:
-        store4(fourier, o, r)
+        store(place, o, vector)
+
+
+@kernel(inline=True)
+def emit4(fourier, o, r, streaming):
+    emit(fourier, o, r[0], streaming)
+    emit(fourier, o + 8, r[1], streaming)
+    emit(fourier, o + 16, r[2], streaming)
+    emit(fourier, o + 24, r[3], streaming)
+
+
+@kernel(inline=True)
+def zero6():
+    """Six quads of zeros: the sums of six latitudes or six ``ell``."""
+    return zero4(), zero4(), zero4(), zero4(), zero4(), zero4()
+
+
+@kernel(inline=True)
+def load6(x, o):
+    return (load4(x, o), load4(x, o + SPAN), load4(x, o + 2 * SPAN), load4(x, o + 3 * SPAN),
+            load4(x, o + 4 * SPAN), load4(x, o + 5 * SPAN))
+
+
+@kernel(inline=True)
+def store6(x, o, r):
+    store4(x, o, r[0])
+    store4(x, o + SPAN, r[1])
+    store4(x, o + 2 * SPAN, r[2])
+    store4(x, o + 3 * SPAN, r[3])
+    store4(x, o + 4 * SPAN, r[4])
+    store4(x, o + 5 * SPAN, r[5])

@@ -12,39 +12,12 @@ parts lane by lane.
 import numba
 
 from kernels._jit import kernel
-from kernels._vector import address, at, distance, fence, load, put, spread, store, transpose
+from kernels._vector import address, at, distance, fence, load, put, store, transpose
 
-from .butterflies import LARGEST_RADIX, SPARE, element, put_element
+from .butterflies import LARGEST_RADIX, SPARE
 from .fourier import FACTORS, FIRST, N, SECOND, START, TWIST, transform
-from .long import (BLOCK, direct_long, emit_some, inverse_first_step, inverse_second_step, mean, mirrored,
-                   parts, write_eight)
-from .quads import SPAN
-
-
-@kernel
-def _expand(fourier, o, count, n, even, odd, work, z):
-    """``Z_k`` and ``Z_{n-k}`` of north + i south from even and odd parts; zeros between."""
-    for k in range(count):
-        if k == 0:
-            put_element(work, z, mean(fourier, o, even, odd))
-        else:
-            a, b = mirrored(fourier, o + k * SPAN, even, odd)
-            put_element(work, z + 16 * k, a)
-            put_element(work, z + 16 * (n - k), b)
-    zero = spread(0.0)
-    for k in range(max(count, 1), n - count + 1):
-        put_element(work, z + 16 * k, (zero, zero))
-
-
-@kernel
-def _separate(work, z, count, n, even, odd, fourier, places, column, active, streaming):
-    """Even and odd parts of the first ``count`` wavenumbers of a transformed row, weights applied.
-
-    ``z`` is the transform of south + i north, so its parts are exchanged.
-    """
-    for k in range(count):
-        v = parts(element(work, z + 16 * k), element(work, z + 16 * (n - k) if k else z), even, odd)
-        emit_some(fourier, places[k] + column * SPAN, v, active, streaming)
+from .long import (BLOCK, build_lone, direct_long, emit_column, inverse_first_step, inverse_second_step,
+                   write_eight)
 
 
 @kernel
@@ -148,7 +121,7 @@ def _inverse_share(t, threads, where, north, south, factors, info, radices, tabl
             inverse_second_step(steps, radices, table, work, places, z, out, _eight(north, i, idle),
                                 _eight(south, i, idle), sliced)
         else:
-            _expand(fourier, o, count, n, even, odd, work, x)
+            build_lone(fourier, o, count, n, 1, 0, even, odd, work, x)
             z, sliced = transform(work, x, y, id, info, radices, table), False
         if not sliced:
             _write(work, z, n, out, _eight(north, i, idle), _eight(south, i, idle), streaming)
@@ -182,7 +155,8 @@ def _direct_share(t, threads, where, north, south, factors, info, radices, table
                         places, column, count, active, streaming)
         else:
             z = transform(work, y, x, id, info, radices, table)
-            _separate(work, z, count, n, even, odd, fourier, places, column, active, streaming)
+            emit_column(work, z, z + 16 * n, 16, 0, 1, even, odd, fourier, places, column, count, active,
+                        streaming)
     fence()
 
 
