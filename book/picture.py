@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from companion import figures, runs, tables
+from companion import figures, tables
+from companion.records import runs
 
 PATH = Path(__file__).parent / "images" / "smt.svg"
 
@@ -46,7 +47,8 @@ def picture():
     axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0))
     alt = ". ".join(
         f"{label}: " + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, values, strict=True))
-        for label, values in gains().items())
+        for label, values in gains().items()
+    )
     return figure, f"Speed-up of five loops by simultaneous multithreading. {alt}."
 
 

@@ -1,4 +1,4 @@
-"""``python -m companion``: the commands are in :mod:`companion._cli`.
+"""``python -m companion``: the commands are in :mod:`companion.cli`.
 
 They are imported within the reach of ``except``, so that Ctrl-C ends in a sentence from the first moment on.
 """
@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """Entry point."""
     try:
-        from companion._cli import app
+        from companion.cli import app
 
         app(prog_name="python -m companion")
         code = 0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import nbformat
 
-from companion._files import sentence, write_atomically
+from companion.files import sentence, write_atomically
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
 IGNORED = {"nbval-ignore-output", "nbval-skip"}
@@ -44,8 +44,12 @@ def tags(cell) -> set[str]:
 
 def compared(cell) -> bool:
     """Whether strict nbval compares an output of this cell with a stored one."""
-    return (cell.cell_type == "code" and cell.execution_count is not None
-            and bool(cell.outputs) and not tags(cell) & IGNORED)
+    return (
+        cell.cell_type == "code"
+        and cell.execution_count is not None
+        and bool(cell.outputs)
+        and not tags(cell) & IGNORED
+    )
 
 
 def _outputs(cell) -> list:
@@ -103,10 +107,12 @@ def _long_functions(source: str) -> list[str]:
     except SyntaxError as error:
         return [f"the source is not Python: {error.msg}"]
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    sizes = {node.name: node.end_lineno - node.lineno + 1
-             for node in ast.walk(tree) if isinstance(node, kinds)}
-    return [f"{name} has {lines} lines, at most {FUNCTION_LINES} are allowed; move it to companion or kernels"
-            for name, lines in sizes.items() if lines > FUNCTION_LINES]
+    sizes = {node.name: node.end_lineno - node.lineno + 1 for node in ast.walk(tree) if isinstance(node, kinds)}
+    return [
+        f"{name} has {lines} lines, at most {FUNCTION_LINES} are allowed; move it to companion or kernels"
+        for name, lines in sizes.items()
+        if lines > FUNCTION_LINES
+    ]
 
 
 def _cell_problems(cell) -> list[str]:
@@ -128,8 +134,11 @@ def _cell_problems(cell) -> list[str]:
         plain = output.text if output.output_type == "stream" else output.data.get("text/plain", "")
         if tags(cell) & IGNORED:
             continue
-        found += [f"the output holds {what}, which differs from run to run; print something else"
-                  for pattern, what in _UNSTABLE if pattern.search(plain)]
+        found += [
+            f"the output holds {what}, which differs from run to run; print something else"
+            for pattern, what in _UNSTABLE
+            if pattern.search(plain)
+        ]
     return found
 
 
@@ -177,8 +186,9 @@ def normalise(path: Path, execute: bool = True) -> bool:
     if execute:
         from nbclient import NotebookClient
 
-        NotebookClient(notebook, timeout=600, kernel_name="python3",
-                       resources={"metadata": {"path": str(path.parent)}}).execute()
+        NotebookClient(
+            notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
+        ).execute()
     after = text(normal(notebook))
     if after == before:
         return False

@@ -14,7 +14,7 @@ It may also offer ``versions() -> Mapping[str, str]``: by name of a peer, which 
 how it was built.  It is asked once, after the module's comparisons.
 
 A ratio is always *peer's time / our time*: above 1 we are faster.  ``--out FOLDER`` keeps a run as a
-peer record (:mod:`companion.peer_records`).
+peer record (:mod:`companion.records.peer_records`).
 """
 
 import functools
@@ -28,7 +28,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
 
@@ -84,8 +83,8 @@ class Row:
     ours: np.ndarray
     peers: dict[str, np.ndarray]
     wrong: dict[str, float] = field(default_factory=dict)  # distance of peers with another answer
-    other_load: float | None = None                        # CPUs kept busy by others meanwhile
-    flags: dict[str, str] = field(default_factory=dict)    # name -> sentence; empty when nothing is doubtful
+    other_load: float | None = None  # CPUs kept busy by others meanwhile
+    flags: dict[str, str] = field(default_factory=dict)  # name -> sentence; empty when nothing is doubtful
 
     def ratio_min(self, peer: str) -> float:
         """Ratio of the fastest samples: what each code can do."""
@@ -185,8 +184,8 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     Where our side and a peer take ``repeats``, both are asked for the same number of them.  ``threads``,
     those of either side, decide whether what others kept busy is a ``load`` flag.
     """
-    from companion._sampling import OtherLoad
     from companion.bench import interleave
+    from companion.bench.sampling import OtherLoad
 
     ours = comparison.ours()
     wrong, right = {}, {}
@@ -200,14 +199,20 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     repeats = 1
     if all(map(_takes_repeats, functions.values())):
         repeats = _common_repeats(comparison.ours)
-        functions = {name: functools.partial(_repeated, function, repeats)
-                     for name, function in functions.items()}
+        functions = {name: functools.partial(_repeated, function, repeats) for name, function in functions.items()}
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
     times = {name: np.asarray(samples[name], dtype=float) / repeats for name in functions}
     excess = load.excess(threads)
-    return Row(comparison.group, comparison.label, times.pop("ours"), times, wrong, load.value(),
-               {"load": excess} if excess else {})
+    return Row(
+        comparison.group,
+        comparison.label,
+        times.pop("ours"),
+        times,
+        wrong,
+        load.value(),
+        {"load": excess} if excess else {},
+    )
 
 
 def _repeated(function: Callable, count: int):
@@ -220,7 +225,7 @@ class Summary:
 
     group: str
     count: int
-    median: float           # median of the ratios of minima
+    median: float  # median of the ratios of minima
     tenth_percentile: float
     lowest: float
     median_of_medians: float
@@ -236,6 +241,14 @@ def summarise(rows: Iterable[Row]) -> list[Summary]:
     for group, members in groups.items():
         minima = np.array([row.ratio_min(row.best) for row in members])
         medians = np.array([row.ratio_median(row.best) for row in members])
-        found.append(Summary(group, len(members), float(np.median(minima)), float(np.percentile(minima, 10)),
-                             float(minima.min()), float(np.median(medians))))
+        found.append(
+            Summary(
+                group,
+                len(members),
+                float(np.median(minima)),
+                float(np.percentile(minima, 10)),
+                float(minima.min()),
+                float(np.median(medians)),
+            )
+        )
     return found

@@ -59,8 +59,10 @@ def build(source: str, options: tuple[str, ...], language: str = "c") -> ctypes.
     with tempfile.TemporaryDirectory(prefix="peers-") as folder:
         library = Path(folder) / "library.so"
         linking = [option for option in options if option not in _NOT_FOR_THE_LINKER]
-        for command in ([path, *options, "-fPIC", "-c", "-o", "part.o", str(SOURCES / source)],
-                        [path, *linking, "-shared", "-fPIC", "-o", str(library), "part.o", "-lm"]):
+        for command in (
+            [path, *options, "-fPIC", "-c", "-o", "part.o", str(SOURCES / source)],
+            [path, *linking, "-shared", "-fPIC", "-o", str(library), "part.o", "-lm"],
+        ):
             done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
             if done.returncode:
                 lines = done.stderr.splitlines() or ["it gave no reason"]
@@ -69,8 +71,7 @@ def build(source: str, options: tuple[str, ...], language: str = "c") -> ctypes.
         return ctypes.CDLL(str(library))
 
 
-def variants(source: str, option_sets=None,
-             language: str = "c") -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
+def variants(source: str, option_sets=None, language: str = "c") -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
     """The source under every option set that works here, and what is absent with the reason."""
     built, absent = {}, []
     for name, options in (option_sets or OPTION_SETS).items():

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from companion import _records, machine, peer_records
+from companion.host import machine
+from companion.records import peer_records, store
 from peers import Absent, Row, versions
 
 
@@ -14,7 +15,7 @@ class Run:
 
     def __init__(self, names: list[str], threads: list[int], rounds: int, seed: int):
         self.names, self.threads, self.rounds, self.seed = names, threads, rounds, seed
-        self.date = _records.now()
+        self.date = store.now()
         self.rows: list[dict[str, Any]] = []
         self.absent: list[dict[str, Any]] = []
         self.interrupted: str | None = None
@@ -35,10 +36,20 @@ class Run:
 
     def record(self) -> dict[str, Any]:
         """The run as a peer record."""
-        return {"schema": peer_records.SCHEMA, "version": peer_records.VERSION, "date": self.date,
-                "modules": self.names, "threads": self.threads, "rounds": self.rounds, "seed": self.seed,
-                "interrupted": self.interrupted, "machine": machine.describe(also=("peers",)),
-                "peers": versions(self.names), "absent": self.absent, "rows": self.rows}
+        return {
+            "schema": peer_records.SCHEMA,
+            "version": peer_records.VERSION,
+            "date": self.date,
+            "modules": self.names,
+            "threads": self.threads,
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "interrupted": self.interrupted,
+            "machine": machine.describe(also=("peers",)),
+            "peers": versions(self.names),
+            "absent": self.absent,
+            "rows": self.rows,
+        }
 
     def save(self, folder: Path) -> Path | None:
         """Write the record and return its path; None where nothing has been measured."""
@@ -49,7 +60,17 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
     def both(samples: np.ndarray) -> dict[str, float]:
         return {"fastest": float(samples.min()), "median": float(np.median(samples))}
 
-    return {"module": module, "group": row.group, "label": row.label, "threads": threads, **both(row.ours),
-            "peers": {peer: {**both(samples), "ratio_fastest": row.ratio_min(peer),
-                             "ratio_median": row.ratio_median(peer)} for peer, samples in row.peers.items()},
-            "wrong": row.wrong, "other_load": row.other_load, "flags": row.flags}
+    return {
+        "module": module,
+        "group": row.group,
+        "label": row.label,
+        "threads": threads,
+        **both(row.ours),
+        "peers": {
+            peer: {**both(samples), "ratio_fastest": row.ratio_min(peer), "ratio_median": row.ratio_median(peer)}
+            for peer, samples in row.peers.items()
+        },
+        "wrong": row.wrong,
+        "other_load": row.other_load,
+        "flags": row.flags,
+    }

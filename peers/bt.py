@@ -26,11 +26,11 @@ from pathlib import Path
 import numpy as np
 
 from kernels import bt
-from kernels._jit import kernel
-from kernels._team import run_team
-from kernels._vector import LANES
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
 from kernels.bt.problem import SECOND, initial_field
+from kernels.runtime.jit import kernel
+from kernels.runtime.threads import run_team
+from kernels.runtime.vector import LANES
 from peers import Absent, Comparison, _c, relative_difference
 
 BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB Fortran blk8": "NPB_BT_BLK8", "NPB, other": "NPB_BT_CPP"}
@@ -43,16 +43,30 @@ def _sweep(u, r, tiles, points, dt, second, upper, ring):
     zero, v, cells = np.uint64(0), np.uint64(LANES), np.uint64(points)
     for tile in range(np.uint64(tiles)):
         at = tile * cells * np.uint64(5) * v
-        eliminate(u, r, at, np.uint64(5) * v, zero, v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v,
-                  cells, dt, second, upper, ring, zero)
-        substitute(r, at, np.uint64(5) * v, zero, v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v,
-                   cells, upper)
+        eliminate(
+            u,
+            r,
+            at,
+            np.uint64(5) * v,
+            zero,
+            v,
+            np.uint64(2) * v,
+            np.uint64(3) * v,
+            np.uint64(4) * v,
+            cells,
+            dt,
+            second,
+            upper,
+            ring,
+            zero,
+        )
+        substitute(r, at, np.uint64(5) * v, zero, v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v, cells, upper)
 
 
 def _aligned(size: int) -> np.ndarray:
     raw = np.zeros(size + LANES)
     skip = -raw.ctypes.data % 64 // 8
-    return raw[skip:skip + size]
+    return raw[skip : skip + size]
 
 
 class _Lines:
@@ -64,8 +78,8 @@ class _Lines:
         self.u, self.start, self.r = (_aligned(_TILES * size) for _ in range(3))
         for tile in range(_TILES):
             first = (tile * 131) % (field.shape[0] - LANES)
-            block = np.moveaxis(field[first:first + LANES], 0, -1)[:, [0, 2, 3, 1, 4]]
-            self.u[tile * size:(tile + 1) * size] = np.ascontiguousarray(block).reshape(-1)
+            block = np.moveaxis(field[first : first + LANES], 0, -1)[:, [0, 2, 3, 1, 4]]
+            self.u[tile * size : (tile + 1) * size] = np.ascontiguousarray(block).reshape(-1)
         self.start[:] = np.random.default_rng(seed).normal(size=self.start.size)
         self.start.reshape(_TILES, points, -1)[:, [0, -1]] = 0.0  # the boundary does not change
         self.upper, self.ring = _aligned(points * UPPER), _aligned(RING)
@@ -91,6 +105,7 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
                 mine.r[:] = mine.start
                 _sweep(mine.u, mine.r, _TILES, *fixed, mine.upper, mine.ring)
                 return mine.r
+
             return np.array(run_team(member, threads))
 
         def theirs(library, lines=lines, fixed=fixed) -> Callable:
@@ -100,13 +115,17 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
                 u, r, upper = (array.ctypes.data for array in (mine.u, mine.r, mine.upper))
                 library.bt_sweep(u, r, _TILES, *fixed, upper)
                 return mine.r
+
             return lambda: np.array(run_team(member, threads))
 
         yield Comparison(
-            group="BT line sweep", ours=ours,
+            group="BT line sweep",
+            ours=ours,
             label=f"{_TILES * LANES * threads} lines of {problem.N} cells (class {name})",
             peers={key: theirs(library) for key, library in libraries.items()},
-            check=relative_difference, tolerance=1e-11)
+            check=relative_difference,
+            tolerance=1e-11,
+        )
 
 
 def executable(place: str, name: str) -> Path | None:
@@ -133,21 +152,30 @@ def npb_run(program: Path, name: str, threads: int) -> bool:
     RuntimeError
         If the program fails or prints no NPB report.
     """
-    done = subprocess.run([program.resolve()], capture_output=True, text=True, check=False,
-                          env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+    done = subprocess.run(
+        [program.resolve()],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+    )
     verdict = re.search(r"Verification\s*=\s*(\w+)", done.stdout)
-    ran = re.search(r"[Cc]lass(?:_npb)?\s*=\s*(\w)", done.stdout)      # NPB-CPP writes class_npb
+    ran = re.search(r"[Cc]lass(?:_npb)?\s*=\s*(\w)", done.stdout)  # NPB-CPP writes class_npb
     if done.returncode or not (verdict and ran):
-        raise RuntimeError(f"{program.name} ended with status {done.returncode} and without NPB's report; "
-                           "build it for NPB's BT and run it by hand")
+        raise RuntimeError(
+            f"{program.name} ended with status {done.returncode} and without NPB's report; "
+            "build it for NPB's BT and run it by hand"
+        )
     _REPORTED[program] = _said(done.stdout)
     return verdict[1] == "SUCCESSFUL" and ran[1] == name
 
 
 def _said(report: str) -> str:
     """Version, compiler and its flags from NPB's report; those of them that are there."""
-    words = [re.search(rf"^\s*{key}\s*=\s*(\S.*?)\s*$", report, re.MULTILINE)
-             for key in ("Version", "(?:FC|F77|CC|CCC|CXX)", "(?:FFLAGS|CFLAGS|C_FLAGS|CXXFLAGS)")]
+    words = [
+        re.search(rf"^\s*{key}\s*=\s*(\S.*?)\s*$", report, re.MULTILINE)
+        for key in ("Version", "(?:FC|F77|CC|CCC|CXX)", "(?:FFLAGS|CFLAGS|C_FLAGS|CXXFLAGS)")
+    ]
     return ", ".join(word[1] for word in words if word) or "version not reported"
 
 
@@ -183,8 +211,14 @@ def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
         bt.march(problem, state, 1, threads)
         return all(check.ok for check in bt.verify(problem, bt.run(problem, state, threads)))
 
-    yield Comparison(group="BT whole run", label=f"class {name}, {problem.NS} steps", ours=ours, peers=peers,
-                     check=lambda mine, other: 0.0 if mine and other else np.inf, tolerance=0)
+    yield Comparison(
+        group="BT whole run",
+        label=f"class {name}, {problem.NS} steps",
+        ours=ours,
+        peers=peers,
+        check=lambda mine, other: 0.0 if mine and other else np.inf,
+        tolerance=0,
+    )
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

@@ -20,15 +20,16 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files import filesystem, ways
-from kernels.files.layout import Layout
-from kernels.files.solution import SolutionWriter
+from kernels.files.format.layout import Layout
+from kernels.files.format.solution import SolutionWriter
 from peers import Absent, Comparison
 
-N, DUMPS = 64, 8   # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
+N, DUMPS = 64, 8  # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
 
 
 def _session(folder: Path, u: np.ndarray, way: str) -> Callable[[], int]:
     """Our writer up to the complete transfer; returns the checksum of what was written."""
+
     def ours() -> int:
         writer = SolutionWriter(folder / "ours", N, DUMPS, 1, way)
         try:
@@ -38,6 +39,7 @@ def _session(folder: Path, u: np.ndarray, way: str) -> Callable[[], int]:
         finally:
             writer.abort()
         return writer.checksums[-1]
+
     return ours
 
 
@@ -50,6 +52,7 @@ def _tofile(folder: Path, u: np.ndarray) -> Callable[[], int]:
                 crc = zlib.crc32(u)
         path.unlink()
         return crc
+
     return peer
 
 
@@ -63,6 +66,7 @@ def _h5py(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
                 crc = zlib.crc32(u)
         path.unlink()
         return crc
+
     return peer
 
 
@@ -72,22 +76,35 @@ def _netcdf4(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
         with module.Dataset(path, "w") as file:
             for name, length in zip(("step", "k", "j", "i", "m"), (None, *u.shape), strict=True):
                 file.createDimension(name, length)
-            data = file.createVariable("U", "<f8", ("step", "k", "j", "i", "m"),
-                                       chunksizes=(1, *u.shape), fill_value=False)
+            data = file.createVariable(
+                "U", "<f8", ("step", "k", "j", "i", "m"), chunksizes=(1, *u.shape), fill_value=False
+            )
             for index in range(DUMPS):
                 data[index] = u
                 crc = zlib.crc32(u)
         path.unlink()
         return crc
+
     return peer
 
 
 def _fio(program: str, folder: Path, direct: bool, blocks: int = DUMPS) -> int:
     """Bytes that fio says it has written."""
     block = 5 * 8 * N**3 if blocks > 1 else filesystem.ALIGNMENT
-    command = [program, "--name=peer", f"--filename={folder / 'fio'}", "--rw=write", "--ioengine=psync",
-               "--thread", "--fallocate=posix", f"--bs={block}", f"--size={blocks * block}",
-               f"--direct={int(direct)}", "--unlink=1", "--output-format=json"]
+    command = [
+        program,
+        "--name=peer",
+        f"--filename={folder / 'fio'}",
+        "--rw=write",
+        "--ioengine=psync",
+        "--thread",
+        "--fallocate=posix",
+        f"--bs={block}",
+        f"--size={blocks * block}",
+        f"--direct={int(direct)}",
+        "--unlink=1",
+        "--output-format=json",
+    ]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)["jobs"][0]["write"]["io_bytes"]
 
@@ -109,6 +126,7 @@ def _raw(program: str, folder: Path, u: np.ndarray, direct: bool) -> Callable[[]
         size = os.path.getsize(path) - layout.offset(0)
         path.unlink()
         return size
+
     return ours
 
 
@@ -127,9 +145,12 @@ def _fio_comparisons(folder: Path, u: np.ndarray, where: str) -> Iterator[Compar
             return
         yield Comparison(
             group=f"solution file, {where}, {'O_DIRECT' if direct else 'page cache'}, no checksum",
-            label="positioned, both with one start of fio", ours=_raw(program, folder, u, direct),
+            label="positioned, both with one start of fio",
+            ours=_raw(program, folder, u, direct),
             peers={"fio psync": lambda direct=direct: _fio(program, folder, direct)},
-            check=_differ, tolerance=0.0)
+            check=_differ,
+            tolerance=0.0,
+        )
 
 
 def versions() -> dict[str, str]:
@@ -141,8 +162,9 @@ def versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     if program := shutil.which("fio"):
-        found["fio psync"] = subprocess.run([program, "--version"], check=False, capture_output=True,
-                                            text=True).stdout.strip()
+        found["fio psync"] = subprocess.run(
+            [program, "--version"], check=False, capture_output=True, text=True
+        ).stdout.strip()
     return found
 
 
@@ -162,12 +184,22 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             except ImportError:
                 yield Absent(module, "not installed")
         for way in ("positioned", "array", "records", "mapped"):
-            yield Comparison(group=f"solution file, {where}, page cache", label=way,
-                             ours=_session(folder, u, way), peers={"numpy tofile": _tofile(folder, u)},
-                             check=_differ, tolerance=0.0)
+            yield Comparison(
+                group=f"solution file, {where}, page cache",
+                label=way,
+                ours=_session(folder, u, way),
+                peers={"numpy tofile": _tofile(folder, u)},
+                check=_differ,
+                tolerance=0.0,
+            )
         if libraries:
             for way in ("positioned", "netcdf"):
-                yield Comparison(group=f"container, {where}, page cache", label=way,
-                                 ours=_session(folder, u, way), peers=libraries,
-                                 check=_differ, tolerance=0.0)
+                yield Comparison(
+                    group=f"container, {where}, page cache",
+                    label=way,
+                    ours=_session(folder, u, way),
+                    peers=libraries,
+                    check=_differ,
+                    tolerance=0.0,
+                )
         yield from _fio_comparisons(folder, u, where)

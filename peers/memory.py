@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kernels._resources import available_memory
-from kernels._team import run_team
 from kernels.memory import latency, stream, stride
+from kernels.runtime.resources import available_memory
+from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, _c
+
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     pointer, size, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
@@ -46,19 +47,24 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
         def call(repeats=1):
             def work(number):
                 out = np.zeros(16, np.uint32)
-                library.stride_sum(state.arrays[number].ctypes.data, problem.items, problem.stride, repeats,
-                                   out.ctypes.data)
+                library.stride_sum(
+                    state.arrays[number].ctypes.data, problem.items, problem.stride, repeats, out.ctypes.data
+                )
                 return int(out[0])
+
             return np.array(run_team(work, threads))
+
         return call
 
     for problem in stride_points(largest):
         yield Comparison(
-            group="stride bandwidth", label=f"{_size(problem.nbytes)}, stride {problem.stride}",
+            group="stride bandwidth",
+            label=f"{_size(problem.nbytes)}, stride {problem.stride}",
             ours=lambda repeats=1, problem=problem: stride.run(problem, state, threads, repeats).sums,
             peers={name: c_side(library, problem) for name, library in libraries.items()},
             check=lambda ours, theirs: float(np.count_nonzero(ours.astype(np.int64) != theirs)),
-            tolerance=0)
+            tolerance=0,
+        )
 
 
 def _chase(libraries, threads: int, largest: int) -> Iterator[Comparison]:
@@ -83,23 +89,33 @@ def _chase(libraries, threads: int, largest: int) -> Iterator[Comparison]:
 
                 places[:] = run_team(work, threads)
                 step = problem.spacing // latency.ITEM
-                return np.array([(int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
-                                 for a, b in zip(before, places, strict=True)])
+                return np.array(
+                    [
+                        (int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
+                        for a, b in zip(before, places, strict=True)
+                    ]
+                )
+
             return call
 
         def ours(repeats=1, problem=problem, state=state):
             return latency.run(problem, state, threads, repeats).advance
 
         yield Comparison(
-            group="random latency", label=_size(nbytes), ours=ours,
+            group="random latency",
+            label=_size(nbytes),
+            ours=ours,
             peers={name: c_side(library) for name, library in libraries.items()},
-            check=lambda mine, theirs: float(np.count_nonzero(mine != theirs)), tolerance=0)
+            check=lambda mine, theirs: float(np.count_nonzero(mine != theirs)),
+            tolerance=0,
+        )
 
 
 def _triad(libraries, threads: int, largest: int) -> Iterator[Comparison | Absent]:
     for nontemporal in (False, True):
-        if nontemporal and not all(library.triad_nontemporal(None, None, None, 0.0, 0, 0)
-                                   for library in libraries.values()):
+        if nontemporal and not all(
+            library.triad_nontemporal(None, None, None, 0.0, 0, 0) for library in libraries.values()
+        ):
             yield Absent("C triad, non-temporal", "peers/c/memory.c knows no such stores on this CPU")
             continue
         for n in (2**20, 2**23, 2**25):
@@ -134,9 +150,13 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
 
     kind = "non-temporal" if problem.nontemporal else "plain"
     return Comparison(
-        group=f"triad, {kind}", label=f"3 × {_size(8 * problem.n)}", ours=ours,
+        group=f"triad, {kind}",
+        label=f"3 × {_size(8 * problem.n)}",
+        ours=ours,
         peers={name: c_side(library) for name, library in libraries.items()},
-        check=lambda mine, theirs: float(np.max(np.abs(mine - theirs))), tolerance=1e-15)
+        check=lambda mine, theirs: float(np.max(np.abs(mine - theirs))),
+        tolerance=1e-15,
+    )
 
 
 def versions() -> dict[str, str]:

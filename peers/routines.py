@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kernels._team import run_team
 from kernels.routines import cloud, interpolation, matmul, saturation, vertical
 from kernels.routines.blocking import share
+from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, _c, relative_difference
 
 #: The compiler's vectoriser at work, and kept from it: what the scalar builds are compared with.
@@ -38,42 +38,74 @@ def _on_blocks(problem, threads: int, work: Callable, out: np.ndarray) -> Callab
         def member(number):
             for _ in range(repeats):
                 work(*share(problem.blocks, threads, number))
+
         run_team(member, threads)
         return out
+
     return call
 
 
 def _c_saturation(library, problem, state, threads):
     function = _function(library, "saturation", "aaaaannnnnn")
     t, q = np.zeros_like(state.t), np.zeros_like(state.q)
-    return _on_blocks(problem, threads, lambda first, end: function(
-        state.t, state.q, state.p, t, q, first, end, problem.levels, problem.row, problem.count,
-        problem.iterations), t)
+    return _on_blocks(
+        problem,
+        threads,
+        lambda first, end: function(
+            state.t, state.q, state.p, t, q, first, end, problem.levels, problem.row, problem.count, problem.iterations
+        ),
+        t,
+    )
 
 
 def _c_vertical(library, problem, state, threads):
     function = _function(library, "vertical", "anaannnnn")
     out = np.zeros_like(state.integral)
-    return _on_blocks(problem, threads, lambda first, end: function(
-        state.weights, state.weights.shape[1], state.f, out, first, end, problem.levels, problem.row,
-        problem.count), out)
+    return _on_blocks(
+        problem,
+        threads,
+        lambda first, end: function(
+            state.weights, state.weights.shape[1], state.f, out, first, end, problem.levels, problem.row, problem.count
+        ),
+        out,
+    )
 
 
 def _c_cloud(library, problem, state, threads):
     function = _function(library, "cloud", "aaannnnnnnd")
     new, fallen = np.zeros_like(state.new), np.zeros_like(state.fallen)
-    return _on_blocks(problem, threads, lambda first, end: function(
-        state.given, new, fallen, new[0].size, fallen[0].size, first, end, problem.levels, problem.row,
-        problem.count, float(problem.timestep)), new)
+    return _on_blocks(
+        problem,
+        threads,
+        lambda first, end: function(
+            state.given,
+            new,
+            fallen,
+            new[0].size,
+            fallen[0].size,
+            first,
+            end,
+            problem.levels,
+            problem.row,
+            problem.count,
+            float(problem.timestep),
+        ),
+        new,
+    )
 
 
 def _c_interpolation(library, problem, state, threads):
     function = _function(library, problem.scheme, "aaannnnnnnn")
     along, up = problem.strides
     start, out = up + problem.margin * (along + 1), np.zeros_like(state.values)
-    return _on_blocks(problem, threads, lambda first, end: function(
-        state.field, state.stencil, out, start, along, up, first, end, problem.levels, problem.row,
-        problem.count), out)
+    return _on_blocks(
+        problem,
+        threads,
+        lambda first, end: function(
+            state.field, state.stencil, out, start, along, up, first, end, problem.levels, problem.row, problem.count
+        ),
+        out,
+    )
 
 
 def _c_product(library, problem, state, threads):
@@ -83,10 +115,23 @@ def _c_product(library, problem, state, threads):
     def call(repeats=1):
         def member(number):
             for _ in range(repeats):
-                function(state.terms, len(state.terms), state.spectrum, state.spectrum.shape[1], state.p, row,
-                         out, number, threads, row, problem.fields)
+                function(
+                    state.terms,
+                    len(state.terms),
+                    state.spectrum,
+                    state.spectrum.shape[1],
+                    state.p,
+                    row,
+                    out,
+                    number,
+                    threads,
+                    row,
+                    problem.fields,
+                )
+
         run_team(member, threads)
         return out
+
     return call
 
 
@@ -105,23 +150,44 @@ def _numpy_product(problem, state):
 def _cases():
     """(group, label, module, problem, what run returns, C side, NumPy side or None)."""
     for nproma in (8, 32, 128):
-        yield (f"nproma {nproma}", saturation, saturation.Problem.preset("quick", nproma=nproma),
-               "t_new", _c_saturation, _numpy_saturation)
+        yield (
+            f"nproma {nproma}",
+            saturation,
+            saturation.Problem.preset("quick", nproma=nproma),
+            "t_new",
+            _c_saturation,
+            _numpy_saturation,
+        )
     for nproma in (8, 32, 128):
         yield (f"nproma {nproma}", cloud, cloud.Problem.preset("quick", nproma=nproma), "new", _c_cloud, None)
     for levels, nproma in ((62, 16), (62, 64), (137, 32), (137, 64)):
-        yield (f"{levels} levels, nproma {nproma}", vertical,
-               vertical.Problem(columns=2048, levels=levels, nproma=nproma), "integral",
-               _c_vertical, _numpy_vertical)
+        yield (
+            f"{levels} levels, nproma {nproma}",
+            vertical,
+            vertical.Problem(columns=2048, levels=levels, nproma=nproma),
+            "integral",
+            _c_vertical,
+            _numpy_vertical,
+        )
     for scheme in ("linear", "cubic"):
         for nproma in (16, 64):
-            yield (f"{scheme}, nproma {nproma}", interpolation,
-                   interpolation.Problem.preset("quick", scheme=scheme, nproma=nproma), "values",
-                   _c_interpolation, None)
+            yield (
+                f"{scheme}, nproma {nproma}",
+                interpolation,
+                interpolation.Problem.preset("quick", scheme=scheme, nproma=nproma),
+                "values",
+                _c_interpolation,
+                None,
+            )
     for truncation, latitudes, fields in ((63, 32, 40), (159, 80, 60), (159, 80, 186)):
-        yield (f"T{truncation}, {fields} fields", matmul,
-               matmul.Problem(truncation=truncation, latitudes=latitudes, fields=fields), "out",
-               _c_product, _numpy_product)
+        yield (
+            f"T{truncation}, {fields} fields",
+            matmul,
+            matmul.Problem(truncation=truncation, latitudes=latitudes, fields=fields),
+            "out",
+            _c_product,
+            _numpy_product,
+        )
 
 
 def versions() -> dict[str, str]:
@@ -144,5 +210,11 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             sides = {name: c_side(library, problem, state, threads) for name, library in libraries.items()}
             if numpy_side is not None and build == "vector":
                 sides["NumPy"] = numpy_side(problem, state)
-            yield Comparison(group=f"{module.__name__.rpartition('.')[2]}, {build}", label=label, ours=ours,
-                             peers=sides, check=relative_difference, tolerance=1e-12)
+            yield Comparison(
+                group=f"{module.__name__.rpartition('.')[2]}, {build}",
+                label=label,
+                ours=ours,
+                peers=sides,
+                check=relative_difference,
+                tolerance=1e-12,
+            )

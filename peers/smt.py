@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kernels import smt
-from kernels._team import run_team
+from kernels.processor import smt
+from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, _c, relative_difference
 
 N = {"s1": 2**14, "s2": 2**14, "s10": 2**14, "streaming": 2**23, "skipping": 2**23}
@@ -28,7 +28,9 @@ def _c_side(library: ctypes.CDLL, problem: smt.Problem, state: smt.State, thread
             else:
                 function(problem.iterations, repeats, out.ctypes.data)
             return out[:accumulators]
+
         return np.array(run_team(work, threads, cpus))
+
     return call
 
 
@@ -59,7 +61,10 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 return smt.run(problem, state, threads, repeats).sums[:, 0]
 
             yield Comparison(
-                group=f"SMT loops, {problem.label}", label=loop, ours=ours,
-                peers={name: _c_side(library, problem, state, threads)
-                       for name, library in libraries.items()},
-                check=relative_difference, tolerance=problem.iterations * 2.0**-52)
+                group=f"SMT loops, {problem.label}",
+                label=loop,
+                ours=ours,
+                peers={name: _c_side(library, problem, state, threads) for name, library in libraries.items()},
+                check=relative_difference,
+                tolerance=problem.iterations * 2.0**-52,
+            )

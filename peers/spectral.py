@@ -51,9 +51,15 @@ def _ducc0(sht, case: _Case):
     values = case.values[:, None].copy()
     weighted, found = np.zeros_like(values), np.zeros_like(spectrum)
     weights = np.repeat(2 * np.pi * grid.weights / grid.pl, grid.pl)
-    rows = dict(lmax=T, spin=0, nthreads=case.threads, theta=np.pi / 2 - np.radians(grid.latitudes),
-                nphi=grid.pl.astype(np.uint64), phi0=np.zeros(2 * grid.N),
-                ringstart=grid.starts.astype(np.uint64))
+    rows = dict(
+        lmax=T,
+        spin=0,
+        nthreads=case.threads,
+        theta=np.pi / 2 - np.radians(grid.latitudes),
+        nphi=grid.pl.astype(np.uint64),
+        phi0=np.zeros(2 * grid.N),
+        ringstart=grid.starts.astype(np.uint64),
+    )
     out = np.zeros_like(values)
 
     def inverse():
@@ -63,8 +69,9 @@ def _ducc0(sht, case: _Case):
         if grid.full:
             shape = 1, 2 * grid.N, int(grid.pl[0])
             for field, into in zip(values, found, strict=True):
-                sht.analysis_2d(map=field.reshape(shape), alm=into, lmax=T, spin=0, geometry="GL",
-                                nthreads=case.threads)
+                sht.analysis_2d(
+                    map=field.reshape(shape), alm=into, lmax=T, spin=0, geometry="GL", nthreads=case.threads
+                )
         else:
             np.multiply(values, weights, out=weighted)
             sht.adjoint_synthesis(map=weighted, alm=found, **rows)
@@ -100,8 +107,10 @@ def _checks(case: _Case):
     plan = case.plan
     rows = np.repeat(plan.grid.pl > 2 * plan.truncation, plan.grid.pl)
     common = plan.m <= (int(plan.grid.pl.min()) - 1) // 2
-    return (lambda ours, theirs: relative_difference(ours[:, rows], theirs[:, rows]),
-            lambda ours, theirs: relative_difference(ours[:, common], (theirs[0] / theirs[1])[:, common]))
+    return (
+        lambda ours, theirs: relative_difference(ours[:, rows], theirs[:, rows]),
+        lambda ours, theirs: relative_difference(ours[:, common], (theirs[0] / theirs[1])[:, common]),
+    )
 
 
 def _compare(case: _Case, libraries) -> Iterator[Comparison]:
@@ -110,9 +119,13 @@ def _compare(case: _Case, libraries) -> Iterator[Comparison]:
     for number, (direction, ours) in enumerate((("inverse", case.inverse), ("direct", case.direct))):
         many = "one field" if len(case.spectrum) == 1 else "eight fields"
         yield Comparison(
-            group=f"spectral transform, {direction}, {grid} grid, {many}", label=f"{case.label}, {direction}",
-            ours=ours, peers={name: pair[number] for name, pair in found.items()},
-            check=_checks(case)[number], tolerance=TOLERANCE)
+            group=f"spectral transform, {direction}, {grid} grid, {many}",
+            label=f"{case.label}, {direction}",
+            ours=ours,
+            peers={name: pair[number] for name, pair in found.items()},
+            check=_checks(case)[number],
+            tolerance=TOLERANCE,
+        )
 
 
 def versions() -> dict[str, str]:
@@ -131,11 +144,13 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     libraries = {}
     try:
         from ducc0 import sht
+
         libraries["ducc0"] = lambda case: _ducc0(sht, case)
     except ImportError:
         yield Absent("ducc0", "not installed")
     try:
         import shtns
+
         full = {**libraries, "SHTns": lambda case: _shtns(shtns, case)}
     except ImportError:
         yield Absent("SHTns", "not installed; build it from PyPI with FFTW's headers")

@@ -10,7 +10,7 @@ import pytest
 
 from companion import experiments
 from companion.bench import Case
-from kernels._contract import Check, Work
+from kernels.contract import Check, Work
 
 
 @dataclass(frozen=True)
@@ -62,23 +62,34 @@ def make_toy():
 @pytest.fixture
 def toy_cases(toy):
     """Three cases on two states."""
-    return [Case("ten", toy, ToyProblem(10), parameters={"n": 10, "kind": "small"}),
-            Case("thousand", toy, ToyProblem(1000), parameters={"n": 1000}),
-            Case("ten again", toy, ToyProblem(10), parameters={"n": 10})]
+    return [
+        Case("ten", toy, ToyProblem(10), parameters={"n": 10, "kind": "small"}),
+        Case("thousand", toy, ToyProblem(1000), parameters={"n": 1000}),
+        Case("ten again", toy, ToyProblem(10), parameters={"n": 10}),
+    ]
 
 
 @pytest.fixture
 def toy_experiment(monkeypatch, toy):
     """An experiment registered for one test."""
+
     def cases(preset, threads):
         sizes = {"quick": (10, 20), "paper": (1000,)}[preset]
         return [Case(f"n = {n}", toy, ToyProblem(n), threads, {"n": n}) for n in sizes]
 
     entry = experiments.Experiment(
-        "toy-sum", "toy", "T1", "Sums of whole numbers", cases, presets=("quick", "paper"), rounds=3,
+        "toy-sum",
+        "toy",
+        "T1",
+        "Sums of whole numbers",
+        cases,
+        presets=("quick", "paper"),
+        rounds=3,
         outputs=lambda measurements: {
             "cases": {"value": len(measurements), "units": "1"},
-            "lengths": {"value": [m.parameters["n"] for m in measurements], "units": "1", "dims": ["size"]}})
+            "lengths": {"value": [m.parameters["n"] for m in measurements], "units": "1", "dims": ["size"]},
+        },
+    )
     monkeypatch.setitem(experiments.REGISTER, entry.id, entry)
     return entry
 

@@ -18,13 +18,9 @@ LOCK = (ROOT / "requirements.lock").read_text()
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
 
 DIRECT = [Requirement(text) for text in PROJECT["dependencies"]]
-EXTRAS = {
-    name: [Requirement(text) for text in texts] for name, texts in PROJECT["optional-dependencies"].items()
-}
+EXTRAS = {name: [Requirement(text) for text in texts] for name, texts in PROJECT["optional-dependencies"].items()}
 PINS = {}
-for name, version, marker in re.findall(
-    r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", LOCK, re.MULTILINE
-):
+for name, version, marker in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", LOCK, re.MULTILINE):
     PINS.setdefault(canonicalize_name(name), []).append((version, marker.strip()))
 
 
@@ -42,9 +38,7 @@ def test_lock_chooses_within_the_ranges(requirement):
     pins = PINS.get(canonicalize_name(requirement.name))
     assert pins, f"{requirement.name} is not locked; run make lock"
     for version, _ in pins:
-        assert requirement.specifier.contains(version, prereleases=True), (
-            f"{requirement} is locked at {version}"
-        )
+        assert requirement.specifier.contains(version, prereleases=True), f"{requirement} is locked at {version}"
 
 
 def test_every_lock_entry_has_hashes_and_no_address():
@@ -59,9 +53,7 @@ def test_every_lock_entry_has_hashes_and_no_address():
 def test_conda_lists_what_the_package_needs():
     conda = _conda()
     wanted = {canonicalize_name(requirement.name): requirement.specifier for requirement in DIRECT}
-    assert set(conda) == set(wanted) | {"python", "pip"}, (
-        "environment.yml and pyproject.toml name other packages"
-    )
+    assert set(conda) == set(wanted) | {"python", "pip"}, "environment.yml and pyproject.toml name other packages"
     for name, specifier in wanted.items():
         assert Requirement(f"{name}{conda[name]}").specifier == specifier, f"{name} has another range"
     assert conda["python"] == PROJECT["requires-python"]
@@ -78,9 +70,7 @@ def test_this_environment_is_the_locked_one():
             continue
         installed = importlib.metadata.version(requirement.name)
         locked = [version for version, _ in PINS[canonicalize_name(requirement.name)]]
-        assert installed in locked, (
-            f"{requirement.name} {installed} is installed, {locked} is locked; run make test"
-        )
+        assert installed in locked, f"{requirement.name} {installed} is installed, {locked} is locked; run make test"
 
 
 def test_this_python_is_new_enough():

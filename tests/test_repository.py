@@ -17,15 +17,13 @@ FOREIGN = {
     "a package index": re.compile(
         r"--(?:extra-)?index-url|PIP_INDEX|https?://[\w.-]*(?:pypi|pythonhosted|artifactory|nexus)"
     ),
-    "a private address": re.compile(
-        r"\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?:\.\d{1,3})?:\d+"
-    ),
+    "a private address": re.compile(r"\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?:\.\d{1,3})?:\d+"),
 }
 # These name such things in order to refuse them.
 REFUSING = {
     "tests/test_repository.py",
     "tests/test_environment.py",
-    "tests/test_notebooks.py",
+    "tests/book/test_notebooks.py",
     "companion/notebooks.py",
     "Makefile",
 }
@@ -115,6 +113,10 @@ def test_lab_listens_on_this_machine_alone_and_asks_for_a_token():
 def test_ruff_finds_nothing():
     """Python and notebooks keep the style of pyproject.toml."""
     names = [name for name in _tracked() if name.endswith((".py", ".ipynb"))]
-    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--quiet",
-                           "--output-format=concise", *names], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "--quiet", "--output-format=concise", *names],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr

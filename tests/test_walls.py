@@ -25,10 +25,11 @@ def imports(source, package=""):
                 base = child.module or ""
                 if child.level:
                     parts = package.split(".")
-                    base = ".".join([*parts[:len(parts) - child.level + 1], *filter(None, [base])])
-                # "from kernels import _resources" imports kernels._resources
+                    base = ".".join([*parts[: len(parts) - child.level + 1], *filter(None, [base])])
+                # "from kernels.runtime import resources" imports kernels.runtime.resources
                 found.extend((f"{base}.{name.name}", late) for name in child.names)
             visit(child, late or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
     visit(ast.parse(source), False)
     return found
 
@@ -54,6 +55,11 @@ def kernel_breaches(path, source):
     return breaches
 
 
+def at_home(module, inside):
+    """Whether a chapter's module is imported by its own chapter; the shared part and other chapters know none."""
+    return inside[0] == "chapters" and len(inside) > 2 and module.split(".")[2] in (inside[1], "documents", "part")
+
+
 def companion_breaches(path, source):
     inside = path.relative_to(ROOT / "companion").parts
     breaches = []
@@ -61,10 +67,12 @@ def companion_breaches(path, source):
         top = module.split(".")[0]
         if top in ("peers", "notebooks", "tests"):
             breaches.append(module)
+        elif module.startswith("companion.chapters.") and not at_home(module, inside):
+            breaches.append(module)
         elif top == "kernels":
-            if inside[0] == "experiments" and late:
+            if inside[0] == "chapters" and inside[2].removesuffix(".py") == "experiments" and late:
                 continue
-            if inside == ("machine.py",) and module.startswith("kernels._resources"):
+            if inside == ("host", "machine.py") and module.startswith("kernels.runtime.resources"):
                 continue
             breaches.append(module)
     return breaches
@@ -90,28 +98,34 @@ def test_peers_are_imported_by_nobody_and_import_no_notebooks(path):
     assert not tops & {"notebooks", "tests"}
 
 
-@pytest.mark.parametrize(("place", "source", "breaches"), [
-    ("bt/solver.py", "import numpy\nfrom scipy.fft import rfft\nfrom . import lines\nimport os", []),
-    ("bt/solver.py", "from scipy import linalg", ["scipy.linalg"]),
-    ("bt/solver.py", "from companion import tables", ["companion.tables"]),
-    ("bt/solver.py", "def f():\n    import matplotlib.pyplot", ["matplotlib.pyplot"]),
-    ("mpi/exchange.py", "def f():\n    from mpi4py import MPI", []),
-    ("mpi/exchange.py", "from mpi4py import MPI", ["mpi4py.MPI"]),
-    ("bt/solver.py", "def f():\n    from mpi4py import MPI", ["mpi4py.MPI"]),
-])
+@pytest.mark.parametrize(
+    ("place", "source", "breaches"),
+    [
+        ("bt/solver.py", "import numpy\nfrom scipy.fft import rfft\nfrom . import lines\nimport os", []),
+        ("bt/solver.py", "from scipy import linalg", ["scipy.linalg"]),
+        ("bt/solver.py", "from companion import tables", ["companion.tables"]),
+        ("bt/solver.py", "def f():\n    import matplotlib.pyplot", ["matplotlib.pyplot"]),
+        ("mpi/exchange.py", "def f():\n    from mpi4py import MPI", []),
+        ("mpi/exchange.py", "from mpi4py import MPI", ["mpi4py.MPI"]),
+        ("bt/solver.py", "def f():\n    from mpi4py import MPI", ["mpi4py.MPI"]),
+    ],
+)
 def test_the_walker_sees_breaches_in_kernels(place, source, breaches):
     assert kernel_breaches(ROOT / "kernels" / place, source) == breaches
 
 
-@pytest.mark.parametrize(("place", "source", "breaches"), [
-    ("bench.py", "from kernels._contract import Check", ["kernels._contract.Check"]),
-    ("machine.py", "from kernels import _resources", []),
-    ("machine.py", "from kernels import _jit", ["kernels._jit"]),
-    ("experiments/p5plus.py", "def cases():\n    from kernels import smt", []),
-    ("experiments/p5plus.py", "from kernels import smt", ["kernels.smt"]),
-    ("figures/house.py", "def f():\n    import kernels", ["kernels"]),
-    ("tables.py", "import peers", ["peers"]),
-])
+@pytest.mark.parametrize(
+    ("place", "source", "breaches"),
+    [
+        ("bench/__init__.py", "from kernels.contract import Check", ["kernels.contract.Check"]),
+        ("host/machine.py", "from kernels.runtime import resources", []),
+        ("host/machine.py", "from kernels.runtime import jit", ["kernels.runtime.jit"]),
+        ("chapters/p5plus/experiments/smt.py", "def cases():\n    from kernels.processor import smt", []),
+        ("chapters/p5plus/experiments/smt.py", "from kernels.processor import smt", ["kernels.processor.smt"]),
+        ("figures/house.py", "def f():\n    import kernels", ["kernels"]),
+        ("tables/__init__.py", "import peers", ["peers"]),
+    ],
+)
 def test_the_walker_sees_breaches_in_companion(place, source, breaches):
     assert companion_breaches(ROOT / "companion" / place, source) == breaches
 
@@ -119,14 +133,20 @@ def test_the_walker_sees_breaches_in_companion(place, source, breaches):
 @pytest.mark.parametrize("path", modules("kernels"), ids=relative)
 def test_kernels_print_nothing(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
-             and isinstance(node.func, ast.Name) and node.func.id == "print"]
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
     assert [call.lineno for call in calls] == []
 
 
 def unpickles(source):
-    return [module for module, _ in imports(source)
-            if module.split(".")[0] in ("pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal")]
+    return [
+        module
+        for module, _ in imports(source)
+        if module.split(".")[0] in ("pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal")
+    ]
 
 
 @pytest.mark.parametrize("path", modules("kernels") + modules("companion"), ids=relative)

@@ -1,7 +1,7 @@
 """Sphinx extension that puts the downloads of the data page and of the ledger into the built book.
 
 The files are made from ``data/`` after the pages are written: every table as CSV and NetCDF and the
-package as one zip (``companion.downloads``), and every claim as ``ledger.csv``.  The script of
+package as one zip (``companion.tables.downloads``), and every claim as ``ledger.csv``.  The script of
 the ledger is loaded by that page alone, the style of long tables by these pages and that of peers.
 """
 
@@ -28,7 +28,7 @@ def _write(app, exception) -> None:
         return
     folder = Path(app.outdir) / "_static" / "data"
     if DATA in app.env.found_docs:
-        from companion import downloads
+        from companion.tables import downloads
 
         downloads.write(folder)
     if LEDGER in app.env.found_docs:

@@ -60,8 +60,9 @@ def _drop_scripts(app, pagename, templatename, context, doctree) -> None:
         return "thebe" not in name and "thebe" not in str(body.get("body", ""))
 
     context["script_files"][:] = [script for script in context["script_files"] if ours(script)]
-    context["css_files"][:] = [sheet for sheet in context["css_files"]
-                               if "thebe" not in str(getattr(sheet, "filename", sheet))]
+    context["css_files"][:] = [
+        sheet for sheet in context["css_files"] if "thebe" not in str(getattr(sheet, "filename", sheet))
+    ]
 
 
 def setup(app):

@@ -5,12 +5,10 @@ registered.  ``check`` gives the claims, ``frame`` the same as a table, ``mutati
 the documents' own redundancy protects.
 """
 
-import importlib
-import pkgutil
-
 import pandas as pd
 
-from companion.claims._core import (
+from companion import chapters
+from companion.claims.engine import (
     VERDICTS,
     Claim,
     Interval,
@@ -42,14 +40,14 @@ __all__ = [
 
 def documents() -> list[str]:
     """Documents with claims."""
-    return [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+    return chapters.documents("claims")
 
 
 def ledger(document: str) -> Ledger:
     """The ledger of one document.  Raises ``ValueError`` for an unknown document."""
     if document not in documents():
         raise ValueError(f"document {document!r} has no claims; choose one of {', '.join(documents())}.")
-    return importlib.import_module(f"companion.claims.{document}").ledger
+    return chapters.part(document, "claims").ledger
 
 
 def check(document: str | None = None) -> list[Claim]:
@@ -96,7 +94,7 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
 
 
 def mutation(documents: list[str] | None = None) -> pd.DataFrame:
-    """Change every digit of every table by one and see who notices; see ``_mutation.survey``."""
-    from companion.claims._mutation import survey
+    """Change every digit of every table by one and see who notices; see ``mutants.survey``."""
+    from companion.claims.mutants import survey
 
     return survey(documents)

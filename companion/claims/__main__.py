@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from companion import claims
-from companion._files import sentence, write_atomically
-from companion.claims import _mutation
+from companion.claims import mutants
+from companion.files import sentence, write_atomically
 
 
 def write(frame, path: Path) -> None:
@@ -17,15 +17,18 @@ def write(frame, path: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Command line; the exit status is 2 if the file cannot be written."""
     parser = argparse.ArgumentParser(prog="python -m companion.claims", description=__doc__)
-    parser.add_argument("command", choices=("count", "list", "mutate"),
-                        help="count verdicts, list claims, or change every digit of every table by one")
+    parser.add_argument(
+        "command",
+        choices=("count", "list", "mutate"),
+        help="count verdicts, list claims, or change every digit of every table by one",
+    )
     parser.add_argument("document", nargs="?", choices=claims.documents(), help="all when left out")
     parser.add_argument("--verdict", choices=claims.VERDICTS, help="only claims with this verdict (list)")
     parser.add_argument("--out", type=Path, help="write the result as CSV to this file")
     chosen = parser.parse_args(arguments)
     if chosen.command == "mutate":
         cells = claims.mutation(None if chosen.document is None else [chosen.document])
-        result, shown = cells, _mutation.shares(cells)
+        result, shown = cells, mutants.shares(cells)
     else:
         ledger = claims.frame(chosen.document, chosen.verdict)
         counts = ledger.groupby(["document", "verdict"]).size().unstack(fill_value=0)

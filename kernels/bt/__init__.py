@@ -35,21 +35,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels._contract import Check, Work, require_range
 from kernels.bt import reference as _plain
 from kernels.bt.problem import Problem
 from kernels.bt.published import TOLERANCE
 from kernels.bt.solver import Stepper, error_norm, new_state, residual_norm
 from kernels.bt.state import State, pack, solution, unpack
+from kernels.contract import Check, Work, require_range
 
-__all__ = ["Problem", "Result", "State", "error_norm", "march", "npb_flops", "pack", "reference", "reset",
-           "residual_norm", "run", "setup", "solution", "unpack", "verify", "work"]
+__all__ = [
+    "Problem",
+    "Result",
+    "State",
+    "error_norm",
+    "march",
+    "npb_flops",
+    "pack",
+    "reference",
+    "reset",
+    "residual_norm",
+    "run",
+    "setup",
+    "solution",
+    "unpack",
+    "verify",
+    "work",
+]
 
 #: Largest N that ``reference`` accepts (about 10 s and 1 GB a hundred steps).
 LARGEST_REFERENCE = 40
 
 # Floating-point operations per inner point and step, all three directions together; a division
-# counts as one.  tests/test_bt_work.py runs the kernels with numbers that count and holds these.
+# counts as one.  tests/kernels/bt/test_work.py runs the kernels with numbers that count and holds these.
 _FLOPS = {"differences": 3 * 110, "elimination": 3 * 611, "substitution": 3 * 50, "update": 5}
 
 
@@ -58,7 +74,7 @@ class Result:
     """Norms after the last step, five components each: ρ, ρu, ρv, ρw, E."""
 
     residual: np.ndarray  # root-mean-square right-hand side divided by dt
-    error: np.ndarray     # root-mean-square difference from the exact solution
+    error: np.ndarray  # root-mean-square difference from the exact solution
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -80,12 +96,15 @@ def reset(state: State) -> None:
 
 def _require_match(problem: Problem, state: State) -> None:
     if (state.layout.N, state.dt) != (problem.N, problem.dt):
-        raise ValueError(f"state was set up for N = {state.layout.N}, dt = {state.dt}, the problem has "
-                         f"N = {problem.N}, dt = {problem.dt}; call setup(problem)")
+        raise ValueError(
+            f"state was set up for N = {state.layout.N}, dt = {state.dt}, the problem has "
+            f"N = {problem.N}, dt = {problem.dt}; call setup(problem)"
+        )
 
 
-def march(problem: Problem, state: State, steps: int, threads: int = 1,
-          on_step: Callable[[int, State], object] | None = None) -> None:
+def march(
+    problem: Problem, state: State, steps: int, threads: int = 1, on_step: Callable[[int, State], object] | None = None
+) -> None:
     """Advance the solution by ``steps`` time steps from where it is.
 
     Parameters
@@ -107,8 +126,13 @@ def march(problem: Problem, state: State, steps: int, threads: int = 1,
             on_step(step, state)
 
 
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1,
-        on_step: Callable[[int, State], object] | None = None) -> Result:
+def run(
+    problem: Problem,
+    state: State,
+    threads: int = 1,
+    repeats: int = 1,
+    on_step: Callable[[int, State], object] | None = None,
+) -> Result:
     """``repeats`` times: back to the initial field, then NS steps.  Returns the norms at the end.
 
     ``on_step`` and errors as in :func:`march`.  The result does not depend on ``threads``.
@@ -159,11 +183,11 @@ def work(problem: Problem) -> Work:
     """
     inner = (problem.N - 2) ** 3 * problem.NS
     parts = tuple((name, count * inner) for name, count in _FLOPS.items())
-    field = 5 * 8 * problem.N ** 3 * problem.NS
+    field = 5 * 8 * problem.N**3 * problem.NS
     return Work(sum(count for _, count in parts), 5 * field, 3 * field, parts)
 
 
 def npb_flops(problem: Problem) -> float:
     """Operations that NPB credits for one run, whatever the code does (NPB 3.4, bt)."""
     n = float(problem.N)
-    return problem.NS * (3478.8 * n ** 3 - 17655.7 * n ** 2 + 28023.7 * n)
+    return problem.NS * (3478.8 * n**3 - 17655.7 * n**2 + 28023.7 * n)

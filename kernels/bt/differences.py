@@ -10,9 +10,9 @@ Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94
 
 import numpy as np
 
-from kernels._jit import FINITE, kernel
-from kernels._vector import load, prefetch, spread, store
 from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS, FOURTH
+from kernels.runtime.jit import FINITE, kernel
+from kernels.runtime.vector import load, prefetch, spread, store
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
@@ -37,9 +37,13 @@ def weights(points: int, dt: float, second: float) -> np.ndarray:
 
 @kernel(fastmath=FINITE, inline=True)
 def _five_points(u, component, left, centre, here, right, cell, weight):
-    return (weight[0] * load(u, left + component) + weight[1] * load(u, centre - cell + component)
-            + weight[2] * load(u, centre + component) + weight[3] * load(u, here + component)
-            + weight[4] * load(u, right + component))
+    return (
+        weight[0] * load(u, left + component)
+        + weight[1] * load(u, centre - cell + component)
+        + weight[2] * load(u, centre + component)
+        + weight[3] * load(u, here + component)
+        + weight[4] * load(u, right + component)
+    )
 
 
 @kernel(fastmath=FINITE)
@@ -78,20 +82,40 @@ def differences(u, source, target, at, cell, o0, o1, o2, o3, o4, points, dt, tab
         if n >= _TWO:
             centre = here - cell
             row = (n - _ONE) * np.uint64(5)
-            five = (spread(table[row]), spread(table[row + _ONE]), spread(table[row + _TWO]),
-                    spread(table[row + np.uint64(3)]), spread(table[row + np.uint64(4)]))
+            five = (
+                spread(table[row]),
+                spread(table[row + _ONE]),
+                spread(table[row + _TWO]),
+                spread(table[row + np.uint64(3)]),
+                spread(table[row + np.uint64(4)]),
+            )
             # The outer neighbours of the edge cells have weight zero: read any valid cell there.
             left = centre - (back if n > _TWO else cell)
             right = centre + (back if n + _ONE < np.uint64(points) else cell)
-            store(target, centre + o0, load(source, centre + o0) + s0 - f0
-                  + _five_points(u, o0, left, centre, here, right, cell, five))
-            store(target, centre + o1, load(source, centre + o1) + s1 + (ga - fa)
-                  + _five_points(u, o1, left, centre, here, right, cell, five))
-            store(target, centre + o2, load(source, centre + o2) + s2 + (gb - fb)
-                  + _five_points(u, o2, left, centre, here, right, cell, five))
-            store(target, centre + o3, load(source, centre + o3) + s3 + (gc - fc)
-                  + _five_points(u, o3, left, centre, here, right, cell, five))
-            store(target, centre + o4, load(source, centre + o4) + s4 + (ge - fe)
-                  + _five_points(u, o4, left, centre, here, right, cell, five))
+            store(
+                target,
+                centre + o0,
+                load(source, centre + o0) + s0 - f0 + _five_points(u, o0, left, centre, here, right, cell, five),
+            )
+            store(
+                target,
+                centre + o1,
+                load(source, centre + o1) + s1 + (ga - fa) + _five_points(u, o1, left, centre, here, right, cell, five),
+            )
+            store(
+                target,
+                centre + o2,
+                load(source, centre + o2) + s2 + (gb - fb) + _five_points(u, o2, left, centre, here, right, cell, five),
+            )
+            store(
+                target,
+                centre + o3,
+                load(source, centre + o3) + s3 + (gc - fc) + _five_points(u, o3, left, centre, here, right, cell, five),
+            )
+            store(
+                target,
+                centre + o4,
+                load(source, centre + o4) + s4 + (ge - fe) + _five_points(u, o4, left, centre, here, right, cell, five),
+            )
         s0, s1, s2, s3, s4 = m0, m1 - two * ga, m2 - two * gb, m3 - two * gc, m4 - two * ge
         m0, m1, m2, m3, m4 = f0, ga + fa, gb + fb, gc + fc, ge + fe

@@ -20,9 +20,9 @@ Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94
 
 import numpy as np
 
-from kernels._jit import FINITE, kernel
-from kernels._vector import LANES, load, prefetch, spread, store
 from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS
+from kernels.runtime.jit import FINITE, kernel
+from kernels.runtime.vector import LANES, load, prefetch, spread, store
 
 _V = np.uint64(LANES)
 _ONE, _TWO = np.uint64(1), np.uint64(2)
@@ -37,8 +37,13 @@ _CELL = np.uint64(7 * LANES)
 
 @kernel(inline=True)
 def _load_five(array, place, distance):
-    return (load(array, place), load(array, place + distance), load(array, place + _TWO * distance),
-            load(array, place + np.uint64(3) * distance), load(array, place + np.uint64(4) * distance))
+    return (
+        load(array, place),
+        load(array, place + distance),
+        load(array, place + _TWO * distance),
+        load(array, place + np.uint64(3) * distance),
+        load(array, place + np.uint64(4) * distance),
+    )
 
 
 @kernel(inline=True)
@@ -56,9 +61,19 @@ def _constants(points, dt, second):
     h = 1.0 / (np.float64(points) - 1.0)
     t1, t2 = dt / (h * h), dt / (2.0 * h)
     k, k4, sigma = t1 * C3C4, t1 * FOUR_THIRDS * C3C4, t1 * C1345
-    return (spread(t2), spread(C1 * t2), spread(C2 * t2), spread((1.0 - C2) * t2), spread(t1 * second),
-            spread(k), spread(k4), spread(sigma), spread(k - sigma), spread(k4 - sigma),
-            spread(1.0 + 2.0 * t1 * second))
+    return (
+        spread(t2),
+        spread(C1 * t2),
+        spread(C2 * t2),
+        spread((1.0 - C2) * t2),
+        spread(t1 * second),
+        spread(k),
+        spread(k4),
+        spread(sigma),
+        spread(k - sigma),
+        spread(k4 - sigma),
+        spread(1.0 + 2.0 * t1 * second),
+    )
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -82,9 +97,25 @@ def _below(ring, slot, constants):
     inverse, a, b, c, p = _load_five(ring, slot, _V)
     w, g = load(ring, slot + _V5), load(ring, slot + _V5 + _V)
     s, s4, t = k * inverse + t2 * c, k4 * inverse + t2 * c, kd * inverse - c2t2 * c
-    return (t2, dd, c2t2, -(a * s), -(b * s), p - c * s4, (p - w) * c - g, s + dd, -(c2t2 * a), a * t,
-            -(c2t2 * b), b * t, t2 * a, t2 * b, s4 + along * c + dd, w + c * (kd4 * inverse - c2t2 * c),
-            c1t2 * c + sigma * inverse + dd)
+    return (
+        t2,
+        dd,
+        c2t2,
+        -(a * s),
+        -(b * s),
+        p - c * s4,
+        (p - w) * c - g,
+        s + dd,
+        -(c2t2 * a),
+        a * t,
+        -(c2t2 * b),
+        b * t,
+        t2 * a,
+        t2 * b,
+        s4 + along * c + dd,
+        w + c * (kd4 * inverse - c2t2 * c),
+        c1t2 * c + sigma * inverse + dd,
+    )
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -95,11 +126,13 @@ def _above(ring, slot, constants):
     inverse, a, b, c, p = _load_five(ring, slot, _V)
     w, g = load(ring, slot + _V5), load(ring, slot + _V5 + _V)
     s, s4, t = k * inverse - t2 * c, k4 * inverse - t2 * c, kd * inverse + c2t2 * c
-    return ((dd, -(a * s), -(b * s), -p - c * s4, (w - p) * c - g),
-            (zero, s + dd, zero, c2t2 * a, a * t),
-            (zero, zero, s + dd, c2t2 * b, b * t),
-            (-t2, -(t2 * a), -(t2 * b), s4 - along * c + dd, c * (kd4 * inverse + c2t2 * c) - w),
-            (zero, zero, zero, -c2t2, sigma * inverse - c1t2 * c + dd))
+    return (
+        (dd, -(a * s), -(b * s), -p - c * s4, (w - p) * c - g),
+        (zero, s + dd, zero, c2t2 * a, a * t),
+        (zero, zero, s + dd, c2t2 * b, b * t),
+        (-t2, -(t2 * a), -(t2 * b), s4 - along * c + dd, c * (kd4 * inverse + c2t2 * c) - w),
+        (zero, zero, zero, -c2t2, sigma * inverse - c1t2 * c + dd),
+    )
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -110,11 +143,13 @@ def _diagonal(ring, slot, constants):
     inverse, a, b, c, _ = _load_five(ring, slot, _V)
     g = load(ring, slot + _V5 + _V)
     v, v4, ve = two * k * inverse, two * k4 * inverse, two * kd * inverse
-    return ((one, -(v * a), -(v * b), -(v4 * c), -(two * g)),
-            (zero, one + v, zero, zero, ve * a),
-            (zero, zero, one + v, zero, ve * b),
-            (zero, zero, zero, one + v4, two * kd4 * inverse * c),
-            (zero, zero, zero, zero, one + two * sigma * inverse))
+    return (
+        (one, -(v * a), -(v * b), -(v4 * c), -(two * g)),
+        (zero, one + v, zero, zero, ve * a),
+        (zero, zero, one + v, zero, ve * b),
+        (zero, zero, zero, one + v4, two * kd4 * inverse * c),
+        (zero, zero, zero, zero, one + two * sigma * inverse),
+    )
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -122,11 +157,13 @@ def _minus_product(column, block, x):
     """column − Â·x, the last-known entries of x last."""
     t2, dd, c2t2, a10, a20, a30, a40, a11, a31, a41, a32, a42, a13, a23, a33, a43, a44 = block
     x0, x1, x2, x3, x4 = x
-    return (column[0] - t2 * x3 - dd * x0,
-            column[1] - a13 * x3 - a11 * x1 - a10 * x0,
-            column[2] - a23 * x3 - a11 * x2 - a20 * x0,
-            column[3] - c2t2 * x4 - a33 * x3 - a32 * x2 - a31 * x1 - a30 * x0,
-            column[4] - a44 * x4 - a43 * x3 - a42 * x2 - a41 * x1 - a40 * x0)
+    return (
+        column[0] - t2 * x3 - dd * x0,
+        column[1] - a13 * x3 - a11 * x1 - a10 * x0,
+        column[2] - a23 * x3 - a11 * x2 - a20 * x0,
+        column[3] - c2t2 * x4 - a33 * x3 - a32 * x2 - a31 * x1 - a30 * x0,
+        column[4] - a44 * x4 - a43 * x3 - a42 * x2 - a41 * x1 - a40 * x0,
+    )
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -158,8 +195,11 @@ def _decompose(diagonal, block, upper, x):
     u24 = (m24 - l20 * u04 - l21 * u14) * d2
     u34 = (m34 - l30 * u04 - l31 * u14 - l32 * u24) * d3
     d4 = one / (m44 - l40 * u04 - l41 * u14 - l42 * u24 - l43 * u34)
-    return ((l10, l20, l30, l40, l21, l31, l41, l32, l42, l43), (d0, d1, d2, d3, d4),
-            (u01, u02, u03, u04, u12, u13, u14, u23, u24, u34))
+    return (
+        (l10, l20, l30, l40, l21, l31, l41, l32, l42, l43),
+        (d0, d1, d2, d3, d4),
+        (u01, u02, u03, u04, u12, u13, u14, u23, u24, u34),
+    )
 
 
 @kernel(fastmath=FINITE, inline=True)
@@ -213,8 +253,7 @@ def eliminate(u, r, at, cell, o0, o1, o2, o3, o4, points, dt, second, upper, rin
         _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
         _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
         _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
-        right = (load(r, here + o0), load(r, here + o1), load(r, here + o2), load(r, here + o3),
-                 load(r, here + o4))
+        right = (load(r, here + o0), load(r, here + o1), load(r, here + o2), load(r, here + o3), load(r, here + o4))
         y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
         store(r, here + o0, y[0])
         store(r, here + o1, y[1])
@@ -226,8 +265,13 @@ def eliminate(u, r, at, cell, o0, o1, o2, o3, o4, points, dt, second, upper, rin
 
 @kernel(fastmath=FINITE, inline=True)
 def _add_scaled(sums, column, factor):
-    return (sums[0] + column[0] * factor, sums[1] + column[1] * factor, sums[2] + column[2] * factor,
-            sums[3] + column[3] * factor, sums[4] + column[4] * factor)
+    return (
+        sums[0] + column[0] * factor,
+        sums[1] + column[1] * factor,
+        sums[2] + column[2] * factor,
+        sums[3] + column[3] * factor,
+        sums[4] + column[4] * factor,
+    )
 
 
 @kernel(fastmath=FINITE)

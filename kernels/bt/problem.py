@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Presets, require_range
 from kernels.bt.published import CLASSES, Published
+from kernels.contract import Presets, require_range
 
 #: Largest number of grid points a side: offsets and sizes stay far inside 63 bits.
 LARGEST_N = 4096
@@ -19,7 +19,7 @@ _DEFAULT_DT = {published.N: published.dt for published in CLASSES.values()}
 # Ratio of specific heats and related constants of the model equations.
 C1 = 1.4
 C2 = 0.4
-C3C4 = 0.1 * 1.0          # viscosity times heat-conduction factor
+C3C4 = 0.1 * 1.0  # viscosity times heat-conduction factor
 C1345 = 1.4 * 1.4 * C3C4  # heat conduction
 FOUR_THIRDS = 4.0 / 3.0
 #: Second-difference dissipation of the x, y and z direction (equal for all components).
@@ -29,13 +29,15 @@ FOURTH = 0.25 * max(SECOND)
 
 #: Coefficients of the exact solution, one row a component: the constant, then for each power
 #: 1 … 4 the factors of ξ, η and ζ.
-EXACT = np.array([
-    [2.0, 0.0, 0.0, 4.0, 5.0, 3.0, 0.5, 0.02, 0.01, 0.03, 0.5, 0.4, 0.3],
-    [1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.01, 0.03, 0.02, 0.4, 0.3, 0.5],
-    [2.0, 2.0, 0.0, 0.0, 0.0, 2.0, 3.0, 0.04, 0.03, 0.05, 0.3, 0.5, 0.4],
-    [2.0, 2.0, 0.0, 0.0, 0.0, 2.0, 3.0, 0.03, 0.05, 0.04, 0.2, 0.1, 0.3],
-    [5.0, 4.0, 3.0, 2.0, 0.1, 0.4, 0.3, 0.05, 0.04, 0.03, 0.1, 0.3, 0.2],
-])
+EXACT = np.array(
+    [
+        [2.0, 0.0, 0.0, 4.0, 5.0, 3.0, 0.5, 0.02, 0.01, 0.03, 0.5, 0.4, 0.3],
+        [1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.01, 0.03, 0.02, 0.4, 0.3, 0.5],
+        [2.0, 2.0, 0.0, 0.0, 0.0, 2.0, 3.0, 0.04, 0.03, 0.05, 0.3, 0.5, 0.4],
+        [2.0, 2.0, 0.0, 0.0, 0.0, 2.0, 3.0, 0.03, 0.05, 0.04, 0.2, 0.1, 0.3],
+        [5.0, 4.0, 3.0, 2.0, 0.1, 0.4, 0.3, 0.05, 0.04, 0.03, 0.1, 0.3, 0.2],
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ class Problem(Presets):
         If N < 5 (the fourth differences need five points), NS < 1, or dt is not positive.
     """
 
-    N: int            # grid points in each direction, boundaries included
-    NS: int = 200     # time steps
+    N: int  # grid points in each direction, boundaries included
+    NS: int = 200  # time steps
     dt: float = 8e-4  # length of a time step, in the benchmark's units of time
 
     PRESETS: ClassVar = {

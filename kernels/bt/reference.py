@@ -31,12 +31,13 @@ def _convective(u, axis):
 def _viscous(u, axis):
     """What the viscous terms take second differences of, times h²."""
     velocity = u[..., 1:4] / u[..., :1]
-    speed2 = (velocity ** 2).sum(axis=-1)
+    speed2 = (velocity**2).sum(axis=-1)
     terms = np.zeros_like(u)
     terms[..., 1:4] = C3C4 * velocity
     terms[..., 1 + axis] *= FOUR_THIRDS
-    terms[..., 4] = (0.5 * C3C4 * (1.0 - C1 * C1) * speed2 + C3C4 / 6.0 * velocity[..., axis] ** 2
-                     + C1345 * u[..., 4] / u[..., 0])
+    terms[..., 4] = (
+        0.5 * C3C4 * (1.0 - C1 * C1) * speed2 + C3C4 / 6.0 * velocity[..., axis] ** 2 + C1345 * u[..., 4] / u[..., 0]
+    )
     return terms
 
 
@@ -75,8 +76,7 @@ def spatial_operator(u):
         flux, viscous = _convective(u, axis), _viscous(u, axis)
         inner -= (_shifted(flux, axis, 1) - _shifted(flux, axis, -1)) / (2 * h)
         diffused = viscous + SECOND[axis] * u
-        inner += (_shifted(diffused, axis, 1) - 2 * _shifted(diffused, axis, 0)
-                  + _shifted(diffused, axis, -1)) / h ** 2
+        inner += (_shifted(diffused, axis, 1) - 2 * _shifted(diffused, axis, 0) + _shifted(diffused, axis, -1)) / h**2
         inner -= FOURTH * _fourth_difference(u, axis)
     return total
 
@@ -96,7 +96,7 @@ def flux_jacobian(u, axis):
     rho, energy = u[..., 0], u[..., 4] / u[..., 0]
     velocity = u[..., 1:4] / rho[..., None]
     normal = velocity[..., axis]
-    q = 0.5 * (velocity ** 2).sum(axis=-1)
+    q = 0.5 * (velocity**2).sum(axis=-1)
     jacobian = np.zeros((*u.shape, 5))
     jacobian[..., 0, 1 + axis] = 1.0
     for m in range(3):
@@ -124,7 +124,7 @@ def viscous_jacobian(u, axis):
         jacobian[..., 1 + m, 0] = -factors[m] * velocity[..., m] / rho
         jacobian[..., 1 + m, 1 + m] = factors[m] / rho
         jacobian[..., 4, 1 + m] = (factors[m] - C1345) * velocity[..., m] / rho
-    jacobian[..., 4, 0] = -(((factors - C1345) * velocity ** 2).sum(axis=-1) + C1345 * energy) / rho
+    jacobian[..., 4, 0] = -(((factors - C1345) * velocity**2).sum(axis=-1) + C1345 * energy) / rho
     jacobian[..., 4, 4] = C1345 / rho
     return jacobian
 
@@ -140,7 +140,7 @@ def solve_lines(u, rhs, axis, dt):
     right = np.moveaxis(rhs, 2 - axis, 0)[:, 1:-1, 1:-1]
     identity = np.eye(5)
     convect = dt / (2 * h) * flux_jacobian(lines, axis)
-    diffuse = dt / h ** 2 * (viscous_jacobian(lines, axis) + SECOND[axis] * identity)
+    diffuse = dt / h**2 * (viscous_jacobian(lines, axis) + SECOND[axis] * identity)
     upper = np.zeros((points, *lines.shape[1:], 5))
     for n in range(1, points - 1):
         below = -convect[n - 1] - diffuse[n - 1]
@@ -174,5 +174,4 @@ def norms(u, force):
     inner = (u.shape[0] - 2) ** 3
     residual = spatial_operator(u) + force
     error = u - exact_solution(u.shape[0])
-    return (np.sqrt((residual ** 2).sum(axis=(0, 1, 2)) / inner),
-            np.sqrt((error ** 2).sum(axis=(0, 1, 2)) / inner))
+    return (np.sqrt((residual**2).sum(axis=(0, 1, 2)) / inner), np.sqrt((error**2).sum(axis=(0, 1, 2)) / inner))

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from kernels._resources import require_memory, require_threads
-from kernels._team import numba_threads
-from kernels._vector import LANES
 from kernels.bt.differences import weights
 from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
 from kernels.bt.state import Layout, State
 from kernels.bt.step import planes, rows, team, work_size
+from kernels.runtime.resources import require_memory, require_threads
+from kernels.runtime.threads import numba_threads
+from kernels.runtime.vector import LANES
 
 
 def _scratch(threads: int, size: int) -> np.ndarray:
@@ -16,7 +16,7 @@ def _scratch(threads: int, size: int) -> np.ndarray:
     stride = LANES * (-(-size // LANES) + 1)
     raw = np.zeros(threads * stride + LANES)
     skip = -raw.ctypes.data % 64 // 8
-    return raw[skip:skip + threads * stride].reshape(threads, stride)
+    return raw[skip : skip + threads * stride].reshape(threads, stride)
 
 
 class Stepper:
@@ -37,7 +37,8 @@ class Stepper:
         self.state, self.threads = state, threads
         self._shape = grid.base, grid.plane, grid.row, grid.N
         self._across, self._along_z = (
-            (state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis]) for axis in (0, 2))
+            (state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis]) for axis in (0, 2)
+        )
         self._work = _scratch(threads, work_size(grid.N))
 
     def _planes(self, solve: bool) -> None:

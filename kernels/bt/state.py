@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels._contract import require_range
-from kernels._jit import kernel
-from kernels._vector import LANES
+from kernels.contract import require_range
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import LANES
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class Layout:
     """
 
     N: int
-    row: int    # doubles from one component to the next
+    row: int  # doubles from one component to the next
     plane: int  # doubles from one k to the next
-    base: int   # doubles before the first point, which neighbours of edge points may read
-    size: int   # doubles in all
+    base: int  # doubles before the first point, which neighbours of edge points may read
+    size: int  # doubles in all
 
     @classmethod
     def of(cls, points: int) -> "Layout":
@@ -34,14 +34,14 @@ class Layout:
         """Flat array filled with ``value`` that begins on a cache line, every page touched."""
         raw = np.empty(self.size + LANES)
         skip = -raw.ctypes.data % 64 // 8
-        array = raw[skip:skip + self.size]
+        array = raw[skip : skip + self.size]
         array[:] = value
         return array
 
     def view(self, array: np.ndarray) -> np.ndarray:
         """View [k, j, m, i] of a flat array, without the padding."""
-        rows = array[self.base:self.base + self.N * self.plane].reshape(self.N, self.plane)
-        return rows[:, :self.N * 5 * self.row].reshape(self.N, self.N, 5, self.row)[..., :self.N]
+        rows = array[self.base : self.base + self.N * self.plane].reshape(self.N, self.plane)
+        return rows[:, : self.N * 5 * self.row].reshape(self.N, self.N, 5, self.row)[..., : self.N]
 
 
 @dataclass
@@ -54,19 +54,22 @@ class State:
 
     layout: Layout
     dt: float
-    u: np.ndarray        # solution; padding is 1, so that lanes beyond the grid stay finite
-    rhs: np.ndarray      # right-hand side, then the update
+    u: np.ndarray  # solution; padding is 1, so that lanes beyond the grid stay finite
+    rhs: np.ndarray  # right-hand side, then the update
     forcing: np.ndarray  # dt · forcing
-    start: np.ndarray    # initial field
+    start: np.ndarray  # initial field
     ready: bool = False
 
 
 def _check_serial(state: State, field: np.ndarray, name: str) -> None:
     shape = (state.layout.N,) * 3 + (5,)
-    if not isinstance(field, np.ndarray) or field.shape != shape or field.dtype != np.float64 \
-            or not field.flags.c_contiguous:
-        raise ValueError(f"{name} must be a C-contiguous float64 array of shape {shape}, "
-                         "indexed [k, j, i, m]")
+    if (
+        not isinstance(field, np.ndarray)
+        or field.shape != shape
+        or field.dtype != np.float64
+        or not field.flags.c_contiguous
+    ):
+        raise ValueError(f"{name} must be a C-contiguous float64 array of shape {shape}, indexed [k, j, i, m]")
 
 
 @kernel

@@ -3,10 +3,10 @@
 import numpy as np
 from numba import prange
 
-from kernels._jit import FINITE, kernel
-from kernels._vector import LANES, load, spread, store, transpose
 from kernels.bt.differences import differences
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
+from kernels.runtime.jit import FINITE, kernel
+from kernels.runtime.vector import LANES, load, spread, store, transpose
 
 _V = np.uint64(LANES)
 _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN = (np.uint64(n) for n in range(8))
@@ -35,10 +35,16 @@ def _scratch(work, points):
 @kernel(inline=True)
 def _turn(source, start, rows, target, place, columns):
     """Write the 8×8 block source[start + r·rows + c] to target[place + c·columns + r]."""
-    r = transpose(load(source, start), load(source, start + rows), load(source, start + _TWO * rows),
-                  load(source, start + _THREE * rows), load(source, start + _FOUR * rows),
-                  load(source, start + _FIVE * rows), load(source, start + _SIX * rows),
-                  load(source, start + _SEVEN * rows))
+    r = transpose(
+        load(source, start),
+        load(source, start + rows),
+        load(source, start + _TWO * rows),
+        load(source, start + _THREE * rows),
+        load(source, start + _FOUR * rows),
+        load(source, start + _FIVE * rows),
+        load(source, start + _SIX * rows),
+        load(source, start + _SEVEN * rows),
+    )
     store(target, place, r[0])
     store(target, place + columns, r[1])
     store(target, place + _TWO * columns, r[2])
@@ -54,7 +60,7 @@ def _turn_back(tile, rhs, at, line, row, points, fresh, stop, block):
     """Write lanes ``fresh <= lane < stop`` of a solved tile into their rows, zero on the boundary."""
     zero = spread(0.0)
     groups = (points + _V - _ONE) // _V
-    for m in range(line // row):    # five; the constant would be unrolled, with ten copies of the block
+    for m in range(line // row):  # five; the constant would be unrolled, with ten copies of the block
         store(tile, m * _V, zero)
         for i in range(points - _ONE, groups * _V):
             store(tile, i * _TILE + m * _V, zero)
@@ -92,11 +98,11 @@ def planes(u, rhs, base, plane, row, points, dt, table, second, solve, work, fir
                     source, target = place + m * row + group * _V, group * _V * _TILE + m * _V
                     _turn(u, source, line, tile_u, target, _TILE)
                     _turn(rhs, source, line, tile_r, target, _TILE)
-            differences(tile_u, tile_r, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, table,
-                        _ZERO)
+            differences(tile_u, tile_r, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, table, _ZERO)
             if solve:
-                eliminate(tile_u, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, second, upper,
-                          ring, _ZERO)
+                eliminate(
+                    tile_u, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, second, upper, ring, _ZERO
+                )
                 substitute(tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, upper)
             stop = min(_V, points - _ONE - start)
             _turn_back(tile_r, rhs, place, line, row, points, j - start, stop, block)

@@ -22,18 +22,14 @@ from typing import ClassVar
 import numpy as np
 
 from kernels import bt
-from kernels._contract import Check, Presets, Work, require_range
-from kernels._resources import require_threads
-from kernels._team import run_team
 from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
-from kernels.files.formulas import overhead, require_schedule, solution_bytes, transfer_rate
-from kernels.files.layout import checksum
-from kernels.files.pending import WorkFolder
-from kernels.files.solution import SolutionWriter
-from kernels.files.verification import (
+from kernels.contract import Check, Presets, Work, require_range
+from kernels.files.format.layout import checksum
+from kernels.files.format.solution import SolutionWriter
+from kernels.files.format.verification import (
     EPSILON,
     checksum_check,
     compare_diagonals,
@@ -41,9 +37,13 @@ from kernels.files.verification import (
     mean_error_checks,
     verify_file,
 )
+from kernels.files.formulas import overhead, require_schedule, solution_bytes, transfer_rate
+from kernels.files.pending import WorkFolder
 from kernels.files.ways import require_way
+from kernels.runtime.resources import require_threads
+from kernels.runtime.threads import run_team
 
-SMALLEST_N = 5   # the fourth differences of BT need five points
+SMALLEST_N = 5  # the fourth differences of BT need five points
 _TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
 
 
@@ -51,15 +51,15 @@ _TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
 class Problem(Presets):
     """One run of the benchmark.  N, NS and IW are the report's symbols."""
 
-    N: int = 12                  # grid points in each direction
-    NS: int = 60                 # time steps
-    IW: int = 10                 # time steps between two writes of U
-    way: str = "positioned"      # way of writing, see ``ways.NAMES``
-    asynchronous: bool = False   # double buffering: a second thread writes while the solver goes on
-    fsync: bool = False          # T_T includes waiting for the device
-    direct: bool = False         # O_DIRECT, past the page cache
-    dt: float | None = None      # time step; None: NPB's for this N, else 0.0008
-    folder: str | None = None    # where to write; None: the system's temporary folder
+    N: int = 12  # grid points in each direction
+    NS: int = 60  # time steps
+    IW: int = 10  # time steps between two writes of U
+    way: str = "positioned"  # way of writing, see ``ways.NAMES``
+    asynchronous: bool = False  # double buffering: a second thread writes while the solver goes on
+    fsync: bool = False  # T_T includes waiting for the device
+    direct: bool = False  # O_DIRECT, past the page cache
+    dt: float | None = None  # time step; None: NPB's for this N, else 0.0008
+    folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
         "quick": {},
@@ -73,7 +73,7 @@ class Problem(Presets):
         require_range("N", self.N, SMALLEST_N, 1000, "grid points")
         require_schedule(self.NS, self.IW)
         require_way(self.way, self.direct)
-        bt.Problem(self.N, self.NS, self._time_step)   # refuses a time step that makes no sense
+        bt.Problem(self.N, self.NS, self._time_step)  # refuses a time step that makes no sense
 
     @property
     def solver(self) -> bt.Problem:
@@ -138,9 +138,11 @@ def setup(problem: Problem, seed: int = 0) -> bt.State:
 
 def _serial(state: bt.State, threads: int):
     """A function that fills an array (N, N, N, 5) with U, k-planes shared out over ``threads``."""
+
     def fill(out: np.ndarray) -> None:
         planes = out.shape[0]
         run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
+
     return fill
 
 
@@ -155,14 +157,24 @@ def compute(problem: Problem, state: bt.State, threads: int = 1) -> float:
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     base = Path(problem.folder or tempfile.gettempdir())
     keep = WorkFolder(base, "application-io")
-    path = keep.path / ("solution.zarr" if problem.way == "zarr" else
-                        "solution.nc" if problem.way == "netcdf" else "solution.nht1")
+    path = keep.path / (
+        "solution.zarr" if problem.way == "zarr" else "solution.nc" if problem.way == "netcdf" else "solution.nht1"
+    )
     bt.reset(state)
     fill = _serial(state, threads)
     try:
-        with SolutionWriter(path, problem.N, problem.NS, problem.IW, problem.way, problem.asynchronous,
-                            problem.fsync, problem.direct, staged=True) as writer:
-            bt.pack(state, np.empty(writer.layout.shape), 0, 0)   # compiled before the clock starts
+        with SolutionWriter(
+            path,
+            problem.N,
+            problem.NS,
+            problem.IW,
+            problem.way,
+            problem.asynchronous,
+            problem.fsync,
+            problem.direct,
+            staged=True,
+        ) as writer:
+            bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
 
             def on_step(step, _):
                 if step % problem.IW == 0:
@@ -176,9 +188,19 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     except BaseException:
         keep.close()
         raise
-    return Result(T_T, transfer_rate(problem.N, problem.NS, problem.IW, T_T), np.array(writer.stalls),
-                  np.array(writer.transfer_seconds), writer.open_seconds, writer.finish_seconds, published,
-                  checksum(bt.solution(state)), writer.filesystem, path, keep)
+    return Result(
+        T_T,
+        transfer_rate(problem.N, problem.NS, problem.IW, T_T),
+        np.array(writer.stalls),
+        np.array(writer.transfer_seconds),
+        writer.open_seconds,
+        writer.finish_seconds,
+        published,
+        checksum(bt.solution(state)),
+        writer.filesystem,
+        path,
+        keep,
+    )
 
 
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
@@ -244,7 +266,8 @@ def verify(problem: Problem, result: Result, known: np.ndarray | None = None) ->
         residual = bt.residual_norm(read_back)
         checks += [
             Check.relative(f"residual norm {m + 1} of the last dump read back", value, expected, EPSILON)
-            for m, (value, expected) in enumerate(zip(residual, published.residual, strict=True))]
+            for m, (value, expected) in enumerate(zip(residual, published.residual, strict=True))
+        ]
     return checks
 
 
@@ -261,15 +284,16 @@ class Overhead:
     label: str
     problem: Problem
     threads: int
-    T_T: np.ndarray             # seconds, every sample
-    T_C: np.ndarray             # seconds of the same code without writing, every sample
-    R_IO: float                 # bytes per second, from the smallest T_T
-    zeta: dict[str, float]      # from the smallest T_T; keys as given, and "same code"
+    T_T: np.ndarray  # seconds, every sample
+    T_C: np.ndarray  # seconds of the same code without writing, every sample
+    R_IO: float  # bytes per second, from the smallest T_T
+    zeta: dict[str, float]  # from the smallest T_T; keys as given, and "same code"
     result: Result
 
 
-def measure(problems: Mapping[str, Problem], threads: int = 1, rounds: int = 1,
-            best: Mapping[str, float] | None = None) -> list[Overhead]:
+def measure(
+    problems: Mapping[str, Problem], threads: int = 1, rounds: int = 1, best: Mapping[str, float] | None = None
+) -> list[Overhead]:
     """T_T of several problems of one size, and T_C of the same code, taking turns.
 
     Parameters
@@ -308,8 +332,17 @@ def measure(problems: Mapping[str, Problem], threads: int = 1, rounds: int = 1,
         if failed:
             raise RuntimeError(f"the file written by {label!r} does not verify: {failed[0]}")
         least = min(T_T[label])
-        zeta = {name: overhead(least, seconds)
-                for name, seconds in {"same code": min(T_C), **(best or {})}.items()}
-        lines.append(Overhead(label, problem, threads, np.array(T_T[label]), np.array(T_C),
-                              transfer_rate(problem.N, problem.NS, problem.IW, least), zeta, results[label]))
+        zeta = {name: overhead(least, seconds) for name, seconds in {"same code": min(T_C), **(best or {})}.items()}
+        lines.append(
+            Overhead(
+                label,
+                problem,
+                threads,
+                np.array(T_T[label]),
+                np.array(T_C),
+                transfer_rate(problem.N, problem.NS, problem.IW, least),
+                zeta,
+                results[label],
+            )
+        )
     return lines

@@ -8,8 +8,24 @@ from pathlib import Path
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 #: Filesystems reached over a network or shared between nodes.
-SHARED = frozenset({"nfs", "nfs4", "lustre", "gpfs", "beegfs", "ceph", "cifs", "smb3", "9p", "virtiofs",
-                    "fuse.sshfs", "afs", "pvfs2", "wekafs"})
+SHARED = frozenset(
+    {
+        "nfs",
+        "nfs4",
+        "lustre",
+        "gpfs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "smb3",
+        "9p",
+        "virtiofs",
+        "fuse.sshfs",
+        "afs",
+        "pvfs2",
+        "wekafs",
+    }
+)
 ALIGNMENT = 4096  # bytes; a multiple of every logical block size in use, and the page size
 
 
@@ -69,8 +85,10 @@ def require_direct(folder) -> None:
     """``OSError`` with a remedy unless files in ``folder`` can be opened with O_DIRECT."""
     reason = direct_refusal(folder)
     if reason:
-        raise OSError(errno.EOPNOTSUPP, f"direct = True is not possible in {folder}: {reason}; "
-                      "use direct = False or a folder on a local disk")
+        raise OSError(
+            errno.EOPNOTSUPP,
+            f"direct = True is not possible in {folder}: {reason}; use direct = False or a folder on a local disk",
+        )
 
 
 def describe(folder, direct: bool = False, fsync: bool = False) -> dict:

@@ -4,10 +4,10 @@ Symbols are the report's: N points in each direction, NS time steps, IW steps be
 w bytes a word, T_T elapsed time with writing, T_C elapsed time without.
 """
 
-from kernels._contract import require_range
+from kernels.contract import require_range
 
-COMPONENTS = 5   # conserved variables a grid point
-WORD = 8         # bytes of a 64-bit word
+COMPONENTS = 5  # conserved variables a grid point
+WORD = 8  # bytes of a 64-bit word
 
 #: N: (NS, IW) of the report's Table 1
 TABLE_1 = {12: (60, 10), 64: (200, 5), 102: (200, 5)}
@@ -24,8 +24,10 @@ def require_schedule(NS: int, IW: int) -> int:
     require_range("NS", NS, 1, 10**9, "time steps")
     require_range("IW", IW, 1, NS, "time steps")
     if NS % IW:
-        raise ValueError(f"IW = {IW} does not divide NS = {NS}, so the last {NS % IW} steps would not be "
-                         "written; choose an IW that divides NS")
+        raise ValueError(
+            f"IW = {IW} does not divide NS = {NS}, so the last {NS % IW} steps would not be "
+            "written; choose an IW that divides NS"
+        )
     return NS // IW
 
 
@@ -74,5 +76,5 @@ def overlap_efficiency(T_T: float, T_C: float, T_W: float) -> float:
     """
     if not T_W > 0:
         raise ValueError(f"T_W = {T_W!r} s must be a positive transfer time")
-    overhead(T_T, T_C)   # refuses times that make no sense
+    overhead(T_T, T_C)  # refuses times that make no sense
     return 1 - (T_T - T_C) / T_W

@@ -17,22 +17,34 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Check, Presets, Work, require_range
-from kernels._resources import require_disk, require_memory
+from kernels.contract import Check, Presets, Work, require_range
 from kernels.files.filesystem import describe
+from kernels.files.format.layout import (
+    DTYPE,
+    Layout,
+    SolutionError,
+    checksum,
+    open_solution,
+    require_checksums,
+)
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
-from kernels.files.layout import DTYPE, Layout, SolutionError, checksum, open_solution, require_checksums
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import preallocate, pwrite_all
+from kernels.runtime.resources import require_disk, require_memory
 
 _ELEMENT = COMPONENTS * WORD
-_PATIENCE = 600.0   # seconds after which a silent worker is given up
+_PATIENCE = 600.0  # seconds after which a silent worker is given up
 
 
 def process_grid(P: int) -> tuple[int, int, int]:
     """P as a product of three factors as equal as can be, ascending: processes along i, j, k."""
-    choices = [(a, b, P // (a * b)) for a in range(1, P + 1) if P % a == 0
-               for b in range(a, P // a + 1) if (P // a) % b == 0 and P // (a * b) >= b]
+    choices = [
+        (a, b, P // (a * b))
+        for a in range(1, P + 1)
+        if P % a == 0
+        for b in range(a, P // a + 1)
+        if (P // a) % b == 0 and P // (a * b) >= b
+    ]
     return min(choices, key=lambda grid: grid[2] - grid[0])
 
 
@@ -59,12 +71,12 @@ def field_values(N: int, dump: int, i: tuple[int, int], j: tuple[int, int], k: t
 class Problem(Presets):
     """P processes write ``dumps`` dumps of U (5×N×N×N) for each group size."""
 
-    N: int = 24                 # grid points in each direction
-    P: int = 4                  # processes
-    dumps: int = 2              # dumps a file
+    N: int = 24  # grid points in each direction
+    P: int = 4  # processes
+    dumps: int = 2  # dumps a file
     groups: tuple[int, ...] = ()  # group sizes g; empty: 1, 2, 4 … P
-    fsync: bool = False         # wait for the device inside the time
-    folder: str | None = None   # where to write; None: the system's temporary folder
+    fsync: bool = False  # wait for the device inside the time
+    folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
         "quick": {},
@@ -77,8 +89,10 @@ class Problem(Presets):
         require_range("P", self.P, 1, 256, "processes")
         require_range("dumps", self.dumps, 1, 1000)
         if max(process_grid(self.P)) > self.N:
-            raise ValueError(f"P = {self.P} processes cannot each hold a part of N = {self.N} points in "
-                             "every direction; choose fewer processes")
+            raise ValueError(
+                f"P = {self.P} processes cannot each hold a part of N = {self.N} points in "
+                "every direction; choose fewer processes"
+            )
         for g in self.groups:
             require_range("g", g, 1, self.P, "processes")
 
@@ -113,7 +127,7 @@ def _worker(rank, problem, connection, barrier, gates):
             handle = os.open(path, os.O_WRONLY)
             try:
                 barrier.wait(_PATIENCE)
-                start = time.perf_counter()   # one clock for all processes of a machine
+                start = time.perf_counter()  # one clock for all processes of a machine
                 for dump, part in enumerate(parts):
                     with gates[g]:
                         _write_box(handle, layout, dump, part, limits)
@@ -140,7 +154,7 @@ class Team:
     """The P processes of a problem, started once and used for every group size."""
 
     def __init__(self, problem: Problem):
-        context = multiprocessing.get_context("spawn")   # forking after threads exist is not safe
+        context = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
         self.problem = problem
         self.barrier = context.Barrier(problem.P)
         gates = {g: context.Semaphore(g) for g in problem.sizes}
@@ -148,8 +162,7 @@ class Team:
         self._finalizer = weakref.finalize(self, _stop, self.connections, self.processes)
         for rank in range(problem.P):
             here, there = context.Pipe()
-            process = context.Process(target=_worker, args=(rank, problem, there, self.barrier, gates),
-                                      daemon=True)
+            process = context.Process(target=_worker, args=(rank, problem, there, self.barrier, gates), daemon=True)
             process.start()
             there.close()
             self.connections.append(here)
@@ -161,8 +174,7 @@ class Team:
         try:
             answers = [connection.recv() for connection in self.connections]
         except EOFError:
-            raise RuntimeError("a writing process ended unexpectedly; "
-                               "what it said is on standard error") from None
+            raise RuntimeError("a writing process ended unexpectedly; what it said is on standard error") from None
         errors = [answer for answer in answers if isinstance(answer, str)]
         if errors:
             self.barrier.reset()
@@ -202,8 +214,10 @@ def _stop(connections, processes) -> None:
 
 def setup(problem: Problem, seed: int = 0) -> Team:
     """Start the processes, each with its part of U in memory (``seed`` is not used)."""
-    require_memory(problem.dumps * dump_bytes(problem.N) + problem.P * 40 * 2**20,
-                   f"{problem.P} writing processes with N = {problem.N}")
+    require_memory(
+        problem.dumps * dump_bytes(problem.N) + problem.P * 40 * 2**20,
+        f"{problem.P} writing processes with N = {problem.N}",
+    )
     return Team(problem)
 
 

@@ -145,15 +145,17 @@ class WorkFolder:
     def __init__(self, base, name: str):
         base = Path(tempfile.gettempdir() if base is None else base)
         if not base.is_dir():
-            raise FileNotFoundError(errno.ENOENT,
-                                    f"the folder {base} does not exist; make it or choose another")
+            raise FileNotFoundError(errno.ENOENT, f"the folder {base} does not exist; make it or choose another")
         try:
             self._pending = Pending(base / name)
             self.path = self._pending.part
             self.path.mkdir()
         except OSError as error:
-            raise type(error)(error.errno, f"the folder {base} cannot take files "
-                              f"({os.strerror(error.errno)}); choose a folder that can be written") from None
+            raise type(error)(
+                error.errno,
+                f"the folder {base} cannot take files "
+                f"({os.strerror(error.errno)}); choose a folder that can be written",
+            ) from None
         self._finalizer = weakref.finalize(self, self._pending.discard)
 
     def close(self) -> None:

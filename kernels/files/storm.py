@@ -20,34 +20,34 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Check, Presets, Work, require_range
-from kernels._resources import require_disk, require_memory, require_threads
+from kernels.contract import Check, Presets, Work, require_range
 from kernels.files.filesystem import describe
 from kernels.files.pending import WorkFolder
 from kernels.files.syscalls import touch_files
 from kernels.files.ways import preallocate, write_all
+from kernels.runtime.resources import require_disk, require_memory, require_threads
 
 try:
     import resource
-except ImportError:   # not a POSIX system
+except ImportError:  # not a POSIX system
     resource = None
 
 READ_BY_EVERY_TASK = ("dirlist", "namelist_1", "namelist_2")
 WRITTEN_BY_MASTER = "ncf"
-VARIANTS = ("before", "after")   # with the small files, without them
+VARIANTS = ("before", "after")  # with the small files, without them
 
 
 @dataclass(frozen=True)
 class Problem(Presets):
     """``steps`` output steps of ``files`` records; ``tasks`` tasks that touch the small files."""
 
-    steps: int = 5               # output steps
-    files: int = 12              # output files, one record each a step
-    tasks: int = 24              # tasks that open, read and close the small files
-    record_bytes: int = 65536    # bytes of one record (a scale of its own; see ``full_record_bytes``)
-    small_bytes: int = 4096      # bytes of a small file (an assumption: the report has no sizes)
-    fsync: bool = False          # every step waits for the device
-    folder: str | None = None    # where to write; None: the system's temporary folder
+    steps: int = 5  # output steps
+    files: int = 12  # output files, one record each a step
+    tasks: int = 24  # tasks that open, read and close the small files
+    record_bytes: int = 65536  # bytes of one record (a scale of its own; see ``full_record_bytes``)
+    small_bytes: int = 4096  # bytes of a small file (an assumption: the report has no sizes)
+    fsync: bool = False  # every step waits for the device
+    folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
         "quick": {},
@@ -63,14 +63,12 @@ class Problem(Presets):
         require_range("small_bytes", self.small_bytes, 1, 2**24, "bytes")
 
 
-def small_file_sets(steps: int, tasks: int, by_task: int = len(READ_BY_EVERY_TASK),
-                    by_master: int = 1) -> int:
+def small_file_sets(steps: int, tasks: int, by_task: int = len(READ_BY_EVERY_TASK), by_master: int = 1) -> int:
     """Sets of open, read or write, close of small files: steps × (tasks × by_task + by_master)."""
     return steps * (tasks * by_task + by_master)
 
 
-def implied_tasks(sets: float, steps: int, by_task: int = len(READ_BY_EVERY_TASK),
-                  by_master: int = 1) -> float:
+def implied_tasks(sets: float, steps: int, by_task: int = len(READ_BY_EVERY_TASK), by_master: int = 1) -> float:
     """Tasks that would make ``sets`` in ``steps`` output steps: the inverse of ``small_file_sets``."""
     return (sets / steps - by_master) / by_task
 
@@ -133,7 +131,7 @@ def _touch_small(paths: list[Path], names: np.ndarray, tasks: int, nbytes: int) 
     counts, buffer = np.zeros(3, np.int64), np.zeros(nbytes, np.uint8)
     failed = touch_files(names, tasks, os.O_RDONLY, buffer, counts)
     if failed >= 0:
-        paths[failed].read_bytes()   # the same again: this time Python raises the error
+        paths[failed].read_bytes()  # the same again: this time Python raises the error
         raise OSError(errno.EIO, f"{paths[failed]} could not be opened or read once")
     return counts
 
@@ -186,8 +184,9 @@ class _Variant:
 
     def _storm(self, step: int) -> None:
         problem = self.problem
-        counts = sum(self.pool.map(
-            lambda share: _touch_small(self.small, self.names, share, problem.small_bytes), self.shares))
+        counts = sum(
+            self.pool.map(lambda share: _touch_small(self.small, self.names, share, problem.small_bytes), self.shares)
+        )
         handle = os.open(self.folder / WRITTEN_BY_MASTER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         write_all(handle, b"x" * problem.small_bytes)
         os.close(handle)
@@ -222,13 +221,11 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
     require_threads(threads)
     base = Path(problem.folder or tempfile.gettempdir())
     keep = WorkFolder(base, "output-steps")
-    require_disk(base, len(VARIANTS) * problem.steps * problem.files * problem.record_bytes,
-                 "the output steps")
+    require_disk(base, len(VARIANTS) * problem.steps * problem.files * problem.record_bytes, "the output steps")
     record = state.copy()
     for repeat in range(repeats):
         with ThreadPoolExecutor(threads) as pool:
-            variants = {name: _Variant(problem, keep.path / f"{name}-{repeat}", pool, threads)
-                        for name in VARIANTS}
+            variants = {name: _Variant(problem, keep.path / f"{name}-{repeat}", pool, threads) for name in VARIANTS}
             seconds = {name: np.empty(problem.steps) for name in VARIANTS}
             small = np.empty(problem.steps)
             try:
@@ -245,19 +242,27 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
                 for variant in variants.values():
                     variant.close()
     return Result(
-        seconds, small, *({name: getattr(variant, what) for name, variant in variants.items()}
-                          for what in ("calls", "system", "user", "kernel")),
+        seconds,
+        small,
+        *(
+            {name: getattr(variant, what) for name, variant in variants.items()}
+            for what in ("calls", "system", "user", "kernel")
+        ),
         describe(base, fsync=problem.fsync),
-        {name: variant.folder for name, variant in variants.items()}, keep)
+        {name: variant.folder for name, variant in variants.items()},
+        keep,
+    )
 
 
 def reference(problem: Problem, state: np.ndarray) -> dict[str, dict[str, int]]:
     """The calls of both variants, by arithmetic."""
     sets = small_file_sets(problem.steps, problem.tasks)
     records = problem.steps * problem.files
-    reads = 2 * problem.steps * problem.tasks * len(READ_BY_EVERY_TASK)   # the data and the end of file
-    return {"before": {"open": sets, "read": reads, "write": records + problem.steps, "close": sets},
-            "after": {"open": 0, "read": 0, "write": records, "close": 0}}
+    reads = 2 * problem.steps * problem.tasks * len(READ_BY_EVERY_TASK)  # the data and the end of file
+    return {
+        "before": {"open": sets, "read": reads, "write": records + problem.steps, "close": sets},
+        "after": {"open": 0, "read": 0, "write": records, "close": 0},
+    }
 
 
 def _misplaced(problem: Problem, folder: Path) -> int:
@@ -284,16 +289,25 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         for call, count in expected[name].items():
             checks.append(Check.near(f"{name}: {call} calls", result.calls[name][call], count, 0))
         kernel = result.kernel_calls[name]
-        if kernel is not None:   # other threads of the process may add to it
+        if kernel is not None:  # other threads of the process may add to it
             for call in kernel:
                 least = expected[name][call]
-                checks.append(Check(f"{name}: {call} calls the kernel counted, at least", float(kernel[call]),
-                                    float(least), 0.0, kernel[call] >= least))
+                checks.append(
+                    Check(
+                        f"{name}: {call} calls the kernel counted, at least",
+                        float(kernel[call]),
+                        float(least),
+                        0.0,
+                        kernel[call] >= least,
+                    )
+                )
     return checks
 
 
 def work(problem: Problem) -> Work:
     """Bytes of both variants: records, and the small files of the first."""
     records = len(VARIANTS) * problem.steps * problem.files * problem.record_bytes
-    return Work(bytes_read=problem.steps * problem.tasks * len(READ_BY_EVERY_TASK) * problem.small_bytes,
-                bytes_written=records + problem.steps * problem.small_bytes)
+    return Work(
+        bytes_read=problem.steps * problem.tasks * len(READ_BY_EVERY_TASK) * problem.small_bytes,
+        bytes_written=records + problem.steps * problem.small_bytes,
+    )

@@ -7,7 +7,7 @@ thread at a time prepare the next call.
 import numpy as np
 from numba.core import types
 
-from kernels._jit import kernel
+from kernels.runtime.jit import kernel
 
 _write = types.ExternalFunction("write", types.intp(types.int32, types.uintp, types.uintp))
 _read = types.ExternalFunction("read", types.intp(types.int32, types.uintp, types.uintp))

@@ -13,10 +13,10 @@ import struct
 
 import numpy as np
 
-from kernels._contract import require_choice
+from kernels.contract import require_choice
 from kernels.files.filesystem import ALIGNMENT, require_direct
+from kernels.files.format.layout import DTYPE, HEADER_BYTES, Layout
 from kernels.files.formulas import COMPONENTS, WORD
-from kernels.files.layout import DTYPE, HEADER_BYTES, Layout
 
 
 def _bytes(u: np.ndarray) -> memoryview:
@@ -28,7 +28,7 @@ def write_all(handle: int, data) -> None:
     """``write`` until everything is written (the system may take less than it is given)."""
     data = memoryview(data)
     while data:
-        data = data[os.write(handle, data):]
+        data = data[os.write(handle, data) :]
 
 
 def pwrite_all(handle: int, data, offset: int) -> None:
@@ -43,7 +43,7 @@ def preallocate(handle: int, nbytes: int) -> None:
     """Reserve ``nbytes`` for the file, so that a full disk shows now and not at the last dump."""
     try:
         os.posix_fallocate(handle, 0, nbytes)
-    except AttributeError:          # not every system has the call
+    except AttributeError:  # not every system has the call
         os.ftruncate(handle, nbytes)
     except OSError as error:
         if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
@@ -86,7 +86,7 @@ class DirectStream:
     def _stage(self, data: np.ndarray, most: int) -> np.ndarray:
         """Put at most ``most`` bytes into the buffer; returns the rest of ``data``."""
         part = min(data.size, most)
-        np.copyto(self.stage[self.filled:self.filled + part], data[:part])
+        np.copyto(self.stage[self.filled : self.filled + part], data[:part])
         self.filled += part
         return data[part:]
 
@@ -94,13 +94,13 @@ class DirectStream:
         whole = self.filled - self.filled % ALIGNMENT
         write_all(self.handle, self.stage[:whole])
         rest = self.filled - whole
-        self.stage[:rest] = self.stage[whole:self.filled]
+        self.stage[:rest] = self.stage[whole : self.filled]
         self.filled = rest
 
     def finish(self) -> None:
         """Write the last block padded, then cut the file to its length."""
         pad = -self.filled % ALIGNMENT
-        self.stage[self.filled:self.filled + pad] = 0
+        self.stage[self.filled : self.filled + pad] = 0
         self.filled += pad
         self._flush()
         os.ftruncate(self.handle, self.length)
@@ -111,21 +111,21 @@ def dump_buffer(layout: Layout) -> np.ndarray:
     size = int(np.prod(layout.shape)) * DTYPE.itemsize
     raw = np.empty(size + 2 * ALIGNMENT, np.uint8)
     raw[:] = 0
-    return raw[-raw.ctypes.data % ALIGNMENT:]
+    return raw[-raw.ctypes.data % ALIGNMENT :]
 
 
 def place_dump(buffer: np.ndarray, layout: Layout, index: int) -> np.ndarray:
     """View (N, N, N, 5) of ``buffer`` whose address within a block is the dump's offset within one."""
     start = layout.offset(index) % ALIGNMENT
     size = int(np.prod(layout.shape)) * DTYPE.itemsize
-    return buffer[start:start + size].view(DTYPE).reshape(layout.shape)
+    return buffer[start : start + size].view(DTYPE).reshape(layout.shape)
 
 
 class FileWay:
     """Common part: opening, pre-allocating, closing a solution file."""
 
-    RECORDS = False   # k-planes as Fortran records
-    DIRECT = False    # can be combined with O_DIRECT
+    RECORDS = False  # k-planes as Fortran records
+    DIRECT = False  # can be combined with O_DIRECT
 
     def __init__(self, part, layout: Layout, direct: bool = False):
         self.layout = layout
@@ -204,7 +204,7 @@ class Elements(FileWay):
 
         super().__init__(part, layout, direct)
         self._write_column = write_column
-        write_column(np.int32(self.handle), np.uint64(0), 0, 0, 0)   # compiled before the first dump
+        write_column(np.int32(self.handle), np.uint64(0), 0, 0, 0)  # compiled before the first dump
 
     def put(self, index, u, crc32):
         N, element = self.layout.N, COMPONENTS * WORD
@@ -215,9 +215,9 @@ class Elements(FileWay):
             os.lseek(self.handle, start, os.SEEK_SET)
             address = np.uint64(data.ctypes.data + element * i)
             done = self._write_column(np.int32(self.handle), address, N * N, element, N * element)
-            if done != N * N:   # make the failing write again: this time Python raises its error
+            if done != N * N:  # make the failing write again: this time Python raises its error
                 at = element * (i + done * N)
-                pwrite_all(self.handle, view[at:at + element], start + done * N * element)
+                pwrite_all(self.handle, view[at : at + element], start + done * N * element)
                 raise OSError(errno.EIO, f"element write {done} of column {i} failed and cannot be repeated")
 
 
@@ -280,14 +280,17 @@ def require_way(way: str, direct: bool) -> None:
     """``ValueError`` unless ``way`` is known and can be combined with ``direct``."""
     require_choice("way", way, NAMES)
     if direct and way not in DIRECT_WAYS:
-        raise ValueError(f"direct = True cannot be combined with way = {way!r}; choose direct = False or "
-                         f"one of {', '.join(map(repr, DIRECT_WAYS))}")
+        raise ValueError(
+            f"direct = True cannot be combined with way = {way!r}; choose direct = False or "
+            f"one of {', '.join(map(repr, DIRECT_WAYS))}"
+        )
 
 
 def open_way(way: str, part, layout: Layout, direct: bool):
     """Open ``part`` for writing the way called ``way``."""
     if way in CONTAINERS:
-        from kernels.files.containers import WRITERS
+        from kernels.files.format.containers import WRITERS
+
         return WRITERS[way](part, layout)
     return WAYS[way](part, layout, direct)
 

@@ -24,14 +24,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._asm import barrier
-from kernels._contract import Check, Presets, Work, require_choice, require_range
-from kernels._jit import kernel
-from kernels._resources import require_memory
-from kernels._team import Placement, first_cpus, run_team
-from kernels.memory import _pages
+from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.runtime import pages
+from kernels.runtime.barriers import barrier
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory
+from kernels.runtime.threads import Placement, first_cpus, run_team
 
-ITEM = 4   # bytes of an item
+ITEM = 4  # bytes of an item
 LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
 
 PATTERNS = ("random", "stride")
@@ -47,12 +47,12 @@ class Problem(Presets):
         If a field is outside its range, or the spacing exceeds the working set.
     """
 
-    nbytes: int = 2**20      # working set, bytes
+    nbytes: int = 2**20  # working set, bytes
     pattern: str = "random"  # "random" or "stride"
-    spacing: int = LINE      # bytes from node to node (4096 for the document's stride of 1024 items)
-    loads: int = 2**16       # dependent loads of one repeat and thread
-    pages: str = "default"   # "default", "small" (4 KiB) or "huge" (2 MiB)
-    binding: bool = False    # bind each thread to a CPU of its own
+    spacing: int = LINE  # bytes from node to node (4096 for the document's stride of 1024 items)
+    loads: int = 2**16  # dependent loads of one repeat and thread
+    pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
+    binding: bool = False  # bind each thread to a CPU of its own
 
     PRESETS: ClassVar = {
         "quick": {"nbytes": 2**20, "loads": 2**16},
@@ -69,7 +69,7 @@ class Problem(Presets):
         if self.spacing % ITEM:
             raise ValueError(f"spacing = {self.spacing} bytes is not a multiple of an item's {ITEM} bytes")
         require_range("loads", self.loads, 1, 2**40)
-        require_choice("pages", self.pages, _pages.POLICIES)
+        require_choice("pages", self.pages, pages.POLICIES)
 
     @property
     def nodes(self) -> int:
@@ -122,10 +122,10 @@ class State:
     """The cycle and where each thread stands on it."""
 
     next_item: np.ndarray  # (items,) uint32: index of the following item, at the nodes
-    order: np.ndarray      # (nodes,) uint32: items in the order of the chase
-    rank: np.ndarray       # (nodes,) uint32: place in the order, by block of ``spacing`` bytes
-    positions: list[int]   # item at which each thread continues
-    huge: float | None     # share of next_item on huge pages, None where unknown
+    order: np.ndarray  # (nodes,) uint32: items in the order of the chase
+    rank: np.ndarray  # (nodes,) uint32: place in the order, by block of ``spacing`` bytes
+    positions: list[int]  # item at which each thread continues
+    huge: float | None  # share of next_item on huge pages, None where unknown
     placement: Placement = field(default_factory=Placement)
 
 
@@ -134,9 +134,9 @@ class Result:
     """How far the threads came."""
 
     advance: np.ndarray  # (threads,) int64: nodes moved along the cycle, modulo its length
-    loads: int           # loads made by each thread
-    cycle: int           # length of the cycle that starts at the first node, loads
-    huge: float | None   # share of the array on huge pages, None where unknown
+    loads: int  # loads made by each thread
+    cycle: int  # length of the cycle that starts at the first node, loads
+    huge: float | None  # share of the array on huge pages, None where unknown
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -159,10 +159,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     order = blocks * np.uint32(step) + within
     rank = np.empty(nodes, np.uint32)
     rank[blocks] = np.arange(nodes, dtype=np.uint32)
-    next_item = _pages.allocate(problem.nbytes // ITEM, np.uint32, problem.pages)
+    next_item = pages.allocate(problem.nbytes // ITEM, np.uint32, problem.pages)
     next_item[:] = 0
     link(next_item, order)
-    return State(next_item, order, rank, [int(order[0])], _pages.huge_fraction(next_item))
+    return State(next_item, order, rank, [int(order[0])], pages.huge_fraction(next_item))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
@@ -184,8 +184,10 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     after = run_team(work, threads, cpus)
     state.positions[:threads] = after
     step = problem.spacing // ITEM
-    moved = [(int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
-             for a, b in zip(before, after, strict=True)]
+    moved = [
+        (int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
+        for a, b in zip(before, after, strict=True)
+    ]
     return Result(np.array(moved), loads, problem.nodes, state.huge)
 
 
@@ -207,8 +209,10 @@ def reference(problem: Problem, state: State) -> int:
 def verify(problem: Problem, result: Result) -> list[Check]:
     """Every thread moved exactly as many nodes along the cycle as it made loads."""
     expected = result.loads % problem.nodes
-    return [Check.near(f"nodes moved by thread {thread}", int(moved), expected, 0)
-            for thread, moved in enumerate(result.advance)]
+    return [
+        Check.near(f"nodes moved by thread {thread}", int(moved), expected, 0)
+        for thread, moved in enumerate(result.advance)
+    ]
 
 
 def work(problem: Problem) -> Work:

@@ -23,9 +23,9 @@ import numpy as np
 class Plateau:
     """One level of the memory system as a chase sees it."""
 
-    ns: float               # latency: median of the plateau's points, ns
-    first: int              # smallest working set on the plateau, bytes
-    last: int               # largest working set on the plateau, bytes
+    ns: float  # latency: median of the plateau's points, ns
+    first: int  # smallest working set on the plateau, bytes
+    last: int  # largest working set on the plateau, bytes
     capacity: float | None  # estimated capacity, bytes; None for the last level, which has no end
 
 
@@ -89,8 +89,9 @@ def plateaus(sizes, ns, tolerance: float = 0.25, step: float = 1.4, doublings: f
     """
     sizes, ns = np.asarray(sizes, dtype=float), np.asarray(ns, dtype=float)
     if sizes.ndim != 1 or sizes.shape != ns.shape:
-        raise ValueError("sizes and ns must be one-dimensional and of equal length, "
-                         f"got shapes {sizes.shape} and {ns.shape}")
+        raise ValueError(
+            f"sizes and ns must be one-dimensional and of equal length, got shapes {sizes.shape} and {ns.shape}"
+        )
     if np.any(np.diff(sizes) <= 0):
         raise ValueError("sizes must increase strictly; sort the curve")
     if not np.all(ns > 0):

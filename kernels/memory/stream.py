@@ -24,12 +24,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._asm import LANES, barrier, store_fence, stream_block
-from kernels._contract import Check, Presets, Work, require_choice, require_range
-from kernels._jit import CONTRACT, kernel
-from kernels._resources import require_memory
-from kernels._team import Placement, first_cpus, run_team
-from kernels.memory import _pages
+from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.runtime import pages
+from kernels.runtime.barriers import LANES, barrier, store_fence, stream_block
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.resources import require_memory
+from kernels.runtime.threads import Placement, first_cpus, run_team
 
 WORD = 8  # bytes of an array element
 SCALAR = float(np.sqrt(2.0) - 1.0)
@@ -50,11 +50,11 @@ class Problem(Presets):
         If a field is outside its range, or n is no multiple of 8 (a cache line).
     """
 
-    n: int = 2**17             # elements of one array
-    operation: str = "triad"   # "copy", "scale", "add", "triad" or "cycle" (the four in turn)
+    n: int = 2**17  # elements of one array
+    operation: str = "triad"  # "copy", "scale", "add", "triad" or "cycle" (the four in turn)
     nontemporal: bool = False  # stores that bypass the caches
-    pages: str = "default"     # "default", "small" (4 KiB) or "huge" (2 MiB)
-    binding: bool = False      # bind each thread to a CPU of its own
+    pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
+    binding: bool = False  # bind each thread to a CPU of its own
 
     PRESETS: ClassVar = {
         "quick": {"n": 2**17},
@@ -65,10 +65,11 @@ class Problem(Presets):
     def __post_init__(self):
         require_range("n", self.n, LANES, 2**40, "elements")
         if self.n % LANES:
-            raise ValueError(f"n = {self.n} is no multiple of {LANES}, the words of a cache line; "
-                             f"take {self.n + -self.n % LANES}")
+            raise ValueError(
+                f"n = {self.n} is no multiple of {LANES}, the words of a cache line; take {self.n + -self.n % LANES}"
+            )
         require_choice("operation", self.operation, OPERATIONS)
-        require_choice("pages", self.pages, _pages.POLICIES)
+        require_choice("pages", self.pages, pages.POLICIES)
 
 
 @kernel
@@ -144,8 +145,7 @@ def triad_nontemporal(a, b, c, s, repeats):
 
 
 PLAIN = {"copy": copy, "scale": scale, "add": add, "triad": triad}
-NONTEMPORAL = {"copy": copy_nontemporal, "scale": scale_nontemporal, "add": add_nontemporal,
-               "triad": triad_nontemporal}
+NONTEMPORAL = {"copy": copy_nontemporal, "scale": scale_nontemporal, "add": add_nontemporal, "triad": triad_nontemporal}
 
 
 @dataclass
@@ -190,9 +190,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If the arrays do not fit into the available memory.
     """
     require_memory(3 * WORD * problem.n, f"stream: three arrays of n = {problem.n}")
-    state = State(*(_pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
+    state = State(*(pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
     _reset(state, slice(None))
-    state.huge = _pages.huge_fraction(state.a)
+    state.huge = pages.huge_fraction(state.a)
     return state
 
 
@@ -276,6 +276,8 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 def work(problem: Problem) -> Work:
     """One repeat on the whole arrays, as STREAM counts (write-allocate is not counted)."""
     names = tuple(_ARRAYS) if problem.operation == "cycle" else (problem.operation,)
-    return Work(flops=problem.n * sum(_FLOPS[name] for name in names),
-                bytes_read=WORD * problem.n * sum(_ARRAYS[name] - 1 for name in names),
-                bytes_written=WORD * problem.n * len(names))
+    return Work(
+        flops=problem.n * sum(_FLOPS[name] for name in names),
+        bytes_read=WORD * problem.n * sum(_ARRAYS[name] - 1 for name in names),
+        bytes_written=WORD * problem.n * len(names),
+    )

@@ -19,15 +19,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._asm import barrier, opaque, sum_lines
-from kernels._contract import Check, Presets, Work, require_choice, require_range
-from kernels._jit import kernel
-from kernels._resources import require_memory
-from kernels._team import Placement, first_cpus, run_team
-from kernels.memory import _pages
+from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.runtime import pages
+from kernels.runtime.barriers import barrier, opaque, sum_lines
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory
+from kernels.runtime.threads import Placement, first_cpus, run_team
 
-ITEM = 4          # bytes of an item
-LINE = 64         # bytes of a cache line, as on x86-64 and most AArch64
+ITEM = 4  # bytes of an item
+LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
 _NEAR = 2**18  # items (1 MiB) up to which a set is taken to be in a cache
@@ -43,10 +43,10 @@ class Problem(Presets):
         If a field is outside its range, or the stride exceeds the working set.
     """
 
-    nbytes: int = 2**20     # working set of one thread, bytes
-    stride: int = 1         # distance of consecutive reads, items of 4 bytes
+    nbytes: int = 2**20  # working set of one thread, bytes
+    stride: int = 1  # distance of consecutive reads, items of 4 bytes
     pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
-    binding: bool = False   # bind each thread to a CPU of its own
+    binding: bool = False  # bind each thread to a CPU of its own
 
     PRESETS: ClassVar = {
         "quick": {"nbytes": 2**20, "stride": 1},
@@ -57,7 +57,7 @@ class Problem(Presets):
     def __post_init__(self):
         require_range("nbytes", self.nbytes, 4 * 2**10, 2**40, "bytes")
         require_range("stride", self.stride, 1, self.items)
-        require_choice("pages", self.pages, _pages.POLICIES)
+        require_choice("pages", self.pages, pages.POLICIES)
 
     @property
     def items(self) -> int:
@@ -93,8 +93,12 @@ def grid(preset: str, **changes) -> list[Problem]:
     """
     require_choice("preset", preset, GRIDS)
     sizes, strides = GRIDS[preset]
-    return [Problem(nbytes=nbytes, stride=stride, **changes)
-            for nbytes in sizes for stride in strides if stride <= nbytes // ITEM]
+    return [
+        Problem(nbytes=nbytes, stride=stride, **changes)
+        for nbytes in sizes
+        for stride in strides
+        if stride <= nbytes // ITEM
+    ]
 
 
 @kernel
@@ -168,11 +172,11 @@ class State:
 class Result:
     """What the threads read."""
 
-    sums: np.ndarray      # (threads,) uint32: sum of one pass, modulo 2³²
-    passes: np.ndarray    # (threads,) int64: passes made
-    repeats: int          # passes asked for
+    sums: np.ndarray  # (threads,) uint32: sum of one pass, modulo 2³²
+    passes: np.ndarray  # (threads,) int64: passes made
+    repeats: int  # passes asked for
     seed: int
-    huge: float | None    # share of the first array on huge pages, None where unknown
+    huge: float | None  # share of the first array on huge pages, None where unknown
 
 
 def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
@@ -184,13 +188,13 @@ def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
     first = len(state.arrays)
 
     def make(number: int) -> np.ndarray:
-        a = _pages.allocate(problem.items, np.uint32, problem.pages)
+        a = pages.allocate(problem.items, np.uint32, problem.pages)
         fill(a, _offset(state.seed, first + number))
         return a
 
     state.arrays += run_team(make, missing, cpus[first:] if cpus else None)
     if first == 0:
-        state.huge = _pages.huge_fraction(state.arrays[0])
+        state.huge = pages.huge_fraction(state.arrays[0])
 
 
 def _offset(seed: int, thread: int) -> int:
@@ -237,8 +241,13 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         return int(out[0]), int(out[1])
 
     pairs = run_team(read, threads, cpus)
-    return Result(np.array([total for total, _ in pairs], np.uint32), np.array([made for _, made in pairs]),
-                  repeats, state.seed, state.huge)
+    return Result(
+        np.array([total for total, _ in pairs], np.uint32),
+        np.array([made for _, made in pairs]),
+        repeats,
+        state.seed,
+        state.huge,
+    )
 
 
 def expected_sum(problem: Problem, offset: int) -> int:
@@ -249,7 +258,7 @@ def expected_sum(problem: Problem, offset: int) -> int:
 
 def reference(problem: Problem, state: State) -> np.ndarray:
     """(arrays made,) uint32: NumPy's sum of every ``stride``-th item of each array."""
-    return np.array([a[::problem.stride].sum(dtype=np.uint32) for a in state.arrays], np.uint32)
+    return np.array([a[:: problem.stride].sum(dtype=np.uint32) for a in state.arrays], np.uint32)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

@@ -13,7 +13,7 @@ cloud         CLOUDSC             a branchy column process with many divisions
 The names tell which place in a profile the work has.  Every algorithm is written from the literature
 that its module cites; none is IFS code, and rates are compared as rates, never as seconds a call.
 
-Each module answers to the words of ``kernels._contract``.  ``build = "vector"`` and ``"scalar"`` are
+Each module answers to the words of ``kernels.contract``.  ``build = "vector"`` and ``"scalar"`` are
 one source compiled for eight columns or for one column an instruction (``lanes``); results agree bit
 for bit between builds, for any NPROMA and any number of threads.  The preset ``"paper"`` is the whole grid
 of T399 with 62 levels, ``"share"`` what one of 96 processors had of it.  ``Work.parts`` holds named counts

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels._contract import Presets, require_choice, require_range
-from kernels._resources import require_threads
-from kernels._team import run_team
-from kernels._vector import LANES
+from kernels.contract import Presets, require_choice, require_range
 from kernels.routines.lanes import WIDTHS
+from kernels.runtime.resources import require_threads
+from kernels.runtime.threads import run_team
+from kernels.runtime.vector import LANES
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class BlockedProblem(Presets):
         If a field is outside its range.
     """
 
-    columns: int = 2048      # grid points of one level
-    levels: int = 20         # model levels
-    nproma: int = 32         # columns of one block
-    build: str = "vector"    # "vector" (eight columns an instruction) or "scalar" (one)
+    columns: int = 2048  # grid points of one level
+    levels: int = 20  # model levels
+    nproma: int = 32  # columns of one block
+    build: str = "vector"  # "vector" (eight columns an instruction) or "scalar" (one)
 
     FEWEST_LEVELS = 1
 
@@ -68,7 +68,7 @@ def aligned(shape: tuple[int, ...]) -> np.ndarray:
     size = int(np.prod(shape))
     raw = np.empty(size + LANES)
     start = -raw.ctypes.data % 64 // 8
-    array = raw[start:start + size].reshape(shape)
+    array = raw[start : start + size].reshape(shape)
     array.fill(0.0)
     return array
 
@@ -76,8 +76,10 @@ def aligned(shape: tuple[int, ...]) -> np.ndarray:
 def block(problem: BlockedProblem, values: np.ndarray) -> np.ndarray:
     """``values`` (levels, columns) as a blocked field (blocks, levels, row)."""
     levels = values.shape[0]
-    wanted = np.minimum(np.arange(problem.blocks)[:, None] * problem.nproma
-                        + np.minimum(np.arange(problem.row), problem.nproma - 1), problem.columns - 1)
+    wanted = np.minimum(
+        np.arange(problem.blocks)[:, None] * problem.nproma + np.minimum(np.arange(problem.row), problem.nproma - 1),
+        problem.columns - 1,
+    )
     field = aligned((problem.blocks, levels, problem.row))
     for level in range(levels):
         field[:, level, :] = values[level][wanted]
@@ -87,7 +89,7 @@ def block(problem: BlockedProblem, values: np.ndarray) -> np.ndarray:
 def unblock(problem: BlockedProblem, field: np.ndarray) -> np.ndarray:
     """A blocked field as (levels, columns)."""
     levels = field.shape[1]
-    return field[:, :, :problem.nproma].transpose(1, 0, 2).reshape(levels, -1)[:, :problem.columns]
+    return field[:, :, : problem.nproma].transpose(1, 0, 2).reshape(levels, -1)[:, : problem.columns]
 
 
 def share(blocks: int, threads: int, number: int) -> tuple[int, int]:
@@ -95,8 +97,7 @@ def share(blocks: int, threads: int, number: int) -> tuple[int, int]:
     return blocks * number // threads, blocks * (number + 1) // threads
 
 
-def over_blocks(problem: BlockedProblem, work: Callable[[int, int], object], threads: int,
-                repeats: int) -> None:
+def over_blocks(problem: BlockedProblem, work: Callable[[int, int], object], threads: int, repeats: int) -> None:
     """``work(first, end)`` on every block, ``repeats`` times, shared among threads.
 
     Raises

@@ -26,37 +26,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Check, Work, require_range
-from kernels._jit import kernel
-from kernels._resources import require_memory
-from kernels._vector import fma
+from kernels.contract import Check, Work, require_range
 from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.lanes import (
-    WIDTHS,
-    any_true,
-    both,
-    less,
-    load,
-    one_by_one,
-    root,
-    select,
-    store,
-    wide,
-)
+from kernels.routines.lanes import WIDTHS, any_true, both, less, load, one_by_one, root, select, store, wide
 from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory
+from kernels.runtime.vector import fma
 
 ROUTINE = "CLOUDSC"
 
-G = 9.80665              # m/s²
-LF = 3.337e5             # heat of fusion, J/kg
-U0 = 0.8                 # relative humidity where cloud begins
-MIXING = 1.0e-4          # evaporation of cloud water, 1/s
-C0, C1 = 1.0e-4, 300.0   # 1/s; growth by collection, with √F in (kg/(m² s))^½ / 15
-LCRIT = 3.0e-4           # in-cloud water where precipitation sets in, kg/kg
-ALPHA = 6.0e-3           # evaporation of rain, 1/s with √R
+G = 9.80665  # m/s²
+LF = 3.337e5  # heat of fusion, J/kg
+U0 = 0.8  # relative humidity where cloud begins
+MIXING = 1.0e-4  # evaporation of cloud water, 1/s
+C0, C1 = 1.0e-4, 300.0  # 1/s; growth by collection, with √F in (kg/(m² s))^½ / 15
+LCRIT = 3.0e-4  # in-cloud water where precipitation sets in, kg/kg
+ALPHA = 6.0e-3  # evaporation of rain, 1/s with √R
 
-# Operations of one point whose every step is taken; tests/test_routines_counts.py counts them.
+# Operations of one point whose every step is taken; tests/kernels/routines/test_counts.py counts them.
 _DIVIDES, _ROOTS, _EXPS = 9, 3, 2
 _FLOPS = 68 + _DIVIDES + _ROOTS + _EXPS * EXP_FLOPS
 
@@ -71,12 +60,12 @@ class Problem(BlockedProblem):
         If a field is outside its range.
     """
 
-    timestep: float = 600.0    # Δt in s
+    timestep: float = 600.0  # Δt in s
 
     PRESETS: ClassVar = {
         "quick": {"columns": 2048, "levels": 20, "nproma": 32},
-        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},   # T399 L62, grid N200
-        "share": {"columns": 2229, "levels": 62, "nproma": 32},      # the same on one of 96 processors
+        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},  # T399 L62, grid N200
+        "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
         "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
     }
 
@@ -89,15 +78,15 @@ class Problem(BlockedProblem):
 class State:
     """Blocked fields, several in one array."""
 
-    given: np.ndarray    # (5, blocks, levels, row): T [K], q, l [kg/kg], p [Pa], Δp [Pa]
-    new: np.ndarray      # (4, blocks, levels, row): T, q, l and cover b [1]
-    fallen: np.ndarray   # (2, blocks, 1, row): rain and snow at the ground, kg/(m² s)
+    given: np.ndarray  # (5, blocks, levels, row): T [K], q, l [kg/kg], p [Pa], Δp [Pa]
+    new: np.ndarray  # (4, blocks, levels, row): T, q, l and cover b [1]
+    fallen: np.ndarray  # (2, blocks, 1, row): rain and snow at the ground, kg/(m² s)
 
 
 @kernel(inline=True)
 def one_level(t, q, water, p, dp, rain, snow, dt):
     """One level of one number of columns: (T, q, l, b, R, S) after it."""
-    mass = dp * (1.0 / (G * dt))               # kg/(m² s) of flux that a unit of mixing ratio makes
+    mass = dp * (1.0 / (G * dt))  # kg/(m² s) of flux that a unit of mixing ratio makes
     x = 1.0 / (t - T1)
     n = (EPS * E0) * exp(A * ((t - T0) * x))
     d = fma(n, -(1.0 - EPS) / EPS, p)
@@ -155,9 +144,15 @@ def sweep(given, new, fallen, field, ground, first, end, levels, row, count, dt,
             for level in range(levels):
                 i = (b * levels + level) * row + lane
                 t, q, water, cover, rain, snow = one_level(
-                    one_by_one(load(given, i, width)), load(given, field + i, width),
-                    load(given, 2 * field + i, width), load(given, 3 * field + i, width),
-                    load(given, 4 * field + i, width), rain, snow, dt)
+                    one_by_one(load(given, i, width)),
+                    load(given, field + i, width),
+                    load(given, 2 * field + i, width),
+                    load(given, 3 * field + i, width),
+                    load(given, 4 * field + i, width),
+                    rain,
+                    snow,
+                    dt,
+                )
                 store(new, i, t)
                 store(new, field + i, q)
                 store(new, 2 * field + i, water)
@@ -199,8 +194,20 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     field, ground = state.given[0].size, state.fallen[0].size
 
     def work(first, end):
-        sweep(given, new, fallen, field, ground, first, end, problem.levels, problem.row, problem.count,
-              float(problem.timestep), width)
+        sweep(
+            given,
+            new,
+            fallen,
+            field,
+            ground,
+            first,
+            end,
+            problem.levels,
+            problem.row,
+            problem.count,
+            float(problem.timestep),
+            width,
+        )
 
     over_blocks(problem, work, threads, repeats)
     return state
@@ -221,7 +228,7 @@ def _plain_level(t, q, water, p, dp, rain, snow, dt):
         t, q, water = t - L / CP * change, q + change, water - change
     if water > 1e-12:
         inside = water / (max(cover, 0.05) * LCRIT)
-        rate = C0 * (1.0 + C1 / 15.0 * np.sqrt(rain + snow)) * (1.0 - np.exp(-min(inside, 6.0) ** 2))
+        rate = C0 * (1.0 + C1 / 15.0 * np.sqrt(rain + snow)) * (1.0 - np.exp(-(min(inside, 6.0) ** 2)))
         change = water * (1.0 - 1.0 / (1.0 + dt * rate))
         water -= change
         if t < T0:
@@ -246,7 +253,8 @@ def reference(problem: Problem, state: State) -> State:
             rain = snow = 0.0
             for level in range(problem.levels):
                 *new[:, b, level, i], rain, snow = _plain_level(
-                    *state.given[:, b, level, i], rain, snow, problem.timestep)
+                    *state.given[:, b, level, i], rain, snow, problem.timestep
+                )
             fallen[:, b, 0, i] = rain, snow
     return State(state.given, new, fallen)
 
@@ -262,10 +270,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
     kept = np.sum((CP * t_new + L * q_new) * dp, axis=0) / G - problem.timestep * LF * snow
     least = min(field.min() for field in (q_new, water_new, rain, snow))
     return [
-        Check.near("largest relative change of a column's water",
-                   np.max(np.abs(left / column - 1.0)), 0.0, 1e-12),
-        Check.near("largest relative change of a column's energy",
-                   np.max(np.abs(kept / energy - 1.0)), 0.0, 1e-12),
+        Check.near("largest relative change of a column's water", np.max(np.abs(left / column - 1.0)), 0.0, 1e-12),
+        Check.near("largest relative change of a column's energy", np.max(np.abs(kept / energy - 1.0)), 0.0, 1e-12),
         Check("least of humidity, cloud water, rain and snow", least, 0.0, 0.0, bool(least >= 0.0)),
         Check("largest cover", cover.max(), 1.0, 0.0, bool(0.0 <= cover.min() and cover.max() <= 1.0)),
     ]
@@ -279,5 +285,9 @@ def work(problem: Problem) -> Work:
     and square roots (one operation each).
     """
     points = problem.columns * problem.levels
-    return Work(points * _FLOPS, 5 * 8 * points, 8 * (4 * points + 2 * problem.columns),
-                (("divides", _DIVIDES * points), ("special functions", (_EXPS + _ROOTS) * points)))
+    return Work(
+        points * _FLOPS,
+        5 * 8 * points,
+        8 * (4 * points + 2 * problem.columns),
+        (("divides", _DIVIDES * points), ("special functions", (_EXPS + _ROOTS) * points)),
+    )

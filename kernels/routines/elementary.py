@@ -10,9 +10,9 @@ truncation error is 4e-18, so that rounding decides: below 1.1 units in the last
 powers form two chains, so that one of them never waits for the other.
 """
 
-from kernels._jit import kernel
-from kernels._vector import fma
 from kernels.routines.lanes import scale
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import fma
 
 #: eˣ is defined for DOMAIN[0] ≤ x ≤ DOMAIN[1]; outside nothing is promised.
 DOMAIN = (-708.0, 709.0)
@@ -22,7 +22,7 @@ EXP_FLOPS = 2 * 13 + 3
 _LOG2E = float.fromhex("0x1.71547652b82fep+0")
 _LN2_HIGH = float.fromhex("0x1.62e42fefa39efp-1")
 _LN2_LOW = float.fromhex("0x1.abc9e3b39803fp-56")
-_ROUND = 1.5 * 2.0**52    # adding it leaves the nearest whole number in the last bits
+_ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the last bits
 
 
 @kernel(inline=True)

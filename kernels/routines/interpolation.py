@@ -37,20 +37,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Check, Work, require_choice, require_range
-from kernels._resources import require_memory
+from kernels.contract import Check, Work, require_choice, require_range
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS
+from kernels.runtime.resources import require_memory
 
 #: Scheme: the profile's name for this work.
 ROUTINES = {"trajectory": None, "weights": "LASCAW", "linear": "LAITLI", "cubic": "LAITQM"}
 
-# Operations of one point, comparisons not counted; tests/test_routines_counts.py counts them.
+# Operations of one point, comparisons not counted; tests/kernels/routines/test_counts.py counts them.
 _FLOPS = {"weights": 48, "linear": 21, "cubic": 79}
 _FLOPS_ITERATION = 76
-_BOX = 4         # position, and the distances in x, y, z
-_STENCIL = 16    # the box, and four weights each in x, y, z
+_BOX = 4  # position, and the distances in x, y, z
+_STENCIL = 16  # the box, and four weights each in x, y, z
 _READ = {"weights": 3, "linear": _BOX, "cubic": _STENCIL - 1}
 _GATHERED = {"weights": 0, "linear": 8, "cubic": 32}
 _WRITTEN = {"trajectory": 3, "weights": _STENCIL, "linear": 1, "cubic": 1}
@@ -66,19 +66,19 @@ class Problem(BlockedProblem):
         If a field is outside its range.
     """
 
-    columns: int = field(init=False, default=0)   # nx·ny
+    columns: int = field(init=False, default=0)  # nx·ny
     nx: int = 64
     ny: int = 32
-    fields: int = 1            # interpolated with the same weights, a block at a time
-    scheme: str = "cubic"      # "trajectory", "weights", "linear" or "cubic"
-    courant: float = 4.0       # largest displacement of the random wind, grid intervals
-    iterations: int = 3        # of the trajectory
-    monotone: bool = True      # hold cubic values within the corners' range
+    fields: int = 1  # interpolated with the same weights, a block at a time
+    scheme: str = "cubic"  # "trajectory", "weights", "linear" or "cubic"
+    courant: float = 4.0  # largest displacement of the random wind, grid intervals
+    iterations: int = 3  # of the trajectory
+    monotone: bool = True  # hold cubic values within the corners' range
 
     PRESETS: ClassVar = {
         "quick": {"nx": 64, "ny": 32, "levels": 20, "nproma": 32},
-        "paper": {"nx": 652, "ny": 326, "levels": 62, "nproma": 32},    # about the points of T399 L62
-        "share": {"nx": 64, "ny": 35, "levels": 62, "nproma": 32},      # the same on one of 96 processors
+        "paper": {"nx": 652, "ny": 326, "levels": 62, "nproma": 32},  # about the points of T399 L62
+        "share": {"nx": 64, "ny": 35, "levels": 62, "nproma": 32},  # the same on one of 96 processors
         "modern": {"nx": 256, "ny": 256, "levels": 137, "nproma": 64},
     }
     FEWEST_LEVELS = 4
@@ -110,13 +110,13 @@ class Problem(BlockedProblem):
 class State:
     """Fields with margin are (levels + 2, ny + 2 margin, nx + 2 margin), the outermost levels twice."""
 
-    wind: np.ndarray       # (3, …): displacement in a time step in x, y, z, with margin
-    field: np.ndarray      # (fields, …), with margin
-    phase: np.ndarray      # (fields, 3): of the smooth functions that the fields hold
-    arrival: np.ndarray    # (blocks, 1, 2·row): x and y of the columns
+    wind: np.ndarray  # (3, …): displacement in a time step in x, y, z, with margin
+    field: np.ndarray  # (fields, …), with margin
+    phase: np.ndarray  # (fields, 3): of the smooth functions that the fields hold
+    arrival: np.ndarray  # (blocks, 1, 2·row): x and y of the columns
     departure: np.ndarray  # (blocks, levels, 3·row): x, y, z
-    stencil: np.ndarray    # (blocks, levels, 16·row): position, distances, weights
-    values: np.ndarray     # (blocks, levels, fields · row)
+    stencil: np.ndarray  # (blocks, levels, 16·row): position, distances, weights
+    values: np.ndarray  # (blocks, levels, fields · row)
 
 
 def with_margin(problem: Problem, values: np.ndarray) -> np.ndarray:
@@ -158,20 +158,25 @@ def setup(problem: Problem, seed: int = 0) -> State:
     require_memory((4 + problem.fields) * wide + blocked, "semi-Lagrangian interpolation")
     rng = np.random.default_rng(seed)
     phase = rng.uniform(0.0, 2.0 * np.pi, (3 + problem.fields, 3))
-    z, y, x = np.ogrid[:problem.levels, :problem.ny, :problem.nx]
+    z, y, x = np.ogrid[: problem.levels, : problem.ny, : problem.nx]
     wind = aligned((3, problem.levels + 2, problem.ny + 2 * problem.margin, problem.nx + 2 * problem.margin))
     for component, scale in enumerate((1.0, 1.0, min(1.0, problem.levels / 40.0))):
-        wind[component] = with_margin(
-            problem, problem.courant * scale * _smooth(problem, phase[component], x, y, z))
+        wind[component] = with_margin(problem, problem.courant * scale * _smooth(problem, phase[component], x, y, z))
     columns = np.arange(problem.columns)
     arrival = _align(_blocked(problem, [(columns % problem.nx)[None], (columns // problem.nx)[None]]))
     fields = aligned((problem.fields, *wind.shape[1:]))
     for place, each in zip(fields, phase[3:], strict=True):
         place[:] = with_margin(problem, _smooth(problem, each, x, y, z))
     shape = (problem.blocks, problem.levels)
-    state = State(wind, fields, phase[3:], arrival, aligned((*shape, 3 * problem.row)),
-                  aligned((*shape, _STENCIL * problem.row)),
-                  aligned((*shape, problem.fields * problem.row)))
+    state = State(
+        wind,
+        fields,
+        phase[3:],
+        arrival,
+        aligned((*shape, 3 * problem.row)),
+        aligned((*shape, _STENCIL * problem.row)),
+        aligned((*shape, problem.fields * problem.row)),
+    )
     if problem.scheme != "trajectory":
         _work(problem, state, "trajectory")(0, problem.blocks)
     if problem.scheme in ("linear", "cubic"):
@@ -190,23 +195,25 @@ def _work(problem: Problem, state: State, scheme: str):
     """``work(first, end)`` of one scheme on the state's arrays."""
     along, up = problem.strides
     start = up + problem.margin * along + problem.margin
-    wind, field, arrival, departure, weights, values = (array.reshape(-1) for array in (
-        state.wind, state.field, state.arrival, state.departure, state.stencil, state.values))
+    wind, field, arrival, departure, weights, values = (
+        array.reshape(-1)
+        for array in (state.wind, state.field, state.arrival, state.departure, state.stencil, state.values)
+    )
     size, top, width = (problem.levels + 2) * up, float(problem.levels - 1), WIDTHS[problem.build]
     shape = (problem.levels, problem.row, problem.count)
 
     def work(first, end):
         part = (first, end, *shape)
         if scheme == "trajectory":
-            stencil.trajectory(wind, arrival, departure, size, start, along, up, *part,
-                               problem.iterations, top, width)
+            stencil.trajectory(wind, arrival, departure, size, start, along, up, *part, problem.iterations, top, width)
         elif scheme == "weights":
             stencil.weights(departure, weights, along, up, *part, top, width)
         elif scheme == "linear":
             stencil.linear(field, weights, values, size, problem.fields, start, along, up, *part, width)
         else:
-            stencil.cubic(field, weights, values, size, problem.fields, start, along, up, *part,
-                          problem.monotone, width)
+            stencil.cubic(
+                field, weights, values, size, problem.fields, start, along, up, *part, problem.monotone, width
+            )
 
     return work
 
@@ -226,8 +233,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     if problem.scheme == "trajectory":
         farthest = max(state.wind[:2].max(), -state.wind[:2].min())
         if not farthest <= problem.courant:
-            raise ValueError(f"wind = {farthest:.4g} grid intervals a step is not within "
-                             f"courant = {problem.courant}; raise courant")
+            raise ValueError(
+                f"wind = {farthest:.4g} grid intervals a step is not within courant = {problem.courant}; raise courant"
+            )
     over_blocks(problem, _work(problem, state, problem.scheme), threads, repeats)
     return state
 
@@ -243,7 +251,7 @@ def _nodes(problem: Problem, wide: np.ndarray, x, y, z):
     column, row = np.floor(x).astype(int), np.floor(y).astype(int)
     layer = np.clip(np.floor(z).astype(int), 0, problem.levels - 2)
     m = problem.margin
-    inner = wide[1:-1, m:m + problem.ny, m:m + problem.nx]
+    inner = wide[1:-1, m : m + problem.ny, m : m + problem.nx]
 
     def node(i, j, k):
         level = np.clip(layer + k, 0, problem.levels - 1)
@@ -254,8 +262,10 @@ def _nodes(problem: Problem, wide: np.ndarray, x, y, z):
 
 def _lagrange(s):
     """Cubic weights at −1, 0, 1, 2 from their definition as products."""
-    return [np.prod([(s - other) / (node - other) for other in range(-1, 3) if other != node], axis=0)
-            for node in range(-1, 3)]
+    return [
+        np.prod([(s - other) / (node - other) for other in range(-1, 3) if other != node], axis=0)
+        for node in range(-1, 3)
+    ]
 
 
 def _vertical_weights(problem: Problem, layer, s):
@@ -267,8 +277,7 @@ def _vertical_weights(problem: Problem, layer, s):
 def _trilinear(problem: Problem, wide, x, y, z):
     node, s, _ = _nodes(problem, wide, x, y, z)
     share = [(1.0 - each, each) for each in s]
-    return sum(node(i, j, k) * share[0][i] * share[1][j] * share[2][k]
-               for i in (0, 1) for j in (0, 1) for k in (0, 1))
+    return sum(node(i, j, k) * share[0][i] * share[1][j] * share[2][k] for i in (0, 1) for j in (0, 1) for k in (0, 1))
 
 
 def _quasi_cubic(problem: Problem, wide, x, y, z):
@@ -280,8 +289,12 @@ def _quasi_cubic(problem: Problem, wide, x, y, z):
     value = 0.0
     for k in range(-1, 3):
         if k in (0, 1):
-            rows = [sum(wx[i + 1] * node(i, j, k) for i in range(-1, 3)) if j in (0, 1)
-                    else sum(near[i] * node(i, j, k) for i in (0, 1)) for j in range(-1, 3)]
+            rows = [
+                sum(wx[i + 1] * node(i, j, k) for i in range(-1, 3))
+                if j in (0, 1)
+                else sum(near[i] * node(i, j, k) for i in (0, 1))
+                for j in range(-1, 3)
+            ]
             level = sum(w * row for w, row in zip(wy, rows, strict=True))
         else:
             level = sum(near[i] * flat[j] * node(i, j, k) for i in (0, 1) for j in (0, 1))
@@ -308,8 +321,7 @@ def reference(problem: Problem, state: State) -> np.ndarray:
         _, s, layer = _nodes(problem, fields[0], x, y, z)
         along, up = problem.strides
         position = layer * up + np.floor(y) * along + np.floor(x)
-        return np.array([position, *s, *_lagrange(s[0]), *_lagrange(s[1]),
-                         *_vertical_weights(problem, layer, s[2])])
+        return np.array([position, *s, *_lagrange(s[0]), *_lagrange(s[1]), *_vertical_weights(problem, layer, s[2])])
     interpolate = _trilinear if problem.scheme == "linear" else _quasi_cubic
     return np.array([interpolate(problem, each, x, y, z) for each in fields])
 
@@ -329,20 +341,31 @@ def verify(problem: Problem, result: State) -> list[Check]:
         s, nodes, (along, up) = rest[:3], (-1.0, 0.0, 1.0, 2.0), problem.strides
         x, y, z = quantities(problem, result.departure)
         there = (z - s[2]) * up + (y - s[1]) * along + (x - s[0])
-        checks = [Check.near("largest distance of the box and its point from the departure point",
-                             np.max(np.abs(there - position)), 0.0, 1e-9 * up)]
+        checks = [
+            Check.near(
+                "largest distance of the box and its point from the departure point",
+                np.max(np.abs(there - position)),
+                0.0,
+                1e-9 * up,
+            )
+        ]
         for axis, name in enumerate("xyz"):
-            w = rest[3 + 4 * axis:7 + 4 * axis]
+            w = rest[3 + 4 * axis : 7 + 4 * axis]
             for power in (0, 1) if name == "z" else (0, 1, 2):
-                moment = sum(weight * node ** power for node, weight in zip(nodes, w, strict=True))
-                checks.append(Check.near(f"moment {power} of the weights in {name}",
-                                         np.max(np.abs(moment - s[axis] ** power)), 0.0, 1e-14))
+                moment = sum(weight * node**power for node, weight in zip(nodes, w, strict=True))
+                checks.append(
+                    Check.near(
+                        f"moment {power} of the weights in {name}",
+                        np.max(np.abs(moment - s[axis] ** power)),
+                        0.0,
+                        1e-14,
+                    )
+                )
         return checks
     values, points = quantities(problem, result.values), quantities(problem, result.departure)
     exact = np.array([_smooth(problem, phase, *points) for phase in result.phase])
     bound = sum(k * k for k in _wavenumbers(problem)) / 8.0
-    checks = [Check.near("largest distance from the smooth function", np.max(np.abs(values - exact)),
-                         0.0, bound)]
+    checks = [Check.near("largest distance from the smooth function", np.max(np.abs(values - exact)), 0.0, bound)]
     if problem.scheme == "linear" or problem.monotone:
         beyond = max(values.max() - result.field.max(), result.field.min() - values.min(), 0.0)
         checks.append(Check.near("overshoot of the field's range", beyond, 0.0, 1e-15))
@@ -357,14 +380,24 @@ def _verify_trajectory(problem: Problem, result: State) -> list[Check]:
     wind = np.array([_trilinear(problem, component, *middle) for component in result.wind])
     inside = (z > 0.0) & (z < problem.levels - 1.0)
     residual = np.max(np.abs(wind - d)[:, inside], initial=0.0)
-    rate = 0.5 * max(sum(np.max(np.abs(np.diff(component, axis=axis))) for axis in range(3))
-                     for component in result.wind)
+    rate = 0.5 * max(
+        sum(np.max(np.abs(np.diff(component, axis=axis))) for axis in range(3)) for component in result.wind
+    )
     farthest = max(np.max(np.abs(component)) for component in result.wind)
     return [
-        Check("largest displacement, grid intervals", np.max(np.abs(d)), farthest, 1e-12,
-              bool(np.max(np.abs(d)) <= farthest + 1e-12)),
-        Check.near("largest residual of the displacement, grid intervals", residual, 0.0,
-                   rate ** problem.iterations * farthest + 1e-12),
+        Check(
+            "largest displacement, grid intervals",
+            np.max(np.abs(d)),
+            farthest,
+            1e-12,
+            bool(np.max(np.abs(d)) <= farthest + 1e-12),
+        ),
+        Check.near(
+            "largest residual of the displacement, grid intervals",
+            residual,
+            0.0,
+            rate**problem.iterations * farthest + 1e-12,
+        ),
     ]
 
 

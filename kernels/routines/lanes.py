@@ -1,7 +1,7 @@
 """One number or eight: arithmetic that is written once and compiled for either width.
 
 A routine is a function of *numbers*.  Called with ``SCALAR`` it works on one float64 after another,
-called with ``VECTOR`` on eight at once (``kernels._vector``).  The width is the type of an argument, so that
+called with ``VECTOR`` on eight at once (``kernels.runtime.vector``).  The width is the type of an argument, so that
 one source gives both builds and both do the same operations in the same order: results agree bit for bit,
 whatever the width, and whatever lane of a vector a column falls into.
 
@@ -16,8 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
-from kernels._asm import opaque
-from kernels._vector import LANES, Vector, call, common, pointer, repeated, widened
+from kernels.runtime.barriers import opaque
+from kernels.runtime.vector import LANES, Vector, call, common, pointer, repeated, widened
 
 #: Widths, passed to compiled functions: only the length counts.
 SCALAR, VECTOR = (0,), (0,) * LANES
@@ -64,6 +64,7 @@ def load(typingctx, array, offset, width):
 @intrinsic
 def store(typingctx, array, offset, value):
     """``store(a, o, v)``: a[o] = v, for one number or eight."""
+
     def codegen(context, builder, sig, args):
         place = pointer(context, builder, array, *args[:2])
         builder.store(args[2], builder.bitcast(place, args[2].type.as_pointer()), align=8)
@@ -75,6 +76,7 @@ def store(typingctx, array, offset, value):
 @intrinsic
 def gather(typingctx, array, position, offset):
     """``gather(a, p, o)``: a[p + o] of every lane; p holds whole numbers, o is an integer."""
+
     def codegen(context, builder, sig, args):
         start = pointer(context, builder, array, args[0], args[2])
         index = builder.fptosi(args[1], _like(position, _LONG))
@@ -85,8 +87,7 @@ def gather(typingctx, array, position, offset):
         places = builder.inttoptr(builder.add(bytes_, first), ir.VectorType(start.type, LANES))
         mask, nothing = _constant(Vector, _BIT, 1), ir.Constant(_like(Vector, _DOUBLE), ir.Undefined)
         kind = ir.FunctionType(nothing.type, [places.type, _INT, mask.type, nothing.type])
-        function = cgutils.get_or_insert_function(
-            builder.module, kind, f"llvm.masked.gather.v{LANES}f64.v{LANES}p0")
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.gather.v{LANES}f64.v{LANES}p0")
         return builder.call(function, [places, ir.Constant(_INT, 8), mask, nothing])
 
     return position(array, position, types.intp), codegen
@@ -95,6 +96,7 @@ def gather(typingctx, array, position, offset):
 @intrinsic
 def wide(typingctx, value, x):
     """The float64 ``value``, in as many lanes as x has."""
+
     def codegen(context, builder, sig, args):
         return widened(builder, sig.args, args)[0]
 
@@ -112,8 +114,8 @@ def _unary(name):
     return function
 
 
-root = _unary("sqrt")       #: square root, correctly rounded
-floor = _unary("floor")     #: largest whole number not above
+root = _unary("sqrt")  #: square root, correctly rounded
+floor = _unary("floor")  #: largest whole number not above
 
 
 @intrinsic
@@ -132,6 +134,7 @@ def scale(typingctx, x, k):
 @intrinsic
 def less(typingctx, a, b):
     """The mask a < b."""
+
     def codegen(context, builder, sig, args):
         return builder.fcmp_ordered("<", *widened(builder, sig.args, args))
 
@@ -141,6 +144,7 @@ def less(typingctx, a, b):
 @intrinsic
 def both(typingctx, a, b):
     """The mask a and b."""
+
     def codegen(context, builder, sig, args):
         return builder.and_(*args)
 
@@ -150,6 +154,7 @@ def both(typingctx, a, b):
 @intrinsic
 def any_true(typingctx, mask):
     """Is the mask true in any lane?"""
+
     def codegen(context, builder, sig, args):
         if mask != Mask:
             return args[0]
@@ -166,8 +171,10 @@ def select(typingctx, mask, a, b):
 
     def codegen(context, builder, sig, args):
         # a mask makes vectors even of two float64
-        values = [value if each == kind else repeated(builder, value)
-                  for each, value in zip(sig.args[1:], args[1:], strict=True)]
+        values = [
+            value if each == kind else repeated(builder, value)
+            for each, value in zip(sig.args[1:], args[1:], strict=True)
+        ]
         return builder.select(args[0], *values)
 
     return kind(mask, a, b), codegen

@@ -16,13 +16,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Check, Presets, Work, require_choice, require_range
-from kernels._jit import kernel
-from kernels._resources import require_memory, require_threads
-from kernels._team import run_team
+from kernels.contract import Check, Presets, Work, require_choice, require_range
 from kernels.routines.blocking import aligned
 from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import multiply, padded
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory, require_threads
+from kernels.runtime.threads import run_team
 
 ROUTINE = "MXMAOP"
 
@@ -37,14 +37,14 @@ class Problem(Presets):
         If a field is outside its range.
     """
 
-    truncation: int = 31     # T: wavenumbers m = 0 … T
-    latitudes: int = 16      # of one hemisphere, N
-    fields: int = 40         # transformed together
-    build: str = "vector"    # "vector" (eight latitudes an instruction) or "scalar" (one)
+    truncation: int = 31  # T: wavenumbers m = 0 … T
+    latitudes: int = 16  # of one hemisphere, N
+    fields: int = 40  # transformed together
+    build: str = "vector"  # "vector" (eight latitudes an instruction) or "scalar" (one)
 
     PRESETS: ClassVar = {
         "quick": {"truncation": 63, "latitudes": 32, "fields": 40},
-        "paper": {"truncation": 399, "latitudes": 200, "fields": 186},   # T399, three fields of 62 levels
+        "paper": {"truncation": 399, "latitudes": 200, "fields": 186},  # T399, three fields of 62 levels
         "modern": {"truncation": 639, "latitudes": 320, "fields": 137},
     }
 
@@ -65,10 +65,10 @@ class Problem(Presets):
 class State:
     """The matrices of all products, one after another; every row is padded to whole vectors."""
 
-    terms: np.ndarray      # (products,)
-    spectrum: np.ndarray   # (all terms, padded fields)
-    p: np.ndarray          # (all terms, padded latitudes)
-    out: np.ndarray        # (products, fields, padded latitudes)
+    terms: np.ndarray  # (products,)
+    spectrum: np.ndarray  # (all terms, padded fields)
+    p: np.ndarray  # (all terms, padded latitudes)
+    out: np.ndarray  # (products, fields, padded latitudes)
 
 
 @kernel
@@ -77,8 +77,21 @@ def products(terms, spectrum, p, out, first, step, latitudes, fields, row, width
     done, line = 0, len(spectrum) // terms.sum()
     for number in range(len(terms)):
         if number % step == first:
-            multiply(spectrum, done * line, line, p, done * row, row,
-                     out, number * fields * row, row, fields, terms[number], latitudes, width)
+            multiply(
+                spectrum,
+                done * line,
+                line,
+                p,
+                done * row,
+                row,
+                out,
+                number * fields * row,
+                row,
+                fields,
+                terms[number],
+                latitudes,
+                width,
+            )
         done += terms[number]
 
 
@@ -129,14 +142,14 @@ def reference(problem: Problem, state: State) -> State:
     out, done = np.zeros_like(state.out), 0
     for number, terms in enumerate(state.terms):
         part = slice(done, done + terms)
-        out[number] = state.spectrum[part, :problem.fields].T @ state.p[part]
+        out[number] = state.spectrum[part, : problem.fields].T @ state.p[part]
         done += terms
     return State(state.terms, state.spectrum, state.p, out)
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Sums over all fields of a product, which a product of the summed spectrum gives as well."""
-    summed = result.spectrum[:, :problem.fields].sum(axis=1)
+    summed = result.spectrum[:, : problem.fields].sum(axis=1)
     done, worst, n = 0, 0.0, problem.latitudes
     for number, terms in enumerate(result.terms):
         part = slice(done, done + terms)
@@ -150,6 +163,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
 def work(problem: Problem) -> Work:
     """Operations and bytes of one repeat: both factors read, the products written, each once."""
     total, products_ = int(problem.terms.sum()), len(problem.terms)
-    return Work(2 * total * problem.fields * problem.latitudes,
-                8 * total * (problem.fields + problem.latitudes),
-                8 * products_ * problem.fields * problem.latitudes)
+    return Work(
+        2 * total * problem.fields * problem.latitudes,
+        8 * total * (problem.fields + problem.latitudes),
+        8 * products_ * problem.fields * problem.latitudes,
+    )

@@ -13,8 +13,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels._jit import kernel
-from kernels._vector import LANES, call, repeated
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import LANES, call, repeated
 
 _TALL, _SHORT, _ONE = (0,) * 12, (0,) * 4, (0,)
 _PAIR = (0,) * 2
@@ -45,8 +45,12 @@ def _panel(typingctx, shape, weights, w0, ws, x, x0, xs, out, o0, os, depth):
             builder.store(zero, slot)
         with cgutils.for_range(builder, depth_, intp=long) as loop:
             first = place(x, x_, along(x0_, loop.index, xs_))
-            given = [builder.load(builder.bitcast(builder.gep(first, [ir.Constant(long, v * lanes)]),
-                                                  number.as_pointer()), align=8) for v in range(vectors)]
+            given = [
+                builder.load(
+                    builder.bitcast(builder.gep(first, [ir.Constant(long, v * lanes)]), number.as_pointer()), align=8
+                )
+                for v in range(vectors)
+            ]
             start = place(weights, w_, along(w0_, loop.index, ws_))
             for r, line in enumerate(sums):
                 weight = builder.load(builder.gep(start, [ir.Constant(long, r)]), align=8)

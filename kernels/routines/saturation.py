@@ -22,21 +22,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Check, Work, require_range
-from kernels._jit import kernel
-from kernels._resources import require_memory
-from kernels._vector import fma
+from kernels.contract import Check, Work, require_range
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import WIDTHS, less, load, one_by_one, select, store
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory
+from kernels.runtime.vector import fma
 
-ROUTINE = "CUADJTQ"    # the profile's name for this work
+ROUTINE = "CUADJTQ"  # the profile's name for this work
 
-E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19   # Pa, 1, K, K
-EPS = 287.0597 / 461.5250                        # ratio of the gas constants of dry air and vapour
-CP, L = 1004.7088, 2.5008e6                      # J/(kg K), J/kg
+E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19  # Pa, 1, K, K
+EPS = 287.0597 / 461.5250  # ratio of the gas constants of dry air and vapour
+CP, L = 1004.7088, 2.5008e6  # J/(kg K), J/kg
 
-# Operations of one point, a fused multiply-add as two; tests/test_routines_counts.py counts them.
+# Operations of one point, a fused multiply-add as two; tests/kernels/routines/test_counts.py counts them.
 _FLOPS_FIRST, _FLOPS_FURTHER = 22 + EXP_FLOPS, 29 + EXP_FLOPS
 
 
@@ -50,12 +50,12 @@ class Problem(BlockedProblem):
         If a field is outside its range.
     """
 
-    iterations: int = 2      # Newton steps
+    iterations: int = 2  # Newton steps
 
     PRESETS: ClassVar = {
         "quick": {"columns": 2048, "levels": 20, "nproma": 32},
-        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},   # T399 L62, grid N200
-        "share": {"columns": 2229, "levels": 62, "nproma": 32},      # the same on one of 96 processors
+        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},  # T399 L62, grid N200
+        "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
         "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
     }
 
@@ -68,9 +68,9 @@ class Problem(BlockedProblem):
 class State:
     """Blocked fields (blocks, levels, row): what is given, and what is written."""
 
-    t: np.ndarray        # temperature, K
-    q: np.ndarray        # specific humidity, kg/kg
-    p: np.ndarray        # pressure, Pa
+    t: np.ndarray  # temperature, K
+    q: np.ndarray  # specific humidity, kg/kg
+    p: np.ndarray  # pressure, Pa
     t_new: np.ndarray
     q_new: np.ndarray
 
@@ -172,8 +172,9 @@ def verify(problem: Problem, result: State) -> list[Check]:
 
     The tolerance of saturation is the square of the first step's: Newton's convergence.
     """
-    t, q, p, t_new, q_new = (unblock(problem, field) for field in
-                             (result.t, result.q, result.p, result.t_new, result.q_new))
+    t, q, p, t_new, q_new = (
+        unblock(problem, field) for field in (result.t, result.q, result.p, result.t_new, result.q_new)
+    )
     before, after = CP * t + L * q, CP * t_new + L * q_new
     saturated = saturation_humidity(t_new, p)
     moist = q > saturation_humidity(t, p) * (1.0 + 1e-12)
@@ -182,10 +183,18 @@ def verify(problem: Problem, result: State) -> list[Check]:
     changed = np.max(np.abs(q_new - q)[dry], initial=0.0)
     return [
         Check.near("largest relative change of cp T + L q", np.max(np.abs(after / before - 1.0)), 0.0, 1e-14),
-        Check.near("largest excess over saturation", np.max(np.maximum(0.0, (q_new / saturated - 1.0)[moist]),
-                                                            initial=0.0), 0.0, 1e-12),
-        Check.near("distance of moist air from saturation", distance, 0.0,
-                   {1: 0.1, 2: 0.01, 3: 1e-4}.get(problem.iterations, 1e-7)),
+        Check.near(
+            "largest excess over saturation",
+            np.max(np.maximum(0.0, (q_new / saturated - 1.0)[moist]), initial=0.0),
+            0.0,
+            1e-12,
+        ),
+        Check.near(
+            "distance of moist air from saturation",
+            distance,
+            0.0,
+            {1: 0.1, 2: 0.01, 3: 1e-4}.get(problem.iterations, 1e-7),
+        ),
         Check.near("change of dry air, kg/kg", changed, 0.0, 0.0),
     ]
 
@@ -198,6 +207,9 @@ def work(problem: Problem) -> Work:
     """
     points = problem.columns * problem.levels
     further = problem.iterations - 1
-    return Work(points * (_FLOPS_FIRST + further * _FLOPS_FURTHER), 3 * 8 * points, 2 * 8 * points,
-                (("divides", points * (problem.iterations + 1)),
-                 ("special functions", points * problem.iterations)))
+    return Work(
+        points * (_FLOPS_FIRST + further * _FLOPS_FURTHER),
+        3 * 8 * points,
+        2 * 8 * points,
+        (("divides", points * (problem.iterations + 1)), ("special functions", points * problem.iterations)),
+    )

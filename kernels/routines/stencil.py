@@ -5,9 +5,9 @@ levels, and its point (0, 0, 0) is at ``start``.  The position of a grid box is 
 float64, so that it lies in the same kind of array as the weights.
 """
 
-from kernels._jit import kernel
-from kernels._vector import fma
 from kernels.routines.lanes import floor, gather, less, load, one_by_one, select, store, wide
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import fma
 
 
 @kernel(inline=True)
@@ -39,13 +39,17 @@ def four_corners(field, position, start, along, dx, dy):
 @kernel(inline=True)
 def eight_corners(field, position, start, along, up, dx, dy, dz):
     """Trilinear value."""
-    return between(four_corners(field, position, start, along, dx, dy),
-                   four_corners(field, position, start + up, along, dx, dy), dz)
+    return between(
+        four_corners(field, position, start, along, dx, dy),
+        four_corners(field, position, start + up, along, dx, dy),
+        dz,
+    )
 
 
 @kernel
-def trajectory(wind, arrival, departure, size, start, along, up, first, end, levels, row, count,
-               iterations, top, width):
+def trajectory(
+    wind, arrival, departure, size, start, along, up, first, end, levels, row, count, iterations, top, width
+):
     """Departure points of blocks ``first`` to ``end``; ``top`` is the number of the last level."""
     for b in range(first, end):
         for level in range(levels):
@@ -58,8 +62,7 @@ def trajectory(wind, arrival, departure, size, start, along, up, first, end, lev
                     middle = fma(w, -0.5, z)
                     middle = select(less(middle, 0.0), 0.0, middle)
                     middle = select(less(top, middle), top, middle)
-                    p, dx, dy, dz = box(fma(u, -0.5, x), fma(v, -0.5, y), middle, top - 1.0,
-                                        float(along), float(up))
+                    p, dx, dy, dz = box(fma(u, -0.5, x), fma(v, -0.5, y), middle, top - 1.0, float(along), float(up))
                     u = eight_corners(wind, p, start, along, up, dx, dy, dz)
                     v = eight_corners(wind, p, size + start, along, up, dx, dy, dz)
                     w = eight_corners(wind, p, 2 * size + start, along, up, dx, dy, dz)
@@ -87,8 +90,9 @@ def weights(departure, stencil, along, up, first, end, levels, row, count, top, 
         for lane in range(0, count, len(width)):
             i = 3 * line * row + lane
             z = one_by_one(load(departure, i + 2 * row, width))
-            p, dx, dy, dz = box(load(departure, i, width), load(departure, i + row, width), z, top - 1.0,
-                                float(along), float(up))
+            p, dx, dy, dz = box(
+                load(departure, i, width), load(departure, i + row, width), z, top - 1.0, float(along), float(up)
+            )
             o = 16 * line * row + lane
             store(stencil, o, p)
             store(stencil, o + row, dx)
@@ -96,7 +100,7 @@ def weights(departure, stencil, along, up, first, end, levels, row, count, top, 
             store(stencil, o + 3 * row, dz)
             for axis, s in enumerate((dx, dy, dz)):
                 w0, w1, w2, w3 = cubic_weights(s)
-                if axis == 2:   # linear in the outermost layers
+                if axis == 2:  # linear in the outermost layers
                     outside = less(z, 1.0)
                     w0, w3 = select(outside, 0.0, w0), select(outside, 0.0, w3)
                     w1, w2 = select(outside, 1.0 - s, w1), select(outside, s, w2)
@@ -118,8 +122,7 @@ def line_and_field(turn, levels, fields):
 
 
 @kernel
-def linear(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count,
-           width):
+def linear(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count, width):
     """Trilinear values of blocks ``first`` to ``end``; the fields lie ``size`` apart."""
     for turn in range(first * fields * levels, end * fields * levels):
         line, number = line_and_field(turn, levels, fields)
@@ -127,8 +130,16 @@ def linear(field, stencil, values, size, fields, start, along, up, first, end, l
         for lane in range(0, count, len(width)):
             i = 16 * line * row + lane
             p = one_by_one(load(stencil, i, width))
-            value = eight_corners(field, p, begin, along, up, load(stencil, i + row, width),
-                                  load(stencil, i + 2 * row, width), load(stencil, i + 3 * row, width))
+            value = eight_corners(
+                field,
+                p,
+                begin,
+                along,
+                up,
+                load(stencil, i + row, width),
+                load(stencil, i + 2 * row, width),
+                load(stencil, i + 3 * row, width),
+            )
             store(values, (line * fields + number) * row + lane, value)
 
 
@@ -164,13 +175,16 @@ def twelve_points(field, p, start, along, dx, wx, wy, least, most):
 @kernel(inline=True)
 def four_weights(stencil, i, row, width):
     """The weights of one axis, from LASCAW."""
-    return (load(stencil, i, width), load(stencil, i + row, width),
-            load(stencil, i + 2 * row, width), load(stencil, i + 3 * row, width))
+    return (
+        load(stencil, i, width),
+        load(stencil, i + row, width),
+        load(stencil, i + 2 * row, width),
+        load(stencil, i + 3 * row, width),
+    )
 
 
 @kernel
-def cubic(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count,
-          monotone, width):
+def cubic(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count, monotone, width):
     """Quasi-monotone cubic values of blocks ``first`` to ``end``; the fields lie ``size`` apart."""
     for turn in range(first * fields * levels, end * fields * levels):
         line, number = line_and_field(turn, levels, fields)

@@ -18,12 +18,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels._contract import Check, Work
-from kernels._jit import kernel
-from kernels._resources import require_memory
+from kernels.contract import Check, Work
 from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import multiply, padded
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory
 
 ROUTINE = "VERINT"
 
@@ -40,8 +40,8 @@ class Problem(BlockedProblem):
 
     PRESETS: ClassVar = {
         "quick": {"columns": 2048, "levels": 20, "nproma": 32},
-        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},   # T399 L62, grid N200
-        "share": {"columns": 2229, "levels": 62, "nproma": 32},      # the same on one of 96 processors
+        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},  # T399 L62, grid N200
+        "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
         "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
     }
     FEWEST_LEVELS = 4
@@ -52,8 +52,8 @@ class State:
     """``weights`` is Rᵀ, (levels, padded levels + 1); the fields are blocked."""
 
     weights: np.ndarray
-    f: np.ndarray          # (blocks, levels, row)
-    integral: np.ndarray   # (blocks, levels + 1, row), in f's unit
+    f: np.ndarray  # (blocks, levels, row)
+    integral: np.ndarray  # (blocks, levels + 1, row), in f's unit
 
 
 def level_positions(levels: int) -> np.ndarray:
@@ -67,8 +67,8 @@ def _second_derivatives(eta: np.ndarray) -> np.ndarray:
     n, h = len(eta), np.diff(eta)
     left, right = np.zeros((n, n)), np.zeros((n, n))
     for i in range(1, n - 1):
-        left[i, i - 1:i + 2] = h[i - 1], 2.0 * (h[i - 1] + h[i]), h[i]
-        right[i, i - 1:i + 2] = 6.0 / h[i - 1], -6.0 / h[i - 1] - 6.0 / h[i], 6.0 / h[i]
+        left[i, i - 1 : i + 2] = h[i - 1], 2.0 * (h[i - 1] + h[i]), h[i]
+        right[i, i - 1 : i + 2] = 6.0 / h[i - 1], -6.0 / h[i - 1] - 6.0 / h[i], 6.0 / h[i]
     # the third derivative is continuous at the second and at the last but one level
     left[0, :3] = h[1], -h[0] - h[1], h[0]
     left[-1, -3:] = h[-1], -h[-1] - h[-2], h[-2]
@@ -84,10 +84,14 @@ def integral_matrix(eta: np.ndarray) -> np.ndarray:
         """Integral over the length d outside level ``end``, along the cubic towards ``next_``."""
         step = abs(eta[next_] - eta[end])
         slope = (values[next_] - values[end]) / step - step * (2.0 * bend[end] + bend[next_]) / 6.0
-        return (d * values[end] - d**2 / 2.0 * slope + d**3 / 6.0 * bend[end]
-                - d**4 / (24.0 * step) * (bend[next_] - bend[end]))
+        return (
+            d * values[end]
+            - d**2 / 2.0 * slope
+            + d**3 / 6.0 * bend[end]
+            - d**4 / (24.0 * step) * (bend[next_] - bend[end])
+        )
 
-    inner = (h[:, None] / 2.0 * (values[:-1] + values[1:]) - h[:, None] ** 3 / 24.0 * (bend[:-1] + bend[1:]))
+    inner = h[:, None] / 2.0 * (values[:-1] + values[1:]) - h[:, None] ** 3 / 24.0 * (bend[:-1] + bend[1:])
     pieces = np.vstack([beyond(0, 1, eta[0]), inner, beyond(n - 1, n - 2, 1.0 - eta[-1])])
     return np.cumsum(pieces, axis=0)
 
@@ -96,8 +100,21 @@ def integral_matrix(eta: np.ndarray) -> np.ndarray:
 def integrate(weights, f, integral, first, end, levels, row, count, width):
     """The matrix on blocks ``first`` to ``end``."""
     for b in range(first, end):
-        multiply(weights, 0, len(weights) // levels, f, b * levels * row, row,
-                 integral, b * (levels + 1) * row, row, levels + 1, levels, count, width)
+        multiply(
+            weights,
+            0,
+            len(weights) // levels,
+            f,
+            b * levels * row,
+            row,
+            integral,
+            b * (levels + 1) * row,
+            row,
+            levels + 1,
+            levels,
+            count,
+            width,
+        )
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -111,11 +128,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     require_memory(4 * problem.field_bytes(problem.levels + 1), "vertical integration")
     eta = level_positions(problem.levels)
     weights = aligned((problem.levels, padded(problem.levels + 1)))
-    weights[:, :problem.levels + 1] = integral_matrix(eta).T
+    weights[:, : problem.levels + 1] = integral_matrix(eta).T
     coefficients = np.random.default_rng(seed).uniform(-1.0, 1.0, (4, problem.columns))
     f = np.polynomial.polynomial.polyval(eta, coefficients).T
-    return State(weights, block(problem, f),
-                 aligned((problem.blocks, problem.levels + 1, problem.row)))
+    return State(weights, block(problem, f), aligned((problem.blocks, problem.levels + 1, problem.row)))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
@@ -138,7 +154,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
 
 def reference(problem: Problem, state: State) -> State:
     """The same by NumPy's matrix product."""
-    matrix = state.weights[:, :problem.levels + 1].T
+    matrix = state.weights[:, : problem.levels + 1].T
     return State(state.weights, state.f, matrix @ state.f)
 
 

@@ -17,27 +17,98 @@ step; P. D. Williams, Mon. Wea. Rev. 137, 2538 (2009), for the filter; cases in 
 
 import numpy as np
 
-from kernels._contract import Check, Work
+from kernels.contract import Check, Work
+from kernels.shallow_water import dense
+from kernels.shallow_water.cases import initial
+from kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
+from kernels.shallow_water.diagnostics import (
+    by_degree,
+    change_truncation,
+    evaluate,
+    kinetic_energy_spectrum,
+    norms,
+    weights,
+)
+from kernels.shallow_water.model import (
+    SECTIONS,
+    Result,
+    State,
+    Stepper,
+    required_memory,
+    run,
+    setup,
+    step_times,
+)
+from kernels.shallow_water.problem import (
+    BUILDS,
+    CASES,
+    GRAVITY,
+    RADIUS,
+    RELATIONS,
+    ROTATION,
+    Problem,
+    courant_step,
+    grid_for,
+    relation_of,
+    rows_for,
+)
+from kernels.shallow_water.published import DAY, MOUNTAIN
+from kernels.shallow_water.studies import (
+    Aliasing,
+    Errors,
+    Scores,
+    aliasing,
+    errors,
+    paired_scores,
+    product_error,
+    scores,
+    steady_errors,
+)
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
 
-from . import slow
-from .cases import initial
-from .compiled import COEFFICIENT_FLOPS, POINT_FLOPS
-from .diagnostics import (by_degree, change_truncation, evaluate, kinetic_energy_spectrum, norms, weights)
-from .model import SECTIONS, Result, State, Stepper, required_memory, run, setup, step_times
-from .problem import (BUILDS, CASES, GRAVITY, RADIUS, RELATIONS, ROTATION, Problem, courant_step, grid_for,
-                      relation_of, rows_for)
-from .published import DAY, MOUNTAIN
-from .studies import (Aliasing, Errors, Scores, aliasing, errors, paired_scores, product_error, scores,
-                      steady_errors)
-
-__all__ = ["Aliasing", "BUILDS", "CASES", "DAY", "Errors", "GRAVITY", "MOUNTAIN", "Problem", "RADIUS",
-           "RELATIONS", "ROTATION", "Result", "SECTIONS", "Scores", "State", "Stepper", "aliasing",
-           "by_degree", "change_truncation", "courant_step", "errors", "evaluate", "fields", "grid_for",
-           "kinetic_energy_spectrum", "norms", "paired_scores", "product_error", "reference", "relation_of",
-           "required_memory", "rows_for", "run", "scores", "setup", "steady_errors", "step_times", "verify",
-           "weights", "work"]
+__all__ = [
+    "Aliasing",
+    "BUILDS",
+    "CASES",
+    "DAY",
+    "Errors",
+    "GRAVITY",
+    "MOUNTAIN",
+    "Problem",
+    "RADIUS",
+    "RELATIONS",
+    "ROTATION",
+    "Result",
+    "SECTIONS",
+    "Scores",
+    "State",
+    "Stepper",
+    "aliasing",
+    "by_degree",
+    "change_truncation",
+    "courant_step",
+    "errors",
+    "evaluate",
+    "fields",
+    "grid_for",
+    "kinetic_energy_spectrum",
+    "norms",
+    "paired_scores",
+    "product_error",
+    "reference",
+    "relation_of",
+    "required_memory",
+    "rows_for",
+    "run",
+    "scores",
+    "setup",
+    "steady_errors",
+    "step_times",
+    "verify",
+    "weights",
+    "work",
+]
 
 
 def fields(result: Result, grid: str | None = None, threads: int = 1) -> dict[str, np.ndarray]:
@@ -52,13 +123,12 @@ def fields(result: Result, grid: str | None = None, threads: int = 1) -> dict[st
     u, v = plan.wind(result.spectra[0], result.spectra[2], threads=threads)
     depth = (phi + state.mean) / GRAVITY
     ground = plan.inverse(state.ground, threads=threads) / GRAVITY
-    return {"height": depth + ground, "depth": depth, "vorticity": vorticity, "divergence": divergence,
-            "u": u, "v": v}
+    return {"height": depth + ground, "depth": depth, "vorticity": vorticity, "divergence": divergence, "u": u, "v": v}
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same integration with dense matrices of harmonics (truncation 42 takes 1 GB)."""
-    spectra = slow.integrate(problem, state)
+    spectra = dense.integrate(problem, state)
     return Result(state, spectra, problem.steps, {}, np.empty(0))
 
 
@@ -72,25 +142,37 @@ def _steady(problem, result):
     found = fields(result)
     one, two, most = steady_errors(result, problem)
     size = 1e-11 if problem.case == "williamson2" else 1e-3
-    checks = [Check.near(f"{name} error of the steady depth", value, 0.0, size)
-              for name, value in (("l1", one), ("l2", two), ("l∞", most))]
+    checks = [
+        Check.near(f"{name} error of the steady depth", value, 0.0, size)
+        for name, value in (("l1", one), ("l2", two), ("l∞", most))
+    ]
     wind = float(np.abs(np.hypot(found["u"] - start.u, found["v"] - start.v)).max())
-    return [*checks, Check.near("largest error of the steady wind, m/s", wind, 0.0,
-                                1e-8 if problem.case == "williamson2" else 1.0)]
+    return [
+        *checks,
+        Check.near("largest error of the steady wind, m/s", wind, 0.0, 1e-8 if problem.case == "williamson2" else 1.0),
+    ]
 
 
 def _resolved(problem):
     """Whether day six of the unstable jet is known well enough to be checked."""
-    return (problem.case == "galewsky" and problem.hours == 144.0 and problem.truncation >= 85
-            and problem.order >= 8 and 0.0 < problem.diffusion <= 6.0 and problem.relation != "linear"
-            and not problem.perturbation)
+    return (
+        problem.case == "galewsky"
+        and problem.hours == 144.0
+        and problem.truncation >= 85
+        and problem.order >= 8
+        and 0.0 < problem.diffusion <= 6.0
+        and problem.relation != "linear"
+        and not problem.perturbation
+    )
 
 
 def _day_six(result):
     """Extremes of vorticity of the unstable jet at day six: those of this model at T213."""
     vorticity = fields(result)["vorticity"]
-    return [Check.near("smallest vorticity at day six, 1/s", vorticity.min(), -1.08e-4, 2.5e-5),
-            Check.near("largest vorticity at day six, 1/s", vorticity.max(), 1.60e-4, 2.5e-5)]
+    return [
+        Check.near("smallest vorticity at day six, 1/s", vorticity.min(), -1.08e-4, 2.5e-5),
+        Check.near("largest vorticity at day six, 1/s", vorticity.max(), 1.60e-4, 2.5e-5),
+    ]
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
@@ -121,16 +203,21 @@ def work(problem: Problem) -> Work:
     are those of the grid-point loop and of the spectral step, which stream through memory.
     """
     T, chosen = problem.truncation, gaussian_grid(problem.grid)
-    pl = chosen.pl[:chosen.N]
+    pl = chosen.pl[: chosen.N]
     top = np.minimum(T, (pl - 1) // 2)
     scalar = 4 * int(((top + 1) * (T + 1) - top * (top + 1) // 2).sum())
     vector = scalar + 4 * int((top + 1).sum())
     ncoef, points = (T + 1) * (T + 2) // 2, chosen.points
-    each = (("Legendre", 3 * scalar + 6 * vector),
-            ("FFT", 9 * 2 * int(np.rint((2.5 * pl * np.log2(pl)).sum()))),
-            ("grid-point", POINT_FLOPS * points),
-            ("spectral", COEFFICIENT_FLOPS * 2 * ncoef))
+    each = (
+        ("Legendre", 3 * scalar + 6 * vector),
+        ("FFT", 9 * 2 * int(np.rint((2.5 * pl * np.log2(pl)).sum()))),
+        ("grid-point", POINT_FLOPS * points),
+        ("spectral", COEFFICIENT_FLOPS * 2 * ncoef),
+    )
     parts = tuple((name, problem.steps * flops) for name, flops in each)
-    return Work(flops=sum(flops for _, flops in parts), parts=parts,
-                bytes_read=problem.steps * 8 * (5 * points + 11 * 2 * ncoef),
-                bytes_written=problem.steps * 8 * (5 * points + 6 * 2 * ncoef))
+    return Work(
+        flops=sum(flops for _, flops in parts),
+        parts=parts,
+        bytes_read=problem.steps * 8 * (5 * points + 11 * 2 * ncoef),
+        bytes_written=problem.steps * 8 * (5 * points + 6 * 2 * ncoef),
+    )

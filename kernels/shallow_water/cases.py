@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .problem import GRAVITY, RADIUS, ROTATION
+from kernels.shallow_water.problem import GRAVITY, RADIUS, ROTATION
 
 _DAY = 86400.0
-_JET = 80.0                                  # m/s
-_SOUTH, _NORTH = np.pi / 7, np.pi / 2 - np.pi / 7      # edges of the jet, rad
-_DEPTH = 10000.0                             # mean depth under the jet, m
+_JET = 80.0  # m/s
+_SOUTH, _NORTH = np.pi / 7, np.pi / 2 - np.pi / 7  # edges of the jet, rad
+_DEPTH = 10000.0  # mean depth under the jet, m
 
 
 class Initial(NamedTuple):
@@ -78,8 +78,9 @@ def _unstable_jet(latitude, longitude, weight, perturbed):
     depth = surface + (_DEPTH - weight @ surface)
     if perturbed:
         east = (longitude + np.pi) % (2.0 * np.pi) - np.pi
-        depth = depth + 120.0 * np.cos(latitude) * np.exp(-(3.0 * east) ** 2) \
-            * np.exp(-(15.0 * (np.pi / 4 - latitude)) ** 2)
+        depth = depth + 120.0 * np.cos(latitude) * np.exp(-((3.0 * east) ** 2)) * np.exp(
+            -((15.0 * (np.pi / 4 - latitude)) ** 2)
+        )
     return Initial(u, np.zeros_like(u), depth, np.zeros_like(u), 2.0 * ROTATION * np.sin(latitude))
 
 

@@ -9,9 +9,9 @@ from types import FunctionType
 import numpy as np
 from numba import prange
 
-from kernels._jit import FINITE, REDUCE, STRICT, kernel
+from kernels.runtime.jit import FINITE, REDUCE, STRICT, kernel
 
-PART = 2048              # points of one part of a loop
+PART = 2048  # points of one part of a loop
 
 
 def products(coriolis, u, v, vorticity, phi, zonal, meridional, kinetic):
@@ -33,8 +33,9 @@ def products(coriolis, u, v, vorticity, phi, zonal, meridional, kinetic):
             kinetic[i] = 0.5 * (u[i] * u[i] + v[i] * v[i])
 
 
-def advance(truncation, old, now, new, curl, divergence, kinetic, ground, laplacian, damping, span, mean,
-            middle, end, size):
+def advance(
+    truncation, old, now, new, curl, divergence, kinetic, ground, laplacian, damping, span, mean, middle, end, size
+):
     """Semi-implicit step, hyperdiffusion and time filter of every coefficient.
 
     With ``L = n(n + 1) / a²`` and ``τ = span / 2``,
@@ -69,8 +70,11 @@ def advance(truncation, old, now, new, curl, divergence, kinetic, ground, laplac
             for i in range(2 * (first + n - m), 2 * (first + n - m) + 2):
                 vorticity = keep * (old[0, i] + span * curl[0, i])
                 flux = span * divergence[1, i]
-                right = (old[2, i] + span * (divergence[0, i] + wave * (kinetic[i] + ground[i]))
-                         + half * wave * (2.0 * old[1, i] - flux - half * mean * old[2, i]))
+                right = (
+                    old[2, i]
+                    + span * (divergence[0, i] + wave * (kinetic[i] + ground[i]))
+                    + half * wave * (2.0 * old[1, i] - flux - half * mean * old[2, i])
+                )
                 spread = right * inverse
                 phi = old[1, i] - flux - half * mean * (spread + old[2, i])
                 phi = keep * (phi + ground[i]) - ground[i]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .problem import GRAVITY, RADIUS
+from kernels.shallow_water.problem import GRAVITY, RADIUS
 
 
 def weights(grid) -> np.ndarray:
@@ -25,16 +25,22 @@ def integrals(stepper) -> tuple[float, float, float, float]:
     energy = 0.5 * depth * (u * u + v * v) + 0.5 * GRAVITY * (surface**2 - state.ground_height**2)
     enstrophy = 0.5 * (vorticity + state.coriolis) ** 2 / depth
     # np.sum adds in an order of its own that no number of threads changes
-    return (stepper.hour, float((weight * depth).sum()), float((weight * energy).sum()),
-            float((weight * enstrophy).sum()))
+    return (
+        stepper.hour,
+        float((weight * depth).sum()),
+        float((weight * energy).sum()),
+        float((weight * enstrophy).sum()),
+    )
 
 
 def norms(grid, found, true) -> tuple[float, float, float]:
     """Relative ``l1``, ``l2`` and ``l∞`` errors of a field as Williamson et al. (1992) define them."""
     weight, error = weights(grid), found - true
-    return (float((weight * np.abs(error)).sum() / (weight * np.abs(true)).sum()),
-            float(np.sqrt((weight * error**2).sum() / (weight * true**2).sum())),
-            float(np.abs(error).max() / np.abs(true).max()))
+    return (
+        float((weight * np.abs(error)).sum() / (weight * np.abs(true)).sum()),
+        float(np.sqrt((weight * error**2).sum() / (weight * true**2).sum())),
+        float(np.abs(error).max() / np.abs(true).max()),
+    )
 
 
 def by_degree(plan, spectrum) -> np.ndarray:

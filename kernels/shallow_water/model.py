@@ -7,16 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels._contract import require_range
-from kernels._resources import require_disk, require_memory
-from kernels._team import numba_threads
+from kernels.contract import require_range
+from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.threads import numba_threads
+from kernels.shallow_water.cases import initial, random_height
+from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, reals
+from kernels.shallow_water.diagnostics import integrals
+from kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, courant_step
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
-
-from .cases import initial, random_height
-from .compiled import ADVANCE, PRODUCTS, reals
-from .diagnostics import integrals
-from .problem import GRAVITY, RADIUS, Problem, courant_step
 
 #: What the driver times.
 SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spectral", "output")
@@ -31,24 +30,24 @@ class State(NamedTuple):
     """
 
     plan: Plan
-    spectra: np.ndarray       # complex128 (3, ncoef): ζ, φ', D at time 0
-    mean: float               # mean geopotential Φ, m²/s²
-    ground: np.ndarray        # complex128 (ncoef,): geopotential of the ground, m²/s²
+    spectra: np.ndarray  # complex128 (3, ncoef): ζ, φ', D at time 0
+    mean: float  # mean geopotential Φ, m²/s²
+    ground: np.ndarray  # complex128 (ncoef,): geopotential of the ground, m²/s²
     ground_height: np.ndarray  # float64 (points,), m, as the truncation carries it
-    coriolis: np.ndarray      # float64 (points,), 1/s
-    levels: np.ndarray        # complex128 (3, 3, ncoef): old, now, new
-    fields: np.ndarray        # float64 (7, points): ζ, φ', two vectors, kinetic energy
-    folder: Path | None       # where output steps go; None: a temporary folder
+    coriolis: np.ndarray  # float64 (points,), 1/s
+    levels: np.ndarray  # complex128 (3, 3, ncoef): old, now, new
+    fields: np.ndarray  # float64 (7, points): ζ, φ', two vectors, kinetic energy
+    folder: Path | None  # where output steps go; None: a temporary folder
 
 
 class Result(NamedTuple):
     """The state at the end, and what the integration met on its way."""
 
     state: State
-    spectra: np.ndarray           # complex128 (3, ncoef): ζ, φ', D
+    spectra: np.ndarray  # complex128 (3, ncoef): ζ, φ', D
     steps: int
-    seconds: dict[str, float]     # of each section, all repeats together
-    history: np.ndarray           # structured: hour, mass, energy, enstrophy
+    seconds: dict[str, float]  # of each section, all repeats together
+    history: np.ndarray  # structured: hour, mass, energy, enstrophy
 
 
 def required_memory(problem: Problem) -> int:
@@ -79,8 +78,17 @@ def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     spectra[:, 0] = 0.0
     ground = GRAVITY * plan.direct(start.ground)
     levels = np.zeros((3, 3, plan.ncoef), dtype=np.complex128)
-    return State(plan, spectra, mean, ground, plan.inverse(ground) / GRAVITY, start.coriolis, levels,
-                 np.zeros((7, plan.grid.points)), None if folder is None else Path(folder))
+    return State(
+        plan,
+        spectra,
+        mean,
+        ground,
+        plan.inverse(ground) / GRAVITY,
+        start.coriolis,
+        levels,
+        np.zeros((7, plan.grid.points)),
+        None if folder is None else Path(folder),
+    )
 
 
 class Stepper:
@@ -113,8 +121,9 @@ class Stepper:
         u, v = plan.wind(self.now[0], self.now[2], threads=threads)
         plan.inverse(self.now[:2], out=fields[:2], threads=threads)
         clock.append(perf_counter())
-        PRODUCTS[self.problem.build](self.state.coriolis, u, v, fields[0], fields[1],
-                                     fields[2:4], fields[4:6], fields[6])
+        PRODUCTS[self.problem.build](
+            self.state.coriolis, u, v, fields[0], fields[1], fields[2:4], fields[4:6], fields[6]
+        )
         clock.append(perf_counter())
         curl, divergence = plan.vordiv(fields[2:4], fields[4:6], threads=threads)
         kinetic = plan.direct(fields[6], out=self._kinetic, threads=threads)
@@ -133,9 +142,22 @@ class Stepper:
         filtered = 0.0 if first else 0.5 * problem.asselin
         damping = 1.0 / (1.0 + span * problem.coefficient * self._laplacian ** (problem.order // 2))
         ADVANCE[problem.build](
-            problem.truncation, reals(self.old), reals(self.now), reals(self.new), reals(curl),
-            reals(divergence), reals(kinetic), reals(state.ground), self._laplacian, damping, span,
-            state.mean, filtered * problem.williams, -filtered * (1.0 - problem.williams), self._size)
+            problem.truncation,
+            reals(self.old),
+            reals(self.now),
+            reals(self.new),
+            reals(curl),
+            reals(divergence),
+            reals(kinetic),
+            reals(state.ground),
+            self._laplacian,
+            damping,
+            span,
+            state.mean,
+            filtered * problem.williams,
+            -filtered * (1.0 - problem.williams),
+            self._size,
+        )
         self.old, self.now, self.new = self.now, self.new, self.old
         self.done += 1
         self._require_sound()
@@ -149,7 +171,8 @@ class Stepper:
                 f"{self.problem.truncation} has no meaningful field any more: dt = {self.problem.dt:g} s is "
                 f"too long or diffusion too weak; take dt = "
                 f"{min(0.5 * self.problem.dt, courant_step(self.problem.truncation, 100.0)):.3g} s or a "
-                "shorter e-folding time of diffusion")
+                "shorter e-folding time of diffusion"
+            )
 
     def height_and_vorticity(self):
         """Surface height, m, and vorticity, 1/s, at every grid point: float64 (2, points)."""

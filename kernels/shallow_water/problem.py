@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kernels._contract import Presets, require_choice, require_range
+from kernels.contract import Presets, require_choice, require_range
 from kernels.spectral import grid as gaussian_grid
 
-RADIUS = 6.37122e6       # m, Williamson et al. (1992), as are the next two
-ROTATION = 7.292e-5      # rad/s
-GRAVITY = 9.80616        # m/s²
+RADIUS = 6.37122e6  # m, Williamson et al. (1992), as are the next two
+ROTATION = 7.292e-5  # rad/s
+GRAVITY = 9.80616  # m/s²
 
 CASES = ("williamson2", "williamson5", "galewsky", "galewsky_balanced")
 BUILDS = ("strict", "fast")
@@ -55,8 +55,7 @@ def courant_step(truncation: int, wind: float, courant: float = 0.7) -> float:
 
 
 def _named(truncation, grid, dt):
-    return {"truncation": truncation, "grid": grid, "case": "galewsky", "dt": dt, "hours": 240.0,
-            "diffusion": 3.0}
+    return {"truncation": truncation, "grid": grid, "case": "galewsky", "dt": dt, "hours": 240.0, "diffusion": 3.0}
 
 
 @dataclass(frozen=True)
@@ -68,23 +67,30 @@ class Problem(Presets):
     The presets named after truncations are ten-day forecasts; shorten ``hours`` to time single steps.
     """
 
-    truncation: int = 63         # triangular truncation T, 1
-    grid: str = "F48"            # Gaussian grid: F, N or O and the rows between pole and equator
-    case: str = "williamson2"    # initial state and orography
-    dt: float = 900.0            # time step, s
-    hours: float = 24.0          # length of the integration, h
-    diffusion: float = 0.0       # e-folding time of degree T under hyperdiffusion, h (0: none)
-    order: int = 8               # order of the hyperdiffusion ∇^order, even
-    asselin: float = 0.02        # Robert-Asselin filter, 1
-    williams: float = 0.53       # share of the filter given to the middle level (1: Asselin's filter), 1
-    alpha: float = 0.0           # angle between the flow of williamson2 and the equator, rad
-    perturbation: float = 0.0    # RMS of random height added to the initial state, m (members by seed)
-    output: float = 0.0          # hours between output steps written to disk, h (0: none)
-    build: str = "strict"        # compiled code: IEEE 754 as written, or with named fast-math flags
+    truncation: int = 63  # triangular truncation T, 1
+    grid: str = "F48"  # Gaussian grid: F, N or O and the rows between pole and equator
+    case: str = "williamson2"  # initial state and orography
+    dt: float = 900.0  # time step, s
+    hours: float = 24.0  # length of the integration, h
+    diffusion: float = 0.0  # e-folding time of degree T under hyperdiffusion, h (0: none)
+    order: int = 8  # order of the hyperdiffusion ∇^order, even
+    asselin: float = 0.02  # Robert-Asselin filter, 1
+    williams: float = 0.53  # share of the filter given to the middle level (1: Asselin's filter), 1
+    alpha: float = 0.0  # angle between the flow of williamson2 and the equator, rad
+    perturbation: float = 0.0  # RMS of random height added to the initial state, m (members by seed)
+    output: float = 0.0  # hours between output steps written to disk, h (0: none)
+    build: str = "strict"  # compiled code: IEEE 754 as written, or with named fast-math flags
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
-        "quick": {"truncation": 63, "grid": "F48", "case": "galewsky", "dt": 600.0, "hours": 24.0,
-                  "diffusion": 3.0, "output": 6.0},
+        "quick": {
+            "truncation": 63,
+            "grid": "F48",
+            "case": "galewsky",
+            "dt": 600.0,
+            "hours": 24.0,
+            "diffusion": 3.0,
+            "output": 6.0,
+        },
         "paper": _named(1279, "N640", 35.0),
         "modern": _named(639, "N320", 75.0),
         "TL1279": _named(1279, "N640", 35.0),
@@ -114,7 +120,8 @@ class Problem(Presets):
             raise ValueError(
                 f"truncation {self.truncation} is too large for grid {self.grid}; choose truncation "
                 f"{(4 * chosen.N - 1) // 2} or lower, or a grid of at least "
-                f"{rows_for(self.truncation, 'linear')} rows between pole and equator")
+                f"{rows_for(self.truncation, 'linear')} rows between pole and equator"
+            )
 
     @property
     def steps(self) -> int:

@@ -5,26 +5,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels._contract import require_choice, require_range
-from kernels._team import numba_threads
+from kernels.contract import require_choice, require_range
+from kernels.runtime.threads import numba_threads
+from kernels.shallow_water.cases import initial
+from kernels.shallow_water.diagnostics import (
+    by_degree,
+    change_truncation,
+    evaluate,
+    kinetic_energy_spectrum,
+    norms,
+)
+from kernels.shallow_water.model import Result, Stepper, run, setup
+from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, RELATIONS, Problem, grid_for
 from kernels.spectral import Plan
-
-from .cases import initial
-from .diagnostics import by_degree, change_truncation, evaluate, kinetic_energy_spectrum, norms
-from .model import Result, Stepper, run, setup
-from .problem import BUILDS, GRAVITY, RADIUS, RELATIONS, Problem, grid_for
 
 
 class Aliasing(NamedTuple):
     """What one grid makes of a truncation."""
 
-    grid: str                  # grid the model ran on
-    latitude: np.ndarray       # of the drawn grid's rows, degrees, float64[rows]
-    longitude: np.ndarray      # of its columns, degrees, float64[columns]
-    vorticity: np.ndarray      # at the end, 1/s, float64[rows, columns]
-    height: np.ndarray         # at the end, m, float64[rows, columns]
-    energy: np.ndarray         # kinetic energy of every degree at the end, m²/s², float64[T + 1]
-    enstrophy: np.ndarray      # vorticity variance of every degree at the end, 1/s², float64[T + 1]
+    grid: str  # grid the model ran on
+    latitude: np.ndarray  # of the drawn grid's rows, degrees, float64[rows]
+    longitude: np.ndarray  # of its columns, degrees, float64[columns]
+    vorticity: np.ndarray  # at the end, 1/s, float64[rows, columns]
+    height: np.ndarray  # at the end, m, float64[rows, columns]
+    energy: np.ndarray  # kinetic energy of every degree at the end, m²/s², float64[T + 1]
+    enstrophy: np.ndarray  # vorticity variance of every degree at the end, 1/s², float64[T + 1]
     product_error: np.ndarray  # relative error of the vorticity tendency, by degree, float64[T + 1]
 
 
@@ -42,8 +47,9 @@ def product_error(plan: Plan, exact: Plan, spectra, coriolis, exact_coriolis, th
     return np.sqrt(by_degree(plan, found[0] - found[1]) / by_degree(plan, found[1]).sum())
 
 
-def aliasing(problem: Problem, relations=("linear", "quadratic", "cubic"), kind: str = "F",
-             threads: int = 1) -> dict[str, Aliasing]:
+def aliasing(
+    problem: Problem, relations=("linear", "quadratic", "cubic"), kind: str = "F", threads: int = 1
+) -> dict[str, Aliasing]:
     """Integrate ``problem`` at one truncation on the grid of each relation.
 
     The result fields are drawn on one common full grid, the finest of the relations.  On the linear
@@ -81,19 +87,24 @@ def aliasing(problem: Problem, relations=("linear", "quadratic", "cubic"), kind:
         vorticity, phi = finest.inverse(result.spectra[:2], threads=threads)
         ground = finest.inverse(state.ground, threads=threads)
         found[relation] = Aliasing(
-            chosen.grid, finest.grid.latitudes, finest.grid.longitudes(0), vorticity.reshape(rows, columns),
+            chosen.grid,
+            finest.grid.latitudes,
+            finest.grid.longitudes(0),
+            vorticity.reshape(rows, columns),
             ((phi + state.mean + ground) / GRAVITY).reshape(rows, columns),
-            kinetic_energy_spectrum(state.plan, result.spectra), by_degree(state.plan, result.spectra[0]),
-            product_error(state.plan, finest, probe, state.coriolis, exact_coriolis, threads))
+            kinetic_energy_spectrum(state.plan, result.spectra),
+            by_degree(state.plan, result.spectra[0]),
+            product_error(state.plan, finest, probe, state.coriolis, exact_coriolis, threads),
+        )
     return found
 
 
 class Scores(NamedTuple):
     """Root-mean-square errors of the surface height, m, paired by member."""
 
-    hours: np.ndarray          # lead times, h, float64[leads]
-    strict: np.ndarray         # float64[members, leads]
-    fast: np.ndarray           # float64[members, leads]
+    hours: np.ndarray  # lead times, h, float64[leads]
+    strict: np.ndarray  # float64[members, leads]
+    fast: np.ndarray  # float64[members, leads]
 
     @property
     def difference(self) -> np.ndarray:
@@ -119,12 +130,10 @@ def _heights(problem, seed, leads, threads):
 def scores(truth_plan, truth, plan, heights) -> np.ndarray:
     """RMS difference of height over the sphere at each lead time, at the lower truncation."""
     cut = change_truncation(truth_plan, truth, plan)
-    return np.array([np.sqrt(by_degree(plan, one - other).sum()) for one, other in zip(cut, heights,
-                                                                                       strict=True)])
+    return np.array([np.sqrt(by_degree(plan, one - other).sum()) for one, other in zip(cut, heights, strict=True)])
 
 
-def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads: int = 1,
-                  seed: int = 0) -> Scores:
+def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads: int = 1, seed: int = 0) -> Scores:
     """Score the strict and the fast build of ``problem`` against ``truth`` for an ensemble.
 
     Member ``k`` adds a random height of ``problem.perturbation`` metres RMS, drawn from ``seed + k``, to
@@ -147,16 +156,19 @@ def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads
     """
     require_range("members", members, 1, 100000)
     if truth.truncation < problem.truncation:
-        raise ValueError(f"truth has truncation {truth.truncation}, below the scored {problem.truncation}; "
-                         "give it the higher one")
+        raise ValueError(
+            f"truth has truncation {truth.truncation}, below the scored {problem.truncation}; give it the higher one"
+        )
     if problem.perturbation <= 0.0:
         raise ValueError("perturbation = 0 m makes all members equal; give a perturbation above 0 m")
     for lead in leads:
         for name, chosen in (("problem", problem), ("truth", truth)):
             steps = lead * 3600.0 / chosen.dt
             if steps <= 0 or abs(steps - round(steps)) > 1e-6:
-                raise ValueError(f"lead time {lead} h is no multiple of the time step {chosen.dt:g} s of "
-                                 f"{name}; choose another lead time or step")
+                raise ValueError(
+                    f"lead time {lead} h is no multiple of the time step {chosen.dt:g} s of "
+                    f"{name}; choose another lead time or step"
+                )
     truth = replace(truth, perturbation=problem.perturbation)
     found = {build: [] for build in BUILDS}
     for member in range(members):
@@ -170,7 +182,7 @@ def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads
 class Errors(NamedTuple):
     """Relative errors over the sphere, 1, each ``(l1, l2, l∞)`` as Williamson et al. (1992) define them."""
 
-    height: tuple[float, float, float]       # of the free surface
+    height: tuple[float, float, float]  # of the free surface
     vorticity: tuple[float, float, float]
 
 
@@ -191,11 +203,11 @@ def errors(result: Result, truth: Result) -> Errors:
     """
     plan, other = result.state.plan, truth.state.plan
     if other.truncation < plan.truncation:
-        raise ValueError(f"truth has truncation {other.truncation}, below the scored {plan.truncation}; "
-                         "give it the higher one")
+        raise ValueError(
+            f"truth has truncation {other.truncation}, below the scored {plan.truncation}; give it the higher one"
+        )
     pairs = ((_surface(result), _surface(truth)), (result.spectra[0], truth.spectra[0]))
-    return Errors(*(norms(other.grid, evaluate(plan, found, other), other.inverse(true))
-                    for found, true in pairs))
+    return Errors(*(norms(other.grid, evaluate(plan, found, other), other.inverse(true)) for found, true in pairs))
 
 
 def steady_errors(result: Result, problem: Problem) -> tuple[float, float, float]:

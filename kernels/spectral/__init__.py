@@ -10,25 +10,36 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels._contract import Check, Presets, Work, require_range
-from kernels._resources import require_memory
+from kernels.contract import Check, Presets, Work, require_range
+from kernels.runtime.resources import require_memory
+from kernels.spectral.gauss import gaussian
+from kernels.spectral.grids import Grid, classic_rows, grid
+from kernels.spectral.plan import LARGEST_TRUNCATION, Plan, aligned
+from kernels.spectral.sums import analyse, row_values, synthesise
 
-from .gauss import gaussian
-from .grids import Grid, classic_rows, grid
-from .plan import LARGEST_TRUNCATION, Plan, aligned
-from .slow import analyse, row_values, synthesise
-
-__all__ = ["Grid", "Plan", "Problem", "State", "classic_rows", "gaussian", "grid", "reference", "run",
-           "setup", "verify", "work"]
+__all__ = [
+    "Grid",
+    "Plan",
+    "Problem",
+    "State",
+    "classic_rows",
+    "gaussian",
+    "grid",
+    "reference",
+    "run",
+    "setup",
+    "verify",
+    "work",
+]
 
 
 @dataclass(frozen=True)
 class Problem(Presets):
     """Triangular truncation, grid and number of fields (levels times variables)."""
 
-    T: int = 63              # triangular truncation, 1
-    grid: str = "F48"        # Gaussian grid: F, N or O and the rows between pole and equator
-    fields: int = 8          # fields transformed at once, 1
+    T: int = 63  # triangular truncation, 1
+    grid: str = "F48"  # Gaussian grid: F, N or O and the rows between pole and equator
+    fields: int = 8  # fields transformed at once, 1
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {"T": 159, "grid": "N80", "fields": 8},
@@ -64,12 +75,14 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """Plan and a spectrum whose real and imaginary parts are uniform in ±1."""
     points = grid(problem.grid).points
     ncoef = (problem.T + 1) * (problem.T + 2) // 2
-    require_memory(problem.fields * (8 * points + 48 * ncoef),
-                   f"{problem.fields} fields of truncation {problem.T} on {problem.grid}")
+    require_memory(
+        problem.fields * (8 * points + 48 * ncoef),
+        f"{problem.fields} fields of truncation {problem.T} on {problem.grid}",
+    )
     plan = Plan(problem.grid, problem.T)
     rng = np.random.default_rng(seed)
     spectrum = rng.uniform(-1.0, 1.0, (problem.fields, 2 * plan.ncoef)).view(np.complex128)
-    spectrum[:, :problem.T + 1].imag = 0.0
+    spectrum[:, : problem.T + 1].imag = 0.0
     values, back = aligned((problem.fields, points)), aligned(spectrum.shape, np.complex128)
     values.fill(0.0)
     back.fill(0.0)
@@ -97,11 +110,12 @@ def verify(problem: Problem, result: State) -> list[Check]:
     checks = []
     for row in (plan.nlat // 3, 2 * plan.nlat - 1 - plan.nlat // 7):
         start = plan.grid.starts[row]
-        found = values[0, start:start + plan.grid.pl[row]]
+        found = values[0, start : start + plan.grid.pl[row]]
         error = np.abs(found - row_values(plan, spectrum[0], row)).max() / size
         # the sums take sine and cosine of latitude as doubles, whose rounding grows with the degree
-        checks.append(Check.near(f"row {row} against plain sums, relative", error, 0.0,
-                                 1e-12 * max(1.0, problem.T / 400)))
+        checks.append(
+            Check.near(f"row {row} against plain sums, relative", error, 0.0, 1e-12 * max(1.0, problem.T / 400))
+        )
     # direct is the weighted transpose of inverse on every grid, so this holds to rounding
     weight = np.repeat(plan.grid.weights / (2.0 * plan.grid.pl), plan.grid.pl)
     square = float(weight @ values[0] ** 2)
@@ -109,8 +123,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
     checks.append(Check.relative("mean square on the grid against spectra", product.sum(), square, 1e-12))
     if plan.grid.full:
         error = max(float(np.abs(b - s).max()) for b, s in zip(back, spectrum, strict=True))
-        checks.append(Check.near("round trip, coefficients within ±1", error, 0.0,
-                                 2e-12 * max(1.0, problem.T / 1279)))
+        checks.append(Check.near("round trip, coefficients within ±1", error, 0.0, 2e-12 * max(1.0, problem.T / 1279)))
     return checks
 
 
@@ -121,11 +134,15 @@ def work(problem: Problem) -> Work:
     wavenumber and pair of rows, ``m`` up to ``(row length - 1) // 2``.  Fourier: ``2.5 n log2 n`` a row.
     """
     T, chosen = problem.T, grid(problem.grid)
-    pl = chosen.pl[:chosen.N]
+    pl = chosen.pl[: chosen.N]
     top = np.minimum(T, (pl - 1) // 2)
     legendre = 2 * problem.fields * 4 * int(((top + 1) * (T + 1) - top * (top + 1) // 2).sum())
     fft = 2 * problem.fields * 2 * int(np.rint((2.5 * pl * np.log2(pl)).sum()))
     spectrum = 16 * problem.fields * ((T + 1) * (T + 2) // 2)
     values = 8 * problem.fields * chosen.points
-    return Work(flops=legendre + fft, bytes_read=spectrum + values, bytes_written=spectrum + values,
-                parts=(("Legendre", legendre), ("FFT", fft)))
+    return Work(
+        flops=legendre + fft,
+        bytes_read=spectrum + values,
+        bytes_written=spectrum + values,
+        parts=(("Legendre", legendre), ("FFT", fft)),
+    )

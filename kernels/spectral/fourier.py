@@ -11,13 +11,12 @@ Source: L. Bluestein, IEEE Trans. Audio Electroacoust. 18, 451 (1970).
 
 import numpy as np
 
-from kernels._jit import kernel
-from kernels._vector import spread, store
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import spread, store
+from kernels.spectral.fourier_passes import LARGEST_RADIX, element, multiply, put_element, root, stockham
 
-from .butterflies import LARGEST_RADIX, element, multiply, put_element, root, stockham
-
-FACTORS = 20      # room for the radices of one length
-SHORT = 192       # elements up to which a row stays in the first-level cache
+FACTORS = 20  # room for the radices of one length
+SHORT = 192  # elements up to which a row stays in the first-level cache
 # columns of a length's row in ``Lengths.info``
 N, START, PARTNER, CHIRP, FIRST, SECOND, TWIST = range(7)
 
@@ -58,7 +57,7 @@ def smooth(n: int) -> int:
 def roots(n: int) -> np.ndarray:
     """``exp(2πi j / n)``, float64[n, 2], each component to the last bit or nearly so."""
     j = np.arange(n)
-    eighth = (8 * j + n) // (2 * n)              # quadrant, so that the angle stays within ±π/4
+    eighth = (8 * j + n) // (2 * n)  # quadrant, so that the angle stays within ±π/4
     angle = (np.pi / (2 * n)) * (4 * j - eighth * n)
     c, s = np.cos(angle), np.sin(angle)
     turn = eighth % 4
@@ -72,6 +71,7 @@ def split(n: int) -> tuple[int, int]:
 
     The second step takes at most two passes.
     """
+
     def cost(n1, n2):
         passes = len(factorise(n1)) + len(factorise(n2))
         overlap = -(-n1 // 16) * 16 / n1
@@ -81,8 +81,7 @@ def split(n: int) -> tuple[int, int]:
 
     if n <= SHORT or max(factorise(n)) > LARGEST_RADIX:
         return 0, 0
-    pairs = [(n1, n // n1) for n1 in range(16, n // 2 + 1)
-             if n % n1 == 0 and len(factorise(n // n1)) <= 2]
+    pairs = [(n1, n // n1) for n1 in range(16, n // 2 + 1) if n % n1 == 0 and len(factorise(n // n1)) <= 2]
     return min(pairs, key=lambda pair: (cost(*pair), abs(pair[0] - pair[1])), default=(0, 0))
 
 
@@ -99,8 +98,7 @@ class Lengths:
         own = sorted({int(n) for n in lengths})
         large = [n for n in own if n > 1 and max(factorise(n)) > LARGEST_RADIX]
         steps = {n: pair for n in own if (pair := split(n))[0]}
-        every = sorted({*own, *(smooth(2 * n - 1) for n in large),
-                        *(m for pair in steps.values() for m in pair)})
+        every = sorted({*own, *(smooth(2 * n - 1) for n in large), *(m for pair in steps.values() for m in pair)})
         self.id = {n: i for i, n in enumerate(every)}
         self.info = np.full((len(every), 7), -1, dtype=np.int64)
         self.radix = np.zeros((len(every), FACTORS), dtype=np.int64)
@@ -114,7 +112,7 @@ class Lengths:
                 here += self._chirp(n, m)
             else:
                 radices = factorise(n)
-                self.radix[i, :len(radices)] = radices
+                self.radix[i, : len(radices)] = radices
             if n in steps:
                 n1, n2 = steps[n]
                 self.info[i, [FIRST, SECOND, TWIST]] = self.id[n1], self.id[n2], size + 2 * n
@@ -130,11 +128,11 @@ class Lengths:
     @staticmethod
     def _chirp(n, m):
         j = np.arange(n)
-        w = roots(2 * n)[j * j % (2 * n)]          # exp(iπ j² / n)
+        w = roots(2 * n)[j * j % (2 * n)]  # exp(iπ j² / n)
         conjugate = np.zeros(m, dtype=complex)
         conjugate[:n] = w[:, 0] - 1j * w[:, 1]
-        conjugate[m - n + 1:] = conjugate[n - 1:0:-1]
-        kernel_spectrum = np.fft.ifft(conjugate)   # sign +, divided by m as the convolution needs
+        conjugate[m - n + 1 :] = conjugate[n - 1 : 0 : -1]
+        kernel_spectrum = np.fft.ifft(conjugate)  # sign +, divided by m as the convolution needs
         return [w, kernel_spectrum.view(np.float64)]
 
 

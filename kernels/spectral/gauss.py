@@ -13,8 +13,8 @@ import functools
 
 import numpy as np
 
-from kernels._jit import kernel
-from kernels._vector import fma
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import fma
 
 STEPS = 3  # next to the poles the start is good to 1e-5 only; each step squares the relative error
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels._contract import require_range
-
-from .gauss import half_nodes
+from kernels.contract import require_range
+from kernels.spectral.gauss import half_nodes
 
 #: Largest number of latitudes between pole and equator that a grid may have.
 LARGEST = 8000
@@ -38,11 +37,11 @@ class Grid:
     ``2π i / n``.
     """
 
-    name: str                                     # as asked for: "N640", "O1280", "F400"
-    N: int                                        # rows between pole and equator
-    latitudes: np.ndarray = field(repr=False)     # degrees, 2N, north to south
-    weights: np.ndarray = field(repr=False)       # Gaussian weights, 2N, sum 2
-    pl: np.ndarray = field(repr=False)            # points on each row, int64, 2N
+    name: str  # as asked for: "N640", "O1280", "F400"
+    N: int  # rows between pole and equator
+    latitudes: np.ndarray = field(repr=False)  # degrees, 2N, north to south
+    weights: np.ndarray = field(repr=False)  # Gaussian weights, 2N, sum 2
+    pl: np.ndarray = field(repr=False)  # points on each row, int64, 2N
 
     @property
     def points(self) -> int:
@@ -76,7 +75,8 @@ def _lengths(name: str) -> tuple[int, tuple[int, ...]]:
     if not found:
         raise ValueError(
             f"grid name {name!r} is unknown; use F, N or O and the number of rows between pole and "
-            "equator, as in 'F400', 'N640', 'O1280'")
+            "equator, as in 'F400', 'N640', 'O1280'"
+        )
     kind, n = found[1], int(found[2])
     require_range("rows between pole and equator", n, 1, LARGEST)
     if kind == "F":
@@ -88,7 +88,8 @@ def _lengths(name: str) -> tuple[int, tuple[int, ...]]:
         known = ", ".join(f"N{k}" for k in rows)
         raise ValueError(
             f"grid name {name!r}: the rows of this classic reduced grid are not in the table; choose "
-            f"one of {known}, or an octahedral (O{n}) or full (F{n}) grid")
+            f"one of {known}, or an octahedral (O{n}) or full (F{n}) grid"
+        )
     return n, rows[n]
 
 
@@ -109,8 +110,7 @@ def grid(name: str) -> Grid:
     mu, low, cosine, _, weight = half_nodes(2 * n)
     latitude = np.degrees(np.arctan2(mu, cosine))
     pl = np.array(half + half[::-1], dtype=np.int64)
-    made = Grid(name, n, np.concatenate([latitude, -latitude[::-1]]),
-                np.concatenate([weight, weight[::-1]]), pl)
+    made = Grid(name, n, np.concatenate([latitude, -latitude[::-1]]), np.concatenate([weight, weight[::-1]]), pl)
     for array in (made.latitudes, made.weights, made.pl):
         array.flags.writeable = False
     return made

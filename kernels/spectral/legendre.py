@@ -18,13 +18,12 @@ Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 
 import numpy as np
 
-from kernels._jit import kernel
+from kernels.runtime.jit import kernel
+from kernels.spectral.gauss import dd_div, dd_mul
 
-from .gauss import dd_div, dd_mul
-
-BLOCK = 24        # latitudes per block: three vectors of eight, four groups of six
-TINY = 1e-20      # what a Legendre function must exceed to be summed
-_FLUSH = 1e-280   # seeds below this are zero, which keeps subnormal numbers out of the hot loops
+BLOCK = 24  # latitudes per block: three vectors of eight, four groups of six
+TINY = 1e-20  # what a Legendre function must exceed to be summed
+_FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops
 _UP, _DOWN = 2.0**256, 2.0**-256
 
 
@@ -137,6 +136,13 @@ def plan_seeds(top, offset, a, b, odd, x, s, sl, first_row, first, seeds):
             if j + BLOCK <= first_row[m]:
                 first[m, block] = count
                 continue
-            first[m, block] = _seed_block(x[j:j + BLOCK], start[j:j + BLOCK], exponent[j:j + BLOCK],
-                                          a[k:k + count], b[k:k + count], odd[k:k + count], count,
-                                          seeds[m, block])
+            first[m, block] = _seed_block(
+                x[j : j + BLOCK],
+                start[j : j + BLOCK],
+                exponent[j : j + BLOCK],
+                a[k : k + count],
+                b[k : k + count],
+                odd[k : k + count],
+                count,
+                seeds[m, block],
+            )

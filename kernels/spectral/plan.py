@@ -1,23 +1,21 @@
 """Spherical-harmonic transforms between triangular spectra and Gaussian grids."""
 
-
 import numpy as np
 
-from kernels._contract import require_range
-from kernels._resources import require_memory
-from kernels._team import numba_threads
-
-from . import many, rows, single, tasks
-from .fourier import Lengths
-from .gauss import half_nodes
-from .grids import Grid
-from .grids import grid as named_grid
-from .legendre import BLOCK, coefficients, plan_seeds
-from .vector import VectorTransforms
+from kernels.contract import require_range
+from kernels.runtime.resources import require_memory
+from kernels.runtime.threads import numba_threads
+from kernels.spectral import fourier_rows, legendre_eight, legendre_one, tasks
+from kernels.spectral.fourier import Lengths
+from kernels.spectral.gauss import half_nodes
+from kernels.spectral.grids import Grid
+from kernels.spectral.grids import grid as named_grid
+from kernels.spectral.legendre import BLOCK, coefficients, plan_seeds
+from kernels.spectral.winds import VectorTransforms
 
 LARGEST_TRUNCATION = 8000
-STREAM_FROM = 16 * 2**20   # bytes from which arrays bypass the caches on their way out
-STREAM_BUFFER_FROM = 2 * 2**20   # the same for Fourier buffers, except that of the inverse of one field
+STREAM_FROM = 16 * 2**20  # bytes from which arrays bypass the caches on their way out
+STREAM_BUFFER_FROM = 2 * 2**20  # the same for Fourier buffers, except that of the inverse of one field
 
 
 def aligned(shape, dtype=np.float64) -> np.ndarray:
@@ -25,7 +23,7 @@ def aligned(shape, dtype=np.float64) -> np.ndarray:
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize // 8
     raw = np.empty(size + 8)
     skip = (-raw.ctypes.data // 8) % 8
-    return raw[skip:skip + size].view(dtype).reshape(shape)
+    return raw[skip : skip + size].view(dtype).reshape(shape)
 
 
 class Plan(VectorTransforms):
@@ -71,8 +69,9 @@ class Plan(VectorTransforms):
         self._padded = -(-self.nlat // BLOCK) * BLOCK
         blocks = self._padded // BLOCK
         terms = sum((T + 1 - m) // 2 + 1 for m in range(T + 1))
-        require_memory(8 * (5 * terms + (T + 1) * blocks * (2 * BLOCK + 1)),
-                       f"a plan of truncation {T} on {self.grid.name}")
+        require_memory(
+            8 * (5 * terms + (T + 1) * blocks * (2 * BLOCK + 1)), f"a plan of truncation {T} on {self.grid.name}"
+        )
         self._columns = [self._offsets(T), self._offsets(T + 1)]
         self._legendre(terms, blocks)
         self._fourier_tables()
@@ -85,7 +84,7 @@ class Plan(VectorTransforms):
         return np.concatenate([[0], np.cumsum(top + 1 - np.arange(self.truncation + 1))]).astype(np.int64)
 
     def _legendre(self, terms, blocks):
-        T, pl = self.truncation, self.grid.pl[:self.nlat]
+        T, pl = self.truncation, self.grid.pl[: self.nlat]
         count = (T + 1 - np.arange(T + 1)) // 2 + 1
         self._offset = np.concatenate([[0], np.cumsum(count)[:-1]]).astype(np.int64)
         self._table = np.zeros((5, terms))
@@ -98,9 +97,19 @@ class Plan(VectorTransforms):
         self._seeds = np.zeros((T + 1, blocks, 2 * BLOCK))
         capped = np.minimum(T, (pl - 1) // 2) + 1
         a, b, _, _, odd = self._table
-        plan_seeds(T, self._offset, a, b, odd, self._x, np.pad(cosine, (0, pad)),
-                   np.pad(cosine_low, (0, pad)),
-                   np.searchsorted(capped, np.arange(T + 1), side="right"), self._first, self._seeds)
+        plan_seeds(
+            T,
+            self._offset,
+            a,
+            b,
+            odd,
+            self._x,
+            np.pad(cosine, (0, pad)),
+            np.pad(cosine_low, (0, pad)),
+            np.searchsorted(capped, np.arange(T + 1), side="right"),
+            self._first,
+            self._seeds,
+        )
         # wavenumbers that never exceed TINY in a block are not carried by its rows
         alive = [int(np.flatnonzero(self._first[:, g] < count).max(initial=0)) + 1 for g in range(blocks)]
         alive = np.maximum.accumulate(alive)
@@ -108,7 +117,7 @@ class Plan(VectorTransforms):
         self._first_row = np.searchsorted(self._counts, np.arange(T + 1), side="right").astype(np.int64)
 
     def _fourier_tables(self):
-        nlat, pl = self.nlat, self.grid.pl[:self.nlat]
+        nlat, pl = self.nlat, self.grid.pl[: self.nlat]
         self._lengths = Lengths(pl)
         ids = np.array([self._lengths.id[int(n)] for n in pl])
         starts = self.grid.starts
@@ -117,8 +126,7 @@ class Plan(VectorTransforms):
         rows_ = ids, north, south, self._counts, self._first_row
         self._many, self._single = tasks.of_eight_fields(*rows_), tasks.of_one_field(*rows_, self._padded)
         self._streamed = 8 * self._many.size >= STREAM_BUFFER_FROM
-        self._streamed_one = (8 * self._single.size >= STREAM_FROM,
-                              8 * self._single.waves_size >= STREAM_BUFFER_FROM)
+        self._streamed_one = (8 * self._single.size >= STREAM_FROM, 8 * self._single.waves_size >= STREAM_BUFFER_FROM)
 
     def _factors(self, direct, chosen, power):
         """Even and odd scale of every lane of some tasks; ``power`` of ``cos φ`` is divided out."""
@@ -126,7 +134,7 @@ class Plan(VectorTransforms):
         if key not in self._workspace:
             even = 1.0 / self._cosine**power
             if direct:
-                even = even * self._weight / (4.0 * self.grid.pl[:self.nlat])
+                even = even * self._weight / (4.0 * self.grid.pl[: self.nlat])
             scales = even[chosen.rows], (even * self._mu)[chosen.rows]
             self._workspace[key] = np.ascontiguousarray(np.concatenate(scales, axis=1))
         return self._workspace[key]
@@ -244,7 +252,7 @@ class Plan(VectorTransforms):
         return self._workspace[key]
 
     def _row_tables(self, threads):
-        L, size = self._lengths, rows.scratch_size(self._lengths)
+        L, size = self._lengths, fourier_rows.scratch_size(self._lengths)
         scratch = self._space(("rows", threads), threads * size, (threads, size))
         return L.info, L.radix, L.table, scratch, L.largest, L.columns
 
@@ -258,49 +266,119 @@ class Plan(VectorTransforms):
 
     def _streams_to(self, out):
         """Whether every row of every field starts on a cache line, and the array is large."""
-        return (out.nbytes >= STREAM_FROM and out.ctypes.data % 64 == 0
-                and not (self.grid.pl % 8).any())
+        return out.nbytes >= STREAM_FROM and out.ctypes.data % 64 == 0 and not (self.grid.pl % 8).any()
 
     def _inverse_many(self, spec, out, extra, power, threads):
-        chosen, scratch = self._many, self._legendre_scratch(many, threads)
+        chosen, scratch = self._many, self._legendre_scratch(legendre_eight, threads)
         fourier = self._space("fourier", chosen.size)
-        many.inverse_legendre(
-            threads, extra, _flat(spec), self._columns[extra], self._lanes(len(spec), 2 * spec.shape[1]),
-            *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch, fourier,
-            chosen.places, self._streamed)
-        rows.inverse_rows(threads, chosen.where, *self._many_rows(len(spec)),
-                          self._factors(False, chosen, power), *self._row_tables(threads), fourier,
-                          out.reshape(-1), self._streams_to(out))
+        legendre_eight.inverse_legendre(
+            threads,
+            extra,
+            _flat(spec),
+            self._columns[extra],
+            self._lanes(len(spec), 2 * spec.shape[1]),
+            *self._legendre_tables(),
+            self.nlat,
+            self._first,
+            self._seeds,
+            scratch,
+            fourier,
+            chosen.places,
+            self._streamed,
+        )
+        fourier_rows.inverse_rows(
+            threads,
+            chosen.where,
+            *self._many_rows(len(spec)),
+            self._factors(False, chosen, power),
+            *self._row_tables(threads),
+            fourier,
+            out.reshape(-1),
+            self._streams_to(out),
+        )
 
     def _direct_many(self, values, out, extra, power, threads):
-        chosen, scratch = self._many, self._legendre_scratch(many, threads)
+        chosen, scratch = self._many, self._legendre_scratch(legendre_eight, threads)
         fourier = self._space("fourier", chosen.size)
-        rows.direct_rows(threads, chosen.where, *self._many_rows(len(values)),
-                         self._factors(True, chosen, power), *self._row_tables(threads), values.reshape(-1),
-                         fourier, chosen.waves, self._streamed)
-        many.direct_legendre(
-            threads, extra, _flat(out), self._columns[extra], self._lanes(len(out), 2 * out.shape[1]),
-            len(out), *self._legendre_tables(), self.nlat, self._first, self._seeds, scratch,
-            fourier, chosen.waves)
+        fourier_rows.direct_rows(
+            threads,
+            chosen.where,
+            *self._many_rows(len(values)),
+            self._factors(True, chosen, power),
+            *self._row_tables(threads),
+            values.reshape(-1),
+            fourier,
+            chosen.waves,
+            self._streamed,
+        )
+        legendre_eight.direct_legendre(
+            threads,
+            extra,
+            _flat(out),
+            self._columns[extra],
+            self._lanes(len(out), 2 * out.shape[1]),
+            len(out),
+            *self._legendre_tables(),
+            self.nlat,
+            self._first,
+            self._seeds,
+            scratch,
+            fourier,
+            chosen.waves,
+        )
 
     def _inverse_one(self, spec, out, extra, power, threads):
-        chosen, scratch = self._single, self._legendre_scratch(single, threads)
+        chosen, scratch = self._single, self._legendre_scratch(legendre_one, threads)
         fourier = self._space("fourier", chosen.size)
-        single.inverse_legendre(
-            threads, extra, _flat(spec), self._columns[extra], *self._legendre_tables(),
-            self._first, self._seeds, scratch, fourier, chosen.places, chosen.counts, self._streamed_one[0])
-        rows.inverse_rows(threads, *chosen[:3], self._factors(False, chosen, power),
-                          *self._row_tables(threads), fourier, out.reshape(-1), self._streams_to(out))
+        legendre_one.inverse_legendre(
+            threads,
+            extra,
+            _flat(spec),
+            self._columns[extra],
+            *self._legendre_tables(),
+            self._first,
+            self._seeds,
+            scratch,
+            fourier,
+            chosen.places,
+            chosen.counts,
+            self._streamed_one[0],
+        )
+        fourier_rows.inverse_rows(
+            threads,
+            *chosen[:3],
+            self._factors(False, chosen, power),
+            *self._row_tables(threads),
+            fourier,
+            out.reshape(-1),
+            self._streams_to(out),
+        )
 
     def _direct_one(self, values, out, extra, power, threads):
-        chosen, scratch = self._single, self._legendre_scratch(single, threads)
-        fourier = self._space("single waves", chosen.waves_size)   # idle lanes stay zero
-        rows.direct_rows(threads, *chosen[:3], self._factors(True, chosen, power),
-                         *self._row_tables(threads), values.reshape(-1), fourier, chosen.waves,
-                         self._streamed_one[1])
-        single.direct_legendre(
-            threads, extra, _flat(out), self._columns[extra], *self._legendre_tables(),
-            self._first, self._seeds, scratch, fourier, chosen.waves)
+        chosen, scratch = self._single, self._legendre_scratch(legendre_one, threads)
+        fourier = self._space("single waves", chosen.waves_size)  # idle lanes stay zero
+        fourier_rows.direct_rows(
+            threads,
+            *chosen[:3],
+            self._factors(True, chosen, power),
+            *self._row_tables(threads),
+            values.reshape(-1),
+            fourier,
+            chosen.waves,
+            self._streamed_one[1],
+        )
+        legendre_one.direct_legendre(
+            threads,
+            extra,
+            _flat(out),
+            self._columns[extra],
+            *self._legendre_tables(),
+            self._first,
+            self._seeds,
+            scratch,
+            fourier,
+            chosen.waves,
+        )
 
     # --- arguments ----------------------------------------------------------------------------
 
@@ -309,7 +387,8 @@ class Plan(VectorTransforms):
         if spec.dtype != np.complex128 or spec.ndim not in (1, 2) or spec.shape[-1] != self.ncoef:
             raise ValueError(
                 f"{name} is {spec.dtype} of shape {spec.shape}; truncation {self.truncation} takes "
-                f"complex128 of shape ({self.ncoef},) or (fields, {self.ncoef})")
+                f"complex128 of shape ({self.ncoef},) or (fields, {self.ncoef})"
+            )
         return spec
 
     def _values(self, name, values):
@@ -318,7 +397,8 @@ class Plan(VectorTransforms):
         if values.dtype != np.float64 or values.ndim not in (1, 2) or values.shape[-1] != points:
             raise ValueError(
                 f"{name} is {values.dtype} of shape {values.shape}; grid {self.grid.name} takes float64 of "
-                f"shape ({points},) or (fields, {points})")
+                f"shape ({points},) or (fields, {points})"
+            )
         return values
 
     def _output(self, out, like, last, dtype):
@@ -327,8 +407,9 @@ class Plan(VectorTransforms):
             require_memory(int(np.prod(shape)) * np.dtype(dtype).itemsize, f"a result of shape {shape}")
             return aligned(shape, dtype)
         if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
-            raise ValueError(f"out is {out.dtype} of shape {out.shape}; give C-contiguous "
-                             f"{np.dtype(dtype)} of shape {shape}")
+            raise ValueError(
+                f"out is {out.dtype} of shape {out.shape}; give C-contiguous {np.dtype(dtype)} of shape {shape}"
+            )
         return out
 
 
@@ -344,9 +425,11 @@ def _checked(grid, truncation):
     if longest < 2 * truncation + 1:
         raise ValueError(
             f"truncation {truncation} needs rows of at least {2 * truncation + 1} points, the longest row of "
-            f"{grid.name} has {longest}; choose truncation {(longest - 1) // 2} or lower, or a finer grid")
+            f"{grid.name} has {longest}; choose truncation {(longest - 1) // 2} or lower, or a finer grid"
+        )
     if 2 * grid.N < truncation + 1:
         raise ValueError(
             f"truncation {truncation} needs at least {truncation + 1} rows, {grid.name} has {2 * grid.N}; "
-            f"choose a finer grid")
+            f"choose a finer grid"
+        )
     return truncation

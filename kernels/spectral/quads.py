@@ -3,10 +3,10 @@
 The four are even-real, even-imaginary, odd-real and odd-imaginary.
 """
 
-from kernels._jit import kernel
-from kernels._vector import fma, load, spread, store, stream
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import fma, load, spread, store, stream
 
-SPAN = 32     # doubles
+SPAN = 32  # doubles
 
 
 @kernel(inline=True)
@@ -59,8 +59,14 @@ def zero6():
 
 @kernel(inline=True)
 def load6(x, o):
-    return (load4(x, o), load4(x, o + SPAN), load4(x, o + 2 * SPAN), load4(x, o + 3 * SPAN),
-            load4(x, o + 4 * SPAN), load4(x, o + 5 * SPAN))
+    return (
+        load4(x, o),
+        load4(x, o + SPAN),
+        load4(x, o + 2 * SPAN),
+        load4(x, o + 3 * SPAN),
+        load4(x, o + 4 * SPAN),
+        load4(x, o + 5 * SPAN),
+    )
 
 
 @kernel(inline=True)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .legendre import BLOCK
-from .quads import SPAN
+from kernels.spectral.legendre import BLOCK
+from kernels.spectral.quads import SPAN
 
-ALL = 255          # bits of eight active lanes
+ALL = 255  # bits of eight active lanes
 
 
 class Tasks(NamedTuple):
@@ -20,15 +20,15 @@ class Tasks(NamedTuple):
     ``where``, ``north`` and ``south`` are explained in ``rows``.
     """
 
-    where: np.ndarray     # int64[task, 5]
-    north: np.ndarray     # offsets of the northern rows in the grid-point array, int64[task, 8]
-    south: np.ndarray     # offsets of their mirror images, int64[task, 8]
-    rows: np.ndarray      # row pair of every lane, int64[task, 8]
-    counts: np.ndarray    # wavenumbers of a row, or of a block of eight
-    places: np.ndarray    # where a row or block starts in the latitude-major buffer, doubles
-    waves: np.ndarray     # where row or block 0 would stand for each wavenumber in the other buffer, doubles
-    size: int             # doubles of the latitude-major buffer
-    waves_size: int       # doubles of the wavenumber-major buffer
+    where: np.ndarray  # int64[task, 5]
+    north: np.ndarray  # offsets of the northern rows in the grid-point array, int64[task, 8]
+    south: np.ndarray  # offsets of their mirror images, int64[task, 8]
+    rows: np.ndarray  # row pair of every lane, int64[task, 8]
+    counts: np.ndarray  # wavenumbers of a row, or of a block of eight
+    places: np.ndarray  # where a row or block starts in the latitude-major buffer, doubles
+    waves: np.ndarray  # where row or block 0 would stand for each wavenumber in the other buffer, doubles
+    size: int  # doubles of the latitude-major buffer
+    waves_size: int  # doubles of the wavenumber-major buffer
 
 
 def _places(counts):
@@ -54,8 +54,17 @@ def of_eight_fields(ids, north, south, counts, first_row) -> Tasks:
     starts, _ = _places(len(ids) - first_row)
     where = np.stack([ids, counts, places, row, np.full(len(ids), ALL)], axis=1).astype(np.int64)
     eight = np.zeros(8, dtype=np.int64)
-    return Tasks(where, north[:, None] + eight, south[:, None] + eight, row[:, None] + eight, counts, places,
-                 starts - first_row * SPAN, size, size)
+    return Tasks(
+        where,
+        north[:, None] + eight,
+        south[:, None] + eight,
+        row[:, None] + eight,
+        counts,
+        places,
+        starts - first_row * SPAN,
+        size,
+        size,
+    )
 
 
 def of_one_field(ids, north, south, counts, first_row, padded) -> Tasks:
@@ -71,13 +80,12 @@ def of_one_field(ids, north, south, counts, first_row, padded) -> Tasks:
     starts, waves_size = _places(blocks - low)
     where, to_north, to_south, members = [], [], [], []
     for block in range(-(-len(ids) // 8)):
-        mine = row[8 * block:8 * block + 8]
+        mine = row[8 * block : 8 * block + 8]
         for n in np.unique(ids[mine]):
             chosen = mine[ids[mine] == n]
             lanes = chosen - 8 * block
             where.append([n, counts[chosen].max(), places[block], block, (1 << lanes).sum()])
-            for table, values, idle in ((to_north, north, -1), (to_south, south, -1),
-                                        (members, row, chosen[0])):
+            for table, values, idle in ((to_north, north, -1), (to_south, south, -1), (members, row, chosen[0])):
                 table.append(np.full(8, idle))
                 table[-1][lanes] = values[chosen]
     tables = (np.array(table, dtype=np.int64) for table in (where, to_north, to_south, members))

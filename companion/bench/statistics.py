@@ -1,0 +1,91 @@
+"""Statistics of timing samples that assume no distribution: order statistics, ranks, resampling."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+#: Samples below which the trend of a series is not judged (smallest exact p-value stays above 0.01).
+MIN_TREND = 6
+
+
+def median_interval(samples, confidence: float = 0.95) -> tuple[float, float] | None:
+    """Interval of the median from order statistics.
+
+    With n independent samples, the number below the true median is binomial (n, 1/2); the interval
+    runs from the k-th smallest to the k-th largest sample for the largest k that keeps at least the
+    asked confidence.  Six samples are the fewest that give 95 %; with fewer the answer is None.
+
+    Parameters
+    ----------
+    samples : array_like, shape (n,)
+    confidence : float
+        0 < confidence < 1.
+    """
+    ordered = np.sort(np.asarray(samples, dtype=float))
+    count = ordered.size
+    if count == 0:
+        return None
+    # P(fewer than k of n samples lie below the median) must stay within half the error.
+    below = stats.binom.cdf(np.arange(count), count, 0.5)
+    rank = int(np.searchsorted(below, (1 - confidence) / 2, side="right"))
+    if rank == 0:
+        return None
+    return float(ordered[rank - 1]), float(ordered[count - rank])
+
+
+def trend(samples, significance: float = 0.01, smallest: float = 0.02) -> float | None:
+    """Relative change from first to last sample if it is a trend, otherwise None.
+
+    A trend is a rank correlation with time (Kendall's tau) whose p-value is under ``significance``
+    together with a Theil-Sen slope that moves the series by more than ``smallest`` of its median.
+    """
+    samples = np.asarray(samples, dtype=float)
+    if samples.size < MIN_TREND or np.ptp(samples) == 0:
+        return None
+    order = np.arange(samples.size)
+    if not stats.kendalltau(order, samples).pvalue < significance:
+        return None
+    change = stats.theilslopes(samples, order).slope * (samples.size - 1) / np.median(samples)
+    return float(change) if abs(change) > smallest else None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Times of B over times of A: above 1, A is faster."""
+
+    minima: float  # minimum of B / minimum of A: capability
+    medians: float  # median of B / median of A: experience
+    interval: tuple[float, float] | None  # 95 % of the ratio of medians; None with too few samples
+
+    def __str__(self) -> str:
+        bounds = "no interval" if self.interval is None else "{:.3f} … {:.3f}".format(*self.interval)
+        return f"minima {self.minima:.3f}, medians {self.medians:.3f} ({bounds})"
+
+
+def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
+    """How many times faster A is than B.
+
+    The interval is the 95 % percentile bootstrap of the ratio of medians (both sides resampled,
+    seeded, so the same samples give the same interval); None when a side has under six samples.
+
+    Raises
+    ------
+    ValueError
+        If a side is empty or holds a time that is not positive.
+    """
+    a, b = (np.asarray(samples, dtype=float) for samples in (samples_a, samples_b))
+    for name, samples in (("samples_a", a), ("samples_b", b)):
+        if samples.size == 0 or not np.all(samples > 0):
+            raise ValueError(f"{name} must hold at least one time, and only times above zero")
+    interval = None
+    if min(a.size, b.size) >= MIN_TREND:
+
+        def quotient(x, y, axis):
+            return np.median(y, axis=axis) / np.median(x, axis=axis)
+
+        low, high = stats.bootstrap(
+            (a, b), quotient, method="percentile", n_resamples=2000, rng=np.random.default_rng(seed)
+        ).confidence_interval
+        interval = (float(low), float(high))
+    return Ratio(float(b.min() / a.min()), float(np.median(b) / np.median(a)), interval)

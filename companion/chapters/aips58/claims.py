@@ -1,0 +1,206 @@
+"""Claims of AIPS Memo 58: the eight ratio columns of the Dirty Dozen Test, and what the text says of them."""
+
+import statistics
+
+from companion.claims.engine import Interval, Items, Ledger, Reader, ratio_column
+
+ledger = Ledger("aips58")
+SIZES = ("small", "medium", "large")
+
+ASCAL_MEDIUM = (
+    "The CLSC CPU time gives {recomputed}. Two ratios of the row (.78 to real time, .12 to NRAO1) want a "
+    "CPU time near 46 s, the third (PSC/CLSC 1.29) wants the printed time; no single misread digit serves "
+    "all three, so the author's ratios probably come from two versions of this timing."
+)
+
+
+def ddt_ratio(reader: Reader, numerator: str, denominator: str, column: str) -> Items:
+    """One ratio column over the three sizes; cells that print no number are left out."""
+    for size in SIZES:
+        for problem, printed, value in ratio_column(reader(f"ddt_{size}"), numerator, denominator, column):
+            if printed.strip("*"):
+                yield f"{size} {problem}", printed, value
+
+
+@ledger.each(where="{item} DDT, first C/R column", statement="NRAO1: CPU time over real time, {item}")
+def nrao1_cpu_per_real(reader):
+    return ddt_ratio(reader, "nrao1_cpu", "nrao1_real", "nrao1_cpu_per_real")
+
+
+@ledger.each(
+    where="{item} DDT, second C/R column",
+    statement="CLSC: CPU time over real time, {item}",
+    reasons={"medium ASCAL": ASCAL_MEDIUM.format(recomputed=".83")},
+)
+def clsc_cpu_per_real(reader):
+    return ddt_ratio(reader, "clsc_cpu", "clsc_real", "clsc_cpu_per_real")
+
+
+@ledger.each(
+    where="{item} DDT, column CLSC/NRAO1 CPU",
+    statement="CPU time, CLSC over NRAO1, {item}",
+    reasons={"medium ASCAL": ASCAL_MEDIUM.format(recomputed=".13")},
+)
+def clsc_over_nrao1_cpu(reader):
+    return ddt_ratio(reader, "clsc_cpu", "nrao1_cpu", "clsc_over_nrao1_cpu")
+
+
+@ledger.each(where="{item} DDT, column CLSC/NRAO1 REAL", statement="Real time, CLSC over NRAO1, {item}")
+def clsc_over_nrao1_real(reader):
+    return ddt_ratio(reader, "clsc_real", "nrao1_real", "clsc_over_nrao1_real")
+
+
+@ledger.each(where="{item} DDT, third C/R column", statement="PSC: CPU time over real time, {item}")
+def psc_cpu_per_real(reader):
+    return ddt_ratio(reader, "psc_cpu", "psc_real", "psc_cpu_per_real")
+
+
+@ledger.each(where="{item} DDT, column PSC/NRAO1 CPU", statement="CPU time, PSC over NRAO1, {item}")
+def psc_over_nrao1_cpu(reader):
+    return ddt_ratio(reader, "psc_cpu", "nrao1_cpu", "psc_over_nrao1_cpu")
+
+
+@ledger.each(where="{item} DDT, column PSC/NRAO1 REAL", statement="Real time, PSC over NRAO1, {item}")
+def psc_over_nrao1_real(reader):
+    return ddt_ratio(reader, "psc_real", "nrao1_real", "psc_over_nrao1_real")
+
+
+@ledger.each(where="{item} DDT, column PSC/CLSC CPU", statement="CPU time, PSC over CLSC, {item}")
+def psc_over_clsc_cpu(reader):
+    return ddt_ratio(reader, "psc_cpu", "clsc_cpu", "psc_over_clsc_cpu")
+
+
+ledger.not_checkable(
+    "psc_over_nrao1_real_overflow",
+    where="medium IMLOD DDT, column PSC/NRAO1 REAL",
+    statement="Real time, PSC over NRAO1, medium IMLOD",
+    printed="****",
+    reason="The ratio has three digits before the point and the print field has room for two, so the "
+    "program that made the table filled it with asterisks.",
+)
+
+
+@ledger.each(
+    where="{item} DDT real time, and section 6 note 8",
+    statement="Real time is the mean of as many whole seconds as the bracket counts executions, {item}",
+)
+def mean_of_whole_seconds(reader):
+    """The nearest mean of ``n`` whole seconds: ``round(n t) / n``."""
+    for size in SIZES:
+        sheet = reader(f"ddt_{size}")
+        for (problem,) in sheet.keys():
+            executions = sheet[problem, "executions"].mid
+            for system in ("nrao1", "clsc", "psc"):
+                column = f"{system}_real"
+                mean = round(sheet[problem, column].mid * executions) / executions
+                yield f"{size} {problem} {system.upper()}", sheet.text(problem, column), mean
+
+
+@ledger.each(
+    where="section 6 note 8",
+    statement="Executions averaged for {item}, against the bracket in the tables",
+    reasons={
+        "COMB": "The text says 7, all three tables print [8], and the printed real times are eighths of a "
+        "second (6.88, 64.88, 27.13) that no seven whole seconds average to: the author's slip in "
+        "the text."
+    },
+)
+def executions_in_text(reader):
+    text, table = reader("executions"), reader("ddt_small")
+    for (problem,) in text.keys():
+        yield problem, text.text(problem, "executions"), table[problem, "executions"]
+
+
+@ledger.each(where="abstract", statement="Factor by which CPU times at PSC can exceed those at CLSC")
+def cpu_factor(reader):
+    factors = [
+        sheet[problem, "psc_cpu"] / sheet[problem, "clsc_cpu"]
+        for sheet in map(reader, [f"ddt_{size}" for size in SIZES])
+        for (problem,) in sheet.keys()
+    ]
+    yield "", f">= {reader('prose').text('cpu_factor')}", max(factors, key=lambda factor: factor.mid)
+
+
+def real_speedups(reader: Reader, system: str) -> list[Interval]:
+    """Real time of NRAO1 over that of ``system``, for every problem and size."""
+    return [
+        sheet[problem, "nrao1_real"] / sheet[problem, f"{system}_real"]
+        for sheet in map(reader, [f"ddt_{size}" for size in SIZES])
+        for (problem,) in sheet.keys()
+    ]
+
+
+@ledger.each(where="abstract", statement="Best real-time factor of an X-MP over the Convex C1")
+def real_best(reader):
+    factors = real_speedups(reader, "clsc") + real_speedups(reader, "psc")
+    yield "", f"~{reader('prose').text('real_best')}", max(factors, key=lambda factor: factor.mid)
+
+
+@ledger.each(
+    where="abstract",
+    statement="Typical real-time factor of the X-MP over the Convex C1: the median at CLSC",
+    reasons={
+        "": "The memo names no average; taken here is the median of the 39 ratios at CLSC, because the "
+        "times at PSC come from a loaded system."
+    },
+)
+def real_typical(reader):
+    prose, factors = reader("prose"), real_speedups(reader, "clsc")
+    median = Interval(
+        *(statistics.median(getattr(factor, bound) for factor in factors) for bound in ("mid", "lo", "hi"))
+    )
+    yield "", f"{prose.text('real_typical_least')}-{prose.text('real_typical_most')}", median
+
+
+@ledger.each(where="section 6 note 3", statement="CPU time of RUN DDTLOAD, PSC over CLSC")
+def ddtload_factor(reader):
+    sheet = reader("ddtload")
+    yield "", f"> {reader('prose').text('ddtload_factor')}", sheet["PSC", "cpu"] / sheet["CLSC", "cpu"]
+
+
+@ledger.each(where="section 4", statement="Processors of the {item}, against the first digit of the model number")
+def processors_of_model(reader):
+    sheet = reader("systems")
+    for system in ("CLSC", "PSC"):
+        model = sheet.text(system, "machine").rpartition("/")[2]
+        yield system, sheet.text(system, "processors"), int(model[0])
+
+
+ledger.not_checkable(
+    "memory_per_processor",
+    where="section 4",
+    statement="8 Mword of memory per processor at PSC and 4 Mword at CLSC",
+    printed="8 and 4 Mword",
+    reason="No other number of the memo gives the memory. In the model numbers X-MP/48 and X-MP/24 the "
+    "second digit stands for the Mword of the whole machine, which would be 2 for each processor on "
+    "both; the words 'per processor' are probably the author's slip.",
+)
+ledger.not_checkable(
+    "repeatability",
+    where="section 6 note 2",
+    statement="Timings on NRAO1 vary by as much as 5 %",
+    printed="5 %",
+    reason="Only averages are printed, no repeated timings.",
+)
+ledger.not_checkable(
+    "msgkil",
+    where="section 6 note 3",
+    statement="Without the message file the CPU time of RUN DDTLOAD at PSC falls in line with CLSC",
+    printed="",
+    reason="The memo gives no times for these runs.",
+)
+ledger.not_checkable(
+    "field_length",
+    where="section 4",
+    statement="DDT jobs stay below 1 Mword",
+    printed="< 1 Mword",
+    reason="The memory of the jobs is not printed.",
+)
+ledger.not_checkable(
+    "suspended_imlod",
+    where="section 6 note 8",
+    statement="One suspended execution explains the real time of the medium IMLOD at PSC",
+    printed="1836.13 s",
+    reason="The eight executions are not printed one by one. Their sum is 14689 s, and eight runs like "
+    "those of the small problem would take 1654 s.",
+)

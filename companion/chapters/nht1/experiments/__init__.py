@@ -1,0 +1,287 @@
+"""Experiments of Fineberg, *Implementing the NHT-1 Application I/O Benchmark* (1993)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from companion.bench import Case, Measurement
+from companion.experiments import VERIFIERS, Experiment, register
+
+#: Ways of writing a chapter compares: label, way, double buffering, fsync.
+WAYS = (
+    ("sequential records, one a plane", "records", False, False),
+    ("one array a write", "array", False, False),
+    ("40-byte elements", "elements", False, False),
+    ("positioned arrays", "positioned", False, False),
+    ("positioned arrays, fsync", "positioned", False, True),
+    ("positioned arrays, asynchronous", "positioned", True, False),
+    ("positioned arrays, asynchronous, fsync", "positioned", True, True),
+    ("memory-mapped", "mapped", False, False),
+    ("NetCDF", "netcdf", False, False),
+    ("Zarr", "zarr", False, False),
+)
+#: Grid points a direction beyond which one run takes many seconds.
+LARGE = 80
+#: Sizes of a preset, by the names that the benchmark's problem knows.
+SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
+
+
+def _counts(threads: int) -> list[int]:
+    return sorted({1, threads})
+
+
+def _solver(preset: str, threads: int) -> list[Case]:
+    """The classes of a preset with one thread and with all that were asked for."""
+    from kernels import bt
+
+    classes = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}[preset]
+    cases = []
+    for name in classes:
+        problem = bt.Problem.preset(name)
+        for count in _counts(threads):
+            cases.append(
+                Case(
+                    f"class {name}, {count} threads",
+                    bt,
+                    problem,
+                    count,
+                    {"class": name, "N": problem.N, "NS": problem.NS},
+                )
+            )
+    return cases
+
+
+def _ways(N: int, threads: int, most: int):
+    """Every way of writing; on a large grid with fewer than ``most`` threads, the two that show overlap."""
+    if N <= LARGE or threads == most:
+        return WAYS
+    return tuple(entry for entry in WAYS if entry[1] == "positioned" and not entry[3])
+
+
+def _observe(result) -> dict[str, float]:
+    return {
+        "T_T": result.T_T,
+        "stalled": result.stalls.sum(),
+        "transferring": result.transfers.sum(),
+        "finish": result.finish_seconds,
+        "R_IO": result.R_IO,
+    }
+
+
+def _application(preset: str, threads: int) -> list[Case]:
+    """For each size and thread count: the code without writing, then each way of writing."""
+    from kernels import bt
+    from kernels.files import application
+
+    cases = []
+    for size in SIZES[preset]:
+        sample = application.Problem.preset(size)
+        for count in _counts(threads):
+            common = {"N": sample.N, "NS": sample.NS, "IW": sample.IW}
+            cases.append(
+                Case(
+                    f"N = {sample.N}, {count} threads, without writing",
+                    bt,
+                    sample.solver,
+                    count,
+                    {**common, "way": "none"},
+                )
+            )
+            for label, way, asynchronous, fsync in _ways(sample.N, count, threads):
+                problem = application.Problem.preset(size, way=way, asynchronous=asynchronous, fsync=fsync)
+                cases.append(
+                    Case(
+                        f"N = {sample.N}, {count} threads, {label}",
+                        application,
+                        problem,
+                        count,
+                        {
+                            **common,
+                            "way": label,
+                            "asynchronous": asynchronous,
+                            "fsync": fsync,
+                            "solution_bytes": problem.solution_bytes,
+                        },
+                        _observe,
+                    )
+                )
+    return cases
+
+
+def _overlap(preset: str, threads: int) -> list[Case]:
+    """One size: without writing, and double-buffered through the page cache and past it (O_DIRECT)."""
+    from kernels import bt
+    from kernels.files import application
+
+    sample = application.Problem.preset(SIZES[preset][-1])
+    common = {"N": sample.N, "NS": sample.NS, "IW": sample.IW}
+    cases = [Case(f"N = {sample.N}, without writing", bt, sample.solver, threads, {**common, "way": "none"})]
+    for way, direct in (("asynchronous, page cache", False), ("asynchronous, O_DIRECT", True)):
+        problem = replace(sample, way="positioned", asynchronous=True, direct=direct)
+        cases.append(
+            Case(
+                f"N = {sample.N}, {way}",
+                application,
+                problem,
+                threads,
+                {**common, "way": way, "solution_bytes": problem.solution_bytes},
+                _observe,
+            )
+        )
+    return cases
+
+
+def _overheads(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """zeta of every way, with T_C of the same code and with the best T_C of any thread count."""
+    from kernels.files.formulas import overhead
+
+    computing = {(m.parameters["N"], m.threads): m.minimum for m in measurements if m.parameters["way"] == "none"}
+    writing = [m for m in measurements if m.parameters["way"] != "none"]
+    best = {N: min(seconds for (size, _), seconds in computing.items() if size == N) for N, _ in computing}
+    elapsed = [min(m.observed["T_T"]) for m in writing]
+    along = {"dims": ["run"]}
+
+    def column(values, units, long_name):
+        return {"value": list(values), "units": units, "long_name": long_name, **along}
+
+    def zeta(T_C):
+        return [overhead(T_T, T_C(m)) for T_T, m in zip(elapsed, writing, strict=True)]
+
+    return {
+        "run_N": column((m.parameters["N"] for m in writing), "1", "grid points in each direction"),
+        "run_threads": column((m.threads for m in writing), "1", "threads of the solver"),
+        "run_way": column((m.parameters["way"] for m in writing), None, "way of writing"),
+        "T_T": column(elapsed, "s", "elapsed time with writing, best"),
+        "T_C": column(
+            (computing[m.parameters["N"], m.threads] for m in writing),
+            "s",
+            "elapsed time of the same code without writing, best",
+        ),
+        "R_IO": column(
+            (m.parameters["solution_bytes"] / T_T for T_T, m in zip(elapsed, writing, strict=True)),
+            "byte/s",
+            "computed transfer rate",
+        ),
+        "zeta": column(
+            zeta(lambda m: computing[m.parameters["N"], m.threads]), "1", "T_T/T_C - 1 with T_C of the same code"
+        ),
+        "zeta_best": column(
+            zeta(lambda m: best[m.parameters["N"]]), "1", "T_T/T_C - 1 with the best verified T_C of this size"
+        ),
+    }
+
+
+def _groups(preset: str, threads: int) -> list[Case]:
+    from kernels.files import groups
+
+    problem = groups.Problem.preset(preset)
+    return [
+        Case(
+            f"{problem.P} processes, N = {problem.N}",
+            groups,
+            problem,
+            1,
+            {"P": problem.P, "N": problem.N, "dumps": problem.dumps},
+            lambda result: {f"group {g}": seconds.min() for g, seconds in result.seconds.items()},
+        )
+    ]
+
+
+def _group_curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    observed = measurements[0].observed
+    sizes = [int(name.split()[1]) for name in observed]
+    return {
+        "group": {"value": sizes, "units": "1", "dims": ["group_size"], "long_name": "processes that write at a time"},
+        "group_seconds": {
+            "value": [min(times) for times in observed.values()],
+            "units": "s",
+            "dims": ["group_size"],
+            "long_name": "time to write one file, best",
+        },
+        "group_median": {
+            "value": [median(times) for times in observed.values()],
+            "units": "s",
+            "dims": ["group_size"],
+            "long_name": "time to write one file, median",
+        },
+    }
+
+
+def verify_solution(path) -> tuple[list[str], list]:
+    """The separate verification of the report: one sequential pass over a solution file.
+
+    Returns
+    -------
+    lines : list of str
+        The diagonal u(i,i,i,m) of every dump, a value a line.
+    checks : list of kernels.contract.Check
+        Checksums of the dumps; where BT-IO publishes them for (N, NS, IW), the mean error norms.
+
+    Raises
+    ------
+    ValueError
+        The file is no solution file, truncated, or holds values that are not finite.
+    OSError
+        It cannot be read.
+    """
+    from kernels.files import application
+    from kernels.files.format import verification
+    from kernels.files.format.layout import open_solution
+
+    with open_solution(path) as solution:
+        N = solution.N
+    found = verification.verify_file(path, application.exact_plane(N) if N >= 3 else None)
+    return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]
+
+
+register(
+    Experiment(
+        "nht1-solver",
+        "nht1",
+        "N1",
+        "Block-tridiagonal solver BT by class and threads",
+        _solver,
+        rounds=7,
+        budgets={"quick": 15.0, "paper": 240.0, "modern": 600.0},
+    )
+)
+register(
+    Experiment(
+        "nht1-io",
+        "nht1",
+        "N1-N6, N8, N9",
+        "Application I/O: T_T, R_IO and zeta by way of writing",
+        _application,
+        outputs=_overheads,
+        rounds=5,
+        budgets={"quick": 20.0, "paper": 900.0, "modern": 1800.0},
+    )
+)
+register(
+    Experiment(
+        "nht1-overlap",
+        "nht1",
+        "N6, N8",
+        "Writing beside computing: page cache against O_DIRECT",
+        _overlap,
+        outputs=_overheads,
+        rounds=5,
+        needs=frozenset({"o_direct"}),
+        budgets={"quick": 8.0, "paper": 300.0, "modern": 600.0},
+    )
+)
+register(
+    Experiment(
+        "nht1-groups",
+        "nht1",
+        "N7",
+        "Writing in groups of processes",
+        _groups,
+        outputs=_group_curve,
+        rounds=5,
+        budgets={"quick": 15.0, "paper": 300.0, "modern": 300.0},
+    )
+)
+
+
+VERIFIERS.append(verify_solution)

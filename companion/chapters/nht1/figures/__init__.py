@@ -1,0 +1,261 @@
+"""Figures of chapter 3: the NHT-1 application I/O benchmark, 1993."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import bytes_axis, bytes_label, log_axis, points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+
+
+def write_sizes(parameters: pd.DataFrame, sizes: pd.DataFrame) -> Shown:
+    """Bytes of a write by size of the grid, one array a write against one plane a record."""
+    figure, axis = axes(height=3.0)
+    points(axis, sizes["N"], sizes["bytes_per_write"], label="one write of U, all planes", index=0)
+    points(axis, sizes["N"], sizes["bytes_per_record"], label="one record, a plane", index=1)
+    bytes_axis(axis, [sizes["bytes_per_record"].min(), sizes["bytes_per_write"].max()], "y", step=16)
+    axis.set_xticks(parameters["N"])
+    axis.set(xlabel="grid points in each direction, N", ylabel="bytes")
+    axis.legend(loc="lower right")
+    return show(
+        figure,
+        data=sizes,
+        name="nht1_write_sizes",
+        alt=f"Bytes of one write and of one record on the Y-MP for three grid sizes, logarithmic: "
+        f"writes from {bytes_label(float(sizes['bytes_per_write'].min()))} to "
+        f"{sizes['bytes_per_write'].max() / 1e6:.0f} million bytes.",
+    )
+
+
+def io_rates(systems: xr.Dataset) -> Shown:
+    """I/O rates that the report states for its three systems."""
+    names = {
+        "io_rate_peak": "peak of the I/O system",
+        "disk_rate": "one file or disk",
+        "io_rate_serial": "serial file, measured",
+        "link_rate": "link between nodes",
+    }
+    rows = [
+        (system, text, float(systems[fact].sel(system=system)))
+        for system in systems["system"].values
+        for fact, text in names.items()
+        if np.isfinite(systems[fact].sel(system=system))
+    ]
+    frame = pd.DataFrame(rows, columns=["system", "what", "rate"])
+    figure, axis = axes(height=3.0)
+    place = np.arange(len(frame))
+    axis.barh(
+        place,
+        frame["rate"],
+        height=0.6,
+        color=[CYCLE[list(systems["system"].values).index(system)] for system in frame["system"]],
+    )
+    axis.set_yticks(place, frame["system"] + ", " + frame["what"], size=8)
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlabel="rate [MB/s]")
+    text = "; ".join(f"{row.system}, {row.what} {row.rate:g} MB/s" for row in frame.itertuples())
+    return show(figure, data=frame, name="nht1_io_rates", alt=f"Bars of I/O rates in 1993: {text}.")
+
+
+def layout(lanes: int = 8) -> Shown:
+    """How the solver stores U and which eight lines it solves at once."""
+    figure, axis = axes(height=3.3, wide=True)
+    for m in range(5):
+        for i in range(2 * lanes):
+            axis.add_patch(_cell(i, 4 - m, CYCLE[0] if i < lanes else CYCLE[-1], 0.35 if m else 0.6))
+        axis.text(-0.4, 4.5 - m, f"m = {m + 1}", ha="right", va="center")
+    axis.text(lanes / 2, 5.4, f"{lanes} points i: one vector, {lanes} lines in j or k", ha="center")
+    axis.annotate("", (2 * lanes, -0.5), (0, -0.5), arrowprops={"arrowstyle": "->", "color": INK})
+    axis.text(lanes, -1.1, "addresses rise along i, then m, then j, then k", ha="center", va="top")
+    axis.set(xlim=(-2.6, 2 * lanes + 0.3), ylim=(-1.9, 6.2), aspect="equal")
+    axis.set_axis_off()
+    return show(
+        figure,
+        name="nht1_layout",
+        alt=f"Drawing of one row of the array of the solution: five components m below each other, "
+        f"each a run of points i. {lanes} neighbouring points form one vector; each of them "
+        "belongs to another line in the y or z direction.",
+    )
+
+
+def _cell(x: float, y: float, colour: str, alpha: float):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x, y), 1, 1, facecolor=colour, alpha=alpha, edgecolor=INK, linewidth=0.5)
+
+
+def field(u: np.ndarray, exact: np.ndarray) -> Shown:
+    """Density in the middle plane k after the last step, and its distance from the exact solution.
+
+    ``u`` is float64 (N, N, N, 5) as [k, j, i, m]; ``exact`` is the exact solution of the middle plane,
+    float64 (N, N, 5).
+    """
+    N = u.shape[0]
+    plane, off = u[N // 2, :, :, 0], u[N // 2, :, :, 0] - exact[:, :, 0]
+    figure, panels = axes(2, 1, height=7.0)
+    edges = np.linspace(0, 1, N + 1)
+    largest = float(np.abs(off).max()) or 1.0
+    pictures = (
+        panels[0].pcolormesh(edges, edges, plane, cmap="viridis", rasterized=True),
+        panels[1].pcolormesh(edges, edges, off, cmap="PuOr", vmin=-largest, vmax=largest, rasterized=True),
+    )
+    for panel, picture, label in zip(panels, pictures, ("density u₁", "density minus exact"), strict=True):
+        figure.colorbar(picture, ax=panel, label=label)
+        panel.set(xlabel="ξ (i)", ylabel="η (j)", aspect="equal")
+        panel.grid(False)
+    frame = pd.DataFrame(
+        {
+            "j": np.repeat(np.arange(N), N),
+            "i": np.tile(np.arange(N), N),
+            "density": plane.ravel(),
+            "minus_exact": off.ravel(),
+        }
+    )
+    return show(
+        figure,
+        data=frame,
+        name="nht1_field",
+        alt=f"Two maps of the middle plane of the {N}³ grid after the last step: the density, and "
+        f"its difference from the exact solution, which is at most {largest:.1g} here.",
+    )
+
+
+def solver(record: xr.Dataset) -> Shown:
+    """Time of one step of BT by class and threads."""
+    frame = record[["minimum", "median", "NS", "N", "class", "threads", "flops"]].to_dataframe()
+    frame["ms_per_step"] = 1e3 * frame["minimum"] / frame["NS"]
+    figure, axis = axes(height=3.2)
+    for number, (threads, part) in enumerate(frame.groupby("threads")):
+        points(
+            axis,
+            part["N"],
+            part["ms_per_step"],
+            host=True,
+            index=number,
+            label=f"{threads} thread{'s' if threads > 1 else ''}",
+        )
+    log_axis(axis)
+    sizes = sorted(frame["N"].unique())
+    axis.set_xticks(sizes, [f"{N}" for N in sizes])
+    axis.minorticks_off()
+    axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
+    axis.legend()
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=frame.reset_index(drop=True),
+        name="nht1_solver",
+        alt="Time of one step of the block-tridiagonal solver on this machine against the number of "
+        "grid points in each direction, both axes logarithmic, one line a number of threads.",
+    )
+
+
+def runs_table(record: xr.Dataset) -> pd.DataFrame:
+    """T_T, T_C, R_IO and zeta of every run with writing."""
+    names = ["run_N", "run_threads", "run_way", "T_T", "T_C", "R_IO", "zeta", "zeta_best"]
+    frame = record[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("run_"))
+    frame["R_IO"] /= 1e6
+    frame[["zeta", "zeta_best"]] *= 100
+    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%", "zeta_best": "%"}
+    return frame.reset_index(drop=True)
+
+
+def _percent_axis(axis) -> None:
+    """Percent, linear to ±10 and logarithmic beyond, because zeta spans decades and can be negative."""
+    axis.set_xscale("symlog", linthresh=10, linscale=0.7)
+    axis.set_xticks([-100, -10, 0, 10, 100, 1000, 10000], ["-100", "-10", "0", "10", "100", "1000", "10 k"])
+    axis.minorticks_off()
+
+
+def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
+    """Overhead zeta of every way of writing here, below the ranges of 1993."""
+    frame = runs_table(record)
+    ways = list(dict.fromkeys(frame["way"]))
+    figure, axis = axes(height=1.9 + 0.42 * (len(ways) + len(printed)))
+    top = max(frame["zeta"].max(), printed[["low", "high"]].max().max()) * 1.6
+    for row, (low, high) in enumerate(zip(printed["low"], printed["high"], strict=True)):
+        left, right = (0 if np.isnan(low) else low), (top if np.isnan(high) else high)
+        axis.barh(row, right - left, left=left, height=0.5, color=CYCLE[-1], alpha=0.6)
+    groups = list(dict.fromkeys(zip(frame["N"], frame["threads"], strict=True)))
+    for number, (N, threads) in enumerate(groups):
+        part = frame[(frame["N"] == N) & (frame["threads"] == threads)]
+        rows = [len(printed) + ways.index(way) for way in part["way"]]
+        points(
+            axis,
+            part["zeta"],
+            rows,
+            host=True,
+            index=number,
+            line=False,
+            label=f"N = {N}, {threads} thread{'s' if threads > 1 else ''}",
+        )
+    _percent_axis(axis)
+    axis.axvline(0, color=INK, linewidth=0.8)
+    axis.axhline(len(printed) - 0.5, color=INK, linewidth=0.8)
+    axis.set_yticks(range(len(printed) + len(ways)), [f"{name} (1993)" for name in printed["system"]] + ways, size=8)
+    axis.invert_yaxis()
+    axis.set(xlabel="overhead ζ [%], linear below 10 %", xlim=(None, top))
+    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=frame,
+        name="nht1_overheads",
+        alt="Overhead of writing in percent, on an axis that is linear below ten percent. Upper "
+        "rows, the ranges that the 1993 abstract states for three systems; lower rows, this "
+        "machine by way of writing, one marker for each grid size and number of threads.",
+    )
+
+
+def choice_of_base(record: xr.Dataset) -> Shown:
+    """How zeta changes with the T_C it is held against."""
+    frame = runs_table(record)
+    figure, axis = axes(height=1.4 + 0.24 * len(frame))
+    place = np.arange(len(frame))
+    for row in place:
+        axis.plot(frame.loc[row, ["zeta", "zeta_best"]], [row, row], color=INK, linewidth=0.7)
+    for number, (name, label) in enumerate(
+        (("zeta", "T_C of the same code and threads"), ("zeta_best", "best verified T_C of this size"))
+    ):
+        points(axis, frame[name], place, host=True, index=number, line=False, label=label)
+    _percent_axis(axis)
+    names = [f"{row.way}, N {row.N}, {row.threads} thr." for row in frame.itertuples()]
+    axis.set_yticks(place, names, size=7)
+    axis.invert_yaxis()
+    axis.set(xlabel="overhead ζ [%], linear below 10 %")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=1)
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=frame,
+        name="nht1_base",
+        alt="Overhead of each run with two choices of the computing time: that of the same code, and "
+        "the best of any number of threads. The best time never makes the overhead smaller.",
+    )
+
+
+def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
+    """Time to write one file against the number of processes that write at a time."""
+    figure, axis = axes(height=3.4)
+    size, best = record["group"].values, record["group_seconds"].values
+    points(axis, size, 1e3 * best, host=True, index=0, label="this machine, best")
+    points(axis, size, 1e3 * record["group_median"].values, host=True, index=1, label="this machine, median")
+    axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
+    axis.set_xscale("log", base=2)
+    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})
+    axis.set_xticks(ticks, ticks)
+    axis.set(xlabel="processes that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
+    axis.legend()
+    case = record.isel(case=0)
+    figure.suptitle(f"{run_title(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
+    frame = pd.DataFrame({"group": size, "best_s": best, "median_s": record["group_median"].values})
+    return show(
+        figure,
+        data=frame,
+        name="nht1_groups",
+        alt="Time to write one file against the number of processes that write at a time, on this "
+        "machine, with the group size of the least time of 1993 as a dotted line. The points of "
+        "the report's figure are lost.",
+    )

@@ -1,0 +1,1 @@
+"""Hague, *Performance of P5+ at ECMWF* (2006)."""

@@ -1,0 +1,317 @@
+"""Experiments of Hague, *Performance of P5+ at ECMWF* (2006), that one node can repeat."""
+
+from collections.abc import Sequence
+
+from companion.bench import Case, Measurement
+from companion.experiments import Experiment, register
+from companion.host import doctor, machine
+
+LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
+#: Bytes between the loads of the document's latency walk: 1024 items of 4 bytes.
+WALK = 4096
+
+
+def _thread_counts(threads: int) -> list[int]:
+    """1, 2, 4, … and the number asked for."""
+    return sorted({count for count in (1, 2, 4, 8, 16, 32, 64, 128, 256) if count < threads} | {threads})
+
+
+def _size(nbytes: int) -> str:
+    return f"{nbytes // 2**20} MiB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KiB"
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
+#: Strides swept with every page size and thread count; the others with one thread and small pages.
+SHOWN_STRIDES = (1, 16, 1024)
+
+
+def _bandwidth(preset: str, threads: int) -> list[Case]:
+    """Every thread reads its own working set; ``work`` counts one thread's bytes."""
+    from kernels.memory import stride
+
+    cases = []
+    for pages in ("small", "huge"):
+        for problem in stride.grid(preset, pages=pages, binding=True):
+            for count in _thread_counts(threads):
+                if problem.stride in SHOWN_STRIDES or (pages == "small" and count == 1):
+                    where = f"{_size(problem.nbytes)}, stride {problem.stride}"
+                    label = f"{where}, {pages} pages, {count} threads"
+                    cases.append(
+                        Case(
+                            label,
+                            stride,
+                            problem,
+                            count,
+                            {"nbytes": problem.nbytes, "stride": problem.stride, "pages": pages},
+                        )
+                    )
+    return cases
+
+
+def _latency(preset: str, threads: int) -> list[Case]:
+    """The random chase, and the document's walk of 1024 items, which prefetchers see through."""
+    from kernels.memory import latency
+
+    loads = latency.Problem.preset(preset).loads
+    cases = []
+    for pattern, spacing in (("random", latency.LINE), ("stride", WALK)):
+        for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=loads):
+            cases.append(
+                Case(
+                    f"{_size(problem.nbytes)}, {pattern}",
+                    latency,
+                    problem,
+                    threads,
+                    {"nbytes": problem.nbytes, "pattern": pattern, "spacing": spacing, "loads": loads},
+                )
+            )
+    return cases
+
+
+def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Plateaus of the random chase's curve beside the caches that the system reports."""
+    from kernels.memory.plateaus import plateaus
+
+    chase = [m for m in measurements if m.parameters["pattern"] == "random"]
+    sizes = [m.parameters["nbytes"] for m in chase]
+    levels = plateaus(sizes, [1e9 * m.minimum / m.parameters["loads"] for m in chase])
+    reported = [cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"]
+    along = {"dims": ["plateau"]}
+    return {
+        "plateau_ns": {
+            "value": [level.ns for level in levels],
+            "units": "ns",
+            "long_name": "latency of the plateau",
+            **along,
+        },
+        "plateau_first": {
+            "value": [level.first for level in levels],
+            "units": "byte",
+            "long_name": "smallest working set on the plateau",
+            **along,
+        },
+        "plateau_last": {
+            "value": [level.last for level in levels],
+            "units": "byte",
+            "long_name": "largest working set on the plateau",
+            **along,
+        },
+        "plateau_capacity": {
+            "value": [level.capacity for level in levels],
+            "units": "byte",
+            "long_name": "capacity estimated from the curve",
+            **along,
+        },
+        "reported_capacity": {
+            "value": reported,
+            "units": "byte",
+            "dims": ["cache"],
+            "long_name": "data caches the system reports",
+        },
+    }
+
+
+def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:
+    """``kind`` is the coordinate that tells measured SMT, its bound and the rest apart."""
+    from kernels.processor import smt
+
+    problem = smt.Problem.preset(preset, loop=loop, **changes)
+    accumulators, step, _flops = smt.LOOPS[loop]
+    binding = "bound" if problem.binding else "unbound"
+    return Case(
+        f"{loop}, {kind}, {binding}, {_threads(threads)}",
+        smt,
+        problem,
+        threads,
+        {
+            "loop": loop,
+            "kind": kind,
+            "accumulators": accumulators,
+            "step": step,
+            "binding": binding,
+            "streams": problem.streams,
+            "threads_per_core": problem.threads_per_core,
+        },
+    )
+
+
+def _smt(preset: str, threads: int) -> list[Case]:
+    """The five loops: one thread a core, two where siblings exist, else two fused streams as the bound."""
+    cases = []
+    for loop in LOOPS:
+        cases.append(_loop_case(loop, preset, "one thread", 1))
+        if doctor.smt().ok and machine.usable_cpus() > 1:
+            cases.append(_loop_case(loop, preset, "SMT", 2, threads_per_core=2))
+        cases.append(_loop_case(loop, preset, "two streams (bound)", 1, streams=2))
+    return cases
+
+
+def _by_kind(measurements: Sequence[Measurement]) -> dict[tuple[str, str], Measurement]:
+    return {(m.parameters["loop"], m.parameters["kind"]): m for m in measurements}
+
+
+def _smt_factors(measurements: Sequence[Measurement]) -> tuple[list, list]:
+    """``(S, bound on S)`` per loop; S is None without SMT."""
+    from kernels.processor.smt import smt_factor
+
+    found = _by_kind(measurements)
+    measured, bounds = [], []
+    for loop in LOOPS:
+        one, two = found[loop, "one thread"], found.get((loop, "SMT"))
+        measured.append(smt_factor(one.minimum, two.minimum) if two else None)
+        bounds.append(smt_factor(one.minimum, found[loop, "two streams (bound)"].minimum))
+    return measured, bounds
+
+
+def _per_loop(value: list, long_name: str) -> dict:
+    return {"value": value, "units": "1", "dims": ["loop"], "long_name": long_name}
+
+
+def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    measured, bounds = _smt_factors(measurements)
+    return {
+        "loop_name": {"value": list(LOOPS), "units": None, "dims": ["loop"], "long_name": "loop"},
+        "S": _per_loop(measured, "SMT factor, measured with two threads on a core"),
+        "S_bound": _per_loop(bounds, "bound on the SMT factor: two streams fused in one thread, no SMT"),
+    }
+
+
+def _model(preset: str, threads: int) -> list[Case]:
+    """What S needs, and the same work shared by one thread and by two on two cores for f."""
+    cases = _smt(preset, threads)
+    for loop in LOOPS:
+        cases.append(_loop_case(loop, preset, "shared work", 1, shared=True))
+        if machine.usable_cpus() > 1:
+            cases.append(
+                _loop_case(loop, preset, "shared work, twice the threads", 2, shared=True, binding=_cores() > 1)
+            )
+    return cases
+
+
+def _cores() -> int:
+    """Cores open to this process; CPUs of unknown cores count as one each."""
+    ours, siblings = set(machine.affinity_cpus()), machine.smt_siblings()
+    return len(ours) if siblings is None else sum(bool(ours & set(group)) for group in siblings)
+
+
+def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """S, f and S·f/2 per loop; with the bound in place of S where there is no SMT."""
+    from kernels.processor.smt import scaling_factor, speedup
+
+    found = _by_kind(measurements)
+    measured, bounds = _smt_factors(measurements)
+    factors = []
+    for loop in LOOPS:
+        one, two = found[loop, "shared work"], found.get((loop, "shared work, twice the threads"))
+        factors.append(scaling_factor(one.minimum, two.minimum) if two else None)
+
+    def predicted(smt):
+        return [speedup(S, f) if S and f else None for S, f in zip(smt, factors, strict=True)]
+
+    return _smt_outputs(measurements) | {
+        "f": _per_loop(factors, "gain of the same work from twice the threads on twice the cores"),
+        "speedup": _per_loop(predicted(measured), "S f / 2"),
+        "speedup_bound": _per_loop(predicted(bounds), "S f / 2 with the bound on S"),
+    }
+
+
+def _binding(preset: str, threads: int) -> list[Case]:
+    """The loops that use memory, threads bound to CPUs and left to the scheduler, with and without SMT."""
+    cases = []
+    for loop in ("streaming", "skipping"):
+        for binding in (True, False):
+            if threads <= _cores():
+                cases.append(_loop_case(loop, preset, "one thread a core", threads, binding=binding))
+            if doctor.smt().ok and threads % 2 == 0:
+                cases.append(
+                    _loop_case(loop, preset, "two threads a core (SMT)", threads, binding=binding, threads_per_core=2)
+                )
+    return cases
+
+
+def _stream(preset: str, threads: int) -> list[Case]:
+    from kernels.memory import stream
+
+    cases = []
+    for operation in ("copy", "scale", "add", "triad"):
+        for nontemporal in (False, True):
+            problem = stream.Problem.preset(preset, operation=operation, nontemporal=nontemporal)
+            stores = "non-temporal" if nontemporal else "plain"
+            for count in _thread_counts(threads):
+                cases.append(
+                    Case(
+                        f"{operation}, {stores} stores, {_threads(count)}",
+                        stream,
+                        problem,
+                        count,
+                        {"operation": operation, "stores": stores, "n": problem.n},
+                    )
+                )
+    return cases
+
+
+register(
+    Experiment(
+        "p5plus-bandwidth",
+        "p5plus",
+        "P2",
+        "Memory bandwidth per thread against size and stride",
+        _bandwidth,
+        rounds=7,
+        budgets={"quick": 20.0},
+    )
+)
+register(
+    Experiment(
+        "p5plus-latency",
+        "p5plus",
+        "P3",
+        "Memory latency: random chase and stride 1024",
+        _latency,
+        outputs=_latency_outputs,
+        budgets={"quick": 15.0},
+    )
+)
+register(
+    Experiment(
+        "p5plus-smt",
+        "p5plus",
+        "P5",
+        "Five loops with one and two threads a core",
+        _smt,
+        outputs=_smt_outputs,
+        needs=frozenset({"affinity"}),
+        budgets={"quick": 15.0},
+    )
+)
+register(
+    Experiment(
+        "p5plus-model",
+        "p5plus",
+        "P6",
+        "SMT model: S, f and S f / 2",
+        _model,
+        outputs=_model_outputs,
+        needs=frozenset({"affinity"}),
+        budgets={"quick": 15.0},
+    )
+)
+register(
+    Experiment(
+        "p5plus-binding",
+        "p5plus",
+        "P7, P11",
+        "Threads bound to CPUs or left to the scheduler",
+        _binding,
+        needs=frozenset({"affinity"}),
+        budgets={"quick": 10.0},
+    )
+)
+register(
+    Experiment(
+        "p5plus-stream", "p5plus", "P2", "STREAM with plain and non-temporal stores", _stream, budgets={"quick": 10.0}
+    )
+)

@@ -1,0 +1,466 @@
+"""Figures of chapter 4: Power5+ at ECMWF, 2006.
+
+Functions of the document's tables come first, functions of run records (which draw the host beside
+the document where numbers survive) after them.  Rates of the host are best samples, ``minimum`` time.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.ticker import MultipleLocator
+
+from companion.figures.parts import bytes_axis, bytes_label, icicle, log_axis, points, run_title, stacked_bars
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+
+DOCUMENT = "Power5+ 1.9 GHz (2006)"
+
+
+def ifs_times(times: xr.Dataset) -> Shown:
+    """Where the time of three IFS jobs goes, as shares of the wall-clock time."""
+    shares = (100 * times["time"] / times["wall"]).transpose("job", "section").to_pandas()
+    figure, axis = axes(height=2.6)
+    stacked_bars(axis, shares, label="share of wall-clock time [%]")
+    largest = ", ".join(f"{job} {row.idxmax()} {row.max():.0f} %" for job, row in shares.iterrows())
+    return show(
+        figure,
+        data=times,
+        name="p5plus_ifs_times",
+        alt=f"Stacked bars, share of wall-clock time by section for three IFS jobs. "
+        f"Largest section of each: {largest}.",
+    )
+
+
+def _tree(cpi: xr.Dataset) -> dict:
+    """The cycles of one CPI tree as nested mappings for ``icicle``."""
+    rows = cpi[["name", "parent", "cycles"]].to_dataframe()
+    rows["name"] = rows["name"].replace({"Groups": "Groups completed", "GCT": "GCT empty"})
+
+    def branch(node):
+        below = [child for child in rows.index if rows.loc[child, "parent"] == node and child != node]
+        return {
+            "name": rows.loc[node, "name"],
+            "value": float(rows.loc[node, "cycles"]),
+            "children": [branch(child) for child in below],
+        }
+
+    return branch(str(cpi["node"].values[0]))
+
+
+def cpi_tree(cpi: xr.Dataset, routine: str) -> Shown:
+    """Cycles of one routine split into completion, empty completion table and stalls."""
+    figure, axis = axes(height=4.6, wide=True)
+    icicle(axis, _tree(cpi))
+    top = cpi.isel(node=cpi["depth"] == 1)
+    parts = ", ".join(
+        f"{name} {float(share):.1%}"
+        for name, share in zip(top["name"].values, top["cycles"] / cpi["cycles"][0], strict=True)
+    )
+    return show(
+        figure,
+        data=cpi,
+        name=f"p5plus_cpi_{routine.lower()}",
+        alt=f"Icicle of processor cycles of {routine} on Power5+; depth to the right, height is the "
+        f"share of all cycles. First level: {parts}.",
+    )
+
+
+def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Shown:
+    """The innermost nodes of the three CPI trees side by side."""
+    shares = {}
+    for routine, cpi in {"MAIN": main, "LAITLI": laitli, "CLOUDSC3": cloudsc3}.items():
+        leaves = cpi.isel(node=~np.isin(cpi["node"].values, cpi["parent"].values))
+        up = dict(zip(cpi["node"].values, cpi["name"].values, strict=True))
+        names = [
+            f"{up[parent]}: {name}" for parent, name in zip(leaves["parent"].values, leaves["name"].values, strict=True)
+        ]
+        shares[routine] = pd.Series(100 * (leaves["cycles"] / cpi["cycles"][0]).values, names)
+    frame = pd.DataFrame(shares)
+    figure, axis = axes(height=5.4)
+    place = np.arange(len(frame))
+    for number, routine in enumerate(frame):
+        axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.25, color=CYCLE[number], label=routine)
+    axis.set_yticks(place, frame.index)
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set_xlabel("share of cycles [%]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
+    most = "; ".join(f"{name}: {frame[name].idxmax()} {frame[name].max():.0f} %" for name in frame)
+    return show(
+        figure,
+        data=frame.rename_axis("node").reset_index(),
+        name="p5plus_cpi",
+        alt=f"Bars of the innermost CPI nodes for three routines, percent of cycles. Largest: {most}.",
+    )
+
+
+def drhook(profile: xr.Dataset) -> Shown:
+    """Self time of twenty routines, and the rate at which each works."""
+    frame = profile[["self_time", "mips", "mflops", "div_percent"]].to_dataframe()
+    figure, (time, rate) = axes(2, 1, height=7.6)
+    place = np.arange(len(frame))
+    time.barh(place, frame["self_time"], color=CYCLE[0], height=0.7)
+    time.set(xlabel="self time [s]")
+    points(rate, frame["mips"], place, label="instructions [MIPS]", index=1, line=False)
+    points(rate, frame["mflops"], place, label="floating-point operations [MFLOPS]", index=0, line=False)
+    rate.set(xlabel="millions a second", xlim=(0, None))
+    rate.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=1)
+    for axis in (time, rate):
+        axis.set_yticks(place, frame.index, size=8)
+        axis.invert_yaxis()
+        axis.grid(False, axis="y")
+    first = frame["self_time"].idxmax()
+    fast = frame["mflops"].idxmax()
+    return show(
+        figure,
+        data=profile,
+        name="p5plus_drhook",
+        alt=f"Two panels over twenty IFS routines on Power4+. Self time: {first} leads with "
+        f"{frame['self_time'].max():.1f} s. Rates: {fast} is fastest with "
+        f"{frame['mflops'].max():.0f} MFLOPS; several routines are below 100 MFLOPS.",
+    )
+
+
+def smt_binding(cube: xr.Dataset) -> Shown:
+    """Time of one T399 forecast day against SMT, binding and memory affinity."""
+    time = cube["time"]
+    figure, axis = axes(height=3.0)
+    for number, (smt, text) in enumerate((("N", "without SMT"), ("Y", "with SMT"))):
+        for affinity, style in (("N", {}), ("Y", {"markerfacecolor": CYCLE[number], "linestyle": "-"})):
+            line = points(
+                axis,
+                [0, 1],
+                time.sel(smt=smt, memory_affinity=affinity, bind=["N", "Y"]).values,
+                label=f"{text}, memory affinity {'on' if affinity == 'Y' else 'off'}",
+                index=number,
+            )
+            line.set(**style)
+    axis.set_xticks([0, 1], ["not bound", "bound"])
+    axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
+    axis.legend(loc="lower center")
+    return show(
+        figure,
+        data=cube,
+        name="p5plus_smt_binding",
+        alt=f"Time of a one-day T399 forecast on three nodes, bound and not bound, for four "
+        f"combinations of SMT and memory affinity. From {float(time.max()):.0f} s without any "
+        f"to {float(time.min()):.0f} s with all three; SMT gives the largest step.",
+    )
+
+
+def gains(changes: pd.DataFrame) -> Shown:
+    """What each change to the new system gained, as the range that is printed."""
+    figure, axis = axes(height=2.8)
+    low, high = changes["gain_low"], changes["gain_high"].fillna(changes["gain_low"])
+    place = np.arange(len(changes))
+    axis.barh(place, high - low, left=low, height=0.5, color=CYCLE[0])
+    axis.plot(low, place, "|", color=INK, markersize=11)
+    axis.plot(high, place, "|", color=INK, markersize=11)
+    axis.set_yticks(place, changes["change"])
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlabel="printed gain [%]", xlim=(0, None))
+    return show(
+        figure,
+        data=changes,
+        name="p5plus_changes",
+        alt="Range bars of the printed gain of seven changes in percent; basic binding spans the "
+        "widest range. The last, throttling, is a reduction of variability, not a gain in speed.",
+    )
+
+
+def power(equal: pd.DataFrame, error_percent: float) -> Shown:
+    """CPUs and power that three systems need for equal IFS performance, with the document's own error."""
+    figure, (cpus, kilowatt) = axes(2, 1, height=3.8, sharey=True)
+    place = np.arange(len(equal))
+    cpus.barh(place, equal["cpus"], color=CYCLE[0], height=0.55)
+    kilowatt.barh(
+        place,
+        equal["power"],
+        xerr=error_percent / 100 * equal["power"],
+        color=CYCLE[1],
+        height=0.55,
+        ecolor=INK,
+        capsize=3,
+    )
+    cpus.set(xlabel="CPUs for the performance of one Power5+ CPU")
+    kilowatt.set(xlabel=f"power for that performance [kW], bars ± {error_percent:g} %")
+    kilowatt.xaxis.set_major_locator(MultipleLocator(0.05))
+    for axis in (cpus, kilowatt):
+        axis.set_yticks(place, equal["system"])
+        axis.grid(False, axis="y")
+    cpus.invert_yaxis()
+    text = "; ".join(f"{row.system} {row.cpus} CPUs, {row.power} kW" for row in equal.itertuples())
+    return show(
+        figure,
+        data=equal,
+        name="p5plus_power",
+        alt=f"Bars of CPUs and of power for equal IFS performance: {text}. The document puts "
+        f"{error_percent:g} % of error on these.",
+    )
+
+
+def blades(times: pd.DataFrame) -> Shown:
+    """T399 on JS21 blades and on one P4+ node, split by section."""
+    rows = {}
+    for row in times.itertuples():
+        for system, prefix in (("JS21", "js21"), ("P4+", "p4")):
+            total = getattr(row, f"{prefix}_time")
+            if np.isfinite(total):
+                parts = {
+                    part: total * getattr(row, f"{prefix}_{part}_percent") / 100
+                    for part in ("comms", "barrier", "serial", "io")
+                }
+                rows[f"{system}, {row.cpus} CPUs"] = {"computing": total - sum(parts.values()), **parts}
+    frame = pd.DataFrame(rows).T
+    figure, axis = axes(height=2.6)
+    stacked_bars(axis, frame, label="time [s]")
+    text = "; ".join(f"{name} {value:.0f} s" for name, value in frame.sum(axis=1).items())
+    return show(
+        figure,
+        data=frame.rename_axis("run").reset_index(),
+        name="p5plus_blades",
+        alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.",
+    )
+
+
+def _curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
+    """Coordinates of each case, its best time and its work, as a table."""
+    names = [*columns, "threads", "minimum", "median", "bytes_read", "bytes_written", "flops"]
+    return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
+
+
+def bandwidth(record: xr.Dataset) -> Shown:
+    """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
+    frame = _curves(record, ["nbytes", "stride", "pages"])
+    frame["rate"] = frame["bytes_read"] / frame["minimum"] / 1e9
+    alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
+    figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
+    strides = sorted(alone["stride"].unique())
+    for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
+        line = alone[alone["stride"] == stride].sort_values("nbytes")
+        points(by_stride, line["nbytes"], line["rate"], label=f"stride {stride}", host=True, index=number)
+    unit = frame[frame["stride"] == 1]
+    for number, (count, pages) in enumerate(sorted(set(zip(unit["threads"], unit["pages"], strict=True)))):
+        line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
+        name = f"{count} thread{'s' if count > 1 else ''}, {pages} pages"
+        points(by_threads, line["nbytes"], line["rate"], label=name, host=True, index=number)
+    for axis, title in ((by_stride, "1 thread, small pages"), (by_threads, "stride 1, per thread")):
+        log_axis(axis, "y")
+        axis.set(ylabel="bytes asked for [GB/s]", title=title)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if axis is by_threads else -0.06), ncols=2)
+    bytes_axis(by_threads, frame["nbytes"])
+    by_threads.set(xlabel="working set of one thread")
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=frame.reset_index(drop=True),
+        name="p5plus_bandwidth",
+        alt="Two panels of read bandwidth per thread on this machine against the working set, on "
+        "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
+        "fewer bytes a second. Lower: stride 1, one line for each number of threads and pages.",
+    )
+
+
+def latency(record: xr.Dataset) -> Shown:
+    """Time of one dependent load against working set: random chase and walk with stride 1024."""
+    frame = _curves(record, ["nbytes", "pattern", "loads"])
+    frame["ns"] = 1e9 * frame["minimum"] / frame["loads"]
+    figure, axis = axes(height=4.4)
+    names = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
+    for number, (pattern, name) in enumerate(names.items()):
+        line = frame[frame["pattern"] == pattern].sort_values("nbytes")
+        points(axis, line["nbytes"], line["ns"], label=name, host=True, index=number)
+    for first, last, ns in zip(
+        record["plateau_first"].values, record["plateau_last"].values, record["plateau_ns"].values, strict=True
+    ):
+        axis.plot([first, last], [ns, ns], color=INK, linewidth=4, alpha=0.35, solid_capstyle="butt")
+    for number, size in enumerate(np.unique(record["reported_capacity"].values)):
+        axis.axvline(
+            size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
+        )
+    log_axis(axis, "y")
+    bytes_axis(axis, frame["nbytes"])
+    axis.set(xlabel="working set", ylabel="time of one load [ns]")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=frame.reset_index(drop=True),
+        name="p5plus_latency",
+        alt="Load latency on this machine against working set, logarithmic axes: a random chase that "
+        "rises in steps, and a walk of 1024 items that prefetchers follow. Grey bars mark "
+        "plateaus found from the random curve, dotted lines the cache sizes the system reports.",
+    )
+
+
+def plateaus(record: xr.Dataset) -> pd.DataFrame:
+    """Plateaus of the latency curve: latency, range of working sets, capacity estimated and reported."""
+    reported = np.unique(record["reported_capacity"].values)
+    capacity = np.atleast_1d(record["plateau_capacity"].values.astype(float))
+    nearest = [
+        reported[np.argmin(np.abs(np.log(reported / size)))] if np.isfinite(size) and reported.size else np.nan
+        for size in capacity
+    ]
+    frame = pd.DataFrame(
+        {
+            "latency": record["plateau_ns"].values,
+            "from": record["plateau_first"].values / 2**10,
+            "to": record["plateau_last"].values / 2**10,
+            "capacity found": capacity / 2**10,
+            "nearest reported": np.array(nearest, dtype=float) / 2**10,
+        }
+    )
+    frame.attrs["units"] = {"latency": "ns", **dict.fromkeys(frame.columns[1:], "KB")}
+    return frame
+
+
+def stream(record: xr.Dataset) -> Shown:
+    """STREAM's four kernels with plain and non-temporal stores."""
+    frame = _curves(record, ["operation", "stores"])
+    frame["rate"] = (frame["bytes_read"] + frame["bytes_written"]) / frame["minimum"] / 1e9
+    figure, axis = axes(height=3.4)
+    groups = list(dict.fromkeys(zip(frame["threads"], frame["stores"], strict=True)))
+    operations = list(dict.fromkeys(frame["operation"]))
+    width = 0.8 / len(groups)
+    for number, (count, stores) in enumerate(groups):
+        part = frame[(frame["threads"] == count) & (frame["stores"] == stores)].set_index("operation")
+        axis.bar(
+            np.arange(len(operations)) + width * (number - (len(groups) - 1) / 2),
+            part.loc[operations, "rate"],
+            width=0.92 * width,
+            color=CYCLE[number],
+            label=f"{count} thread{'s' if count > 1 else ''}, {stores} stores",
+        )
+    axis.set_xticks(range(len(operations)), operations)
+    axis.grid(False, axis="x")
+    size = bytes_label(8 * int(record["n"].values[0]))
+    axis.set(ylabel="rate, STREAM's count [GB/s]", title=f"arrays of {size} each")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=frame.reset_index(drop=True),
+        name="p5plus_stream",
+        alt="Grouped bars of the rates of copy, scale, add and triad on this machine, with plain and "
+        "with non-temporal stores, for each number of threads.",
+    )
+
+
+def smt_loops(record: xr.Dataset) -> pd.DataFrame:
+    """GFLOPS of one host thread and of its partner modes, one row a loop in the document's order."""
+    frame = _curves(record, ["loop", "kind"])
+    frame["gflops"] = frame["threads"] * frame["flops"] / frame["minimum"] / 1e9
+    order = list(dict.fromkeys(frame["loop"]))
+    return frame.pivot_table(index="loop", columns="kind", values="gflops").loc[order]
+
+
+def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
+    """The five loops: rate of one processor, and what two threads (or the bound) gain, old beside new.
+
+    ``cpus`` is the number of processors of the document's node, to which its rates belong.
+    """
+    host = smt_loops(record)
+    old = printed["gflops"].to_pandas()
+    second = "SMT" if "SMT" in host else "two streams (bound)"
+    gain_old, gain_host = old["SMT"] / old["no SMT"], host[second] / host["one thread"]
+    figure, (rate, gain) = axes(2, 1, height=6.6, sharex=True)
+    place = np.arange(len(old))
+    points(rate, place, old["no SMT"] / cpus, label=f"{DOCUMENT}, one thread", index=0, line=False)
+    points(rate, place, host["one thread"], label="this machine, one thread", host=True, index=1, line=False)
+    log_axis(rate, "y")
+    rate.set(ylabel="one processor [GFLOPS]")
+    points(gain, place, gain_old, label=f"{DOCUMENT}, SMT", index=0, line=False)
+    name = "SMT" if second == "SMT" else "two fused streams (a bound, no SMT)"
+    points(gain, place, gain_host, label=f"this machine, {name}", host=True, index=1, line=False)
+    gain.axhline(1, color=INK, linewidth=0.8)
+    gain.set(ylabel="gain, rate with two over one", ylim=(0, 2.3))
+    gain.set_xticks(place, [re.sub("accumulators?", "acc.", str(name)) for name in old.index], size=8)
+    for axis in (rate, gain):
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
+        axis.set_xlim(-0.5, len(old) - 0.5)
+    frame = pd.DataFrame(
+        {
+            "loop": old.index,
+            "document_gflops_per_cpu": (old["no SMT"] / cpus).values,
+            "document_gain": gain_old.values,
+            "host_gflops": host["one thread"].values,
+            "host_gain": gain_host.values,
+            "host_gain_from": second,
+        }
+    )
+    figure.suptitle(run_title(record), size=9)
+    text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
+    return show(
+        figure,
+        data=frame,
+        name="p5plus_smt",
+        alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
+        f"and this machine. Lower: gain from a second thread. The document's gains: {text}; this "
+        f"machine's are drawn beside them, as {name}.",
+    )
+
+
+def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
+    """S, f and S f/2 of the document and of each loop here; bounds stand apart from measurements."""
+    rows = [
+        {
+            "program": f"T799 on {int(printed['cpus'])} CPUs (2006)",
+            "S": float(printed["S_in_formula"]),
+            "S, bound": np.nan,
+            "f": float(printed["f_in_formula"]),
+            "S f/2": float(printed["speedup"]),
+            "S f/2, bound": np.nan,
+        }
+    ]
+    for number, loop in enumerate(record["loop_name"].values):
+        rows.append(
+            {
+                "program": f"loop {loop}, here",
+                **{
+                    name: float(record[key].values[number])
+                    for name, key in (
+                        ("S", "S"),
+                        ("S, bound", "S_bound"),
+                        ("f", "f"),
+                        ("S f/2", "speedup"),
+                        ("S f/2, bound", "speedup_bound"),
+                    )
+                },
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def binding(record: xr.Dataset) -> Shown:
+    """Every sample of the bound and the unbound runs: binding shows in the spread as much as in the best."""
+    figure, axis = axes(height=1.2 + 0.5 * record.sizes["case"])
+    names = []
+    for number in range(record.sizes["case"]):
+        case = record.isel(case=number)
+        seconds = case["seconds"].values[np.isfinite(case["seconds"].values)]
+        bound = str(case["binding"].values)
+        axis.plot(
+            seconds / seconds.min(),
+            np.full(seconds.size, number),
+            "o",
+            markersize=4,
+            alpha=0.6,
+            color=CYCLE[0 if bound == "bound" else 1],
+        )
+        names.append(f"{case['loop'].values}, {case['threads'].values} thr., {bound}")
+    axis.set_yticks(range(len(names)), names, size=8)
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlabel="time of a sample over the best of its row")
+    figure.suptitle(run_title(record), size=9)
+    frame = record[["minimum", "median", "median_low", "median_high"]].to_dataframe().reset_index(drop=True)
+    return show(
+        figure,
+        data=frame,
+        name="p5plus_binding",
+        alt="Every sample of two loops, threads bound to CPUs and not bound, as a multiple of the "
+        "best sample of its row: a wide row means that times vary.",
+    )

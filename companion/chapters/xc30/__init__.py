@@ -1,0 +1,1 @@
+"""Salmond, Towers, *IFS migrates from IBM to Cray* (2014)."""

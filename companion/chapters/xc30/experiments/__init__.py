@@ -1,0 +1,330 @@
+"""Experiments of Salmond and Towers, *IFS migrates from IBM to Cray* (2014), that one node can repeat."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from companion.bench import Case, Measurement
+from companion.chapters.xc30.experiments import cases as known_cases
+from companion.chapters.xc30.experiments import model as small_model
+from companion.chapters.xc30.experiments.counters import routine_counters as routine_counters
+from companion.chapters.xc30.experiments.model import column, counts, thread_label
+from companion.experiments import Experiment, register
+
+# --- transforms ------------------------------------------------------------------------------------
+
+
+def _transforms(preset: str, threads: int) -> list[Case]:
+    """Inverse and direct transform of one field and of eight, and the peak of as many threads."""
+    from kernels import spectral
+    from kernels.processor import peak
+
+    sizes = {
+        "quick": [{"T": 159, "grid": "N80"}, {"T": 319, "grid": "N160"}, {"T": 511, "grid": "N256"}],
+        "paper": ["T399", "T799", "TL1279", "TL2047"],
+        "modern": ["T799", "TL1279", "TL2047", "TL2559"],
+    }[preset]
+    cases = []
+    for count in counts(threads):
+        cases.append(
+            Case(
+                f"peak, {thread_label(count)}",
+                peak,
+                peak.Problem(),
+                count,
+                {"what": "peak", "truncation": 0, "fields": 0},
+            )
+        )
+        for size in sizes:
+            for fields in (1, 8):
+                problem = spectral.Problem.preset(
+                    "quick" if isinstance(size, dict) else size,
+                    fields=fields,
+                    **(size if isinstance(size, dict) else {}),
+                )
+                many = "1 field" if fields == 1 else f"{fields} fields"
+                label = f"T{problem.T} on {problem.grid}, {many}, {thread_label(count)}"
+                cases.append(
+                    Case(
+                        label,
+                        spectral,
+                        problem,
+                        count,
+                        {"what": "transforms", "truncation": problem.T, "fields": fields},
+                    )
+                )
+    return cases
+
+
+def _share_of_peak(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Rates of the transforms over the peak of the same run, and the share of Fourier operations."""
+    # the peak's operations are those of one thread
+    peak = {m.threads: m.threads * m.flop_rate for m in measurements if m.parameters["what"] == "peak"}
+    found = [m for m in measurements if m.parameters["what"] == "transforms"]
+    along = "transform"
+    return {
+        "transform_truncation": column([m.parameters["truncation"] for m in found], "1", "truncation", along),
+        "transform_fields": column([m.parameters["fields"] for m in found], "1", "fields at once", along),
+        "transform_threads": column([m.threads for m in found], "1", "threads", along),
+        "transform_rate": column([m.flop_rate / 1e9 for m in found], "GFLOPS", "rate, best", along),
+        "transform_time": column(
+            [m.minimum / m.parameters["fields"] for m in found],
+            "s",
+            "inverse and direct transform of one field, best",
+            along,
+        ),
+        "transform_share": column(
+            [100 * m.flop_rate / peak[m.threads] for m in found],
+            "percent",
+            "rate over the measured peak of as many threads",
+            along,
+        ),
+        "fourier_share": column(
+            [100 * m.work["parts"]["FFT"] / m.work["flops"] for m in found],
+            "percent",
+            "operations of the Fourier transforms",
+            along,
+        ),
+        "peak_threads": column(list(peak), "1", "threads", "team"),
+        "peak_rate": column(
+            [rate / 1e9 for rate in peak.values()], "GFLOPS", "multiply-adds in registers, best", "team"
+        ),
+    }
+
+
+# --- the routines of the two profiles -----------------------------------------------------------------
+
+#: Blocks whose rate against NPROMA is measured, and the routines it is measured for.
+NPROMA = (1, 2, 4, 8, 16, 32, 64, 256, 2048)
+BLOCKED = ("CUADJTQ", "CLOUDSC")
+
+
+def _routines(preset: str, threads: int) -> list[Case]:
+    """Every routine vectorised and scalar, two of them against NPROMA, and the peak beside them."""
+    from kernels.processor import peak
+    from kernels.routines import PROFILE
+
+    def case(routine, build, sweep, **changes):
+        module, fields = PROFILE[routine]
+        problem = module.Problem.preset(preset, build=build, **fields, **changes)
+        nproma = getattr(problem, "nproma", 0)
+        label = f"{routine}, {build}" + (f", NPROMA {nproma}" if sweep else "")
+        return Case(
+            label,
+            module,
+            problem,
+            threads,
+            {"what": "NPROMA" if sweep else "routine", "routine": routine, "build": build, "nproma": nproma},
+        )
+
+    cases = [
+        Case("peak", peak, peak.Problem(), threads, {"what": "peak", "routine": "peak", "build": "vector", "nproma": 0})
+    ]
+    cases += [case(routine, build, False) for routine in PROFILE for build in ("vector", "scalar")]
+    cases += [case(routine, "vector", True, nproma=nproma) for routine in BLOCKED for nproma in NPROMA]
+    return cases
+
+
+def _routine_rates(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """MFLOPS of each routine and build, share of the same run's peak, divisions; rates against NPROMA."""
+
+    def at(what, **wanted):
+        return [
+            m
+            for m in measurements
+            if m.parameters["what"] == what and all(m.parameters[name] == value for name, value in wanted.items())
+        ]
+
+    (peak,) = at("peak")
+    vector, scalar = at("routine", build="vector"), at("routine", build="scalar")
+    top = peak.threads * peak.flop_rate
+
+    def divides(m):
+        return 100.0 * m.work["parts"].get("divides", 0) / m.work["flops"]
+
+    rates = [[m.flop_rate / 1e6 for m in found] for found in (vector, scalar)]
+    return {
+        "routine_name": column([m.parameters["routine"] for m in vector], None, "name in the profiles", "name"),
+        "mflops_vector": column(rates[0], "MFLOPS", "rate, vector build, best", "name"),
+        "mflops_scalar": column(rates[1], "MFLOPS", "rate, scalar build, best", "name"),
+        "share_of_peak": column(
+            [100.0 * m.flop_rate / top for m in vector],
+            "percent",
+            "rate of the vector build over the measured peak",
+            "name",
+        ),
+        "divides": column([divides(m) for m in vector], "percent", "divisions among the operations", "name"),
+        "peak_mflops": column(top / 1e6, "MFLOPS", "multiply-adds in registers, best"),
+        "blocked_name": column(list(BLOCKED), None, "name in the profiles", "blocked"),
+        "nproma_length": column(list(NPROMA), "1", "columns of a block (NPROMA)", "length"),
+        "nproma_mflops": column(
+            [[m.flop_rate / 1e6 for m in at("NPROMA", routine=name)] for name in BLOCKED],
+            "MFLOPS",
+            "rate, vector build, best",
+            "blocked",
+            "length",
+        ),
+    }
+
+
+# --- the storm of small files --------------------------------------------------------------------------
+
+
+def _storm(preset: str, threads: int) -> list[Case]:
+    """Output steps with and without small files, steps of both taking turns.
+
+    At ``quick`` fewer steps and files than in the talk, with all of its tasks.
+    """
+    from kernels.files import storm
+
+    changes = {"steps": 25, "tasks": storm.Problem.preset("paper").tasks} if preset == "quick" else {}
+    problem = storm.Problem.preset(preset, **changes)
+
+    def observe(result):
+        found = {
+            f"{name} step {step}": seconds
+            for name in storm.VARIANTS
+            for step, seconds in enumerate(result.seconds[name])
+        }
+        for name in storm.VARIANTS:
+            found[f"{name} calls"] = sum(result.calls[name].values())
+            for what, spent in (("system", result.system_seconds), ("user", result.user_seconds)):
+                found[f"{name} {what}"] = np.nan if spent[name] is None else spent[name]
+        return found
+
+    return [
+        Case(
+            f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps",
+            storm,
+            problem,
+            threads,
+            {
+                "steps": problem.steps,
+                "files": problem.files,
+                "tasks": problem.tasks,
+                "record_bytes": problem.record_bytes,
+            },
+            observe,
+        )
+    ]
+
+
+def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Seconds of every step of the last sample, and what the host's kernel spent on them."""
+    (m,) = measurements
+    steps, variants = m.parameters["steps"], ("before", "after")
+
+    def per_step(what, units, long_name):
+        return column([np.mean(m.observed[f"{name} {what}"]) / steps for name in variants], units, long_name, "variant")
+
+    return {
+        "variant_name": column(["with small files", "without"], None, "code", "variant"),
+        "step_seconds": column(
+            [[m.observed[f"{name} step {step}"][-1] for step in range(steps)] for name in variants],
+            "s",
+            "time of each output step, last sample",
+            "variant",
+            "step",
+        ),
+        "calls_per_step": per_step("calls", "1", "system calls of one step"),
+        "system_per_step": per_step("system", "s", "system time of one step, mean"),
+        "user_per_step": per_step("user", "s", "user time of one step, mean"),
+    }
+
+
+register(
+    Experiment(
+        "xc30-transforms",
+        "xc30",
+        "C2",
+        "Spectral transforms and their share of measured peak",
+        _transforms,
+        outputs=_share_of_peak,
+        rounds=7,
+        budgets={"quick": 12.0, "paper": 240.0, "modern": 600.0},
+    )
+)
+register(
+    Experiment(
+        "xc30-resolutions",
+        "xc30",
+        "C6",
+        "Cost of a step on the seven grids of the talk",
+        small_model.resolutions,
+        outputs=small_model.costs,
+        rounds=3,
+        budgets={"quick": 12.0, "paper": 300.0, "modern": 900.0},
+    )
+)
+register(
+    Experiment(
+        "xc30-sections",
+        "xc30",
+        "C3",
+        "Time of a forecast by section",
+        small_model.sections,
+        outputs=small_model.section_table,
+        rounds=5,
+        budgets={"quick": 10.0, "paper": 120.0, "modern": 600.0},
+    )
+)
+register(
+    Experiment(
+        "xc30-cases",
+        "xc30",
+        "C6",
+        "Errors of the small model where they are known or published",
+        known_cases.cases,
+        outputs=known_cases.errors,
+        rounds=1,
+        budgets={"quick": 5.0, "paper": 60.0, "modern": 120.0},
+    )
+)
+register(
+    Experiment(
+        "xc30-aliasing",
+        "xc30",
+        "C6",
+        "One truncation on a linear, a quadratic and a cubic grid",
+        small_model.aliasing,
+        outputs=small_model.maps,
+        rounds=1,
+        budgets={"quick": 10.0, "paper": 120.0, "modern": 1200.0},
+    )
+)
+register(
+    Experiment(
+        "xc30-scores",
+        "xc30",
+        "C9",
+        "Paired scores of a strict and a fast-math build",
+        small_model.scores,
+        outputs=small_model.score_differences,
+        rounds=3,
+        budgets={"quick": 10.0, "paper": 120.0, "modern": 600.0},
+    )
+)
+register(
+    Experiment(
+        "xc30-routines",
+        "xc30",
+        "C4",
+        "Routines of the profiles by build and NPROMA",
+        _routines,
+        outputs=_routine_rates,
+        rounds=7,
+        budgets={"quick": 12.0, "paper": 300.0, "modern": 600.0},
+    )
+)
+register(
+    Experiment(
+        "xc30-storm",
+        "xc30",
+        "C10-C13",
+        "Output steps with and without a storm of small files",
+        _storm,
+        outputs=_storm_steps,
+        rounds=3,
+        budgets={"quick": 10.0, "paper": 120.0, "modern": 300.0},
+    )
+)

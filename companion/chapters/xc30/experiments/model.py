@@ -1,0 +1,332 @@
+"""The small spectral model on the talk's grids: costs, sections, aliasing and scores."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from companion.bench import Case, Measurement
+from companion.host import machine
+
+#: The talk's pairs of truncation and grid, by the names that the kernels know.
+RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
+#: What the small model's time steps consist of; output belongs to steps of its own.
+STEP_SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spectral")
+#: Operations counted by the model, by the section that performs them.
+COUNTED = {"transforms": ("Legendre", "FFT"), "grid-point": ("grid-point",), "spectral": ("spectral",)}
+
+
+def counts(threads: int) -> list[int]:
+    """One thread, and as many as were asked for."""
+    return sorted({1, threads})
+
+
+def thread_label(count: int) -> str:
+    """``1 thread``, ``2 threads``."""
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
+def column(values, units, long_name, *dims) -> dict:
+    """One output of a record."""
+    return {"value": values, "units": units, "dims": list(dims), "long_name": long_name}
+
+
+def _named(name: str, part: int, steps: int):
+    """A resolution of the talk, its truncation and rows divided by ``part``, cut to a few steps."""
+    from kernels import shallow_water
+
+    full = shallow_water.Problem.preset(name)
+    rows = int(full.grid[1:]) // part
+    return replace(
+        full,
+        truncation=full.truncation // part,
+        grid=f"{full.grid[0]}{rows}",
+        dt=part * full.dt,
+        hours=steps * part * full.dt / 3600.0,
+    )
+
+
+def _fits(problem) -> bool:
+    """Whether the small model's work space takes less than half of the memory that is free."""
+    from kernels.shallow_water import required_memory
+
+    free = machine.available_memory()
+    return free is None or required_memory(problem) < 0.5 * free
+
+
+def _section_seconds(result) -> dict[str, float]:
+    return dict(result.seconds)
+
+
+def resolutions(preset: str, threads: int) -> list[Case]:
+    """A few steps on each of the seven grids; at ``quick`` on grids of an eighth of the rows."""
+    from kernels import shallow_water
+
+    part, steps = {"quick": (8, 4), "paper": (1, 2), "modern": (1, 4)}[preset]
+    cases = []
+    for name in RESOLUTIONS:
+        problem = _named(name, part, steps)
+        if _fits(problem):
+            cases.append(
+                Case(
+                    f"{name[:2]}{problem.truncation} on {problem.grid}",
+                    shallow_water,
+                    problem,
+                    threads,
+                    {
+                        "resolution": name,
+                        "part": part,
+                        "steps": steps,
+                        "truncation": problem.truncation,
+                        "grid": problem.grid,
+                    },
+                    _section_seconds,
+                )
+            )
+    return cases
+
+
+def _best(measurement: Measurement, section: str) -> float:
+    """Least seconds of one section in one step."""
+    return min(measurement.observed[section]) / (measurement.repeats * measurement.parameters["steps"])
+
+
+def _by_kind(measurement: Measurement) -> dict[str, float]:
+    """Least seconds of one step by kind of work: what the operations are counted by."""
+    return {
+        "transforms": _best(measurement, "inverse transforms") + _best(measurement, "direct transforms"),
+        "grid-point": _best(measurement, "grid-point"),
+        "spectral": _best(measurement, "spectral"),
+    }
+
+
+def work_model(measurement: Measurement) -> dict[str, float]:
+    """Seconds of one step of each resolution of the talk, from the rates of one measured case.
+
+    ``Σ operations of the kind / rate of the kind``, kinds being transforms, grid-point and spectral work.
+    """
+    from kernels import shallow_water
+
+    done = measurement.work["parts"]
+    steps = measurement.parameters["steps"]
+    rates = {
+        kind: sum(done[part] for part in COUNTED[kind]) / steps / seconds
+        for kind, seconds in _by_kind(measurement).items()
+    }
+    found = {}
+    for name in RESOLUTIONS:
+        parts = dict(shallow_water.work(_named(name, 1, 1)).parts)
+        found[name] = sum(sum(parts[part] for part in COUNTED[kind]) / rate for kind, rate in rates.items())
+    return found
+
+
+def costs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Measured seconds of a step, and apart from them what the work model says of the full sizes."""
+    largest = max(measurements, key=lambda m: m.work["flops"] / m.parameters["steps"])
+    model = work_model(largest)
+    return {
+        "measured_resolution": column(
+            [m.parameters["resolution"] for m in measurements], None, "resolution of the talk", "resolution_measured"
+        ),
+        "measured_label": column(
+            [m.label for m in measurements], None, "truncation and grid that ran", "resolution_measured"
+        ),
+        "measured_step": column(
+            [sum(_by_kind(m).values()) for m in measurements],
+            "s",
+            "one step, measured, sections at their best",
+            "resolution_measured",
+        ),
+        "model_resolution": column(list(model), None, "resolution of the talk", "resolution_model"),
+        "model_step": column(list(model.values()), "s", "one step, work model", "resolution_model"),
+        "model_from": column(largest.label, None, "measured case whose rates the work model uses"),
+    }
+
+
+def sections(preset: str, threads: int) -> list[Case]:
+    """A forecast with output: three hours of the small model, fields written every hour."""
+    from kernels import shallow_water
+
+    part = {"quick": 8, "paper": 2, "modern": 1}[preset]
+    problem = replace(_named("TL1279", part, 1), hours=3.0, output=1.0)
+    return [
+        Case(
+            f"T{problem.truncation} on {problem.grid}, {thread_label(count)}",
+            shallow_water,
+            problem,
+            count,
+            {"truncation": problem.truncation, "grid": problem.grid, "forecast_hours": problem.hours},
+            _section_seconds,
+        )
+        for count in counts(threads)
+    ]
+
+
+def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Seconds of each section in the sample of least total, and the rest that no section accounts for."""
+    names, rows = (*STEP_SECTIONS, "output"), []
+    for m in measurements:
+        best = int(np.argmin(m.samples))
+        rows.append([m.observed[name][best] / m.repeats for name in names])
+        rows[-1].append(max(0.0, m.samples[best] - sum(rows[-1])))
+    return {
+        "run_label": column([m.label for m in measurements], None, "run", "run"),
+        "section_name": column([*names, "rest"], None, "section", "section"),
+        "section_seconds": column(rows, "s", "time by section, sample of least total", "run", "section"),
+    }
+
+
+# --- aliasing and scores: results of the small model, not times ---------------------------------------
+
+
+def aliasing(preset: str, threads: int) -> list[Case]:
+    """An unstable jet at one truncation on the linear, the quadratic and the cubic grid.
+
+    Timed are a few hours; the maps are drawn after ``forecast_hours``.
+    """
+    from kernels import shallow_water
+
+    truncation, dt = {"quick": (63, 900.0), "paper": (127, 450.0), "modern": (255, 225.0)}[preset]
+    cases = []
+    for relation in ("linear", "quadratic", "cubic"):
+        problem = shallow_water.Problem(
+            truncation=truncation,
+            case="galewsky",
+            dt=dt,
+            hours=3.0,
+            diffusion=48.0,
+            grid=shallow_water.grid_for(truncation, relation),
+        )
+        cases.append(
+            Case(
+                f"T{truncation}, {relation} grid {problem.grid}",
+                shallow_water,
+                problem,
+                threads,
+                {"relation": relation, "grid": problem.grid, "truncation": truncation, "forecast_hours": 144.0},
+            )
+        )
+    return cases
+
+
+def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Vorticity of the northern mid-latitudes at the end, and spectra, for each grid."""
+    from kernels import shallow_water
+
+    first = measurements[0]
+    problem = shallow_water.Problem(**first.problem | {"hours": first.parameters["forecast_hours"]})
+    found = shallow_water.aliasing(problem, [m.parameters["relation"] for m in measurements], threads=first.threads)
+    drawn = next(iter(found.values()))
+    rows = (drawn.latitude > 20) & (drawn.latitude < 80)
+    every = max(1, drawn.longitude.size // 256)
+    return {
+        "latitude": column(drawn.latitude[rows][::every], "degree", "latitude", "row"),
+        "longitude": column(drawn.longitude[::every], "degree", "longitude", "column"),
+        "matching": column(list(found), None, "relation of grid and truncation", "matching_grid"),
+        "matching_name": column([one.grid for one in found.values()], None, "grid", "matching_grid"),
+        # five digits of the largest are more than a map shows, and keep the record small
+        "vorticity": column(
+            [one.vorticity[rows][::every, ::every].round(9) for one in found.values()],
+            "1/s",
+            "relative vorticity",
+            "matching_grid",
+            "row",
+            "column",
+        ),
+        "degree": column(np.arange(drawn.enstrophy.size), "1", "degree", "wave"),
+        "enstrophy": column(
+            [one.enstrophy for one in found.values()],
+            "1/s²",
+            "vorticity variance of each degree",
+            "matching_grid",
+            "wave",
+        ),
+        "product_error": column(
+            [one.product_error for one in found.values()],
+            "1",
+            "error of the vorticity tendency by degree, over the whole tendency",
+            "matching_grid",
+            "wave",
+        ),
+    }
+
+
+def scores(preset: str, threads: int) -> list[Case]:
+    """The scored model in both builds; perturbed initial states make the ensemble.
+
+    Timed is one day; scores are taken every day up to ``forecast_hours``.
+    """
+    from kernels import shallow_water
+
+    members, truncation, dt = {"quick": (6, 21, 1800.0), "paper": (40, 42, 900.0), "modern": (100, 63, 600.0)}[preset]
+    problem = shallow_water.Problem(
+        truncation=truncation,
+        dt=dt,
+        case="williamson5",
+        hours=24.0,
+        grid=shallow_water.grid_for(truncation, "quadratic"),
+        diffusion=12.0,
+        perturbation=20.0,
+    )
+    return [
+        Case(
+            f"T{truncation}, {build} build",
+            shallow_water,
+            replace(problem, build=build),
+            threads,
+            {
+                "build": build,
+                "members": members,
+                "truncation": truncation,
+                "forecast_hours": 72.0 if preset == "quick" else 240.0,
+            },
+        )
+        for build in shallow_water.BUILDS
+    ]
+
+
+def mean_interval(values, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean over the first axis and the ends of its confidence interval by Student's t.
+
+    ``mean ± t s / √n`` for independent, nearly normal ``values`` (n, …).
+
+    Raises
+    ------
+    ValueError
+        With fewer than two values.
+    """
+    from scipy.stats import t
+
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    if n < 2:
+        raise ValueError(f"an interval needs at least 2 values, got {n}")
+    mean = values.mean(axis=0)
+    half = t.ppf(0.5 + confidence / 2, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
+    return mean, mean - half, mean + half
+
+
+def score_differences(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Errors of both builds against a run of twice the truncation, and their paired difference."""
+    from kernels import shallow_water
+
+    first = measurements[0]
+    problem = replace(shallow_water.Problem(**first.problem), build="strict")
+    truth = replace(
+        problem,
+        truncation=2 * problem.truncation + 1,
+        dt=problem.dt / 2,
+        grid=shallow_water.grid_for(2 * problem.truncation + 1, "quadratic"),
+    )
+    leads = np.arange(24.0, first.parameters["forecast_hours"] + 1.0, 24.0)
+    found = shallow_water.paired_scores(problem, truth, first.parameters["members"], leads, first.threads)
+    mean, low, high = mean_interval(found.difference)
+    return {
+        "lead": column(found.hours, "h", "lead time", "lead_time"),
+        "error_strict": column(found.strict.mean(axis=0), "m", "RMS error of height, strict build", "lead_time"),
+        "error_fast": column(found.fast.mean(axis=0), "m", "RMS error of height, fast-math build", "lead_time"),
+        "difference": column(mean, "m", "mean of fast minus strict, paired", "lead_time"),
+        "difference_low": column(low, "m", "lower end of the 95 % interval", "lead_time"),
+        "difference_high": column(high, "m", "upper end of the 95 % interval", "lead_time"),
+        "member_difference": column(found.difference, "m", "fast minus strict of each member", "member", "lead_time"),
+    }

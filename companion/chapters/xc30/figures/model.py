@@ -1,0 +1,231 @@
+"""Figures of chapter 5 that draw the small spectral model: costs, sections, errors, aliasing, scores.
+
+Of several records each draws the last.
+"""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.ticker import MaxNLocator, MultipleLocator
+
+from companion.chapters.xc30.figures.live import frame_of, latest
+from companion.figures.parts import log_axis, points, run_title, stacked_bars
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+
+
+def costs(record: xr.Dataset) -> Shown:
+    """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model."""
+    record = latest(record)
+    figure, (measured, model) = axes(2, 1, height=6.0)
+    names = [str(label) for label in record["measured_label"].values]
+    factor, unit = (1e3, "ms") if float(record["measured_step"].max()) < 0.1 else (1, "s")
+    measured.barh(range(len(names)), factor * record["measured_step"], height=0.6, color=CYCLE[0])
+    measured.set_yticks(range(len(names)), names)
+    measured.set(xlabel=f"one step, measured [{unit}]", title="measured")
+    full = [str(name) for name in record["model_resolution"].values]
+    model.barh(
+        range(len(full)),
+        record["model_step"],
+        height=0.6,
+        facecolor="none",
+        edgecolor=CYCLE[1],
+        hatch="////",
+        linewidth=1.2,
+    )
+    model.set_yticks(range(len(full)), full)
+    model.set(
+        xlabel="one step, work model [s]",
+        title=f"work model, full sizes\nfrom the rates of {record['model_from'].item()}",
+    )
+    for axis in (measured, model):
+        axis.invert_yaxis()
+        axis.grid(False, axis="y")
+    figure.suptitle(run_title(record), size=9)
+    frame = pd.concat(
+        [
+            frame_of(record, "measured_resolution", "measured_label", "measured_step"),
+            frame_of(record, "model_resolution", "model_step"),
+        ],
+        axis=1,
+    )
+    step = pd.Series(record["measured_step"].values, names)
+    least, most = float(record["model_step"].min()), float(record["model_step"].max())
+    return show(
+        figure,
+        data=frame,
+        name="xc30_resolutions",
+        alt="Two panels of bars for the seven resolutions. Upper, filled: measured seconds of a step "
+        f"of a small spectral model on this machine, least {step.idxmin()} ({step.min():.2g} s), "
+        f"most {step.idxmax()} ({step.max():.2g} s). Lower, hatched: what a work model gives for "
+        f"the full sizes, {least:.2g} to {most:.2g} s. Nothing in the lower panel is measured.",
+    )
+
+
+def sections(record: xr.Dataset) -> Shown:
+    """Where the time of the small model goes, as shares."""
+    record = latest(record)
+    seconds = pd.DataFrame(record["section_seconds"].values, record["run_label"].values, record["section_name"].values)
+    shares = 100 * seconds.div(seconds.sum(axis=1), axis=0)
+    figure, axis = axes(height=1.5 + 0.55 * len(shares))
+    shown = shares.set_axis([name.replace(", ", "\n") for name in shares.index])
+    stacked_bars(axis, shown, label="share of the time [%]")
+    figure.suptitle(run_title(record), size=9)
+    text = "; ".join(
+        f"{name}: " + ", ".join(f"{part} {value:.0f} %" for part, value in row.items())
+        for name, row in shares.iterrows()
+    )
+    return show(
+        figure,
+        data=seconds.rename_axis("run").reset_index(),
+        name="xc30_sections",
+        alt=f"Stacked bars of the time of a small spectral model by section. {text}.",
+    )
+
+
+def cases(record: xr.Dataset) -> Shown:
+    """Errors over the mountain against the number of grid points, beside the published ones."""
+    record = latest(record)
+    figure, panels = axes(2, 1, height=5.4, sharex=True)
+    for axis, name in zip(panels, ("height", "vorticity"), strict=True):
+        points(axis, record["published_points"], record[f"published_{name}"], label="GME, published", index=0)
+        points(axis, record["points"], record[f"{name}_error"], label="here", host=True, index=1)
+        log_axis(axis, "x")
+        log_axis(axis, "y")
+        axis.set(ylabel=f"relative l2 error,\n{name}")
+    panels[1].set(xlabel="grid points")
+    panels[1].legend(loc="upper center", bbox_to_anchor=(0.45, -0.22), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    ours = frame_of(record, "points", "truncation_scored", "height_error", "vorticity_error")
+    theirs = frame_of(record, "published_points", "published_height", "published_vorticity")
+    frame = pd.concat([ours, theirs], axis=1)
+    text = "; ".join(
+        f"{row.points:.0f} points, T{row.truncation_scored:.0f}: height {row.height_error:.1e}, "
+        f"vorticity {row.vorticity_error:.1e}"
+        for row in ours.itertuples()
+    )
+    least, most = theirs.min(), theirs.max()
+    return show(
+        figure,
+        data=frame,
+        name="xc30_cases",
+        alt="Two panels on logarithmic axes, relative l2 errors of height and of vorticity against "
+        f"grid points, day {record['day'].item():.0f} of the flow over a mountain. Here: {text}. "
+        f"Published for GME: height from {most['published_height']:.1e} to "
+        f"{least['published_height']:.1e}, vorticity from {most['published_vorticity']:.1e} to "
+        f"{least['published_vorticity']:.1e}, with {least['published_points']:.0f} to "
+        f"{most['published_points']:.0f} points.",
+    )
+
+
+def steady_table(record: xr.Dataset) -> pd.DataFrame:
+    """Errors of the steady flow after five days, whose exact value is zero."""
+    record = latest(record)
+    names = [f"T{int(truncation)}" for truncation in record["truncation_scored"].values]
+    degrees = [f"tilted by {np.degrees(tilt):.0f}°" for tilt in record["tilt"].values]
+    frame = pd.DataFrame(record["steady_error"].values, names, degrees)
+    return frame.rename_axis("truncation").reset_index()
+
+
+def aliasing(record: xr.Dataset) -> Shown:
+    """Vorticity of one truncation on a linear and on a cubic grid, and the error of each grid's products."""
+    record = latest(record)
+    names = [str(name) for name in record["matching"].values]
+    field = 1e5 * record["vorticity"].values
+    most = float(np.percentile(np.abs(field), 99.5))
+    figure, panels = axes(3, 1, height=7.4, gridspec_kw={"height_ratios": (1, 1, 1)})
+    edges = {
+        "extent": (0, 360, float(record["latitude"].min()), float(record["latitude"].max())),
+        "origin": "upper",
+        "aspect": "auto",
+        "cmap": "RdBu_r",
+        "vmin": -most,
+        "vmax": most,
+    }
+    for axis, name in zip(panels, ("linear", "cubic"), strict=False):
+        image = axis.imshow(field[names.index(name)], interpolation="nearest", **edges)
+        axis.set(title=f"{name} grid {record['matching_name'].values[names.index(name)]}", ylabel="latitude [°]")
+        axis.grid(False)
+        axis.xaxis.set_major_locator(MultipleLocator(60))
+    panels[1].set(xlabel="longitude [°]")
+    bar = figure.colorbar(image, ax=list(panels[:2]), shrink=0.8)
+    bar.set_label("vorticity [10⁻⁵ s⁻¹]")
+    bar.outline.set_edgecolor(INK)
+    for number, name in enumerate(names):
+        error = record["product_error"].values[names.index(name)]
+        if (error[1:] > 0).any():
+            points(
+                panels[2],
+                record["degree"].values[1:],
+                np.where(error[1:] > 0, error[1:], np.nan),
+                label=f"{name} grid",
+                host=True,
+                index=number,
+            ).set_markersize(2.5)
+    panels[2].set_yscale("log")
+    panels[2].set(xlabel="degree of the spherical harmonic", ylabel="relative error of tendency")
+    panels[2].legend(loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    linear, quadratic, cubic = (field[names.index(name)] for name in ("linear", "quadratic", "cubic"))
+    apart, near = (float(np.sqrt(((one - cubic) ** 2).mean() / (cubic**2).mean())) for one in (linear, quadratic))
+    worst = {
+        name: float(record["product_error"].values[names.index(name), 1:].max()) for name in ("linear", "quadratic")
+    }
+    days = float(record["forecast_hours"].values.ravel()[-1]) / 24
+    rows, columns = np.meshgrid(record["latitude"], record["longitude"], indexing="ij")
+    frame = pd.DataFrame(
+        {
+            "latitude [degree]": rows.round(2).ravel(),
+            "longitude [degree]": columns.ravel(),
+            **{f"{name} [1e-5/s]": one.round(3).ravel() for name, one in (("linear", linear), ("cubic", cubic))},
+        }
+    )
+    return show(
+        figure,
+        data=frame,
+        name="xc30_aliasing",
+        alt=f"Two maps of vorticity of an unstable jet {days:.0f} days after its start, northern "
+        "mid-latitudes, equal truncation, linear and cubic grid. They differ by "
+        f"{100 * apart:.0f} % RMS, quadratic and cubic grid by {100 * near:.2g} %. "
+        "Below: relative error of the vorticity tendency by degree, at most "
+        + " and ".join(f"{most:.0e} on the {name} grid" for name, most in worst.items())
+        + ".",
+    )
+
+
+def scores(record: xr.Dataset) -> Shown:
+    """Errors of a strict and a fast-math build, and their paired difference with a 95 % interval."""
+    record = latest(record)
+    figure, (error, paired) = axes(2, 1, height=5.4, sharex=True)
+    lead = record["lead"].values / 24
+    points(error, lead, record["error_strict"], label="strict", host=True, index=0)
+    points(error, lead, record["error_fast"], label="fast-math", host=True, index=1).set_linestyle("--")
+    error.set(ylabel="RMS error of height [m]", ylim=(0, 1.1 * float(record["error_strict"].max())))
+    error.legend(loc="lower right")
+    low, middle, high = (record[name].values for name in ("difference_low", "difference", "difference_high"))
+    size = max(np.abs(low).max(), np.abs(high).max())
+    power = int(np.floor(np.log10(size))) if size > 0 else 0
+    raised = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    paired.errorbar(
+        lead,
+        middle / 10.0**power,
+        yerr=np.array([middle - low, high - middle]) / 10.0**power,
+        fmt="o",
+        color=CYCLE[1],
+        ecolor=CYCLE[1],
+        capsize=4,
+    )
+    paired.axhline(0, color=INK, linewidth=0.8)
+    paired.xaxis.set_major_locator(MaxNLocator(integer=True))
+    paired.set(xlabel="lead time [days]", ylabel=f"fast − strict [10{raised} m]")
+    figure.suptitle(run_title(record), size=9)
+    frame = frame_of(record, "lead", "error_strict", "error_fast", "difference", "difference_low", "difference_high")
+    return show(
+        figure,
+        data=frame,
+        name="xc30_scores",
+        alt="Upper: root-mean-square error of height of two builds of the small model against lead "
+        f"time, {record['error_strict'].values.min():.3g} to "
+        f"{record['error_strict'].values.max():.3g} m. Lower: mean paired difference with its "
+        f"95 % interval, at most {size:.0e} m from zero.",
+    )

@@ -1,0 +1,121 @@
+"""How many printed digits the documents' own redundancy protects.
+
+Every digit of every numeric cell is changed by one (9 becomes 8, so that a cell keeps its length).  A
+change is noticed when the reader refuses the table, or when a claim changes its verdict or can no longer
+be computed: the tests hold every verdict.  Only claims that use the table are computed again.
+"""
+
+import pandas as pd
+
+from companion import tables
+from companion.claims.engine import Ledger, Maker, Reader, Sheet
+from companion.tables import csv
+
+
+def altered(text: str, position: int) -> str:
+    """``text`` with the digit at ``position`` raised by one, a nine lowered by one."""
+    digit = int(text[position])
+    return text[:position] + str(digit - 1 if digit == 9 else digit + 1) + text[position + 1 :]
+
+
+def numeric_cells(document: str, table: str) -> list[tuple[int, int, str]]:
+    """Row, column and text of every numeric cell."""
+    half = tables.digits(document, table).notna().to_numpy()
+    cells = tables.text(document, table).values.tolist()
+    return [
+        (row, column, cell) for row, line in enumerate(cells) for column, cell in enumerate(line) if half[row, column]
+    ]
+
+
+def verdicts(maker: Maker, reader: Reader) -> list[tuple[str, str]] | None:
+    """Identifiers and verdicts of one maker; None where the altered table makes it fail."""
+    try:
+        return [(claim.id, claim.verdict) for claim in maker.run(reader)]
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def users(ledger: Ledger) -> dict[str, list[tuple[Maker, list]]]:
+    """For each table the makers that read it, with their verdicts on the tables as they are."""
+    result: dict[str, list] = {}
+    for maker in ledger.makers:
+        reader = Reader(ledger.document)
+        before = verdicts(maker, reader)
+        for table in reader.used:
+            result.setdefault(table, []).append((maker, before))
+    return result
+
+
+def refused(document: str, table: str, row: int, column: int, cell: str, cells: list[list[str]]) -> bool:
+    """Whether the reader's constraints catch the altered cell."""
+    resource = tables.describe(document, table)
+    if csv.cell_problem(resource["schema"]["fields"][column], cell):
+        return True
+    names = [field["name"] for field in resource["schema"]["fields"]]
+    if names[column] not in resource["schema"]["primaryKey"]:
+        return False
+    keys = [tuple(line[names.index(name)] for name in resource["schema"]["primaryKey"]) for line in cells]
+    return keys.count(keys[row]) > 1
+
+
+def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) -> list[dict]:
+    """One record per numeric cell: digits, and how many of their changes are noticed."""
+    records = []
+    columns = [field["name"] for field in tables.describe(document, table)["schema"]["fields"]]
+    for row, column, cell in numeric_cells(document, table):
+        places = [place for place, character in enumerate(cell) if character.isdigit()]
+        noticed = 0
+        for place in places:
+            cells = tables.text(document, table).values.tolist()
+            cells[row][column] = altered(cell, place)
+            if refused(document, table, row, column, cells[row][column], cells):
+                noticed += 1
+                continue
+            sheet = Sheet(document, table, cells)
+            noticed += any(verdicts(maker, Reader(document, {table: sheet})) != before for maker, before in makers)
+        records.append(
+            {
+                "document": document,
+                "table": table,
+                "row": row + 2,
+                "column": columns[column],
+                "cell": cell,
+                "digits": len(places),
+                "noticed": noticed,
+            }
+        )
+    return records
+
+
+def survey(documents: list[str] | None = None) -> pd.DataFrame:
+    """Change every digit of every numeric cell and see whether it is noticed.
+
+    Returns one row per numeric cell with ``digits`` and ``noticed`` (digits whose change is noticed).
+    """
+    from companion.claims import documents as known
+    from companion.claims import ledger
+
+    records = []
+    for document in documents or known():
+        makers = users(ledger(document))
+        for table in tables.names(document):
+            records += survey_table(document, table, makers.get(table, []))
+    return pd.DataFrame(records, columns=["document", "table", "row", "column", "cell", "digits", "noticed"])
+
+
+def shares(cells: pd.DataFrame, by: str = "document") -> pd.DataFrame:
+    """Share of cells with every digit protected, with some, and share of digits, per document or table."""
+    groups = [by] if by == "document" else ["document", by]
+    marked = cells.assign(whole=cells["noticed"] == cells["digits"], some=cells["noticed"] > 0)
+    return (
+        marked.groupby(groups, sort=False)
+        .agg(
+            cells=("digits", "size"),
+            digits=("digits", "sum"),
+            cells_whole=("whole", "mean"),
+            cells_some=("some", "mean"),
+            digits_noticed=("noticed", "sum"),
+        )
+        .assign(digits_share=lambda frame: frame["digits_noticed"] / frame["digits"])
+        .reset_index()
+    )

@@ -1,0 +1,185 @@
+"""``python -m companion doctor | run | compare | export | verify``.
+
+Exit codes: 0 done; 1 the doctor found something required missing; 2 a request that cannot be met,
+said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
+"""
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from companion import files
+from companion.records import runs
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Run the experiments of the five reports and handle their records.",
+)
+
+
+def _stop(message: str, code: int = 2):
+    """End with one sentence on stderr."""
+    typer.echo(f"companion: {' '.join(str(message).split())}", err=True)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _one_sentence():
+    """Turn what a user can cause into one sentence; a defect keeps its traceback."""
+    from companion.bench import UnverifiedError
+    from companion.experiments import Unavailable
+
+    try:
+        yield
+        sys.stdout.flush()
+    except UnverifiedError as error:
+        _stop(error, 3)
+    except BrokenPipeError:  # whoever read the output has seen enough; nothing is left to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except OSError as error:
+        _stop(files.sentence(error))
+    except (ValueError, Unavailable, MemoryError) as error:
+        _stop(str(error) or "memory ran out; choose a smaller preset")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine offers, what it lacks, and the remedy."""
+    with _one_sentence():
+        from companion.host import doctor as checks
+
+        findings = checks.examine()
+        typer.echo(checks.report(findings))
+    if not all(finding.ok for finding in findings if finding.required):
+        raise typer.Exit(1)
+
+
+def _list() -> None:
+    from companion.experiments import REGISTER, unavailable
+
+    for entry in REGISTER.values():
+        reason = unavailable(entry)
+        typer.echo(f"{entry.id:24s} {entry.item:12s} {entry.title}" + (f"  ({reason})" if reason else ""))
+
+
+@app.command()
+def run(
+    experiment: Annotated[str | None, typer.Argument(help="Identifier; --list shows all.")] = None,
+    preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
+    threads: Annotated[int, typer.Option(help="Threads, up to the usable CPUs.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for the record.")] = Path("."),
+    budget: Annotated[float | None, typer.Option(help="Seconds; rounds that do not fit are dropped.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
+    list_all: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
+) -> None:
+    """Run one experiment and write its record."""
+    with _one_sentence():
+        from companion import experiments
+
+        if list_all:
+            return _list()
+        if experiment is None:
+            raise ValueError("name an experiment; --list shows them")
+        asked = {"preset": preset, "threads": threads, "budget": budget, "seed": seed, "rounds": rounds}
+        experiments.accept(experiment, **asked)
+        with files.prepared(out):
+            record = experiments.run_record(experiment, **asked)
+            path = runs.save(record, out)
+        for case in record["measurements"]:
+            doubt = f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else ""
+            typer.echo(f"{case['label']}: minimum {min(case['samples']):.4g} s{doubt}")
+        typer.echo(str(path))
+
+
+def _differences(a: dict, b: dict) -> list[str]:
+    """What besides the times differs between two records, as sentences."""
+    from companion.host import machine
+
+    found = []
+    for word in ("experiment", "preset", "threads"):
+        if a[word] != b[word]:
+            found.append(f"{word}: {a[word]} and {b[word]}")
+    lines = machine.line(a["machine"]), machine.line(b["machine"])
+    if lines[0] != lines[1]:
+        found.append(f"machines: {lines[0]} and {lines[1]}")
+    versions = [record["machine"].get("software") or {} for record in (a, b)]
+    for name in sorted(set(versions[0]) | set(versions[1])):
+        if name != "threading_layer" and versions[0].get(name) != versions[1].get(name):
+            found.append(f"{name}: {versions[0].get(name)} and {versions[1].get(name)}")
+    return found
+
+
+@app.command()
+def compare(a: Path, b: Path) -> None:
+    """Times of record B over those of record A, case by case (above 1, A is faster)."""
+    with _one_sentence():
+        from companion.bench.statistics import ratio
+
+        first, second = runs.read(a), runs.read(b)
+        for sentence in _differences(first, second):
+            typer.echo(f"differs: {sentence}")
+        others = {case["label"]: case for case in second["measurements"]}
+        matched = [case for case in first["measurements"] if case["label"] in others]
+        if not matched:
+            raise ValueError(f"{a} and {b} have no case in common, so there is nothing to compare")
+        for case in matched:
+            other = others.pop(case["label"])
+            if case["problem"] != other["problem"] or case["threads"] != other["threads"]:
+                typer.echo(f"{case['label']}: not compared, the problems or threads differ")
+                continue
+            doubt = sorted({*case["flags"], *other["flags"]})
+            note = f"  [{', '.join(doubt)}]" if doubt else ""
+            typer.echo(f"{case['label']}: {ratio(case['samples'], other['samples'])}{note}")
+        alone = len(first["measurements"]) - len(matched) + len(others)
+        if alone:
+            typer.echo(f"{alone} case(s) stand in one record only")
+
+
+@app.command()
+def export(
+    records: Annotated[list[Path], typer.Argument(help="Run records.")],
+    to: Annotated[Path, typer.Option(help="File to write: .csv or .nc.")],
+    force: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
+) -> None:
+    """Write records as CSV (one row per sample) or NetCDF."""
+    with _one_sentence():
+        if to.suffix not in (".csv", ".nc"):
+            raise ValueError(f"{to} must end in .csv or .nc")
+        data = runs.load(records)
+
+        def write(path: Path) -> None:
+            if to.suffix == ".nc":
+                files.write_netcdf(data, path)
+            else:
+                samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
+                samples.dropna(subset=["seconds"]).to_csv(path)
+
+        typer.echo(str(files.write_atomically(to, write, overwrite=force)))
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="Solution file of the NHT-1 application I/O benchmark.")],
+    diagonal: Annotated[bool, typer.Option(help="Print the diagonal u(i,i,i,m) of every dump.")] = True,
+) -> None:
+    """Read a solution file of NHT-1 once, print its diagonal and check it."""
+    with _one_sentence():
+        from companion import experiments
+
+        lines, checks = experiments.verify_file(file)
+        if diagonal:
+            typer.echo("\n".join(lines))
+        for check in checks:
+            typer.echo(str(check))
+        failed = [check for check in checks if not check.ok]
+        if failed:
+            _stop(f"{file}: {failed[0]}", 3)

@@ -1,0 +1,239 @@
+"""The register of experiments: what each document measured, with which kernel, and what that needs.
+
+Each chapter has a part ``companion.chapters.<document>.experiments`` that calls :func:`register`; putting
+it there is all it takes.  Kernels are imported when an experiment asks for its cases, so that a
+broken kernel stops its own experiments and nothing else.
+"""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from companion import bench, chapters
+from companion.bench import Case, Measurement
+from companion.host import doctor, machine
+from companion.records import runs
+
+__all__ = [
+    "Case",
+    "Experiment",
+    "REGISTER",
+    "Unavailable",
+    "accept",
+    "experiment",
+    "listing",
+    "register",
+    "run",
+    "run_record",
+    "unavailable",
+]
+
+PRESETS = ("quick", "paper", "modern")
+
+
+class Unavailable(RuntimeError):
+    """The machine lacks what the experiment needs; the message is one sentence with the remedy."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One entry of the register."""
+
+    id: str  # lower-case words joined by hyphens, the document first
+    document: str
+    item: str  # item(s) of the document's checklist: "P2", "P7, P11"
+    title: str
+    #: ``cases(preset, threads)``: imports its kernel and returns what is measured
+    cases: Callable[[str, int], list[Case]]
+    presets: tuple[str, ...] = PRESETS
+    needs: frozenset[str] = frozenset()  # words of companion.host.doctor.NEEDS
+    #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
+    outputs: Callable[[list[Measurement]], Mapping[str, Mapping[str, Any]]] | None = None
+    rounds: int = 11
+    budgets: Mapping[str, float] = field(default_factory=lambda: {"quick": 20.0})  # seconds per preset
+    simulated: bool = False  # outputs come from a model; such an experiment has no cases
+
+
+REGISTER: dict[str, Experiment] = {}
+#: what reads and checks a file that an experiment left: ``verifier(path)`` gives lines to print and checks
+VERIFIERS: list[Callable[[Any], tuple[list[str], list]]] = []
+_discovered = False
+
+
+def register(entry: Experiment) -> Experiment:
+    """Add ``entry``.  ``ValueError`` for an id given twice, a malformed id or an unknown need."""
+    words = entry.id.split("-")
+    if not all(word.isascii() and word.isalnum() and word == word.lower() for word in words):
+        raise ValueError(f"id = {entry.id!r} must be lower-case words joined by hyphens")
+    if entry.id in REGISTER:
+        raise ValueError(f"id = {entry.id!r} is registered twice; choose another")
+    unknown = sorted(set(entry.needs) - set(doctor.NEEDS))
+    if unknown:
+        raise ValueError(f"{entry.id}: need {unknown[0]!r} is unknown; choose of {', '.join(doctor.NEEDS)}")
+    REGISTER[entry.id] = entry
+    return entry
+
+
+def _discover() -> None:
+    """Import the experiments of every chapter, once."""
+    global _discovered
+    if not _discovered:
+        _discovered = True
+        for document in chapters.documents("experiments"):
+            chapters.part(document, "experiments")
+
+
+def experiment(id: str) -> Experiment:
+    """The entry with this id; ``ValueError`` that lists the known ones."""
+    if id not in REGISTER:
+        raise ValueError(f"experiment = {id!r} is unknown; choose one of {', '.join(REGISTER) or 'none'}")
+    return REGISTER[id]
+
+
+def verify_file(path) -> tuple[list[str], list]:
+    """Lines to print and checks of a file that an experiment left, from the chapter that knows its format."""
+    (verifier,) = VERIFIERS
+    return verifier(path)
+
+
+def unavailable(entry: Experiment) -> str | None:
+    """Why this machine cannot run the experiment, in one sentence, or None if it can."""
+    for need in sorted(entry.needs):
+        finding = doctor.NEEDS[need]()
+        if not finding.ok:
+            remedy = f"; {finding.remedy}" if finding.remedy else ""
+            return f"{entry.id} needs {finding.name}: {finding.detail}{remedy}"
+    return None
+
+
+def listing(document: str | None = None):
+    """The register as a ``pandas.DataFrame``: id, document, item, title, needs, available."""
+    import pandas as pd
+
+    rows = [
+        {
+            "id": entry.id,
+            "document": entry.document,
+            "item": entry.item,
+            "title": entry.title,
+            "presets": ", ".join(entry.presets),
+            "needs": ", ".join(sorted(entry.needs)),
+            "available": unavailable(entry) or "yes",
+        }
+        for entry in REGISTER.values()
+        if document in (None, entry.document)
+    ]
+    return pd.DataFrame(rows, columns=["id", "document", "item", "title", "presets", "needs", "available"])
+
+
+def accept(
+    id: str,
+    preset: str = "quick",
+    threads: int = 1,
+    budget: float | None = None,
+    seed: int = 0,
+    rounds: int | None = None,
+) -> Experiment:
+    """The entry, if this machine can run it as asked; see :func:`run_record` for what is refused."""
+    entry = experiment(id)
+    if preset not in entry.presets:
+        raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
+    machine.require_threads(threads)
+    if budget is not None and not budget > 0:
+        raise ValueError(f"budget = {budget!r} s must be above zero")
+    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise ValueError(f"seed = {seed!r} must be a whole number from 0 to 2**63 - 1")
+    if rounds is not None and (isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1):
+        raise ValueError(f"rounds = {rounds!r} must be a whole number of at least 1")
+    reason = unavailable(entry)
+    if reason:
+        raise Unavailable(reason)
+    return entry
+
+
+def run_record(
+    id: str,
+    preset: str = "quick",
+    threads: int = 1,
+    budget: float | None = None,
+    seed: int = 0,
+    rounds: int | None = None,
+    folder=None,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
+
+    Parameters
+    ----------
+    id, preset : str
+    threads : int
+        1 … usable CPUs.
+    budget : float, optional
+        Seconds; by default what the experiment gives its preset.
+    seed : int
+        Seeds states and order; 0 … 2**63 - 1.
+    rounds : int, optional
+        Samples per case; by default the experiment's.
+    folder : path, optional
+        The folder whose filesystem the experiment uses; its type is recorded.  By default the folder for
+        temporary files, where experiments write theirs.
+
+    Raises
+    ------
+    ValueError
+        Unknown id or preset; threads, budget, seed or rounds out of range.
+    Unavailable
+        The machine lacks something.
+    UnverifiedError, MemoryError
+        See :func:`companion.bench.measure`.
+    """
+    entry = accept(id, preset, threads, budget, seed, rounds)
+    folder = tempfile.gettempdir() if folder is None else folder
+    date = runs.now()
+    cases = entry.cases(preset, threads)
+    measurements = (
+        bench.measure(
+            cases,
+            rounds=entry.rounds if rounds is None else rounds,
+            seed=seed,
+            progress=progress,
+            budget=entry.budgets.get(preset) if budget is None else budget,
+        )
+        if cases
+        else []
+    )
+    outputs = entry.outputs(measurements) if entry.outputs else {}
+    return runs.validate(
+        runs.finite(
+            bench.plain(
+                {
+                    "schema": runs.SCHEMA,
+                    "version": runs.VERSION,
+                    "experiment": entry.id,
+                    "document": entry.document,
+                    "item": entry.item,
+                    "title": entry.title,
+                    "preset": preset,
+                    "threads": threads,
+                    "seed": seed,
+                    "date": date,
+                    "simulated": entry.simulated,
+                    "machine": machine.describe(folder),
+                    "measurements": [asdict(measurement) for measurement in measurements],
+                    "outputs": outputs,
+                }
+            )
+        )
+    )
+
+
+def run(id: str, preset: str = "quick", threads: int = 1, **options: Any):
+    """Run one experiment and return its record as an ``xarray.Dataset`` (:func:`companion.records.runs.dataset`).
+
+    Options and errors are those of :func:`run_record`.
+    """
+    return runs.dataset([run_record(id, preset, threads, **options)])
+
+
+_discover()

@@ -1,0 +1,66 @@
+"""What every chapter shows of its document: a printed table, the counts of its claims, its contradictions."""
+
+import pandas as pd
+
+from companion import claims, tables
+from companion.figures.tabular import Table, table
+
+
+def document_table(document: str, name: str) -> Table:
+    """A table as printed, with units, source and the remarks of the digitisation where there are any.
+
+    Raises
+    ------
+    TableError
+        If the table is unknown or its file damaged.
+    """
+    about = tables.describe(document, name)
+    cells = tables.text(document, name)
+    if "note" in cells and not cells["note"].any():
+        cells = cells.drop(columns="note")
+    if "facts" in about and "description" in cells:
+        # A fact's identifier is for programs; its description says the same to a reader, and comes first.
+        facts = about["facts"]
+        first = ["description", *facts["values"], facts["unit"]]
+        cells = cells[first + [name for name in cells if name not in (*first, facts["key"])]]
+    units = {
+        field["name"]: field["unit"]
+        for field in about["schema"]["fields"]
+        if field.get("unit") not in (None, "1", "count") and field["name"] in cells
+    }
+    return table(
+        cells,
+        caption=f"{about['title']}. {tables.source(document, about)}.",
+        units=units,
+        name=f"{document}_{name}",
+        index=False,
+    )
+
+
+def claims_summary(document: str) -> Table:
+    """How many of a document's derived numbers hold, by verdict."""
+    counts = claims.frame(document)["verdict"].value_counts().reindex(claims.VERDICTS, fill_value=0)
+    frame = counts.rename_axis("verdict").rename("claims").reset_index()
+    return table(
+        frame, caption=f"Derived numbers of {document} recomputed, by verdict", index=False, name=f"{document}_verdicts"
+    )
+
+
+def claims_table(document: str, verdict: str = "contradicts") -> Table:
+    """Every claim of one verdict: where it stands, printed, recomputed, and why.
+
+    Raises
+    ------
+    ValueError
+        If document or verdict is unknown.
+    """
+    frame = claims.frame(document, verdict)
+    columns = ["where", "statement", "printed", "recomputed", "reason"]
+    shown = frame[columns].rename(columns={"reason": "explanation"})
+    return table(
+        pd.DataFrame(shown),
+        caption=f"Claims of {document}: {verdict}",
+        digits=4,
+        index=False,
+        name=f"{document}_{verdict.replace(' ', '_')}",
+    )

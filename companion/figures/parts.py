@@ -1,0 +1,171 @@
+"""Pieces that several chapters draw with."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from companion.figures.style import CYCLE, INK, document_style, host_style
+
+
+def plain(value: float) -> str:
+    """A tick label without an exponent: 0.01, 1, 1 000, 20 000 000 as 20 M."""
+    for factor, letter in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if abs(value) >= factor:
+            return f"{value / (1e3 if letter == ' k' else factor):g}{letter}"
+    return f"{value:g}"
+
+
+def bytes_label(value: float) -> str:
+    """A size in powers of 1024: 512 B, 16 KB, 2 MB."""
+    for factor, unit in ((2**30, "GB"), (2**20, "MB"), (2**10, "KB")):
+        if value >= factor:
+            return f"{value / factor:g} {unit}"
+    return f"{value:g} B"
+
+
+def log_axis(axis, which: str = "both", *, base: int = 10) -> None:
+    """Logarithmic ``"x"``, ``"y"`` or ``"both"`` axes whose labels are plain numbers."""
+    for letter in ("x", "y") if which == "both" else (which,):
+        getattr(axis, f"set_{letter}scale")("log", base=base)
+        ticks = getattr(axis, f"{letter}axis")
+        ticks.set_major_locator(LogLocator(base=base, numticks=9))
+        ticks.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        ticks.set_minor_locator(LogLocator(base=base, subs=range(2, base), numticks=9))
+        ticks.set_minor_formatter(FuncFormatter(lambda value, _, ticks=ticks: _between(value, ticks, base)))
+
+
+def _between(value: float, ticks, base: int) -> str:
+    """Label of 2 and 5 between powers of ten where the axis spans so few that it would look bare.
+
+    An upright axis of less than one power has room for more.
+    """
+    low, high = ticks.get_view_interval()
+    lead = value / base ** np.floor(np.log10(value) / np.log10(base) + 1e-9)
+    leads = (2, 3, 4, 6, 8) if ticks.axis_name == "y" and high < low * base else (2, 5)
+    return plain(value) if high <= low * base**2 and np.isclose(lead, leads).any() else ""
+
+
+def bytes_axis(axis, sizes, which: str = "x", *, step: int = 8) -> None:
+    """Logarithmic axis of sizes in bytes, labelled in KB, MB, GB of 1024 at every ``step``-th power of two.
+
+    Parameters
+    ----------
+    sizes : array_like
+        The sizes drawn, in bytes; they set the range of the labels.
+    """
+    low, high = (int(f(np.log2(g(sizes)))) for f, g in ((np.floor, np.min), (np.ceil, np.max)))
+    stride = int(np.log2(step)) or 1
+    getattr(axis, f"set_{which}scale")("log", base=2)
+    ticks = getattr(axis, f"{which}axis")
+    ticks.set_ticks([2.0**power for power in range(low, high + 1, stride)])
+    ticks.set_major_formatter(FuncFormatter(lambda value, _: bytes_label(value)))
+    ticks.set_minor_formatter(NullFormatter())
+
+
+def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: bool = True):
+    """Plot one machine: hollow angular markers for a document's, filled circles for a measured one's."""
+    style = host_style(index) if host else document_style(index)
+    if not line:
+        style["linestyle"] = "none"
+    return axis.plot(x, y, label=label, **style)[0]
+
+
+def run_title(record: xr.Dataset) -> str:
+    """Machine, preset and day of a run, for the title of its figure."""
+    return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
+
+
+def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True) -> None:
+    """Horizontal bars, one per row of ``frame``, cut into its columns from left to right.
+
+    Raises
+    ------
+    ValueError
+        If a part is negative or missing: a stack of those has no meaning.
+    """
+    values = frame.to_numpy(dtype=float)
+    if not np.all(values >= 0):
+        raise ValueError("stacked_bars: every part must be a number of at least 0")
+    left = np.zeros(len(frame))
+    hatches = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
+    for number, column in enumerate(frame.columns):
+        axis.barh(
+            frame.index.astype(str),
+            values[:, number],
+            left=left,
+            label=str(column),
+            height=0.62,
+            color=CYCLE[number % len(CYCLE)],
+            hatch=hatches[number // len(CYCLE)],
+            edgecolor=INK,
+            linewidth=0.5,
+        )
+        left += values[:, number]
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set_xlabel(label)
+    if legend:
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+
+
+def _children(node: Mapping) -> Sequence[Mapping]:
+    return node.get("children") or ()
+
+
+def icicle(axis, tree: Mapping, *, smallest: float = 0.035) -> None:
+    """Draw a tree as an icicle: depth to the right, height by value.
+
+    Parameters
+    ----------
+    tree : mapping
+        ``{"name": str, "value": float, "children": [ … ]}``; children may add up to less than
+        their parent, whose remainder stays blank.
+    smallest : float
+        Share of the root's value below which a node is drawn without its name.
+
+    Raises
+    ------
+    ValueError
+        If the children of a node exceed it by more than 2 % of the root, which no tree of shares can.
+    """
+    total = float(tree["value"])
+    if not total > 0:
+        raise ValueError(f"icicle: the root {tree['name']!r} must be above 0, got {total}")
+
+    def depth(node):
+        return 1 + max(map(depth, _children(node)), default=0)
+
+    def draw(node, level, top, colour):
+        height = node["value"] / total
+        axis.bar(
+            level + 0.5,
+            height,
+            width=0.98,
+            bottom=1 - top - height,
+            color=colour,
+            alpha=0.28,
+            edgecolor=INK,
+            linewidth=0.5,
+        )
+        if height >= smallest:
+            between = "\n" if height >= 2 * smallest else " "
+            axis.text(
+                level + 0.05,
+                1 - top - height / 2,
+                f"{node['name']}{between}{height:.1%}",
+                va="center",
+                size=9,
+                clip_on=True,
+            )
+        if sum(child["value"] for child in _children(node)) > node["value"] + 0.02 * total:
+            raise ValueError(f"icicle: the children of {node['name']!r} exceed it")
+        for number, child in enumerate(_children(node)):
+            draw(child, level + 1, top, CYCLE[number % len(CYCLE)] if level == 0 else colour)
+            top += child["value"] / total
+
+    draw(tree, 0, 0.0, CYCLE[-1])
+    axis.set(xlim=(0, depth(tree)), ylim=(0, 1))
+    axis.set_axis_off()

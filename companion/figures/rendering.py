@@ -1,0 +1,165 @@
+"""A matplotlib figure as inline SVG for a notebook and the book."""
+
+import base64
+import io
+import itertools
+import os
+import re
+from html import escape
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.style import INK
+
+_counter = itertools.count(1)
+_FONTS = "'DejaVu Sans', Verdana, sans-serif"
+
+
+def _column(name, attributes: dict) -> str:
+    units = attributes.get("units")
+    return f"{name} [{units}]" if units and units != "1" else str(name)
+
+
+def csv_text(data) -> str:
+    """``data`` as CSV with units in the column names.
+
+    Parameters
+    ----------
+    data : xarray.Dataset, xarray.DataArray or pandas.DataFrame
+        Attributes ``units`` of variables and coordinates go into the header as ``name [unit]``.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    """
+    if isinstance(data, xr.DataArray):
+        data = data.to_dataset(name=data.name or "value")
+    if isinstance(data, xr.Dataset):
+        names = {str(name): _column(name, data[name].attrs) for name in data.variables}
+        frame = data.to_dataframe().reset_index().rename(columns=names)
+        return frame.to_csv(index=False, lineterminator="\n")
+    if isinstance(data, pd.DataFrame):
+        plain = isinstance(data.index, pd.RangeIndex)
+        return data.to_csv(index=not plain, lineterminator="\n")
+    raise TypeError(f"data must be an xarray Dataset or a pandas DataFrame, got {type(data).__name__}")
+
+
+def csv_link(data, name: str) -> str:
+    """HTML link that saves ``data`` as ``<name>.csv``; works without a network."""
+    packed = base64.b64encode(csv_text(data).encode()).decode()
+    return f'<a download="{escape(name)}.csv" href="data:text/csv;charset=utf-8;base64,{packed}">data as CSV</a>'
+
+
+def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
+    """Matplotlib's file as an element of a page: own ids, page's text colour, fluid width."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
+    svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
+    svg = svg.replace('xlink:href="data:', 'href="data:').replace(INK, "currentColor")
+    svg = re.sub(r"font-family: [^;\"]+", f"font-family: {_FONTS}", svg)
+    if "data:image" not in svg:
+        # Coordinates need two decimals; the text between the tags keeps every digit.
+        svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d+\.\d{2})\d+", r"\1", tag.group()), svg)
+    view = re.search(r'viewBox="[^"]+"', svg).group()
+    # The style sheet matplotlib writes into the file would govern the whole page; here it is inherited.
+    root = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {view} role="img" aria-label="{escape(alt)}" '
+        f'style="display: block; width: 100%; max-width: {width:.0f}px; height: auto; '
+        'stroke-linejoin: round; stroke-linecap: butt; color: inherit">'
+    )
+    return re.sub(r"<svg[^>]*>", lambda _: root, svg, count=1).strip()
+
+
+class Shown:
+    """A figure that displays itself: SVG where HTML is understood, its alternative text elsewhere."""
+
+    def __init__(self, html: str, alt: str):
+        self.html = html
+        self.alt = alt
+
+    def __repr__(self) -> str:
+        return self.alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {"text/html": self.html, "text/plain": self.alt}
+
+
+def _described(alt: str) -> str:
+    if not isinstance(alt, str) or not alt.strip():
+        raise ValueError("alt is empty; say in a sentence or two what the figure shows")
+    return " ".join(alt.split())
+
+
+def _drawn(figure, prefix: str, alt: str) -> str:
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": prefix, "savefig.dpi": 150}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    return _tidy(buffer.getvalue(), prefix, alt, float(np.round(figure.get_size_inches()[0] * 120)))
+
+
+def save(figure, path, *, alt: str) -> None:
+    """Write ``figure`` as an SVG file of its own, for a page outside the book.
+
+    The same figure gives the same bytes.  The text colour follows the reader's colour scheme.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : path-like
+    alt : str
+        As for :func:`show`; the title of the file.
+
+    Raises
+    ------
+    ValueError
+        If ``alt`` is empty.
+    """
+    alt = _described(alt)
+    scheme = (
+        "svg { color: #1f2328 !important } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 !important } }"
+    )
+    svg = _drawn(figure, "picture", alt)
+    svg = re.sub(r">", f"><title>{escape(alt)}</title><style>{scheme}</style>", svg, count=1)
+    temporary = Path(path).with_suffix(".tmp")
+    try:
+        temporary.write_text(re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE) + "\n", encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def show(figure, *, alt: str, data=None, name: str | None = None) -> Shown:
+    """Display ``figure`` for light and dark pages, with alternative text and its data.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Drawn on axes from :func:`companion.figures.axes`.  Artists that would be thousands of paths
+        are best drawn with ``rasterized=True``.
+    alt : str
+        What a reader who cannot see the figure must know: axes, ranges, and the finding.
+    data : xarray.Dataset or pandas.DataFrame, optional
+        What is drawn; offered below the figure as CSV.
+    name : str, optional
+        Stem of the CSV file's name.
+
+    Raises
+    ------
+    ValueError
+        If ``alt`` is empty.
+    """
+    alt = _described(alt)
+    svg = _drawn(figure, f"f{next(_counter)}", alt)
+    link = csv_link(data, name or "figure") if data is not None else ""
+    caption = f'<figcaption style="font-size: 0.85em">{link}</figcaption>' if link else ""
+    html = f'<figure class="rerun-figure" style="margin: 0.5em 0; max-width: 100%">{svg}{caption}</figure>'
+    return Shown(html, alt)

@@ -1,0 +1,135 @@
+"""A table that scrolls inside its own frame, names its units and offers its data."""
+
+import math
+import re
+from html import escape
+
+import pandas as pd
+
+from companion.figures.rendering import csv_link
+
+_NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
+
+
+def significant(value, digits: int) -> str:
+    """``value`` to ``digits`` significant digits, without an exponent between 1e-4 and 1e15."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int) or value == 0:
+        return str(value)
+    if not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+def _cell(value, digits: int | None) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if digits is not None:
+        return significant(value, digits)
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "–"
+    return str(value) or "–"
+
+
+def _whole(column: pd.Series) -> pd.Series:
+    """Counts that became floating-point only because some are missing, as counts again."""
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 1e15:
+        return column.astype("Int64")
+    return column
+
+
+def _is_long(cells: pd.Series) -> bool:
+    return cells.str.len().max() > 40
+
+
+def _style(column: pd.Series, cells: pd.Series, room: int) -> str:
+    """Numbers to the right, printed ones too; long text gets ``room`` (em), so that rows stay low."""
+    filled = cells[cells != "–"]
+    if column.dtype.kind in "iufc" or (len(filled) and filled.str.fullmatch(_NUMBER).all()):
+        return 'style="text-align: right"'
+    return f'style="text-align: left{f"; min-width: {room}em" if _is_long(cells) else ""}"'
+
+
+def _body(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
+    columns = [cells.iloc[:, place] for place in range(frame.shape[1])]
+    # several long columns share the width of a page
+    room = max(10, min(15, 34 // max(1, sum(map(_is_long, columns)))))
+    styles = [_style(frame.iloc[:, place], column, room) for place, column in enumerate(columns)]
+    head = "".join(
+        f'<th scope="col" {style}>{escape(str(column))}</th>'
+        for column, style in zip(frame.columns, styles, strict=True)
+    )
+    rows = "\n".join(
+        "<tr>" + "".join(map("<td {}>{}</td>".format, styles, map(escape, row))) + "</tr>"
+        for row in cells.itertuples(index=False, name=None)
+    )
+    return f'<table class="rerun-data">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
+
+
+class Table:
+    """A table that displays itself: HTML in a scrolling frame, text elsewhere."""
+
+    def __init__(self, html: str, text: str):
+        self.html = html
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {"text/html": self.html, "text/plain": self.text}
+
+
+def table(
+    frame: pd.DataFrame,
+    *,
+    caption: str,
+    units: dict | None = None,
+    digits: int | None = None,
+    name: str = "table",
+    index: bool | None = None,
+) -> Table:
+    """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per row.  ``frame.attrs["units"]``, a dict of column to unit, is used if ``units``
+        is not given.
+    caption : str
+        What the table is, with its source.
+    units : dict, optional
+        Unit of each column, written under its name.
+    digits : int, optional
+        Significant digits of floating-point columns; as they are if not given.
+    name : str
+        Stem of the CSV file's name.
+    index : bool, optional
+        Whether row labels are shown; by default unless they merely count.
+
+    Raises
+    ------
+    ValueError
+        If ``caption`` is empty or ``units`` names a column that the frame has not.
+    """
+    if not caption or not caption.strip():
+        raise ValueError("caption is empty; say what the table is and where it comes from")
+    units = frame.attrs.get("units", {}) if units is None else units
+    unknown = set(units) - ({*frame.columns, *frame.index.names} - {None})
+    if unknown:
+        raise ValueError(f"units names the column {min(unknown, key=str)!r}, which the table has not")
+    counted = isinstance(frame.index, pd.RangeIndex)
+    shown = frame.reset_index() if (not counted if index is None else index) else frame
+    heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
+    shown = shown.rename(columns=heads)
+    cells = (shown.apply(_whole) if digits is None else shown).map(lambda cell: _cell(cell, digits))
+    # The caption stands outside the frame that scrolls, so that all of it can be read on a phone.
+    html = (
+        f'<p class="rerun-caption">{escape(caption)}</p>'
+        f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
+        f'style="overflow-x: auto; max-width: 100%">{_body(shown, cells)}</div>'
+        f'<p style="font-size: 0.85em">{csv_link(shown, name)}</p>'
+    )
+    return Table(html, f"{caption}\n{cells.to_string(index=False)}")

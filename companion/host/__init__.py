@@ -1,0 +1,1 @@
+"""What this host is, what it lacks, and its hardware counters."""

@@ -1,0 +1,207 @@
+"""Hardware counters of a Python program, through ``perf stat``, and the arithmetic done with them.
+
+Many virtual machines and containers offer no counters.  Then every call answers None, and
+:func:`unavailable` says why in one sentence.  Only the program's own (user-mode) events are counted.
+
+The arithmetic is that of Hague, *Performance of P5+ at ECMWF*, 2006: two ways to floating-point
+operations and cycles an instruction with their breakdown.
+"""
+
+import functools
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+GENERIC = (
+    "cycles",
+    "instructions",
+    "branches",
+    "branch-misses",
+    "cache-misses",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+)
+
+#: Event -> floating-point operations of one count.  A fused multiply-add counts twice in each of them.
+FLOPS = {
+    "fp_arith_inst_retired.scalar_double": 1,  # Intel
+    "fp_arith_inst_retired.128b_packed_double": 2,
+    "fp_arith_inst_retired.256b_packed_double": 4,
+    "fp_arith_inst_retired.512b_packed_double": 8,
+    "fp_ret_sse_avx_ops.all": 1,  # AMD
+}
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+
+
+def _stat(events: Sequence[str], command: Sequence[str], timeout: float | None) -> dict[str, float]:
+    """What perf counted: event -> count, the uncounted left out.
+
+    Raises
+    ------
+    RuntimeError
+        If the command, or perf itself, fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="counters-") as folder:
+        report = Path(folder) / "report"
+        done = subprocess.run(
+            [
+                "perf",
+                "stat",
+                "-x",
+                ";",
+                "-o",
+                str(report),
+                "-e",
+                ",".join(f"{event}:u" for event in events),
+                "--",
+                *command,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or ["it gave no reason"]
+            raise RuntimeError(f"perf stat ended with {done.returncode}: {lines[-1]}")
+        return _parse(report.read_text())
+
+
+def _parse(report: str) -> dict[str, float]:
+    """Counts of a report with ``;`` between its fields: value, unit, event, …"""
+    counts = {}
+    for line in report.splitlines():
+        value, _, rest = line.partition(";")
+        fields = rest.split(";")
+        if len(fields) < 2:
+            continue
+        try:
+            counts[fields[1].removesuffix(":u")] = float(value)
+        except ValueError:
+            pass  # "<not supported>" or "<not counted>"
+    return counts
+
+
+def _counts_here(event: str) -> bool:
+    try:
+        return event in _stat([event], [sys.executable, "-S", "-c", ""], 60)
+    except (OSError, RuntimeError, subprocess.TimeoutExpired):
+        return False
+
+
+@functools.cache
+def events() -> tuple[str, ...]:
+    """The known events that this machine counts; empty where it counts none."""
+    if platform.system() != "Linux" or shutil.which("perf") is None or not _counts_here("instructions"):
+        return ()
+    return tuple(event for event in (*GENERIC, *FLOPS) if _counts_here(event))
+
+
+def unavailable() -> str | None:
+    """Why nothing can be counted here, in one sentence, or None if it can."""
+    if events():
+        return None
+    if platform.system() != "Linux":
+        return f"hardware counters are read through perf, which {platform.system()} does not have"
+    if shutil.which("perf") is None:
+        return "perf is not installed; install the system's package of it (linux-perf, linux-tools or perf)"
+    try:
+        level = int(PARANOID.read_text())
+    except (OSError, ValueError):
+        level = 0
+    if level > 2:
+        return f"kernel.perf_event_paranoid = {level} forbids counting; the administrator can set it to 2"
+    return "perf finds no hardware counters: virtual machines and containers often offer none"
+
+
+def count(command: Sequence[str], timeout: float | None = None) -> dict[str, float] | None:
+    """Counts of one command, every event of :func:`events`, or None where nothing can be counted.
+
+    ``"flops"`` is added where the processor counts floating-point operations.
+
+    Raises
+    ------
+    RuntimeError
+        If the command fails.
+    subprocess.TimeoutExpired
+        If it takes longer than ``timeout`` seconds.
+    """
+    if not events():
+        return None
+    return _with_flops(_stat(events(), command, timeout))
+
+
+def _with_flops(counts: Mapping[str, float]) -> dict[str, float]:
+    known = [counts[event] * weight for event, weight in FLOPS.items() if event in counts]
+    return {**counts, **({"flops": sum(known)} if known else {})}
+
+
+def per_repeat(source: str, few: int = 1, many: int = 101, timeout: float | None = None) -> dict[str, float] | None:
+    """Counts of one repeat of a piece of Python, or None where nothing can be counted.
+
+    The program runs in processes of its own with the variable ``repeats`` set: once uncounted (so that
+    compiled code is in its cache), then with ``few`` and with ``many`` repeats.  What start, imports and
+    loading cost is alike in both and falls out of the difference.
+
+    Parameters
+    ----------
+    source : str
+        Python that does its work ``repeats`` times.
+    few, many : int
+        1 ≤ few < many.
+
+    Raises
+    ------
+    ValueError
+        If ``few`` and ``many`` are out of order.
+    RuntimeError
+        If the program fails.
+    """
+    if not 1 <= few < many:
+        raise ValueError(f"few = {few}, many = {many} must satisfy 1 ≤ few < many")
+    if not events():
+        return None
+
+    def program(repeats):
+        return [sys.executable, "-c", f"repeats = {repeats}\n{source}"]
+
+    count(program(few), timeout)
+    low, high = count(program(few), timeout), count(program(many), timeout)
+    return {event: (high[event] - low[event]) / (many - few) for event in high if event in low}
+
+
+def flops_from_multiply_adds(fma: float, one_flop: float, estimates: float) -> float:
+    """2 FMA + 1FLOP − FEST: the report's first way (FMA: multiply-adds, 1FLOP: other single operations,
+    FEST: moves and estimates, which the second counter contains)."""
+    return 2.0 * fma + one_flop - estimates
+
+
+def flops_from_results(fma: float, results: float, stores: float, estimates: float) -> float:
+    """FMA + FIN − STF − FEST: the report's second way (FIN: results of the unit, STF: its stores)."""
+    return fma + results - stores - estimates
+
+
+def cycles_per_instruction(counts: Mapping[str, float]) -> float | None:
+    """CPI, or None unless cycles and instructions were counted."""
+    if not counts.get("instructions") or "cycles" not in counts:
+        return None
+    return counts["cycles"] / counts["instructions"]
+
+
+def cycle_shares(counts: Mapping[str, float]) -> dict[str, float] | None:
+    """Shares of the cycles: waiting for instructions, waiting for results or data, and the rest.
+
+    The first two stand beside the report's *GCT* (nothing to complete) and *stalls*; the rest beside
+    *groups* (completing).  None unless all three events were counted.
+    """
+    names = ("cycles", "stalled-cycles-frontend", "stalled-cycles-backend")
+    if not all(name in counts for name in names) or not counts["cycles"]:
+        return None
+    cycles, front, back = (counts[name] for name in names)
+    return {"completing": 1.0 - (front + back) / cycles, "no instructions": front / cycles, "stalled": back / cycles}

@@ -1,0 +1,349 @@
+"""What this host is.  Unknown is ``None``, never a guess; no host name, user name or path is recorded."""
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import re
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from kernels.runtime.resources import (
+    affinity_cpus,
+    available_memory,
+    cpu_quota,
+    require_disk,
+    require_memory,
+    require_threads,
+    usable_cpus,
+)
+
+__all__ = [
+    "affinity_cpus",
+    "available_memory",
+    "ceiling",
+    "cpu_quota",
+    "describe",
+    "line",
+    "peak_flops",
+    "require_disk",
+    "require_memory",
+    "require_threads",
+    "smt_siblings",
+    "summary",
+    "usable_cpus",
+]
+
+#: Instruction-set extensions that decide what compiled kernels can do.
+ISA = (
+    "sse4_2",
+    "avx",
+    "avx2",
+    "fma",
+    "f16c",
+    "avx512f",
+    "avx512dq",
+    "avx512bw",
+    "avx512vl",
+    "avx512_bf16",
+    "avx512_vnni",
+    "amx_tile",
+    "neon",
+    "asimd",
+    "sve",
+    "sve2",
+    "vsx",
+    "altivec",
+)
+PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "xarray", "mpi4py")
+_ROOT = Path(__file__).resolve().parents[2]
+_SYS, _PROC = Path("/sys"), Path("/proc")
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path)
+    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else None
+
+
+def _cpu_list(text: str | None) -> list[int]:
+    """``"0-3,8"`` as ``[0, 1, 2, 3, 8]``."""
+    cpus: list[int] = []
+    for part in (text or "").split(","):
+        if part.strip():
+            first, _, last = part.partition("-")
+            cpus.extend(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def _bytes(text: str | None) -> int | None:
+    """``"48K"`` as 49152."""
+    found = re.fullmatch(r"(\d+)([KMG]?)", text or "")
+    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]] if found else None
+
+
+@lru_cache
+def _cpuinfo() -> dict[str, Any]:
+    from cpuinfo import get_cpu_info
+
+    try:
+        return get_cpu_info() or {}
+    except Exception:  # py-cpuinfo raises whatever its probes raise; then the CPU is unknown
+        return {}
+
+
+def _cpu_folders(sys: Path) -> list[Path]:
+    folder = sys / "devices/system/cpu"
+    found = [path for path in folder.glob("cpu[0-9]*") if path.name[3:].isdigit()]
+    return sorted(found, key=lambda path: int(path.name[3:]))
+
+
+def smt_siblings(sys: Path = _SYS) -> list[list[int]] | None:
+    """Groups of logical CPUs that share a core, or None where the system does not say."""
+    texts = {_text(path / "topology/thread_siblings_list") for path in _cpu_folders(sys)} - {None}
+    return sorted(_cpu_list(text) for text in texts) or None
+
+
+def _topology(sys: Path) -> dict[str, Any]:
+    siblings = smt_siblings(sys)
+    packages = {_number(path / "topology/physical_package_id") for path in _cpu_folders(sys)} - {None}
+    nodes = [path for path in (sys / "devices/system/node").glob("node[0-9]*") if path.is_dir()]
+    return {
+        "sockets": len(packages) or None,
+        "cores": len(siblings) if siblings else None,
+        "logical_cpus": len(_cpu_folders(sys)) or os.cpu_count(),
+        "threads_per_core": max(map(len, siblings)) if siblings else None,
+        "smt_siblings": siblings,
+        "numa_nodes": len(nodes) or None,
+    }
+
+
+def _caches(sys: Path) -> list[dict[str, Any]]:
+    """Caches of the first CPU, smallest level first, as the system reports them."""
+    cpus = _cpu_folders(sys)
+    caches = []
+    for path in sorted(cpus[0].glob("cache/index*")) if cpus else []:
+        kind = _text(path / "type")
+        caches.append(
+            {
+                "level": _number(path / "level"),
+                "type": kind.lower() if kind else None,
+                "bytes": _bytes(_text(path / "size")),
+                "line_bytes": _number(path / "coherency_line_size"),
+                "ways": _number(path / "ways_of_associativity"),
+                "shared_by": len(_cpu_list(_text(path / "shared_cpu_list"))) or None,
+            }
+        )
+    return caches
+
+
+def _frequency(sys: Path) -> dict[str, Any]:
+    policy = sys / "devices/system/cpu/cpu0/cpufreq"
+    top, base = _number(policy / "cpuinfo_max_freq"), _number(policy / "base_frequency")
+    advertised = (_cpuinfo().get("hz_advertised") or [0])[0]
+    return {
+        "governor": _text(policy / "scaling_governor"),
+        "nominal_hz": base * 1000 if base else advertised or None,
+        "maximum_hz": top * 1000 if top else None,
+    }
+
+
+def _memory(sys: Path, proc: Path) -> dict[str, Any]:
+    """Sizes in bytes; the huge-page policy is the bracketed word of the kernel's own list."""
+    policy = re.search(r"\[(\w+)\]", _text(sys / "kernel/mm/transparent_hugepage/enabled") or "")
+    pools = {}
+    for path in sorted((sys / "kernel/mm/hugepages").glob("hugepages-*kB")):
+        pools[path.name.removeprefix("hugepages-")] = _number(path / "nr_hugepages")
+    total = re.search(r"MemTotal:\s+(\d+) kB", _text(proc / "meminfo") or "")
+    return {
+        "total_bytes": int(total[1]) * 1024 if total else None,
+        "available_bytes": available_memory(),
+        "page_bytes": os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else None,
+        "transparent_huge_pages": policy[1] if policy else None,
+        "reserved_huge_pages": pools or None,
+    }
+
+
+def filesystem(folder) -> str | None:
+    """Type of the filesystem that holds ``folder`` (``"ext4"``, ``"tmpfs"``, …)."""
+    place = os.path.realpath(folder)
+    mounts = [
+        (len(part.mountpoint), part.fstype)
+        for part in psutil.disk_partitions(all=True)
+        if place == part.mountpoint or place.startswith(part.mountpoint.rstrip("/") + "/")
+    ]
+    # Of several mounts on one point the last is the visible one: max() would prefer a name.
+    longest = max((length for length, _ in mounts), default=None)
+    return next((kind for length, kind in reversed(mounts) if length == longest), None)
+
+
+def _virtualised(proc: Path) -> bool | None:
+    text = _text(proc / "cpuinfo")
+    flags = re.search(r"^flags\s*:(.*)$", text or "", re.MULTILINE)
+    return "hypervisor" in flags[1].split() if flags else None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _threading_layer() -> str | None:
+    """numba's layer once a parallel kernel has run; before that it is not decided."""
+    import numba
+
+    try:
+        return numba.threading_layer()
+    except ValueError:
+        return None
+
+
+def _git(*arguments: str) -> str | None:
+    """Output of git in this checkout; None without git or outside a checkout."""
+    try:
+        done = subprocess.run(["git", "-C", str(_ROOT), *arguments], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _provenance(also: tuple[str, ...] = ()) -> dict[str, Any]:
+    lock = _ROOT / "requirements.lock"
+    # Installed as a plain package inside someone else's repository, that repository's commit is not ours.
+    ours = (_ROOT / ".git").exists()
+    # Only what decides a result: a notebook edited or a record written beside it changes no timing.
+    decisive = ("kernels", "companion", "requirements.lock", *also)
+    status = _git("status", "--porcelain", "--", *decisive) if ours else None
+    return {
+        "commit": _git("rev-parse", "HEAD") if ours else None,
+        "dirty": bool(status) if status is not None else None,
+        "lock_sha256": hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else None,
+    }
+
+
+def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str, ...] = ()) -> dict[str, Any]:
+    """This host as JSON-able data.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Adds the type of the filesystem that holds it (never the path itself).
+    sys, proc : Path
+        Roots of sysfs and procfs, for tests.
+    also : tuple of str, optional
+        Folders of this checkout that decide the result beside kernels and companion: an uncommitted
+        change in them makes the provenance ``dirty`` too.
+
+    Returns
+    -------
+    dict
+        Sections ``cpu``, ``usable``, ``caches``, ``memory``, ``filesystem``, ``system``, ``software``,
+        ``provenance``.  Sizes in bytes, frequencies in hertz; what the system does not tell is None.
+    """
+    info = _cpuinfo()
+    flags = set(info.get("flags") or ())
+    kind = filesystem(folder) if folder is not None else None
+    return {
+        "cpu": {
+            "model": info.get("brand_raw"),
+            "vendor": info.get("vendor_id_raw"),
+            "architecture": platform.machine() or None,
+            "isa": [name for name in ISA if name in flags] if flags else None,
+            **_topology(sys),
+            **_frequency(sys),
+        },
+        "usable": {"cpus": usable_cpus(), "affinity": affinity_cpus(), "quota_cpus": cpu_quota()},
+        "caches": _caches(sys),
+        "memory": _memory(sys, proc),
+        "filesystem": {"type": kind, "in_memory": kind in ("tmpfs", "ramfs") if kind else None},
+        "system": {
+            "os": platform.system() or None,
+            "kernel": platform.release() or None,
+            "virtual_machine": _virtualised(proc),
+        },
+        "software": {
+            "python": platform.python_version(),
+            "threading_layer": _threading_layer(),
+            **{package: _version(package) for package in PACKAGES},
+        },
+        "provenance": _provenance(also),
+    }
+
+
+def peak_flops() -> float | None:
+    """Floating-point operations per second of one thread: None, because nothing here has measured it.
+
+    A clock rate times a vector width is an advertisement, and a virtual machine often hides the clock.
+    """
+    return None
+
+
+def ceiling() -> dict[str, float | None]:
+    """Per-thread rates that no CPU of this architecture reaches: beyond them, work was not done.
+
+    x86-64: two 512-bit fused multiply-adds of single precision (64 flop), two 64-byte loads and one
+    64-byte store a cycle, 6.5 GHz.  None elsewhere, where the vector length is open.
+    """
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return {"flops": None, "bytes": None}
+    cycles = 6.5e9
+    return {"flops": 64 * cycles, "bytes": 192 * cycles}
+
+
+def _size(nbytes: int | None) -> str | None:
+    if nbytes is None:
+        return None
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if nbytes >= 2**power:
+            return f"{nbytes / 2**power:.4g} {unit}"
+    return f"{nbytes} B"
+
+
+def line(description: dict[str, Any] | None = None) -> str:
+    """The machine in one line, for figures and records: CPU model and usable CPUs."""
+    described = describe() if description is None else description
+    model = described["cpu"]["model"] or described["cpu"]["architecture"] or "unknown CPU"
+    return f"{model}, {described['usable']['cpus']} usable CPUs"
+
+
+def summary(description: dict[str, Any] | None = None):
+    """The environment as a short ``pandas.DataFrame`` (property, value) for the end of a chapter."""
+    import pandas as pd
+
+    described = describe() if description is None else description
+    cpu, memory, software = described["cpu"], described["memory"], described["software"]
+    caches = [f"L{cache['level']} {cache['type']} {_size(cache['bytes'])}" for cache in described["caches"]]
+    per_core = cpu["threads_per_core"]
+    rows = {
+        "CPU": cpu["model"],
+        "usable CPUs": described["usable"]["cpus"],
+        "CPU quota": described["usable"]["quota_cpus"] or "none",
+        "cores": cpu["cores"],
+        "SMT": None if per_core is None else ("none" if per_core == 1 else f"{per_core} threads a core"),
+        "caches": ", ".join(caches) or None,
+        "memory": _size(memory["total_bytes"]),
+        "transparent huge pages": memory["transparent_huge_pages"],
+        "virtual machine": described["system"]["virtual_machine"],
+        "system": " ".join(filter(None, (described["system"]["os"], described["system"]["kernel"]))) or None,
+        "software": ", ".join(
+            f"{name} {software[name]}" for name in ("python", "numba", "numpy") if software.get(name)
+        ),
+        "commit": (described["provenance"]["commit"] or "")[:12] or None,
+    }
+    frame = pd.DataFrame(
+        {"value": ["unknown" if value is None else str(value) for value in rows.values()]},
+        index=pd.Index(rows, name="property"),
+    )
+    return frame

@@ -1,0 +1,1 @@
+"""Figures and tables of the pages that belong to no chapter."""

@@ -1,0 +1,181 @@
+"""The data page: every table with its source and downloads, notes, machines, and what protects the digits."""
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from companion import tables
+from companion.claims.mutants import shares
+from companion.figures.rendering import Shown, csv_link, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.figures.tabular import Table
+
+#: Where the built book keeps the downloads, as seen from a page beside the data page.
+FILES = "../_static/data"
+ROOM = 0.22  # inches a bar
+
+
+def framed(caption: str, head: list[str], body: str, link: str = "", *, name: str = "") -> str:
+    """HTML of a table in a frame of its own that scrolls; ``body`` and ``link`` are HTML already."""
+    cells = "".join(f'<th scope="col">{escape(each)}</th>' for each in head)
+    note = f'<p style="font-size: 0.85em">{link}</p>' if link else ""
+    identity = f' id="{name}"' if name else ""
+    return (
+        f'<p class="rerun-caption">{escape(caption)}</p>'
+        f'<div class="rerun-table"{identity} role="region" tabindex="0" aria-label="{escape(caption)}" '
+        f'style="overflow-x: auto; max-width: 100%"><table class="rerun-data">'
+        f"\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}"
+    )
+
+
+def every_table(files: str = FILES) -> Table:
+    """Every table of every document: title, source, size, and its files under ``files``."""
+    catalogue = tables.catalogue()
+    rows = []
+    for document, group in catalogue.groupby("document", sort=False):
+        rows.append(
+            f'<tr><th scope="rowgroup" colspan="8" style="text-align: left">{escape(document)}: '
+            f"{escape(_citation(document))}</th></tr>"
+        )
+        for each in group.itertuples(index=False):
+            about = tables.describe(document, each.table)
+            where = about["item"] + (f", page {about['page']}" if about.get("page") else "")
+            stem = f"{files}/{document}/{each.table}"
+            texts = "".join(f"<td>{escape(text)}</td>" for text in (each.table, each.title, where))
+            numbers = "".join(
+                f'<td style="text-align: right">{number}</td>'
+                for number in (each.rows, each.columns, each.numeric_cells, each.notes or "–")
+            )
+            rows.append(
+                f'<tr>{texts}{numbers}<td><a href="{stem}.csv" download>CSV</a> '
+                f'<a href="{stem}.nc" download>NetCDF</a></td></tr>'
+            )
+    caption = f"{len(catalogue)} tables, {catalogue['rows'].sum()} rows, {catalogue['numeric_cells'].sum()} numbers"
+    head = ["table", "title", "source", "rows", "columns", "numbers", "notes", "files"]
+    return Table(
+        framed(caption, head, "\n".join(rows), csv_link(catalogue, "tables"), name="tables"),
+        f"{caption}\n{catalogue.drop(columns='source').to_string(index=False)}",
+    )
+
+
+def _citation(document: str) -> str:
+    """Citation of a document, which every source of its tables begins with."""
+    about = tables.describe(document, tables.names(document)[0])
+    return tables.source(document, {**about, "page": None}).removesuffix(", " + about["item"])
+
+
+def notes() -> pd.DataFrame:
+    """Every row of every table that carries a note: document, table, row (its key) and note."""
+    found = []
+    for document in tables.documents():
+        for name in tables.names(document):
+            cells = tables.text(document, name)
+            keys = tables.describe(document, name)["schema"]["primaryKey"]
+            for _, row in cells[cells["note"] != ""].iterrows():
+                key = ", ".join(row[key] for key in keys if row[key])
+                found.append({"document": document, "table": name, "row": key, "note": row["note"]})
+    return pd.DataFrame(found)
+
+
+def listed(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
+    """Rows of text in a frame named ``name``, which the style of the page sets as blocks on a phone."""
+    rows = "\n".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in frame.itertuples(index=False, name=None)
+    )
+    html = framed(caption, list(frame.columns), rows, csv_link(frame, name), name=name)
+    return Table(html, f"{caption}\n{frame.to_string(index=False)}")
+
+
+def notes_table() -> Table:
+    """The notes, for the data page."""
+    caption = "Rows with a note: restored from the scan, at odds with the arithmetic, or in need of a word"
+    return listed(notes(), caption=caption, name="notes-list")
+
+
+def machines_table() -> Table:
+    """What the documents state about each machine, with its place; absent where no document states it."""
+    rows = tables.machines(long=True)
+    names = rows[rows["property"] == "name"].set_index("machine")["value"]
+    rows = rows[rows["property"] != "name"].assign(machine=rows["machine"].map(names))
+    units = rows["unit"].where(rows["unit"] != "count", "")
+    shown = rows.assign(
+        value=(rows["value"] + " " + units).str.strip(), property=rows["property"].str.replace("_", " ")
+    )
+    columns = ["machine", "property", "value", "document", "item", "note"]
+    return listed(
+        shown[columns].rename(columns={"item": "where"}),
+        name="machines-list",
+        caption="What the five documents state about their machines",
+    )
+
+
+def protection(cells: pd.DataFrame) -> Shown:
+    """Share of numeric cells by document whose digits are protected all, in part, or not at all.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        From ``claims.mutation()``.
+    """
+    summary = shares(cells).set_index("document")
+    whole, some = 100 * summary["cells_whole"], 100 * summary["cells_some"]
+    figure, axis = axes(height=1.2 + 0.3 * len(summary))
+    for label, left, width, style in (
+        ("every digit", 0, whole, {"color": CYCLE[0]}),
+        ("some digits", whole, some - whole, {"color": CYCLE[0], "alpha": 0.45, "hatch": "////"}),
+        ("none", some, 100 - some, {"color": "none"}),
+    ):
+        axis.barh(summary.index, width, left=left, height=0.62, label=label, edgecolor=INK, linewidth=0.5, **style)
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlim=(0, 100), xlabel="share of numeric cells [%]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    parts = "; ".join(
+        f"{row.Index}: {row.digits_share:.0%} of {row.digits} digits, "
+        f"{100 * row.cells_whole:.0f} % of {row.cells} cells in every digit"
+        for row in summary.itertuples()
+    )
+    return show(
+        figure,
+        data=shares(cells),
+        name="protected_by_document",
+        alt=f"Bars, share of numeric cells by how many of their digits are protected. {parts}.",
+    )
+
+
+def protection_by_table(cells: pd.DataFrame) -> Shown:
+    """Share of digits protected in every table, one panel per document.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        From ``claims.mutation()``.
+    """
+    summary = shares(cells, "table")
+    sizes = summary["document"].value_counts(sort=False)
+    figure, panels = axes(
+        rows=len(sizes),
+        height=1.0 + len(sizes) * 0.35 + ROOM * len(summary),
+        sharex=True,
+        squeeze=False,
+        gridspec_kw={"height_ratios": [n + 1 for n in sizes]},
+    )
+    for number, (document, axis) in enumerate(zip(sizes.index, np.ravel(panels), strict=True)):
+        part = summary[summary["document"] == document]
+        axis.barh(part["table"], 100 * part["digits_share"], height=0.62, color=CYCLE[number])
+        axis.invert_yaxis()
+        axis.grid(False, axis="y")
+        axis.set_title(document, loc="left")
+        axis.margins(y=0.02)
+    axis.set_xlim(0, 100)
+    axis.set_xlabel("share of digits whose change is noticed [%]")
+    whole, none = (summary["digits_share"] == 1).sum(), (summary["digits_noticed"] == 0).sum()
+    return show(
+        figure,
+        data=summary,
+        name="protected_by_table",
+        alt=f"Bars, share of protected digits in each of {len(summary)} tables. All digits are "
+        f"protected in {whole} tables, none in {none}.",
+    )

@@ -1,0 +1,93 @@
+"""The ledger page: every claim of every document in one table, and the counts that lead into it."""
+
+import re
+from html import escape
+
+import pandas as pd
+
+from companion import claims
+from companion.figures.rendering import csv_link
+from companion.figures.tabular import Table, significant
+from companion.pages.data import FILES, framed
+
+HEAD = ["document", "verdict", "claim", "printed", "recomputed", "explanation"]
+
+
+def counts(frame: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Number of claims by document and verdict, with sums."""
+    frame = claims.frame() if frame is None else frame
+    table = pd.crosstab(frame["document"], frame["verdict"]).reindex(columns=claims.VERDICTS, fill_value=0)
+    table.loc["all"] = table.sum()
+    table["all"] = table.sum(axis=1)
+    return table.rename_axis(columns=None)
+
+
+def counts_table(page: str = "ledger.html") -> Table:
+    """The counts; each leads to its rows on ``page``."""
+    numbers = counts()
+    rows = []
+    for document, row in numbers.iterrows():
+        cells = []
+        for verdict, number in row.items():
+            chosen = "&amp;".join(
+                f"{name}={escape(value).replace(' ', '+')}"
+                for name, value in (("document", document), ("verdict", verdict))
+                if value != "all"
+            )
+            link = f'<a href="{page}?{chosen}">{number}</a>' if number else "0"
+            cells.append(f'<td style="text-align: right">{link}</td>')
+        head = f'<th scope="row" style="text-align: left">{escape(document)}</th>'
+        rows.append(f"<tr>{head}{''.join(cells)}</tr>")
+    caption = "Claims by document and verdict"
+    html = framed(
+        caption, ["document", *numbers.columns], "\n".join(rows), csv_link(numbers, "claim_counts"), name="counts"
+    )
+    return Table(html, f"{caption}\n{numbers.to_string()}")
+
+
+def shown(value: float, printed: str) -> str:
+    """A recomputed value to one digit more than the printed numeral, at least four."""
+    numeral = re.search(r"[\d.,]+", printed)
+    known = len(re.sub(r"\D", "", numeral.group()).lstrip("0")) if numeral else 0
+    text = significant(float(value), max(4, known + 1))
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
+def _row(claim) -> str:
+    low, high = shown(claim.low, claim.printed), shown(claim.high, claim.printed)
+    value = shown(claim.recomputed, claim.printed)
+    allowed = "" if low == high else f"<small>{low} to {high}</small>"
+    cells = (
+        escape(claim.document),
+        escape(claim.verdict),
+        f"{escape(claim.statement)}<small>{escape(claim.where)}</small>",
+        escape(claim.printed),
+        "" if pd.isna(claim.recomputed) else value + allowed,
+        escape(claim.reason),
+    )
+    return f'<tr class="{claim.verdict.replace(" ", "-")}"><td>' + "</td><td>".join(cells) + "</td></tr>"
+
+
+def _choice(name: str, values) -> str:
+    options = "".join(f"<option>{escape(value)}</option>" for value in values)
+    return f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>'
+
+
+def whole(files: str = FILES) -> Table:
+    """Every claim in one table, with the controls that ``ledger.js`` brings to life.
+
+    Without the script the controls stay hidden and the table is whole.
+    """
+    frame = claims.frame()
+    controls = (
+        '<form class="rerun-filter" id="ledger-filter" role="search" hidden>'
+        + _choice("document", frame["document"].unique())
+        + _choice("verdict", claims.VERDICTS)
+        + '<label>words <input type="search" name="words" autocomplete="off" spellcheck="false"></label>'
+        '<button type="reset">show all</button><output aria-live="polite"></output></form>'
+    )
+    rows = "\n".join(map(_row, frame.itertuples(index=False)))
+    caption = f"{len(frame)} claims of five documents"
+    link = f'<a href="{files}/ledger.csv" download>all claims as CSV</a>'
+    html = controls + framed(caption, HEAD, rows, link, name="ledger")
+    return Table(html, caption)

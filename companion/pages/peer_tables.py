@@ -1,0 +1,235 @@
+"""Tables of the page of peers, and the pairs of the committed peer records that they and the figures show."""
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from companion.figures.rendering import csv_link
+from companion.figures.tabular import Table, significant, table
+from companion.host import machine
+from companion.pages.data import framed
+from companion.records import peer_records
+
+#: Families of kernels by peer module, in the order of the page.
+FAMILIES = {
+    "spectral": "spectral transforms",
+    "bt": "block-tridiagonal solver",
+    "routines": "IFS routines",
+    "smt": "SMT loops",
+    "memory": "memory",
+    "files": "solution files",
+}
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+
+
+def sentence(text: str) -> Table:
+    # The class keeps the theme from painting the output white on a dark page.
+    return Table(f'<p class="rerun-figure">{escape(text)}</p>', text)
+
+
+def pairs(records, family: str | None = None) -> pd.DataFrame:
+    """The pairs that count, of one family or all, in the order of measurement; empty without a record."""
+    if not records:
+        return pd.DataFrame()
+    data = peer_records.newest(peer_records.dataset(records))
+    frame = data.to_dataframe().reset_index(drop=True).drop(columns="newest")
+    return frame if family is None else frame[frame["module"] == family].reset_index(drop=True)
+
+
+def summaries(frame: pd.DataFrame) -> list[dict]:
+    return peer_records.summary(frame.to_xarray())
+
+
+def origin(frame: pd.DataFrame) -> str:
+    days = sorted({date[:10] for date in frame["date"]})
+    return f"{frame['machine'].iloc[0]}\n{days[0] + ' to ' + days[-1] if len(days) > 1 else days[0]}"
+
+
+def columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """What a figure's CSV holds: every pair with its times, units in the names."""
+    units = {name: f"{name} [{unit}]" for name, (unit, _) in peer_records.NUMBERS.items() if unit != "1"}
+    first = ["group", "label", "threads", "peer"]
+    rest = [*peer_records.NUMBERS, "flags", "machine", "date"]
+    return frame[first + rest].rename(columns=units)
+
+
+def time_text(seconds: float) -> str:
+    """A time to four digits: 7.856 µs, 12.30 ms, 1.500 s."""
+    unit, factor = next((pair for pair in _UNITS if seconds >= pair[1]), _UNITS[-1])
+    return f"{significant(seconds / factor, 4)} {unit}"
+
+
+def _heading(text: str, columns: int) -> str:
+    """A row over all columns that names the rows below it."""
+    return f'<tr><th scope="rowgroup" colspan="{columns}" style="text-align: left">{escape(text)}</th></tr>'
+
+
+def _ratio_cell(value: float) -> str:
+    """A ratio; below 1 it is set off as the ledger sets off contradictions."""
+    if not np.isfinite(value):
+        return '<td style="text-align: right">–</td>'
+    text = significant(float(value), 3)
+    if value >= 1:
+        return f'<td style="text-align: right">{text}</td>'
+    return f'<td class="below" style="text-align: right; box-shadow: inset 3px 0 #d55e00"><strong>{text}</strong></td>'
+
+
+def _remark(line) -> str:
+    known = f", distance {line.distance:.3g}" if np.isfinite(line.distance) else ""
+    other = "" if np.isnan(line.distance) else f"another answer{known}: not timed"
+    return "; ".join(filter(None, (other, line.flags)))
+
+
+def _table_rows(frame: pd.DataFrame) -> list[str]:
+    rows, several = [], frame["machine"].nunique() > 1
+    for (where, group), part in frame.groupby(["machine", "group"], sort=False):
+        title = f"{group}; {where}" if several else group
+        rows.append(_heading(title, 5))
+        for (label, threads), lines in part.groupby(["label", "threads"], sort=False):
+            under = f"{threads} thread{'s' if threads > 1 else ''}"
+            head = (
+                f'<td rowspan="{len(lines)}" style="min-width: 8em">{escape(label)}'
+                f'<span style="display: block; white-space: nowrap; color: var(--pst-color-text-muted)">'
+                f"{under}, {time_text(lines['ours_fastest'].iloc[0])}</span></td>"
+            )
+            for line in lines.itertuples(index=False):
+                remark = _remark(line)
+                room = ' style="min-width: 14em"' if remark else ""
+                rows.append(
+                    f'<tr>{head}<td style="white-space: nowrap; padding-left: 0">'
+                    f"{escape(line.peer)}</td>{_ratio_cell(line.ratio_fastest)}"
+                    f"{_ratio_cell(line.ratio_median)}<td{room}>{escape(remark)}</td></tr>"
+                )
+                head = ""
+    return rows
+
+
+def ratios_table(frame: pd.DataFrame, name: str) -> Table:
+    """Every ratio of one family: of the fastest samples, and the median over rounds."""
+    origins = "; ".join(origin(part).replace("\n", ", ") for _, part in frame.groupby("machine", sort=False))
+    caption = (
+        f"Every ratio of {FAMILIES[name]}: peer's time over ours, of the fastest samples and as "
+        f"median over rounds; below 1, in bold, the peer is faster. Under each case stand the threads "
+        f"and our fastest time. {origins}"
+    )
+    head = ["case", "peer", "fastest", "median", "remark"]
+    html = framed(caption, head, "\n".join(_table_rows(frame)))  # the figures offer it as CSV
+    names = ["group", "label", "threads", "peer", "ratio_fastest", "ratio_median"]
+    return Table(html, f"{caption}\n{frame[names].to_string(index=False)}")
+
+
+def overview(records) -> Table:
+    """Every group against the fastest peer of each case; one sentence where no record is committed."""
+    frame = pairs(records)
+    timed = frame if frame.empty else frame[np.isfinite(frame["ratio_fastest"])].reset_index(drop=True)
+    if timed.empty:
+        return sentence(
+            "No run beside other software is committed yet, so there are no ratios to show; "
+            "python -m peers --out data/peers makes one."
+        )
+    found = pd.DataFrame(summaries(timed))
+    order = [*FAMILIES, *sorted(set(found["module"]) - set(FAMILIES))]
+    found = found.sort_values("module", key=lambda column: column.map(order.index), kind="stable")
+    names, rows = ["median", "tenth_percentile", "lowest", "median_of_medians"], []
+    for where, part in found.groupby("machine", sort=False):
+        rows.append(_heading(where, 7))
+        for group, lines in part.groupby("group", sort=False):
+            head = f'<td rowspan="{len(lines)}">{escape(group)}</td>'
+            for line in lines.sort_values("threads").itertuples(index=False):
+                rows.append(
+                    f'<tr>{head}<td style="text-align: right">{line.threads}</td>'
+                    f'<td style="text-align: right">{line.cases}</td>'
+                    + "".join(_ratio_cell(getattr(line, each)) for each in names)
+                    + "</tr>"
+                )
+                head = ""
+    caption = (
+        "Each group against the fastest peer of every case: ratios of the fastest samples, and the "
+        "median over cases of the medians over rounds; below 1, in bold, the peer is faster"
+    )
+    head = ["group", "threads", "cases", "median", "10th percentile", "lowest", "median of medians"]
+    return Table(
+        framed(caption, head, "\n".join(rows), csv_link(found, "peers_overview")),
+        f"{caption}\n{found.to_string(index=False)}",
+    )
+
+
+def absent_table(records) -> Table:
+    """Peers that could not run, with the reason, by the newest run of each family."""
+    found = peer_records.absent(records)
+    if not records:
+        return sentence("No run is committed, so no peer is absent from one.")
+    if not found:
+        return sentence("Every peer was present.")
+    rows = [
+        {
+            "peer": item["name"],
+            "reason": item["reason"],
+            "family": FAMILIES.get(item["module"], item["module"]),
+            "threads": ", ".join(map(str, sorted(item["threads"]))),
+            "date": item["date"][:10],
+            "machine": item["machine"],
+        }
+        for item in found
+    ]
+    return table(pd.DataFrame(rows), caption="Peers that could not run, and why", index=False, name="peers_absent")
+
+
+def runs(records) -> Table:
+    """The committed runs, and the versions of the software on either side."""
+    if not records:
+        return sentence("No run is committed, so there are neither dates nor versions.")
+    parts = runs_table(records), versions_table(records)
+    return Table("".join(part.html for part in parts), "\n\n".join(part.text for part in parts))
+
+
+def runs_table(records) -> Table:
+    """When and where the committed runs were made, and how much of each still counts."""
+    counted = pairs(records)[["date", "machine", "group", "label", "threads"]].drop_duplicates()
+    rows = []
+    for record in records:
+        where, commit = machine.line(record["machine"]), record["machine"].get("provenance", {}).get("commit")
+        flagged = sum(bool(row["flags"]) for row in record["rows"])
+        remarks = [f"ended early: {record['interrupted']}"] if record["interrupted"] else []
+        remarks += [f"{flagged} beside other load"] if flagged else []
+        here = (counted["date"] == record["date"]) & (counted["machine"] == where)
+        rows.append(
+            {
+                "date": record["date"],
+                "machine": where,
+                "families": ", ".join(FAMILIES.get(name, name) for name in record["modules"]),
+                "threads": ", ".join(map(str, record["threads"])),
+                "rounds": record["rounds"],
+                "comparisons": len(record["rows"]),
+                "newest": int(here.sum()),
+                "commit": (commit or "unknown")[:12],
+                "remark": "; ".join(remarks),
+            }
+        )
+    return table(
+        pd.DataFrame(rows),
+        caption="Committed runs; the column newest counts the comparisons that "
+        "no later run on the same machine has replaced",
+        index=False,
+        name="peers_runs",
+    )
+
+
+def versions_table(records) -> Table:
+    """Versions of our toolchain and of the peers in the committed runs."""
+    found: dict[tuple, list[str]] = {}
+    for record in records:
+        ours = {
+            name: version
+            for name, version in (record["machine"].get("software") or {}).items()
+            if version and name != "threading_layer"
+        }
+        for side, versions in (("ours", ours), ("peer", record["peers"])):
+            for name, version in versions.items():
+                found.setdefault((side, name, version), []).append(record["date"][:10])
+    rows = [
+        {"side": side, "software": name, "version": version, "runs of": ", ".join(dict.fromkeys(days))}
+        for (side, name, version), days in sorted(found.items(), key=lambda item: item[0][0])
+    ]
+    return table(pd.DataFrame(rows), caption="Versions on either side", index=False, name="peers_versions")

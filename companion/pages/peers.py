@@ -1,0 +1,166 @@
+"""The page of peers: our kernels beside other software, from the committed peer records."""
+
+import os
+import textwrap
+
+import numpy as np
+import pandas as pd
+from matplotlib.transforms import blended_transform_factory
+
+from companion.figures.parts import log_axis
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.figures.tabular import Table, significant
+from companion.pages.peer_tables import (
+    FAMILIES,
+    absent_table,
+    columns,
+    origin,
+    overview,
+    pairs,
+    ratios_table,
+    runs,
+    sentence,
+    summaries,
+)
+
+__all__ = ["FAMILIES", "absent_table", "family", "overview", "runs"]
+
+
+#: Cases of a family up to which each has a row of its own in the figure.
+FEW = 10
+_MARKERS = ("o", "s", "D", "^", "v", "P")
+_STEP = 0.085  # inches between the peers of a row
+_LINE, _LETTERS = 0.17, 56  # inches and letters of a line of a row's title
+
+
+def _threads(number: int) -> str:
+    return f"{number} thread{'s' if number > 1 else ''}"
+
+
+def _short(groups: list[str]) -> dict[str, str]:
+    """Names of groups without the words that all begin with: those stand in the heading."""
+    common = os.path.commonprefix(groups) if len(groups) > 1 else ""
+    cut = common.rfind(", ") + 2 if ", " in common else 0
+    return {group: group[cut:] for group in groups}
+
+
+def _rows(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
+    """Heading, title and pairs of every row of a figure.
+
+    A row is a case under the heading of its group where there are few, otherwise a group without heading.
+    """
+    short = _short(list(frame["group"].unique()))
+    if len(frame[["group", "label"]].drop_duplicates()) > FEW:
+        return [("", short[group], part) for group, part in frame.groupby("group", sort=False)]
+    return [
+        (short[group], label, part)
+        for group, members in frame.groupby("group", sort=False)
+        for label, part in members.groupby("label", sort=False)
+    ]
+
+
+def _write(axis, y: float, words: str, **style) -> float:
+    """Words from the left edge of the figure, below ``y``; where they end."""
+    lines = textwrap.wrap(words, _LETTERS)
+    across = blended_transform_factory(axis.figure.transFigure, axis.transData)
+    # Left out of the layout: the words reach over the axes, which must not make room for them.
+    axis.text(0.012, y + 0.04, "\n".join(lines), transform=across, size=9, va="top", in_layout=False, **style)
+    return y + _LINE * len(lines) + 0.04
+
+
+def _draw(axis, rows, peers: list[str]) -> float:
+    """Put every row below the one before, all lengths in inches; the height used."""
+    y, ticks, names, last = 0.3, [], [], ""
+    for heading, title, part in rows:
+        if heading != last:
+            y, last = _write(axis, y + 0.03, heading, weight="bold"), heading
+        y = _write(axis, y, title)
+        for threads, lane in part.groupby("threads"):
+            present = [peer for peer in peers if (lane["peer"] == peer).any()]
+            height = 0.14 + _STEP * len(present)
+            ticks.append(y + height / 2)
+            names.append(_threads(threads))
+            for place, peer in enumerate(present):
+                ratios = lane.loc[lane["peer"] == peer, "ratio_fastest"]
+                at = y + height / 2 + _STEP * (place - (len(present) - 1) / 2)
+                axis.plot(ratios, np.full(len(ratios), at), clip_on=False, **_mark(peers.index(peer)))
+            y += height
+        axis.axhline(y + 0.03, color=INK, alpha=0.18, linewidth=0.6)
+        y += 0.06
+    axis.set_yticks(ticks, names)
+    axis.tick_params(axis="y", length=0)
+    return y
+
+
+def _mark(number: int) -> dict:
+    """Keywords for ``plot`` of one peer: filled, as everything measured, in a shape and colour of its own."""
+    return {
+        "linestyle": "none",
+        "marker": _MARKERS[number % len(_MARKERS)],
+        "markersize": 5,
+        "alpha": 0.85,
+        "color": CYCLE[number % len(CYCLE)],
+        "markeredgewidth": 0,
+    }
+
+
+def _figure(frame: pd.DataFrame, family: str) -> Shown:
+    """One machine's ratios of one family."""
+    timed = frame[np.isfinite(frame["ratio_fastest"])]
+    peers, rows = list(timed["peer"].unique()), _rows(timed)
+    low = min(0.5, timed["ratio_fastest"].min() / 1.15)
+    high = max(2.0, timed["ratio_fastest"].max() * 1.15)
+    figure, axis = axes()
+    bottom = _draw(axis, rows, peers)
+    figure.set_size_inches(figure.get_figwidth(), bottom + 1.0 + 0.2 * ((len(peers) + 1) // 2))
+    axis.set_ylim(bottom, 0)
+    axis.set_xlim(low, high)
+    log_axis(axis, "x")
+    axis.grid(False, axis="y")
+    axis.spines["left"].set_visible(False)  # it would run through the titles of the rows
+    axis.axvspan(low, 1, color=INK, alpha=0.07, linewidth=0, zorder=0)
+    axis.axvline(1, color=INK, linewidth=1.3)
+    for text, side, step in (("peer faster", "right", -4), ("we are faster", "left", 4)):
+        axis.annotate(text, (1, 0.05), (step, 0), textcoords="offset points", ha=side, va="top", size=9)
+    axis.set_xlabel("peer's time over ours, fastest samples")
+    handles = [axis.plot([], [], **_mark(number))[0] for number in range(len(peers))]
+    figure.legend(handles, peers, loc="outside upper center", ncols=2, title=origin(frame), title_fontsize=9)
+    return show(figure, alt=_alt(timed, family), data=columns(frame), name=f"peers_{family}")
+
+
+def _alt(timed: pd.DataFrame, family: str) -> str:
+    below = int((timed["ratio_fastest"] < 1).sum())
+    parts = "; ".join(
+        f"{part['group']}, {_threads(part['threads'])}: median {significant(part['median'], 3)}, "
+        f"lowest {significant(part['lowest'], 3)}"
+        for part in summaries(timed)
+    )
+    return (
+        f"{FAMILIES[family].capitalize()} beside other software: {len(timed)} ratios of a peer's time "
+        f"over ours as dots on a logarithmic axis, {below} of them below 1, where the peer is faster. "
+        f"{origin(timed)}. Against the fastest peer of each case: {parts}."
+    )
+
+
+def family(records, name: str) -> Shown | Table:
+    """The ratios of one family: a figure for each machine, then every ratio in a table.
+
+    Parameters
+    ----------
+    records : list of dict
+        From :func:`companion.records.peer_records.committed`.
+    name : str
+        One of :data:`FAMILIES`.
+    """
+    frame = pairs(records, name)
+    if frame.empty:
+        return sentence(f"No committed run compares this family ({FAMILIES[name]}).")
+    shown = [
+        _figure(part, name)
+        for _, part in frame.groupby("machine", sort=False)
+        if np.isfinite(part["ratio_fastest"]).any()
+    ]
+    every = ratios_table(frame, name)
+    words = " ".join(each.alt for each in shown)
+    return Shown("".join(each.html for each in (*shown, every)), words or every.text)

@@ -1,0 +1,277 @@
+"""Peer records: what ``python -m peers`` gave on one machine, as JSON with a schema and a version.
+
+A record is a plain dictionary (``peer_record.schema.json`` beside this module), written and refused as
+run records are (:mod:`companion.records.runs`).
+
+====================  ===================================================================
+date                  UTC, ``YYYY-MM-DDTHH:MM:SSZ``, when the run began
+modules, threads      what was asked for; ``rounds`` and ``seed`` as well
+interrupted           None, or why comparisons are missing at the end
+machine               :func:`companion.host.machine.describe`, our toolchain included
+peers                 version (and options) of the other software by name
+absent                peers that could not run: module, threads, name, reason
+rows                  one object a comparison: our fastest and median seconds, those of every
+                      peer with both ratios, the distance of peers with another answer, flags
+====================  ===================================================================
+
+A ratio is the peer's time over ours.  ``ratio_fastest`` divides the fastest samples; ``ratio_median``
+is the median of the ratios round by round, so it is not the ratio of the two medians.
+"""
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from companion.files import write_atomically
+from companion.host import machine
+from companion.records import store
+
+SCHEMA = "supercomputers-rerun/peer-record"
+VERSION = 1
+#: Records that belong to the book.
+COMMITTED = Path(__file__).resolve().parents[2] / "data" / "peers"
+#: Variables of a row and peer that are numbers: unit and long name.
+NUMBERS = {
+    "ours_fastest": ("s", "our fastest sample"),
+    "ours_median": ("s", "median of our samples"),
+    "peer_fastest": ("s", "the peer's fastest sample"),
+    "peer_median": ("s", "median of the peer's samples"),
+    "ratio_fastest": ("1", "peer's time over ours, fastest samples"),
+    "ratio_median": ("1", "median over rounds of peer's time over ours"),
+    "distance": ("1", "distance of the answers where they differ; such a peer is not timed"),
+    "other_load": ("CPU", "CPUs kept busy by others"),
+}
+
+
+class PeerRecordError(ValueError):
+    """A file is not a peer record that this version reads; the message names file and reason."""
+
+
+_FORMAT = store.Format(
+    "peer record", SCHEMA, VERSION, Path(__file__).parent / "peer_record.schema.json", PeerRecordError
+)
+
+
+def validate(record: Any, name: str = "record") -> dict[str, Any]:
+    """Return ``record`` if it is one.
+
+    Raises
+    ------
+    PeerRecordError
+        Another kind of JSON, a newer version, a missing or surplus field, a wrong type, or a ratio of
+        fastest samples that does not follow from the two times beside it.
+    """
+    _FORMAT.validate(record, name)
+    for row in record["rows"]:
+        for peer, times in row["peers"].items():
+            if not math.isclose(times["ratio_fastest"] * row["fastest"], times["fastest"], rel_tol=1e-9):
+                raise PeerRecordError(
+                    f"{name}: {row['group']}, {row['label']}: the ratio of {peer} does not "
+                    "follow from its time and ours"
+                )
+    return record
+
+
+def read(path) -> dict[str, Any]:
+    """The record in the file ``path``; ``PeerRecordError`` says what is wrong with it."""
+    return validate(_FORMAT.parse(Path(path)), str(path))
+
+
+def file_name(record: dict[str, Any]) -> str:
+    """``peers_modules_tN_date.json``, for example ``peers_memory-smt_t1-2_20261121T120000Z.json``."""
+    modules = "-".join(record["modules"])
+    threads = "-".join(map(str, record["threads"]))
+    return f"peers_{modules}_t{threads}_{store.stamp(record['date'])}.json"
+
+
+def save(record: dict[str, Any], folder) -> Path:
+    """Write ``record`` into ``folder`` (made if missing) and return the file's path.
+
+    Raises
+    ------
+    PeerRecordError
+        ``record`` does not fit the schema.
+    FileExistsError
+        A record of the same modules, threads and second is there already.
+    OSError
+        The folder cannot be written, or the disk is full.
+    """
+    record = validate(store.finite(record))
+    text = store.text(record, "rows")
+    return write_atomically(Path(folder) / file_name(record), lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def committed(folder=None) -> list[dict[str, Any]]:
+    """The records of the book, oldest first.  A damaged committed file is an error, not a gap."""
+    folder = COMMITTED if folder is None else Path(folder)
+    return sorted(map(read, sorted(folder.glob("*.json"))), key=lambda record: record["date"])
+
+
+def load(paths):
+    """The records in ``paths`` (one path, or several) as one ``xarray.Dataset`` (see :func:`dataset`).
+
+    Raises
+    ------
+    PeerRecordError
+        A file is foreign, damaged, of a newer version or does not fit the schema.
+    ValueError
+        No path.
+    """
+    single = isinstance(paths, (str, os.PathLike))
+    return dataset([read(path) for path in ([paths] if single else paths)])
+
+
+def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One dictionary a row and peer; a peer with another answer has a distance and no times."""
+    found = []
+    for record in records:
+        for row in record["rows"]:
+            every = {name: row[name] for name in ("module", "group", "label", "threads")}
+            every |= {
+                "machine": machine.line(record["machine"]),
+                "date": record["date"],
+                "ours_fastest": row["fastest"],
+                "ours_median": row["median"],
+                "other_load": row["other_load"],
+                "flags": "; ".join(row["flags"].values()),
+            }
+            for peer, times in row["peers"].items():
+                found.append(
+                    every
+                    | {
+                        "peer": peer,
+                        "peer_fastest": times["fastest"],
+                        "peer_median": times["median"],
+                        "ratio_fastest": times["ratio_fastest"],
+                        "ratio_median": times["ratio_median"],
+                    }
+                )
+            for peer, distance in row["wrong"].items():
+                found.append(every | {"peer": peer, "distance": math.inf if distance is None else distance})
+    return found
+
+
+def dataset(records: Sequence[dict[str, Any]]):
+    """Records as one tidy ``xarray.Dataset`` along ``pair``: one comparison with one peer.
+
+    Coordinates along ``pair``: module, group, label, threads, peer, machine, date, and ``newest``, which
+    is true where no later record holds the same group, label, threads and machine.
+    ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay beside it.
+    Variables: the numbers of :data:`NUMBERS` with ``units``, NaN where there is none (a peer with another
+    answer has a distance and neither time nor ratio), and ``flags``, what makes the numbers doubtful.
+
+    Raises
+    ------
+    ValueError
+        There is no record.
+    """
+    import xarray as xr
+
+    if not records:
+        raise ValueError("there is no record to read")
+    lines = _lines(records)
+    keys = [tuple(line[name] for name in ("group", "label", "threads", "machine")) for line in lines]
+    last: dict[tuple, str] = {}
+    for key, line in zip(keys, lines, strict=True):
+        last[key] = max(last.get(key, ""), line["date"])
+    coordinates = {
+        name: ("pair", np.array([line[name] for line in lines], dtype=object))
+        for name in ("module", "group", "label", "peer", "machine", "date")
+    }
+    coordinates["threads"] = ("pair", np.array([line["threads"] for line in lines], dtype=int))
+    coordinates["newest"] = (
+        "pair",
+        np.array([line["date"] == last[key] for key, line in zip(keys, lines, strict=True)], dtype=bool),
+    )
+    variables = {
+        name: (
+            "pair",
+            np.array([line.get(name) for line in lines], dtype=float),
+            {"units": units, "long_name": long_name},
+        )
+        for name, (units, long_name) in NUMBERS.items()
+    }
+    variables["flags"] = (
+        "pair",
+        np.array([line["flags"] for line in lines], dtype=object),
+        {"long_name": "what makes the numbers doubtful"},
+    )
+    return xr.Dataset(variables, coords=coordinates)
+
+
+def newest(data):
+    """Of a dataset, for each group, label, threads and machine the newest."""
+    return data.isel(pair=np.flatnonzero(data["newest"].values))
+
+
+def absent(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Peers that could not run, by the newest record of each module, number of threads and machine.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``reason``, ``module``, ``machine``, ``date`` and ``threads`` (a list).
+    """
+    latest: dict[tuple, dict[str, Any]] = {}
+    for record in sorted(records, key=lambda record: record["date"]):
+        where = machine.line(record["machine"])
+        for item in (*record["rows"], *record["absent"]):
+            latest[item["module"], item["threads"], where] = record
+    found: dict[tuple, dict[str, Any]] = {}
+    for (module, threads, where), record in latest.items():
+        for item in record["absent"]:
+            if (item["module"], item["threads"]) == (module, threads):
+                entry = found.setdefault(
+                    (module, where, item["name"], item["reason"]),
+                    {
+                        "name": item["name"],
+                        "reason": item["reason"],
+                        "module": module,
+                        "machine": where,
+                        "date": record["date"],
+                        "threads": [],
+                    },
+                )
+                entry["date"] = max(entry["date"], record["date"])
+                if threads not in entry["threads"]:
+                    entry["threads"].append(threads)
+    return list(found.values())
+
+
+def summary(data) -> list[dict[str, Any]]:
+    """Each group, number of threads and machine against the fastest peer of every case.
+
+    Returns
+    -------
+    list of dict
+        ``module``, ``group``, ``threads``, ``machine``, ``cases``; ``median``, ``tenth_percentile`` and
+        ``lowest`` of the ratios of fastest samples; ``median_of_medians``.
+    """
+    best: dict[tuple, dict[str, int]] = {}
+    names = ("module", "group", "threads", "machine")
+    columns = {name: data[name].values for name in (*names, "label")}
+    fastest, ratios, medians = (data[name].values for name in ("peer_fastest", "ratio_fastest", "ratio_median"))
+    for index in np.flatnonzero(np.isfinite(fastest)):
+        cases = best.setdefault(tuple(columns[name][index] for name in names), {})
+        label = columns["label"][index]
+        if label not in cases or fastest[index] < fastest[cases[label]]:
+            cases[label] = index
+    found = []
+    for key, cases in best.items():
+        chosen = list(cases.values())
+        found.append(
+            {
+                **dict(zip(names, key, strict=True)),
+                "threads": int(key[2]),
+                "cases": len(cases),
+                "median": float(np.median(ratios[chosen])),
+                "tenth_percentile": float(np.percentile(ratios[chosen], 10)),
+                "lowest": float(np.min(ratios[chosen])),
+                "median_of_medians": float(np.median(medians[chosen])),
+            }
+        )
+    return found

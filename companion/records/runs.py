@@ -1,0 +1,276 @@
+"""Run records: what one experiment gave on one machine, as JSON with a schema and a version.
+
+A record is a plain dictionary (``run_record.schema.json`` beside this module).  It is written to a
+temporary name, flushed to the disk and moved, so a reader never sees half of one.  Reading never
+executes anything: a file is JSON that fits the schema, or it is refused with the reason.
+
+=====================  ==================================================================
+experiment, document   identifiers in the register; ``item`` is the item of the document
+preset, threads, seed  what was asked for
+date                   UTC, ``YYYY-MM-DDTHH:MM:SSZ``
+simulated              true if the outputs come from a model and not from this machine
+machine                :func:`companion.host.machine.describe`
+measurements           one object per case: problem, samples in seconds, checks, work, flags
+outputs                other results by name: ``value``, ``units``, optional ``dims``, ``long_name``
+=====================  ==================================================================
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from companion.bench.statistics import median_interval
+from companion.files import write_atomically
+from companion.host import machine
+from companion.records import store
+from companion.records.store import MAX_BYTES, finite, now, stamp
+
+__all__ = [
+    "COMMITTED",
+    "RunRecordError",
+    "SCHEMA",
+    "VERSION",
+    "committed",
+    "dataset",
+    "file_name",
+    "finite",
+    "load",
+    "now",
+    "read",
+    "save",
+    "validate",
+]
+
+SCHEMA = "supercomputers-rerun/run-record"
+VERSION = 1
+#: Records that belong to the book.
+COMMITTED = Path(__file__).resolve().parents[2] / "data" / "runs"
+
+
+class RunRecordError(ValueError):
+    """A file is not a run record that this version reads; the message names file and reason."""
+
+
+_FORMAT = store.Format("run record", SCHEMA, VERSION, Path(__file__).parent / "run_record.schema.json", RunRecordError)
+
+
+def validate(record: Any, name: str = "record") -> dict[str, Any]:
+    """Return ``record`` if it is one.
+
+    Raises
+    ------
+    RunRecordError
+        Another kind of JSON, a newer version, a missing or surplus field, a wrong type, an output
+        whose dimensions do not fit its value.
+    """
+    _FORMAT.validate(record, name)
+    for output, entry in record["outputs"].items():
+        _output_array(output, entry, name)
+    return record
+
+
+def read(path) -> dict[str, Any]:
+    """The record in the file ``path``; ``RunRecordError`` says what is wrong with it."""
+    return validate(_FORMAT.parse(Path(path), MAX_BYTES), str(path))
+
+
+def file_name(record: dict[str, Any]) -> str:
+    """``experiment_preset_tN_date.json``, sorting by time within an experiment and preset."""
+    preset = "".join(letter if letter.isalnum() else "-" for letter in record["preset"])
+    return f"{record['experiment']}_{preset}_t{record['threads']}_{stamp(record['date'])}.json"
+
+
+def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
+    """Write ``record`` into ``folder`` (made if missing) and return the file's path.
+
+    Raises
+    ------
+    RunRecordError
+        ``record`` does not fit the schema.
+    FileExistsError
+        The same experiment, preset, threads and second are there already.
+    OSError
+        The folder cannot be written, or the disk is full.
+    """
+    record = validate(finite(record))
+    text = store.text(record, "measurements")
+    return write_atomically(
+        Path(folder) / file_name(record), lambda path: path.write_text(text, encoding="utf-8"), overwrite
+    )
+
+
+def _output_array(name: str, entry: dict[str, Any], where: str):
+    """``(dims, array)`` of one output; ``RunRecordError`` if it is ragged or its dims do not fit."""
+    value = entry["value"]
+    if isinstance(value, dict):
+        raise RunRecordError(f"{where}: output {name!r} must be a number, a text or a list, not an object")
+    try:
+        array = np.array(np.nan if value is None else value)
+        if array.dtype == object:  # None among numbers
+            array = array.astype(float)
+    except (TypeError, ValueError):
+        raise RunRecordError(f"{where}: output {name!r} is ragged or mixes texts and numbers") from None
+    dims = entry.get("dims")
+    if dims is None:
+        dims = [f"{name}_{axis}" for axis in range(array.ndim)]
+    if len(dims) != array.ndim or len(set(dims)) != len(dims):
+        raise RunRecordError(f"{where}: output {name!r} has {array.ndim} dimension(s), its dims are {dims}")
+    return dims, array.astype(object) if array.dtype.kind in "US" else array
+
+
+def _coordinate(values: list[Any]):
+    """A column of numbers where all are numbers (missing: NaN), otherwise of texts (missing: empty)."""
+    present = [value for value in values if value is not None]
+    if present and all(isinstance(value, (bool, int, float)) for value in present):
+        if len(present) == len(values) and all(isinstance(value, int) for value in values):
+            return np.array(values)
+        return np.array([np.nan if value is None else float(value) for value in values])
+    return np.array(["" if value is None else str(value) for value in values], dtype=object)
+
+
+def _case_rows(records: Sequence[dict[str, Any]]):
+    return [(record, case) for record in records for case in record["measurements"]]
+
+
+def _case_variables(rows) -> dict[str, tuple]:
+    """Variables along ``case`` (and ``sample``), each as (dims, values, attributes)."""
+    cases = [case for _, case in rows]
+    longest = max((len(case["samples"]) for case in cases), default=0)
+    seconds = np.full((len(cases), longest), np.nan)
+    for index, case in enumerate(cases):
+        seconds[index, : len(case["samples"])] = case["samples"]
+    bounds = [median_interval(case["samples"]) or (np.nan, np.nan) for case in cases]
+    each = {
+        "minimum": ([min(case["samples"]) for case in cases], "s", "minimum time of one repeat"),
+        "median": ([float(np.median(case["samples"])) for case in cases], "s", "median time of one repeat"),
+        "median_low": ([low for low, _ in bounds], "s", "lower end of the median's 95 % interval"),
+        "median_high": ([high for _, high in bounds], "s", "upper end of the median's 95 % interval"),
+        "setup_s": ([case["setup_s"] for case in cases], "s", "allocation and first touch"),
+        "compile_s": ([case["compile_s"] for case in cases], "s", "first call, compilation included"),
+        "repeats": ([case["repeats"] for case in cases], "1", "repeats within one sample"),
+        "flops": ([case["work"]["flops"] for case in cases], "flop", "operations of one repeat"),
+        "bytes_read": ([case["work"]["bytes_read"] for case in cases], "byte", "bytes read by one repeat"),
+        "bytes_written": ([case["work"]["bytes_written"] for case in cases], "byte", "bytes written by one repeat"),
+        "other_load": (
+            np.array([case["other_load"] for case in cases], dtype=float),
+            "CPU",
+            "CPUs kept busy by others",
+        ),
+        "batch": ([case["batch"] for case in cases], "1", "cases of one batch were interleaved"),
+    }
+    variables = {
+        name: ("case", np.array(values), {"units": units, "long_name": long_name})
+        for name, (values, units, long_name) in each.items()
+    }
+    variables["flags"] = (
+        "case",
+        np.array(["; ".join(case["flags"]) for case in cases], dtype=object),
+        {"long_name": "what makes the numbers doubtful"},
+    )
+    variables["seconds"] = (("case", "sample"), seconds, {"units": "s", "long_name": "time of one repeat"})
+    for name in sorted({name for case in cases for name in case["observed"]}):
+        series = [case["observed"].get(name, []) for case in cases]
+        values = np.full((len(cases), max(longest, max(map(len, series)))), np.nan)
+        for index, items in enumerate(series):
+            values[index, : len(items)] = [np.nan if item is None else item for item in items]
+        variables[f"observed_{name}"] = (("case", "sample"), values[:, :longest], {"long_name": name})
+    return variables
+
+
+def _case_coordinates(rows, taken: Iterable[str]) -> dict[str, tuple]:
+    cases = [case for _, case in rows]
+    coordinates = {
+        "label": [case["label"] for case in cases],
+        "threads": [case["threads"] for case in cases],
+        "kernel": [case["kernel"] for case in cases],
+        "experiment": [record["experiment"] for record, _ in rows],
+        "preset": [record["preset"] for record, _ in rows],
+        "date": [record["date"] for record, _ in rows],
+        "machine": [machine.line(record["machine"]) for record, _ in rows],
+    }
+    reserved = {*taken, *coordinates, "case", "sample", "record"}
+    for name in dict.fromkeys(name for case in cases for name in case["parameters"]):
+        # A parameter keeps its name unless that is a word of every record.
+        key = f"parameter_{name}" if name in reserved else name
+        coordinates[key] = [case["parameters"].get(name) for case in cases]
+    return {name: ("case", _coordinate(values)) for name, values in coordinates.items()}
+
+
+def _outputs(records: Sequence[dict[str, Any]], taken) -> Any:
+    """The records' outputs as one Dataset, along ``record`` where there are several records."""
+    import xarray as xr
+
+    parts = []
+    for record in records:
+        variables = {}
+        for name, entry in record["outputs"].items():
+            dims, array = _output_array(name, entry, record["experiment"])
+            attributes = {"long_name": entry.get("long_name", name.replace("_", " "))}
+            if entry["units"] is not None:
+                attributes["units"] = entry["units"]
+            variables[f"output_{name}" if name in taken else name] = (dims, array, attributes)
+        parts.append(xr.Dataset(variables))
+    if len(parts) == 1:
+        return parts[0]
+    return xr.concat(parts, dim="record", join="outer", data_vars="all", combine_attrs="override")
+
+
+def dataset(records: Sequence[dict[str, Any]]):
+    """Records as one ``xarray.Dataset``.
+
+    Dimensions ``case`` and ``sample`` (missing samples are NaN); coordinates along ``case``: label,
+    threads, kernel, experiment, preset, date, machine and every parameter of the cases; variables
+    ``seconds``, ``minimum``, ``median`` (in brackets: ``data["median"]``, since a Dataset has a method
+    of that name), ``median_low``, ``median_high``, ``flops``, ``bytes_read``, ``bytes_written``, … with
+    ``units``.  Outputs are variables of their own name, along ``record`` if there are several records.
+    """
+    import xarray as xr
+
+    if not records:
+        raise ValueError("there is no record to read")
+    if len({record["simulated"] for record in records}) > 1:
+        raise ValueError("simulated and measured records cannot share one Dataset; load them apart")
+    rows = _case_rows(records)
+    variables = _case_variables(rows)
+    coordinates = _case_coordinates(rows, variables)
+    data = xr.Dataset(variables, coords=coordinates)
+    data = data.merge(_outputs(records, {*variables, *coordinates, "case", "sample", "record"}))
+    first = records[0]
+    for name in ("experiment", "document", "item", "title", "preset", "date"):
+        data.attrs[name] = ", ".join(dict.fromkeys(record[name] for record in records))
+    data.attrs["machine"] = "; ".join(dict.fromkeys(machine.line(record["machine"]) for record in records))
+    data.attrs["commit"] = ", ".join(
+        dict.fromkeys(str((record["machine"].get("provenance") or {}).get("commit") or "unknown") for record in records)
+    )
+    data.attrs["simulated"] = int(first["simulated"])
+    return data
+
+
+def load(paths):
+    """The records in ``paths`` (one path, or several) as one ``xarray.Dataset`` (see :func:`dataset`).
+
+    Raises
+    ------
+    RunRecordError
+        A file is foreign, damaged, of a newer version or does not fit the schema.
+    ValueError
+        No path, or simulated beside measured records.
+    """
+    single = isinstance(paths, (str, os.PathLike))
+    return dataset([read(path) for path in ([paths] if single else paths)])
+
+
+def committed(experiment: str, document: str | None = None, folder=None):
+    """The committed records of an experiment as one ``xarray.Dataset``, or None if there is none.
+
+    ``document`` keeps only records of that document.  A damaged committed file is an error, not a gap.
+    """
+    folder = COMMITTED if folder is None else Path(folder)
+    records = [read(path) for path in sorted(folder.glob(f"{experiment}_*.json"))]
+    records = [
+        record for record in records if record["experiment"] == experiment and document in (None, record["document"])
+    ]
+    return dataset(records) if records else None

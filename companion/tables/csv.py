@@ -1,0 +1,191 @@
+"""The strict reader under ``companion.tables``: a CSV and its descriptor in, checked text and values out.
+
+The tests validate the same files with the ``frictionless`` library.  A chapter reads some fifteen tables
+when it opens, so this reader does the same checks with the standard library's ``csv`` alone.  Rows are
+counted as a spreadsheet counts them: the header is row 1.
+"""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+INTEGER = re.compile(r"[+-]?\d+")
+
+
+class TableError(ValueError):
+    """A table is unknown, damaged or does not match its descriptor; names file, row and column."""
+
+
+def fail(path: Path, row: int | None, column: str | None, problem: str) -> None:
+    """Raise ``TableError`` with the place in front of the problem."""
+    place = [f"{path.parent.name}/{path.name}"]
+    if row is not None:
+        place.append(f"row {row}")
+    if column is not None:
+        place.append(f"column {column!r}")
+    raise TableError(f"{', '.join(place)}: {problem}")
+
+
+def decode(path: Path) -> str:
+    """Text of a UTF-8 file without byte-order mark, ending in a newline.
+
+    Raises ``TableError`` with row and column of the first byte that is not UTF-8.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        fail(path, None, None, "the file is missing; restore it from the repository.")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start].decode("utf-8")
+        row = before.count("\n") + 1
+        header = before.split("\n", 1)[0].strip().split(",")
+        cell = len(next(csv.reader([before.rsplit("\n", 1)[-1]]), [""]) or [""]) - 1
+        column = header[cell] if row > 1 and cell < len(header) else str(cell + 1)
+        fail(path, row, column, f"byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8.")
+    if text.startswith("\ufeff"):
+        fail(path, 1, None, "the file starts with a byte-order mark; save it as UTF-8 without one.")
+    if "\0" in text:
+        fail(path, text[: text.index("\0")].count("\n") + 1, None, "the file contains a NUL byte; restore it.")
+    if not text.endswith("\n"):
+        fail(
+            path,
+            text.count("\n") + 1,
+            None,
+            "the last row has no end of line, so the file was cut short; restore it.",
+        )
+    return text
+
+
+def read(path: Path, resource: dict) -> list[list[str]]:
+    """Cells of the body as text, checked against ``resource["schema"]`` (Table Schema).
+
+    Checked: encoding, quoting, header, width of every row, padding, types, ``required``, ``minimum``,
+    ``maximum``, ``enum``, ``pattern``, ``unique``, ``primaryKey`` and, where ``resource["rows"]`` gives it,
+    the number of rows.  Raises ``TableError``.
+    """
+    names = [field["name"] for field in resource["schema"]["fields"]]
+    reader = csv.reader(io.StringIO(decode(path), newline=""), strict=True)
+    rows = []
+    try:
+        for row in reader:
+            rows.append(row)
+            if reader.line_num != len(rows):
+                fail(
+                    path,
+                    len(rows),
+                    names[min(len(row), len(names)) - 1],
+                    "a cell runs over the end of its line; close the quotation mark.",
+                )
+    except csv.Error as error:
+        fail(path, len(rows) + 1, None, f"{error}; mend the quotation marks.")
+    if not rows:
+        fail(path, 1, None, "the file is empty; restore it.")
+    check_header(path, rows[0], names)
+    body = rows[1:]
+    for number, row in enumerate(body, start=2):
+        check_row(path, number, row, resource)
+    check_unique(path, body, resource)
+    expected = resource.get("rows")
+    if expected is not None and len(body) != expected:
+        fail(
+            path,
+            len(rows),
+            None,
+            f"{len(body)} rows stand where the descriptor expects {expected}; restore the file or mend the descriptor.",
+        )
+    return body
+
+
+def check_header(path: Path, header: list[str], names: list[str]) -> None:
+    """The header is the descriptor's field names, in order."""
+    for position, name in enumerate(names):
+        found = header[position] if position < len(header) else None
+        if found != name:
+            fail(path, 1, name, f"the header has {found!r} here; name the column {name!r}.")
+    if len(header) > len(names):
+        fail(path, 1, header[len(names)], "the descriptor has no such column; remove it or describe it.")
+
+
+def check_row(path: Path, number: int, row: list[str], resource: dict) -> None:
+    """Width, padding, type and constraints of one row."""
+    fields = resource["schema"]["fields"]
+    if len(row) != len(fields):
+        column = fields[len(row)]["name"] if len(row) < len(fields) else str(len(fields) + 1)
+        fail(path, number, column, f"the row has {len(row)} cells, the header {len(fields)}; mend the row.")
+    missing = resource["schema"].get("missingValues", [""])
+    for field, cell in zip(fields, row, strict=True):
+        problem = cell_problem(field, "" if cell in missing else cell)
+        if problem:
+            fail(path, number, field["name"], problem)
+
+
+def cell_problem(field: dict, cell: str) -> str | None:
+    """What is wrong with one cell, or None."""
+    limits = field.get("constraints", {})
+    if cell == "":
+        return "the cell is empty but required; key it from the document." if limits.get("required") else None
+    if cell != cell.strip() or any(ord(character) < 32 for character in cell):
+        return f"{cell!r} carries white space around it or a control character; remove it."
+    try:
+        value = parse(field, cell)
+    except ValueError:
+        return f"{cell!r} is not of type {field['type']}; key it again from the document."
+    if "enum" in limits and cell not in [str(choice) for choice in limits["enum"]]:
+        return f"{cell!r} is none of {', '.join(map(str, limits['enum']))}."
+    if "pattern" in limits and not re.fullmatch(limits["pattern"], cell):
+        return f"{cell!r} does not match {limits['pattern']!r}."
+    if "minimum" in limits and value < limits["minimum"]:
+        return f"{cell} is below the least allowed value {limits['minimum']}."
+    if "maximum" in limits and value > limits["maximum"]:
+        return f"{cell} is above the greatest allowed value {limits['maximum']}."
+    return None
+
+
+def check_unique(path: Path, body: list[list[str]], resource: dict) -> None:
+    """No two rows share a primary key, no column marked ``unique`` repeats a value."""
+    schema = resource["schema"]
+    names = [field["name"] for field in schema["fields"]]
+    keys = [tuple(schema["primaryKey"])] if schema.get("primaryKey") else []
+    keys += [(field["name"],) for field in schema["fields"] if field.get("constraints", {}).get("unique")]
+    for key in keys:
+        seen = {}
+        for number, row in enumerate(body, start=2):
+            value = tuple(row[names.index(name)] for name in key)
+            if "" in value and len(key) == 1:
+                fail(path, number, key[0], "the cell is part of the key and empty; key it from the document.")
+            if value in seen:
+                fail(
+                    path,
+                    number,
+                    ", ".join(key),
+                    f"the key {', '.join(value)} stands in row {seen[value]} too.",
+                )
+            seen[value] = number
+
+
+def parse(field: dict, cell: str):
+    """Value of a non-empty cell; raises ``ValueError``."""
+    kind = field["type"]
+    if kind == "string":
+        return cell
+    if kind == "integer" and INTEGER.fullmatch(cell):
+        return int(cell)
+    if kind == "number" and NUMBER.fullmatch(cell):
+        return float(cell)
+    if kind == "boolean":
+        if cell in field.get("trueValues", ["true"]):
+            return True
+        if cell in field.get("falseValues", ["false"]):
+            return False
+    raise ValueError(cell)
+
+
+def half_unit(text: str) -> float:
+    """Half a unit in the last printed place: ``"0.354"`` gives 0.0005, ``"12e15"`` gives 5e14."""
+    mantissa, _, exponent = text.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 0.5 * 10.0 ** (int(exponent or 0) - decimals)

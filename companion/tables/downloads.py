@@ -1,0 +1,54 @@
+"""The tables as a reader downloads them: CSV as committed, NetCDF with units, one zip of the package."""
+
+import shutil
+import zipfile
+from functools import partial
+from pathlib import Path
+
+from companion import tables
+from companion.files import write_atomically, write_netcdf
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the least time a zip can hold; a fixed one makes equal packages equal files
+
+
+def package_zip(path: Path) -> Path:
+    """Every CSV with ``datapackage.json`` and ``README.md`` in one zip, equal for equal data.
+
+    The zip is written to a temporary name in its folder and moved.
+    """
+    members = ["README.md", "datapackage.json", *(each["path"] for each in tables.package()["resources"])]
+
+    def fill(temporary: Path) -> None:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member in members:
+                entry = zipfile.ZipInfo(f"supercomputers-rerun-data/{member}", EPOCH)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, (tables.DATA / member).read_bytes())
+
+    return write_atomically(path, fill, overwrite=True)
+
+
+def write(folder: Path | str) -> list[Path]:
+    """Write ``<document>/<table>.csv``, ``<document>/<table>.nc`` and ``data.zip`` under ``folder``.
+
+    The folder is made where it is missing; every file takes its name when it is whole.  Returns the paths
+    written.
+
+    Raises
+    ------
+    TableError
+        When a table is damaged.
+    OSError
+        When a file cannot be written.
+    """
+    written = []
+    for document in tables.documents():
+        for name in tables.names(document):
+            dataset, stem = tables.load(document, name), Path(folder) / document / name
+            source = tables.DATA / document / f"{name}.csv"
+            written += [
+                write_atomically(stem.with_suffix(".csv"), partial(shutil.copyfile, source), True),
+                write_atomically(stem.with_suffix(".nc"), partial(write_netcdf, dataset), True),
+            ]
+    return [*written, package_zip(Path(folder) / "data.zip")]

@@ -1,0 +1,126 @@
+"""The words every kernel answers to.
+
+A kernel is a module (or package) with these names at its top:
+
+``Problem``
+    Frozen dataclass.  Fields carry the document's own symbols; units stand in the field comments.
+    ``Problem.preset(name)`` knows ``"quick"`` (seconds in CI), ``"paper"`` (the document's size),
+    ``"modern"`` (fills today's machine) and the field's own names.
+``setup(problem, seed=0) -> state``
+    Allocates and touches every page.
+``run(problem, state, threads=1, repeats=1) -> result``
+    Does the work ``repeats`` times in plain Python over pure compiled kernels.  Calling it again on
+    the same state gives the same result; loops too short for the clock take ``repeats`` into
+    compiled code.
+``reference(problem, state)``
+    The same result, slow and obvious.
+``verify(problem, result) -> list[Check]``
+    Published constants, residuals, invariants.
+``work(problem) -> Work``
+    Operations and bytes of one repeat, counted from the algorithm.
+"""
+
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+
+@dataclass(frozen=True)
+class Check:
+    """One verified property: ``|value - expected| <= tolerance`` unless ``ok`` says otherwise."""
+
+    name: str
+    value: float
+    expected: float
+    tolerance: float
+    ok: bool
+
+    @classmethod
+    def near(cls, name: str, value: float, expected: float, tolerance: float) -> "Check":
+        """Absolute comparison; NaN never passes."""
+        return cls(name, float(value), float(expected), float(tolerance), bool(abs(value - expected) <= tolerance))
+
+    @classmethod
+    def relative(cls, name: str, value: float, expected: float, tolerance: float) -> "Check":
+        """Relative comparison (``tolerance`` is relative to ``expected``, which is not zero)."""
+        return cls(
+            name,
+            float(value),
+            float(expected),
+            float(tolerance),
+            bool(abs(value - expected) <= tolerance * abs(expected)),
+        )
+
+    def __str__(self) -> str:
+        state = "ok" if self.ok else "FAILED"
+        return f"{self.name}: {self.value:.6g}, expected {self.expected:.6g} ± {self.tolerance:.2g}: {state}"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one repeat does, counted from the algorithm and not from a counter."""
+
+    flops: int = 0  # floating-point operations (a fused multiply-add is two)
+    bytes_read: int = 0  # bytes the algorithm must read
+    bytes_written: int = 0  # bytes the algorithm must write
+    parts: tuple[tuple[str, int], ...] = ()  # flops of named sections, where they differ in kind
+
+    @property
+    def bytes(self) -> int:
+        return self.bytes_read + self.bytes_written
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """Structural type of a kernel module."""
+
+    Problem: type
+
+    def setup(self, problem: Any, seed: int = 0) -> Any: ...
+    def run(self, problem: Any, state: Any, threads: int = 1, repeats: int = 1) -> Any: ...
+    def reference(self, problem: Any, state: Any) -> Any: ...
+    def verify(self, problem: Any, result: Any) -> list[Check]: ...
+    def work(self, problem: Any) -> Work: ...
+
+
+class Presets:
+    """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values."""
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any):
+        """The named problem, with fields replaced by ``changes``.
+
+        Raises
+        ------
+        ValueError
+            If the name is unknown; the message lists the known ones.
+        """
+        if name not in cls.PRESETS:
+            known = ", ".join(repr(key) for key in cls.PRESETS)
+            raise ValueError(f"preset = {name!r} is unknown to {cls.__module__}; choose one of {known}")
+        unknown = set(changes) - {field.name for field in fields(cls)}
+        if unknown:
+            raise ValueError(f"{cls.__module__}.Problem has no field {sorted(unknown)[0]!r}")
+        return cls(**{**cls.PRESETS[name], **changes})
+
+
+def require_range(field: str, value, low, high, unit: str = "") -> None:
+    """``ValueError`` that names field, value and range unless ``low <= value <= high``.
+
+    Whole bounds ask for a whole number.  NaN lies in no range; a truth value is no number.
+    """
+    unit = f" {unit}" if unit else ""
+    whole = isinstance(low, int) and isinstance(high, int)
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        kind = "whole number" if whole else "number"
+        raise ValueError(f"{field} = {value!r} must be a {kind} in {low} … {high}{unit}")
+    if not low <= value <= high:
+        raise ValueError(f"{field} = {value!r}{unit} is outside {low} … {high}{unit}")
+
+
+def require_choice(field: str, value, choices) -> None:
+    """``ValueError`` that names field, value and choices unless ``value`` is one of them."""
+    if value not in choices:
+        raise ValueError(f"{field} = {value!r} is unknown; choose one of {', '.join(map(repr, choices))}")

@@ -1,0 +1,268 @@
+"""The NHT-1 solution file: a serial file of U that any machine can read.
+
+    byte 0        header, 4096 bytes
+    byte 4096     dump 0, dump 1, …  (NS/IW dumps of U, each written at the end of IW time steps)
+    after them    trailer: JSON, then 24 bytes that close the file
+
+Everything is little-endian.  U is 5×N×N×N IEEE 754 double precision with the component running
+fastest, ``u[k][j][i][m]`` in C order, u(m,i,j,k) in Fortran.  The header starts with 8 characters
+and an endianness mark; the rest is one line of JSON padded with spaces, so that both a person and a
+program of a few lines can read it.  With ``records = "k-plane"`` each k-plane is a Fortran
+sequential unformatted record: its length in bytes as a 4-byte integer before and after the data.
+
+The trailer holds the time step and the CRC-32 (as zlib computes it) of every dump, over the words of
+U alone, so that two files with the same solution carry the same numbers however they were written.
+A file without a trailer is not finished.
+"""
+
+import json
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kernels.contract import require_range
+from kernels.files.formulas import COMPONENTS, WORD, dump_bytes, require_schedule
+
+HEADER_BYTES = 4096
+MAGIC = b"NHT-1 U\n"
+END = b"\nEND U\r\n"
+MARK = 0x0102030405060708
+VERSION = 1
+DTYPE = np.dtype("<f8")
+_TAIL = struct.Struct("<QII8s")  # bytes of JSON, its CRC-32, zero, END
+
+
+class SolutionError(ValueError):
+    """A solution file that cannot be used; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes and places in one solution file."""
+
+    N: int
+    NS: int
+    IW: int
+    records: bool = False  # k-planes as Fortran records
+
+    def __post_init__(self):
+        require_range("N", self.N, 1, 2000, "grid points")
+        require_schedule(self.NS, self.IW)
+
+    @property
+    def dumps(self) -> int:
+        return self.NS // self.IW
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of one dump: (k, j, i, m)."""
+        return (self.N, self.N, self.N, COMPONENTS)
+
+    @property
+    def plane_bytes(self) -> int:
+        """Bytes of one k-plane without record marks: 5 w N²."""
+        return COMPONENTS * WORD * self.N**2
+
+    @property
+    def dump_bytes(self) -> int:
+        """Bytes of one dump in the file, record marks included."""
+        return dump_bytes(self.N) + (8 * self.N if self.records else 0)
+
+    def offset(self, index: int) -> int:
+        """Byte at which dump ``index`` starts."""
+        return HEADER_BYTES + index * self.dump_bytes
+
+    @property
+    def trailer_offset(self) -> int:
+        return self.offset(self.dumps)
+
+    def header(self) -> bytes:
+        """The first 4096 bytes."""
+        text = json.dumps(
+            {
+                "format": "NHT-1 solution",
+                "version": VERSION,
+                "N": self.N,
+                "NS": self.NS,
+                "IW": self.IW,
+                "dumps": self.dumps,
+                "word": DTYPE.str,
+                "order": "u[k][j][i][m], m fastest",
+                "records": "k-plane" if self.records else "none",
+                "header_bytes": HEADER_BYTES,
+                "dump_bytes": self.dump_bytes,
+            }
+        )
+        head = MAGIC + struct.pack("<Q", MARK) + text.encode("ascii")
+        return head.ljust(HEADER_BYTES - 1) + b"\n"
+
+    def trailer(self, checksums: list[int]) -> bytes:
+        """What closes a file whose dumps have these CRC-32s."""
+        text = json.dumps(
+            {
+                "steps": [(index + 1) * self.IW for index in range(self.dumps)],
+                "crc32": [int(value) for value in checksums],
+                "header_crc32": zlib.crc32(self.header()),
+            }
+        ).encode("ascii")
+        return text + _TAIL.pack(len(text), zlib.crc32(text), 0, END)
+
+    @property
+    def total_bytes(self) -> int:
+        """Upper bound of the whole file's size (the trailer's JSON varies by a few digits)."""
+        return self.trailer_offset + 512 + 32 * self.dumps
+
+
+def _parse_header(path: Path, head: bytes) -> Layout:
+    if len(head) < HEADER_BYTES and head[:8] == MAGIC[: len(head)]:
+        raise SolutionError(
+            f"{path} is truncated: it ends inside its {HEADER_BYTES}-byte header; write or copy it again"
+        )
+    swapped = head[8:16] == struct.pack(">Q", MARK)
+    if head[:8] == MAGIC[::-1] or (head[:8] == MAGIC and swapped):
+        raise SolutionError(
+            f"{path} has the wrong endianness: its words are big-endian where the format "
+            "asks for little-endian; swap the bytes of every 8-byte word"
+        )
+    if head[:8] != MAGIC:
+        raise SolutionError(f"{path} is not an NHT-1 solution file: it does not start with {MAGIC!r}")
+    try:
+        facts = json.loads(head[16:])
+        if facts["version"] != VERSION:
+            raise SolutionError(
+                f"{path} has version {facts['version']!r} of the solution format, this program reads version {VERSION}"
+            )
+        layout = Layout(facts["N"], facts["NS"], facts["IW"], facts["records"] == "k-plane")
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, SolutionError):
+            raise
+        raise SolutionError(f"{path} has a damaged header: {error}") from None
+    if head != layout.header():
+        raise SolutionError(f"{path} has a damaged header: its entries contradict each other")
+    return layout
+
+
+class SolutionFile:
+    """A finished solution file, opened for reading plane by plane.
+
+    Attributes
+    ----------
+    N, NS, IW : int
+    steps : list of int
+        Time step of each dump.
+    crc32 : list of int
+        Checksum of each dump as the trailer has it.
+
+    Raises
+    ------
+    SolutionError
+        If the file is truncated, of the wrong endianness, or not a solution file.
+    """
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self._file = open(self.path, "rb")
+        try:
+            self.layout = _parse_header(self.path, self._file.read(HEADER_BYTES))
+            self._read_trailer()
+        except BaseException:
+            self._file.close()
+            raise
+        self.N, self.NS, self.IW = self.layout.N, self.layout.NS, self.layout.IW
+
+    def _read_trailer(self) -> None:
+        size = os.fstat(self._file.fileno()).st_size
+        least = self.layout.trailer_offset + _TAIL.size
+        if size < least:
+            raise SolutionError(
+                f"{self.path} is truncated: it has {size} bytes, its header announces at "
+                f"least {least}; write or copy it again"
+            )
+        self._file.seek(size - _TAIL.size)
+        length, crc, _, end = _TAIL.unpack(self._file.read(_TAIL.size))
+        if end != END or self.layout.trailer_offset + length + _TAIL.size != size:
+            raise SolutionError(
+                f"{self.path} is truncated or was never finished: it does not end with "
+                "its trailer; write or copy it again"
+            )
+        self._file.seek(self.layout.trailer_offset)
+        text = self._file.read(length)
+        if zlib.crc32(text) != crc:
+            raise SolutionError(f"{self.path} has a damaged trailer: its checksum does not match")
+        facts = json.loads(text)
+        self.steps, self.crc32 = facts["steps"], facts["crc32"]
+
+    def planes(self, index: int):
+        """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``.
+
+        One buffer is used again for every plane: copy what is to be kept.
+        """
+        plane = np.empty(self.layout.shape[1:], DTYPE)
+        marks = self.layout.records
+        self._file.seek(self.layout.offset(index))
+        for k in range(self.N):
+            if marks:
+                self._mark(index, k)
+            if self._file.readinto(plane.reshape(-1).view(np.uint8)) != plane.nbytes:
+                raise SolutionError(f"{self.path} is truncated: dump {index} ends in k-plane {k}")
+            if marks:
+                self._mark(index, k)
+            yield plane
+
+    def _mark(self, index: int, k: int) -> None:
+        (length,) = struct.unpack("<I", self._file.read(4))
+        if length != self.layout.plane_bytes:
+            raise SolutionError(
+                f"{self.path} has a damaged record mark at dump {index}, k-plane {k}: "
+                f"{length} bytes instead of {self.layout.plane_bytes}"
+            )
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+
+def checksum(planes) -> int:
+    """CRC-32 of a dump given plane by plane."""
+    from kernels.files.format.crc import crc32  # late: processes that only write need no compiler
+
+    crc = 0
+    for plane in planes:
+        crc = crc32(np.ascontiguousarray(plane, DTYPE), crc)
+    return crc
+
+
+def require_checksums(solution) -> None:
+    """``SolutionError`` unless every dump of an opened solution has the checksum stored with it."""
+    for index, (step, expected) in enumerate(zip(solution.steps, solution.crc32, strict=True)):
+        found = checksum(solution.planes(index))
+        if found != expected:
+            raise SolutionError(
+                f"{solution.path} is damaged: the dump of step {step} has CRC-32 "
+                f"{found:08x} where {expected:08x} was stored; write or copy it again"
+            )
+
+
+def open_solution(path):
+    """Open a finished solution file of any kind: this module's, NetCDF or Zarr."""
+    path = Path(path)
+    if path.is_dir():
+        from kernels.files.format.containers import ZarrSolution
+
+        return ZarrSolution(path)
+    with open(path, "rb") as file:
+        start = file.read(8)
+    if start[:4] in (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05"):
+        from kernels.files.format.containers import NetcdfSolution
+
+        return NetcdfSolution(path)
+    return SolutionFile(path)

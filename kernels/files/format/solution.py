@@ -1,0 +1,243 @@
+"""One writing session of a solution file.
+
+    with SolutionWriter(path, N, NS, IW, way="positioned", asynchronous=True) as writer:
+        ...
+        writer.write(step, u)        # every IW steps
+        ...
+        writer.finish()              # transfers complete: T_T ends here
+                                     # leaving the block: read back, compare, rename
+
+Before the first dump: arguments, free memory and free space are checked, what killed runs left is
+removed, the file is pre-allocated.  At the end every dump is read back and its checksum compared,
+then the file gets its name; until then that name does not exist (or is an older, complete file).
+"""
+
+import errno
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from kernels.files.filesystem import describe, drop_cache
+from kernels.files.format.containers import estimated_bytes
+from kernels.files.format.layout import DTYPE, Layout, checksum, open_solution, require_checksums
+from kernels.files.formulas import dump_bytes
+from kernels.files.pending import Pending
+from kernels.files.ways import CONTAINERS, WAYS, dump_buffer, open_way, place_dump, require_way
+from kernels.runtime.resources import require_disk, require_memory
+
+
+def _explain(error: OSError, path: Path) -> OSError:
+    """The same error with the file and a remedy in its sentence."""
+    remedy = {
+        errno.ENOSPC: "free some space or choose another folder",
+        errno.EDQUOT: "free some of the quota or choose another folder",
+        errno.EFBIG: "raise the limit on file size (ulimit -f) or choose a smaller problem",
+        errno.EROFS: "choose a folder that can be written",
+        errno.EACCES: "choose a folder that can be written",
+        errno.EPERM: "choose a folder that can be written",
+    }.get(error.errno)
+    if remedy is None or getattr(error, "explained", False):
+        return error
+    explained = type(error)(error.errno, f"{path} cannot be written: {os.strerror(error.errno)}; {remedy}")
+    explained.explained = True
+    return explained
+
+
+class SolutionWriter:
+    """Writes U every IW steps into ``path``.
+
+    Parameters
+    ----------
+    path : str or Path
+        Final name.  Its folder must exist.
+    N, NS, IW : int
+        Points in each direction, time steps, steps between dumps.
+    way : str
+        One of ``ways.NAMES``.
+    asynchronous : bool
+        Dumps are copied into one of two buffers and written by another thread: double buffering.
+    fsync : bool
+        ``finish`` waits until the device has the data.
+    direct : bool
+        O_DIRECT, without the page cache.
+    staged : bool
+        ``write`` will be given functions: the buffer that they fill is made now and not at the first
+        dump.  Asynchronous writing makes its buffers now in any case.
+
+    Attributes
+    ----------
+    open_seconds, stalls, transfer_seconds, finish_seconds : float, list, list, float
+        Time to open and pre-allocate; time the caller of each ``write`` stood still; time each
+        transfer took; time of ``finish``.
+    filesystem : dict
+        ``filesystem.describe`` of the folder.
+
+    Raises
+    ------
+    ValueError
+        For a way, size or schedule that makes no sense.
+    MemoryError, OSError
+        If memory or space do not suffice, the folder cannot be written, or O_DIRECT is not possible.
+    """
+
+    def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False, direct=False, staged=False):
+        self.path = Path(path)
+        require_way(way, direct)
+        self.layout = Layout(N, NS, IW, way in WAYS and WAYS[way].RECORDS)
+        self.asynchronous, self.fsync = bool(asynchronous), bool(fsync)
+        self._require_folder()
+        size = estimated_bytes(self.layout) if way in CONTAINERS else self.layout.total_bytes
+        require_disk(self.path.parent, size, f"the solution of {self.layout.dumps} dumps with N = {N}")
+        buffers = 2 if asynchronous else 1
+        require_memory(buffers * dump_bytes(N), f"{buffers} buffer(s) for dumps with N = {N}")
+        self.filesystem = describe(self.path.parent, direct, fsync)
+        self.checksums: list[int] = []
+        self.stalls: list[float] = []
+        self.transfer_seconds: list[float] = []
+        self.finish_seconds = 0.0
+        self._buffers = [None] * buffers
+        self._pending = self._way = self._pool = None
+        self._futures: list = []
+        self._finished = False
+        start = time.perf_counter()
+        try:
+            self._pending = Pending(self.path)
+            self._way = open_way(way, self._pending.part, self.layout, direct)
+            if asynchronous or staged:  # touched now: no dump shall pay for first use of the memory
+                self._buffers = [dump_buffer(self.layout) for _ in self._buffers]
+            checksum([np.zeros(4096)])  # compiled before the first dump
+            if asynchronous:
+                self._pool = ThreadPoolExecutor(1, thread_name_prefix="solution-writer")
+        except OSError as error:
+            self.abort()
+            raise _explain(error, self.path) from None
+        except BaseException:
+            self.abort()
+            raise
+        self.open_seconds = time.perf_counter() - start
+
+    def _require_folder(self) -> None:
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(
+                errno.ENOENT, f"the folder {self.path.parent} does not exist; make it or choose another"
+            )
+        if not os.access(self.path.parent, os.W_OK | os.X_OK):
+            raise PermissionError(
+                errno.EACCES, f"the folder {self.path.parent} is read-only; choose a folder that can be written"
+            )
+
+    def write(self, step: int, u) -> None:
+        """Write the dump of time step ``step``.
+
+        Parameters
+        ----------
+        step : int
+            The next multiple of IW.
+        u : ndarray, float64, (N, N, N, 5) as [k, j, i, m]; or callable
+            The solution, or a function that fills an array of that shape (saves a copy when the
+            solver keeps U in another order).
+        """
+        start = time.perf_counter()
+        index = len(self.stalls)
+        expected = (index + 1) * self.layout.IW
+        if self._finished or step != expected:
+            raise ValueError(
+                f"step = {step} is not the next to be written: expected "
+                f"{'none' if self._finished or expected > self.layout.NS else expected}"
+            )
+        if not callable(u) and np.shape(u) != self.layout.shape:
+            raise ValueError(f"u has shape {np.shape(u)}, a dump with N = {self.layout.N} has {self.layout.shape}")
+        try:
+            if self.asynchronous:
+                if index >= 2:
+                    self._futures[index - 2].result()  # its buffer is free again
+                staged = self._fill(index % 2, u)
+                self._futures.append(self._pool.submit(self._transfer, index, staged))
+            else:
+                plain = isinstance(u, np.ndarray) and u.flags.c_contiguous and u.dtype == DTYPE
+                self._transfer(index, u if plain else self._fill(index, u))
+        except OSError as error:
+            raise _explain(error, self.path) from None
+        self.stalls.append(time.perf_counter() - start)
+
+    def _fill(self, index: int, u) -> np.ndarray:
+        """A copy of U in the buffer whose turn it is."""
+        slot = index % len(self._buffers)
+        if self._buffers[slot] is None:
+            self._buffers[slot] = dump_buffer(self.layout)
+        staged = place_dump(self._buffers[slot], self.layout, index)
+        if callable(u):
+            u(staged)
+        else:
+            np.copyto(staged, u)
+        return staged
+
+    def _transfer(self, index: int, u: np.ndarray) -> None:
+        start = time.perf_counter()
+        crc32 = checksum([u])
+        self._way.put(index, u, crc32)
+        self.checksums.append(crc32)
+        self.transfer_seconds.append(time.perf_counter() - start)
+
+    def finish(self) -> None:
+        """Complete all transfers (and fsync, if asked for).  T_T ends when this returns."""
+        if self._finished:
+            return
+        start = time.perf_counter()
+        if len(self.stalls) != self.layout.dumps:
+            raise ValueError(
+                f"{len(self.stalls)} of {self.layout.dumps} dumps were written; write all of them before finish"
+            )
+        try:
+            for future in self._futures:
+                future.result()
+            self._way.finish(self.layout.trailer(self.checksums), self.fsync)
+        except OSError as error:
+            raise _explain(error, self.path) from None
+        self._finished = True
+        self.finish_seconds = time.perf_counter() - start
+
+    def publish(self) -> None:
+        """Read the file back, compare every checksum, give it its name.
+
+        With ``fsync`` or O_DIRECT the pages are dropped first, so that the device is read and not
+        the page cache (where the filesystem has a device).
+        """
+        self.finish()
+        self._close()
+        if self.filesystem["reached_device"] and self._pending.part.is_file():
+            drop_cache(self._pending.part)
+        with open_solution(self._pending.part) as solution:
+            if solution.crc32 != self.checksums:
+                raise OSError(errno.EIO, f"{self.path} was not written: the checksums read back differ")
+            require_checksums(solution)
+        self._pending.commit(durable=self.fsync)
+
+    def _close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+        if self._way is not None:
+            self._way.close()
+            self._way = None
+
+    def abort(self) -> None:
+        """Stop writing and remove the temporary; the final name is left as it was."""
+        try:
+            self._close()
+        finally:
+            if self._pending is not None:
+                self._pending.discard()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        try:
+            if kind is None:
+                self.publish()
+        finally:
+            self.abort()

@@ -1,0 +1,175 @@
+"""The separate verification of a solution file: read sequentially, one k-plane in memory at a time.
+
+NHT-1 (section 2.4) asks for a program that reads the file on one processor and gives out the
+diagonal u(i,i,i,1…5) of every dump, to be compared with the output of an implementation known to be
+correct.  NPB's BT-IO adds its own check: the error norms against the exact solution, averaged over
+all dumps, and the residual of the last dump read back.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kernels.contract import Check
+from kernels.files.filesystem import drop_cache
+from kernels.files.format.crc import crc32
+from kernels.files.format.layout import SolutionError, open_solution
+from kernels.files.formulas import COMPONENTS
+
+#: Mean error norms of all dumps by (N, NS, IW), one a component, at NPB's time step for that N.
+#: IW = 5: published with NPB's BT-IO.  N = 12 with IW = 10, NHT-1's own schedule: from a run of
+#: NPB 3.4's BT-IO with its write interval set to 10.
+MEAN_ERROR_NORMS = {
+    (12, 60, 5): (11.49036328945, 0.9156788904727, 2.857899428614, 2.598273346734, 26.52795397547),
+    (12, 60, 10): (5.455412855115358, 0.49028799563708647, 1.3371620828646684, 1.2212312503953457, 12.857963577212542),
+    (24, 200, 5): (67.29594398612, 5.26452308169, 16.77107142637, 15.08721463436, 147.7018363393),
+    (64, 200, 5): (64.82218724961, 5.066461714527, 16.13931961359, 14.52010201481, 142.0099377681),
+    (102, 200, 5): (147.7545106464, 11.08895555053, 36.98065590331, 33.1050558144, 315.7928282563),
+    (162, 200, 5): (259.7156483475, 19.85384289495, 65.17950485788, 57.5723554152, 521.5668188726),
+}
+EPSILON = 1e-8  # relative tolerance of NPB
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What one sequential pass over a solution file found.
+
+    Attributes
+    ----------
+    steps : int64 (dumps,)
+        Time step of each dump.
+    diagonal : float64 (dumps, N, 5)
+        ``u(i,i,i,m)`` of each dump.
+    crc_errors : tuple of int
+        Time steps whose dump does not have the checksum stored with it.
+    error_norms : float64 (dumps, 5) or None
+        Root-mean-square difference to the exact solution, if one was given.
+    cold : bool
+        Whether the file's pages were dropped first, so that the device was read and not the page cache.
+    """
+
+    path: Path
+    N: int
+    NS: int
+    IW: int
+    steps: np.ndarray
+    diagonal: np.ndarray
+    crc_errors: tuple[int, ...]
+    error_norms: np.ndarray | None
+    cold: bool
+
+    def lines(self) -> Iterator[str]:
+        """The diagonal as the report's program prints it: F15.10, a value a line, i outside m."""
+        for value in self.diagonal.ravel():
+            yield f"{value:15.10f}"
+
+    def mean_error_norms(self) -> np.ndarray:
+        """Error norms averaged over all dumps (5,)."""
+        if self.error_norms is None:
+            raise ValueError(f"{self.path} was read without an exact solution; give verify_file one")
+        return self.error_norms.mean(axis=0)
+
+
+def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, cold: bool = False) -> Verification:
+    """Read a solution file once, sequentially.
+
+    Parameters
+    ----------
+    path : str or Path
+        A finished solution file, NetCDF file or Zarr folder.
+    exact_plane : callable, optional
+        ``exact_plane(k)`` gives the exact solution at ``[j, i, m]``, float64 (N, N, 5).  Error norm of
+        component m: ``sqrt(sum((u − exact)²) / (N − 2)³)`` with the sum over all points, as NPB has it.
+    cold : bool
+        Drop the file from the page cache first, where the system and the filesystem can.
+
+    Raises
+    ------
+    SolutionError
+        If the file is truncated, of the wrong endianness, not a solution, or holds values that are
+        not finite.  Damaged checksums are reported in the result.
+    """
+    cold = cold and Path(path).is_file() and drop_cache(path)
+    with open_solution(path) as solution:
+        N, dumps = solution.N, len(solution.steps)
+        if exact_plane is not None and N < 3:
+            raise ValueError(f"N = {N} has no interior points to take an error norm over")
+        diagonal = np.empty((dumps, N, COMPONENTS))
+        squares = np.zeros((dumps, COMPONENTS))
+        damaged = []
+        for index, (step, expected) in enumerate(zip(solution.steps, solution.crc32, strict=True)):
+            crc = 0
+            for k, plane in enumerate(solution.planes(index)):
+                crc = crc32(plane, crc)
+                diagonal[index, k] = plane[k, k]
+                if exact_plane is not None:
+                    squares[index] += ((plane - exact_plane(k)) ** 2).sum(axis=(0, 1))
+            if crc != expected:
+                damaged.append(step)
+        if not np.isfinite(diagonal).all():
+            step = solution.steps[int(np.argwhere(~np.isfinite(diagonal))[0][0])]
+            raise SolutionError(
+                f"{path} holds values that are not finite in the dump of step {step}; the run that wrote it diverged"
+            )
+        norms = None if exact_plane is None else np.sqrt(squares / (N - 2) ** 3)
+        return Verification(
+            Path(path),
+            N,
+            solution.NS,
+            solution.IW,
+            np.array(solution.steps, np.int64),
+            diagonal,
+            tuple(damaged),
+            norms,
+            cold,
+        )
+
+
+def compare_diagonals(found: Verification, known: np.ndarray, tolerance: float = 1e-10) -> Check:
+    """Largest difference to a known-good diagonal (dumps, N, 5), relative to its largest value."""
+    known = np.asarray(known, dtype=float)
+    if known.shape != found.diagonal.shape:
+        raise ValueError(
+            f"the known-good diagonal has shape {known.shape}, the one of {found.path} has {found.diagonal.shape}"
+        )
+    scale = np.abs(known).max() or 1.0
+    return Check.near(
+        "diagonal against the known-good one", np.abs(found.diagonal - known).max() / scale, 0.0, tolerance
+    )
+
+
+def parse_diagonal(lines, dumps: int, N: int) -> np.ndarray:
+    """A printed diagonal (one value a line) as float64 (dumps, N, 5)."""
+    values = np.array([float(line) for line in lines if line.strip()])
+    if values.size != dumps * N * COMPONENTS:
+        raise ValueError(
+            f"the printed diagonal has {values.size} values, {dumps} dumps with N = {N} have {dumps * N * COMPONENTS}"
+        )
+    return values.reshape(dumps, N, COMPONENTS)
+
+
+def checksum_check(found: Verification) -> Check:
+    """No dump may differ from its checksum."""
+    return Check.near("dumps whose checksum differs", len(found.crc_errors), 0, 0)
+
+
+def mean_error_checks(found: Verification) -> list[Check]:
+    """BT-IO's check of the mean error norms; none where no constants are known for (N, NS, IW)."""
+    known = MEAN_ERROR_NORMS.get((found.N, found.NS, found.IW))
+    if known is None or found.error_norms is None:
+        return []
+    return [
+        Check.relative(f"mean error norm {m + 1} of all dumps", value, expected, EPSILON)
+        for m, (value, expected) in enumerate(zip(found.mean_error_norms(), known, strict=True))
+    ]
+
+
+def last_dump(path) -> np.ndarray:
+    """U of the last dump read back, float64 (N, N, N, 5) as [k, j, i, m]."""
+    with open_solution(path) as solution:
+        u = np.empty(solution.layout.shape)
+        for k, plane in enumerate(solution.planes(len(solution.steps) - 1)):
+            u[k] = plane
+        return u

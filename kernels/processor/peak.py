@@ -1,0 +1,155 @@
+"""What the floating-point units of this machine can do: independent chains of multiply-adds.
+
+Every chain repeats ``x ← a x + b`` on a vector of doubles that stays in a register.  One chain waits
+for itself; with at least (latency × units) of them every unit starts a multiply-add in every period,
+and nothing else happens: no load, no store, a branch for each round of all chains.  The rate is the
+measured peak that fractions of peak refer to.  Where threads share power or a core, it falls with
+their number, so it is measured with as many threads as what is held against it.
+
+The vector is as long as the registers: 8 doubles with AVX-512, 4 with AVX, else 2.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from kernels.contract import Check, Presets, Work, require_range
+from kernels.runtime.barriers import barrier
+from kernels.runtime.jit import kernel
+from kernels.runtime.threads import Placement, first_cpus, run_team
+
+
+def _registers() -> tuple[int, int]:
+    """Doubles in the widest vector register, and chains that fit beside the two constants."""
+    features = binding.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 8, 24
+    if features.get("avx"):
+        return 4, 12
+    return 2, 12
+
+
+#: Doubles of one chain, and number of chains.
+LANES, CHAINS = _registers()
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Length of the chains.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range.
+    """
+
+    n: int = 2**18  # multiply-adds of each chain
+    a: float = 1.0  # factor: 1 counts the steps exactly
+    b: float = 1.0  # summand
+
+    PRESETS: ClassVar = {"quick": {}, "paper": {"n": 2**22}, "modern": {"n": 2**24}}
+
+    def __post_init__(self):
+        require_range("n", self.n, 1, 2**40)
+        require_range("a", self.a, -1.0, 1.0)
+        require_range("b", self.b, -1e3, 1e3)
+
+
+@intrinsic
+def _chains(typingctx, start, a, b, n, out):
+    """``out[:] = x`` after ``n`` times ``x ← a x + b`` from ``start``, all CHAINS × LANES values."""
+
+    def code(context, builder, signature, args):
+        vector = ir.VectorType(ir.DoubleType(), LANES)
+        zero, none = ir.Constant(ir.IntType(32), 0), ir.Constant(vector, ir.Undefined)
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+
+        def pointers(number):
+            data = cgutils.create_struct_proxy(signature.args[number])(context, builder, args[number]).data
+            first = builder.bitcast(data, vector.as_pointer())
+            return [builder.gep(first, [ir.Constant(ir.IntType(64), k)]) for k in range(CHAINS)]
+
+        factor, summand = (
+            builder.shuffle_vector(builder.insert_element(none, args[k], zero), none, mask) for k in (1, 2)
+        )
+        # fused where the processor can, else a product and a sum
+        fma = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{LANES}f64"
+        )
+        slots = [cgutils.alloca_once(builder, vector) for _ in range(CHAINS)]
+        for slot, place in zip(slots, pointers(0), strict=True):
+            builder.store(builder.load(place, align=8), slot)
+        with cgutils.for_range(builder, args[3]):
+            for slot in slots:
+                builder.store(builder.call(fma, [factor, builder.load(slot), summand]), slot)
+        for slot, place in zip(slots, pointers(4), strict=True):
+            builder.store(builder.load(slot), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(start, types.float64, types.float64, types.intp, out), code
+
+
+@kernel
+def chains_loop(start, a, b, n, passes, out):
+    """``passes`` times all chains from ``start``, float64 (CHAINS · LANES,), into ``out``."""
+    for _ in range(passes):
+        _chains(start, a, b, n, out)
+        barrier(out)
+
+
+@dataclass
+class State:
+    """First values of the chains, float64 (CHAINS · LANES,): all different."""
+
+    start: np.ndarray
+    placement: Placement = field(default_factory=Placement)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Chains start from 0, 1, 2, … (the seed is not used)."""
+    return State(np.arange(float(CHAINS * LANES)))
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> np.ndarray:
+    """Last values of the chains of every thread, float64 (threads, CHAINS · LANES).
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs.
+    """
+    cpus = state.placement.cpus(threads, first_cpus)
+    out = np.zeros((threads, CHAINS * LANES))
+    run_team(
+        lambda thread: chains_loop(state.start, problem.a, problem.b, problem.n, repeats, out[thread]), threads, cpus
+    )
+    return out
+
+
+def reference(problem: Problem, state: State) -> np.ndarray:
+    """The same in closed form: ``aⁿ x + b (aⁿ - 1) / (a - 1)``, or ``x + n b`` for ``a = 1``."""
+    if problem.a == 1.0:
+        return state.start + problem.n * problem.b
+    power = problem.a**problem.n
+    return power * state.start + problem.b * (power - 1.0) / (problem.a - 1.0)
+
+
+def verify(problem: Problem, result: np.ndarray) -> list[Check]:
+    """Largest difference from the closed form: none for ``a = 1``, where whole numbers count the steps."""
+    expected = reference(problem, setup(problem))
+    exact = problem.a == 1.0 and problem.b == int(problem.b)
+    size = 0.0 if exact else 1e-13 * problem.n * max(1.0, float(np.abs(expected).max()))
+    return [
+        Check.near(f"chains of thread {thread} against the closed form", np.abs(row - expected).max(), 0.0, size)
+        for thread, row in enumerate(result)
+    ]
+
+
+def work(problem: Problem) -> Work:
+    """Operations of one thread; nothing is read or written on the way."""
+    return Work(flops=2 * CHAINS * LANES * problem.n)

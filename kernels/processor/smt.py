@@ -1,0 +1,427 @@
+"""Five small loops that use a processor's floating-point pipes and memory differently.
+
+=========  ====================================================  ============  ================
+loop       one iteration                                         chains of     memory
+                                                                 additions
+=========  ====================================================  ============  ================
+s1         s1 += 1                                               1             none
+s2         s1 += 1, s2 += 1                                      2             none
+s10        s1 += 1, …, s10 += 1                                  10            none
+streaming  s1 += 1.1 a[i], s2 += 1.1 a[i+1], i += 2              2             every word
+skipping   s1 += 1.1 a[i], s2 += 1.1 a[i+1], i += 10             2             2 words of 10
+=========  ====================================================  ============  ================
+
+(Hague, *Performance of P5+ at ECMWF*, 2006, table of the SMT benefit; the length of ``a`` is not
+given there, the rates point to an array that no cache held.)  A chain of additions leaves its pipe
+idle for all but one period of the addition's latency.  A second thread on the same core
+(simultaneous multithreading, SMT) can fill the gaps until pipes or memory are busy.
+
+Where a core has one hardware thread, ``streams = 2`` runs two independent copies of the loop,
+interleaved instruction by instruction, in one thread.  That is *no* SMT measurement: it bounds from
+above what SMT could give, because the two copies never compete for anything but pipes and memory.
+
+The additions stay in order (no reassociation); product and sum may fuse.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.runtime.barriers import barrier, opaque
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.resources import require_memory, smt_siblings
+from kernels.runtime.threads import Placement, run_team
+
+#: Loop: (accumulators, step through the array in words or 0, flops an iteration).
+LOOPS = {"s1": (1, 0, 1), "s2": (2, 0, 2), "s10": (10, 0, 10), "streaming": (2, 2, 4), "skipping": (2, 10, 4)}
+
+FACTOR = 1.1
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Which loop runs, and how threads and streams share the cores.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range.
+    """
+
+    loop: str = "s1"  # "s1", "s2", "s10", "streaming" or "skipping"
+    n: int = 2**17  # iterations without an array, else words of one array
+    threads_per_core: int = 1  # 1, or 2 where cores have two hardware threads
+    streams: int = 1  # 2: two copies of the loop fused in each thread (the bound on SMT)
+    binding: bool = True  # bind each thread to a CPU of its own
+    shared: bool = False  # the threads divide one loop's work instead of doing it each
+
+    PRESETS: ClassVar = {
+        "quick": {"n": 2**17},
+        "paper": {"n": 2**23},
+        "modern": {"n": 2**26},
+    }
+
+    def __post_init__(self):
+        require_choice("loop", self.loop, LOOPS)
+        require_range("n", self.n, 20, 2**40)
+        require_choice("threads_per_core", self.threads_per_core, (1, 2))
+        require_choice("streams", self.streams, (1, 2))
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of one pass through the loop."""
+        step = LOOPS[self.loop][1]
+        return self.n // step if step else self.n
+
+    @property
+    def label(self) -> str:
+        """What a row of this problem may be called: a bound is never called SMT."""
+        if self.streams == 2:
+            return "two fused streams (bound, no SMT)"
+        return "two threads a core (SMT)" if self.threads_per_core == 2 else "one thread a core"
+
+
+@kernel
+def s1_loop(n, passes, out):
+    """One chain."""
+    for _ in range(passes):
+        s1 = 0.0
+        for _i in range(n):
+            s1 = opaque(s1) + 1.0
+        out[0] = s1
+        barrier(out)
+
+
+@kernel
+def s2_loop(n, passes, out):
+    """Two chains; also two fused streams of one chain each."""
+    for _ in range(passes):
+        s1 = s2 = 0.0
+        for _i in range(n):
+            s1 = opaque(s1) + 1.0
+            s2 = opaque(s2) + 1.0
+        out[0] = s1
+        out[1] = s2
+        barrier(out)
+
+
+@kernel
+def s4_loop(n, passes, out):
+    """Two fused streams of two chains each."""
+    for _ in range(passes):
+        s1 = s2 = t1 = t2 = 0.0
+        for _i in range(n):
+            s1 = opaque(s1) + 1.0
+            s2 = opaque(s2) + 1.0
+            t1 = opaque(t1) + 1.0
+            t2 = opaque(t2) + 1.0
+        out[0] = s1
+        out[1] = s2
+        out[2] = t1
+        out[3] = t2
+        barrier(out)
+
+
+@kernel
+def s10_loop(n, passes, out):
+    """Ten chains.  ``opaque`` also keeps them from becoming the lanes of one vector."""
+    for _ in range(passes):
+        s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = 0.0
+        for _i in range(n):
+            s1 = opaque(s1) + 1.0
+            s2 = opaque(s2) + 1.0
+            s3 = opaque(s3) + 1.0
+            s4 = opaque(s4) + 1.0
+            s5 = opaque(s5) + 1.0
+            s6 = opaque(s6) + 1.0
+            s7 = opaque(s7) + 1.0
+            s8 = opaque(s8) + 1.0
+            s9 = opaque(s9) + 1.0
+            s10 = opaque(s10) + 1.0
+        out[:10] = (s1, s2, s3, s4, s5, s6, s7, s8, s9, s10)
+        barrier(out)
+
+
+@kernel
+def s20_loop(n, passes, out):
+    """Two fused streams of ten chains each."""
+    for _ in range(passes):
+        s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = 0.0
+        t1 = t2 = t3 = t4 = t5 = t6 = t7 = t8 = t9 = t10 = 0.0
+        for _i in range(n):
+            s1, t1 = opaque(s1) + 1.0, opaque(t1) + 1.0
+            s2, t2 = opaque(s2) + 1.0, opaque(t2) + 1.0
+            s3, t3 = opaque(s3) + 1.0, opaque(t3) + 1.0
+            s4, t4 = opaque(s4) + 1.0, opaque(t4) + 1.0
+            s5, t5 = opaque(s5) + 1.0, opaque(t5) + 1.0
+            s6, t6 = opaque(s6) + 1.0, opaque(t6) + 1.0
+            s7, t7 = opaque(s7) + 1.0, opaque(t7) + 1.0
+            s8, t8 = opaque(s8) + 1.0, opaque(t8) + 1.0
+            s9, t9 = opaque(s9) + 1.0, opaque(t9) + 1.0
+            s10, t10 = opaque(s10) + 1.0, opaque(t10) + 1.0
+        out[:10] = (s1, s2, s3, s4, s5, s6, s7, s8, s9, s10)
+        out[10:20] = (t1, t2, t3, t4, t5, t6, t7, t8, t9, t10)
+        barrier(out)
+
+
+@kernel(fastmath=CONTRACT)
+def array_loop(a, step, n, passes, out):
+    """Two chains fed by words i and i + 1 of every ``step``."""
+    stride = np.uint64(step)
+    for _ in range(passes):
+        s1 = s2 = 0.0
+        i = np.uint64(0)
+        for _i in range(n):
+            s1 = opaque(s1) + FACTOR * a[i]
+            s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
+            i += stride
+        out[0] = s1
+        out[1] = s2
+        barrier(a)
+
+
+@kernel(fastmath=CONTRACT)
+def array_loop_fused(a, b, step, n, passes, out):
+    """Two fused streams of ``array_loop``, each on its own array."""
+    stride = np.uint64(step)
+    for _ in range(passes):
+        s1 = s2 = t1 = t2 = 0.0
+        i = np.uint64(0)
+        for _i in range(n):
+            s1 = opaque(s1) + FACTOR * a[i]
+            s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
+            t1 = opaque(t1) + FACTOR * b[i]
+            t2 = opaque(t2) + FACTOR * b[i + np.uint64(1)]
+            i += stride
+        out[0] = s1
+        out[1] = s2
+        out[2] = t1
+        out[3] = t2
+        barrier(a)
+
+
+_CHAINS = {
+    ("s1", 1): s1_loop,
+    ("s1", 2): s2_loop,
+    ("s2", 1): s2_loop,
+    ("s2", 2): s4_loop,
+    ("s10", 1): s10_loop,
+    ("s10", 2): s20_loop,
+}
+
+
+@dataclass
+class State:
+    """Arrays of words 1, 2, …, 16, 1, …: one a thread and stream, made when first asked for."""
+
+    arrays: list[np.ndarray]
+    placement: Placement = field(default_factory=Placement)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the accumulators held after the last pass."""
+
+    sums: np.ndarray  # (threads, streams, accumulators) float64
+    iterations: np.ndarray  # (threads,) int64: iterations of a pass, per thread
+
+
+def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
+    """CPU of each thread, or None without binding.
+
+    With one thread a core, each gets the first CPU of another core.  With two, threads 2k and
+    2k + 1 share core k.
+
+    Raises
+    ------
+    ValueError
+        If two threads a core are asked for and the cores have one, if the number of threads is then
+        odd, or if there are too few cores.
+    """
+    cores = smt_siblings()
+    per_core = problem.threads_per_core
+    fitting = [core[:per_core] for core in cores if len(core) >= per_core]
+    if per_core == 2:
+        if not fitting:
+            raise ValueError(
+                "threads_per_core = 2 needs SMT, and every usable core here has one hardware "
+                "thread; streams = 2 gives the bound on what SMT could reach"
+            )
+        if threads % 2:
+            raise ValueError(
+                f"threads = {threads} is odd, and threads_per_core = 2 fills cores in pairs; ask for {threads + 1}"
+            )
+    if not problem.binding:
+        return None
+    if threads > per_core * len(fitting):
+        raise ValueError(
+            f"threads = {threads} with threads_per_core = {per_core} needs "
+            f"{-(-threads // per_core)} cores, {len(fitting)} are usable; ask for fewer threads"
+        )
+    return [cpu for core in fitting for cpu in core][:threads]
+
+
+def _fill(words: int) -> np.ndarray:
+    return np.resize(np.arange(1.0, 17.0), words)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The first thread's arrays, if the loop has one (the seed is not used: the data are fixed).
+
+    Raises
+    ------
+    MemoryError
+        If the arrays do not fit into the available memory.
+    """
+    state = State([])
+    _extend(problem, state, 1, None)
+    return state
+
+
+def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
+    """Arrays for ``threads`` threads, each first touched where it will be read."""
+    have = len(state.arrays) // problem.streams
+    if LOOPS[problem.loop][1] == 0 or have >= threads:
+        return
+    missing = threads - have
+    require_memory(
+        8 * problem.n * problem.streams * missing, f"smt: {missing * problem.streams} array(s) of n = {problem.n} words"
+    )
+    made = run_team(
+        lambda _: [_fill(problem.n) for _ in range(problem.streams)], missing, cpus[have:] if cpus else None
+    )
+    for arrays in made:
+        state.arrays += arrays
+
+
+def _share(problem: Problem, thread: int, threads: int) -> tuple[int, int]:
+    """First iteration and one past the last of one thread."""
+    if not problem.shared:
+        return 0, problem.iterations
+    return (problem.iterations * thread // threads, problem.iterations * (thread + 1) // threads)
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """Every thread runs its loop (or, ``shared``, its part of one loop) ``repeats`` times.
+
+    Raises
+    ------
+    ValueError
+        If there are more threads than usable CPUs, or as ``thread_cpus`` says.
+    MemoryError
+        If the further threads' arrays do not fit.
+    """
+    cpus = state.placement.cpus(threads, lambda number: thread_cpus(problem, number))
+    accumulators, step, _flops = LOOPS[problem.loop]
+    _extend(problem, state, 1 if problem.shared else threads, cpus)
+
+    def work(thread: int) -> np.ndarray:
+        out = np.zeros(max(8, problem.streams * accumulators))
+        low, high = _share(problem, thread, threads)
+        if step == 0:
+            _CHAINS[problem.loop, problem.streams](high - low, repeats, out)
+        else:
+            mine = 0 if problem.shared else thread * problem.streams
+            a = state.arrays[mine][step * low :]
+            if problem.streams == 1:
+                array_loop(a, step, high - low, repeats, out)
+            else:
+                array_loop_fused(a, state.arrays[mine + 1][step * low :], step, high - low, repeats, out)
+        return out[: problem.streams * accumulators].reshape(problem.streams, accumulators)
+
+    sums = run_team(work, threads, cpus)
+    parts = [_share(problem, thread, threads) for thread in range(threads)]
+    return Result(np.array(sums), np.array([high - low for low, high in parts]))
+
+
+def expected_sums(problem: Problem) -> np.ndarray:
+    """(accumulators,) sums of one whole pass, in exact arithmetic, rounded once."""
+    accumulators, step, _flops = LOOPS[problem.loop]
+    if step == 0:
+        return np.full(accumulators, float(problem.iterations))
+    period = [1 + step * k % 16 for k in range(16)]  # word at i, 16 iterations return to the start
+    whole, rest = divmod(problem.iterations, 16)
+    totals = []
+    for offset in (0, 1):
+        words = [(word - 1 + offset) % 16 + 1 for word in period]
+        totals.append(whole * sum(words) + sum(words[:rest]))
+    return FACTOR * np.array(totals, dtype=float)
+
+
+def reference(problem: Problem, state: State) -> np.ndarray:
+    """(accumulators,) sums of one whole pass, by NumPy."""
+    accumulators, step, _flops = LOOPS[problem.loop]
+    if step == 0:
+        return np.ones((problem.iterations, accumulators)).sum(axis=0)
+    rows = state.arrays[0][: problem.iterations * step].reshape(-1, step)
+    return FACTOR * rows[:, :2].sum(axis=0)
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Each accumulator: exactly the iterations, or the array's sum to the rounding of its chain.
+
+    A chain of m additions is off by at most m units of 2⁻⁵³, relative; sums of ones are exact.
+    """
+    expected = expected_sums(problem)
+    tolerance = problem.iterations * 2.0**-52 if LOOPS[problem.loop][1] else 0.0
+    sums = result.sums.sum(axis=0, keepdims=True) if problem.shared else result.sums
+    return [
+        Check.relative(f"s{k + 1} of thread {thread}, stream {stream}", sums[thread, stream, k], expected[k], tolerance)
+        for thread, stream, k in np.ndindex(sums.shape)
+    ]
+
+
+def work(problem: Problem) -> Work:
+    """One repeat: of *one* thread, or of all threads together where they share the work."""
+    _accumulators, step, flops = LOOPS[problem.loop]
+    words = 2 * problem.iterations if step else 0
+    return Work(flops=problem.streams * problem.iterations * flops, bytes_read=8 * problem.streams * words)
+
+
+def smt_factor(seconds_one: float, seconds_two: float) -> float:
+    """S = 2 T₁/T₂: throughput of two copies on a core that take T₂ over that of one that takes T₁.
+
+    Raises
+    ------
+    ValueError
+        If a time is not positive.
+    """
+    _require_times(seconds_one=seconds_one, seconds_two=seconds_two)
+    return 2 * seconds_one / seconds_two
+
+
+def scaling_factor(seconds: float, seconds_doubled: float) -> float:
+    """f = T(n)/T(2n): gain of the same work (``shared``) from twice the threads on twice the cores.
+
+    Raises
+    ------
+    ValueError
+        If a time is not positive.
+    """
+    _require_times(seconds=seconds, seconds_doubled=seconds_doubled)
+    return seconds / seconds_doubled
+
+
+def _require_times(**times: float) -> None:
+    for name, value in times.items():
+        if not (value > 0 and np.isfinite(value)):
+            raise ValueError(f"{name} = {value!r} must be a positive number of seconds")
+
+
+def speedup(S: float, f: float) -> float:
+    """S·f/2: gain of a parallel job from SMT, which doubles its threads on the same cores.
+
+    ``S`` is the throughput gain of two threads a core (1 … 2) and ``f`` what the job gains from
+    twice the threads on twice the cores (up to 2): the report's model for jobs of many threads.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not positive.
+    """
+    for name, value in (("S", S), ("f", f)):
+        if not (value > 0 and np.isfinite(value)):
+            raise ValueError(f"{name} = {value!r} must be positive")
+    return S * f / 2

@@ -1,0 +1,1 @@
+"""What kernels stand on: compilation, vectors, barriers, threads, resources, pages."""

@@ -1,0 +1,66 @@
+"""Arrays on pages of a chosen kind.
+
+A working set on 4 KiB pages pays for address translation where one on 2 MiB pages does not, so a
+bandwidth or a latency is only half told without its page size.  Linux takes the wish per range of
+addresses (``madvise``); whether it was granted stands in ``/proc/self/smaps``.
+"""
+
+import mmap
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from kernels.contract import require_choice
+
+#: "default" leaves the choice to NumPy and the system, the others ask for it.
+POLICIES = ("default", "small", "huge")
+
+_HUGE = 2 * 2**20  # size of a huge page on x86-64 and on AArch64 with a 4 KiB granule, bytes
+
+
+def can_advise() -> bool:
+    """True where this system takes a wish for a page size."""
+    return sys.platform == "linux" and hasattr(mmap, "MADV_HUGEPAGE")
+
+
+def allocate(items: int, dtype, policy: str = "default") -> np.ndarray:
+    """Uninitialised array of ``items`` on pages of the wanted kind, aligned to at least 64 bytes.
+
+    The memory is private and anonymous: a shared mapping would follow the page policy of tmpfs.
+    Where the system takes no wish, "small" and "huge" give default pages; ``huge_fraction`` tells
+    what was obtained.
+    """
+    require_choice("pages", policy, POLICIES)
+    nbytes = items * np.dtype(dtype).itemsize
+    if policy == "default" or not can_advise():
+        raw = np.empty(nbytes + 64, np.uint8)
+        start = -raw.ctypes.data % 64
+    else:
+        region = mmap.mmap(-1, nbytes + 2 * _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        region.madvise(mmap.MADV_HUGEPAGE if policy == "huge" else mmap.MADV_NOHUGEPAGE)
+        raw = np.frombuffer(region, np.uint8)  # keeps the mapping alive
+        start = -raw.ctypes.data % _HUGE
+    return raw[start : start + nbytes].view(dtype)
+
+
+def huge_fraction(array: np.ndarray) -> float | None:
+    """Share of the resident memory around ``array`` that lies on huge pages; None where unknown.
+
+    The system reports whole mappings, and a small array shares its mapping with its neighbours.
+    """
+    try:
+        text = Path("/proc/self/smaps").read_text()
+    except OSError:
+        return None
+    address, inside, resident = array.ctypes.data, False, 0
+    for line in text.splitlines():
+        word = line.split(maxsplit=1)[0]
+        if not word.endswith(":"):
+            low, high = (int(end, 16) for end in word.split("-"))
+            inside = low <= address < high
+        elif inside and word == "Rss:":
+            resident = int(line.split()[1])
+        elif inside and word == "AnonHugePages:":
+            return int(line.split()[1]) / resident if resident else None
+    return None

@@ -1,0 +1,198 @@
+"""What this process may use: CPUs, memory, disk.  Standard library only.
+
+Affinity masks and control-group quotas are honoured, because a container that shows 64 CPUs
+and grants two would otherwise be overloaded, and its timings worthless.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup")
+_PROC = Path("/proc")
+#: Version 1 spells "no memory limit" as the largest page-aligned number.
+_NO_LIMIT = 2**60
+#: Seconds for which a granted quota is taken to hold.
+_QUOTA_HOLDS = 1.0
+#: The quota that was last read, and when (monotonic seconds).
+_last_quota: tuple[float | None, float] = (None, float("-inf"))
+
+
+def affinity_cpus() -> list[int]:
+    """CPU numbers this process may run on, ascending."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def smt_siblings(root: Path = Path("/sys/devices/system/cpu")) -> list[list[int]]:
+    """Usable CPUs grouped by physical core, cores and CPUs ascending.
+
+    A group of two or more shares one core (simultaneous multithreading).  Where the system does not
+    tell, every CPU is taken for a core of its own.
+    """
+    cores: dict[str, list[int]] = {}
+    for cpu in affinity_cpus():
+        try:
+            shared = (root / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text().strip()
+        except OSError:
+            shared = f"cpu{cpu}"
+        cores.setdefault(shared, []).append(cpu)
+    return list(cores.values())
+
+
+def _upwards(base: Path, group: str) -> Iterator[Path]:
+    """The folder of ``group`` under ``base`` and every folder above it, down to ``base``.
+
+    A limit holds for all groups below it.  Inside a container the group's own path may not be
+    mounted; then ``base`` is the container's group and comes last in any case.
+    """
+    folder = base / group.lstrip("/")
+    while folder != base and base in folder.parents:
+        yield folder
+        folder = folder.parent
+    yield base
+
+
+def _control_folders(controller: str, root: Path, proc: Path) -> list[Path]:
+    """Folders, of either version, that may limit this process through ``controller``."""
+    try:
+        lines = (proc / "self" / "cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    folders: list[Path] = []
+    for line in lines:
+        _, names, group = (line.split(":", 2) + ["", ""])[:3]
+        if names == "":  # version 2: one tree, sometimes beside version 1
+            bases = [root, root / "unified"]
+        elif controller in names.split(","):  # version 1: one tree a controller
+            bases = [root / names, root / controller]
+        else:
+            continue
+        folders.extend(folder for base in bases if base.is_dir() for folder in _upwards(base, group))
+    return folders
+
+
+def _integer(path: Path) -> int | None:
+    """The whole number in a control file; None for no file, no limit or anything else."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def cpu_quota(root: Path = _CGROUP, proc: Path = _PROC) -> float | None:
+    """CPUs granted by the tightest control-group quota, or None where there is no quota."""
+    quotas = []
+    for folder in _control_folders("cpu", root, proc):
+        try:
+            limit, period = ((folder / "cpu.max").read_text().split() + ["100000"])[:2]
+            if limit != "max":
+                quotas.append(int(limit) / int(period))
+        except (OSError, ValueError, ZeroDivisionError):
+            pass
+        limit, period = _integer(folder / "cpu.cfs_quota_us"), _integer(folder / "cpu.cfs_period_us")
+        if limit and limit > 0 and period:
+            quotas.append(limit / period)
+    return min(quotas) if quotas else None
+
+
+def _usable(quota: float | None) -> int:
+    cpus = len(affinity_cpus())
+    return max(1, min(cpus, int(quota))) if quota is not None else cpus
+
+
+def usable_cpus() -> int:
+    """Number of threads that can run at once: affinity, rounded-down quota, at least one."""
+    return _usable(cpu_quota())
+
+
+def _recent_quota() -> float | None:
+    """:func:`cpu_quota` of at most ``_QUOTA_HOLDS`` seconds ago.
+
+    Walking the control groups takes over 100 µs, more than a small kernel runs.  An administrator who
+    lowers the quota meanwhile would have met a kernel that was already running just as well.
+    """
+    global _last_quota
+    quota, read = _last_quota
+    now = time.monotonic()
+    if now - read > _QUOTA_HOLDS:
+        quota = cpu_quota()
+        _last_quota = quota, now
+    return quota
+
+
+def _reclaimable(folder: Path) -> int:
+    """Bytes of page cache that the group gives back when it needs memory."""
+    try:
+        pairs = dict(line.split()[:2] for line in (folder / "memory.stat").read_text().splitlines())
+        return int(pairs.get("total_inactive_file", pairs.get("inactive_file", 0)))
+    except (OSError, ValueError):
+        return 0
+
+
+def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int | None:
+    """Bytes that can be allocated without swapping, or None where the system does not say."""
+    free = []
+    try:
+        for line in (proc / "meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free.append(int(line.split()[1]) * 1024)
+    except (OSError, ValueError):
+        pass
+    for folder in _control_folders("memory", root, proc):
+        for limit_name, used_name in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            limit, used = _integer(folder / limit_name), _integer(folder / used_name)
+            if limit is not None and used is not None and limit < _NO_LIMIT:
+                free.append(max(0, limit - used + _reclaimable(folder)))
+    return min(free) if free else None
+
+
+def require_threads(threads: int) -> int:
+    """Return ``threads``; ``ValueError`` unless 1 <= threads <= usable CPUs.
+
+    Cheap enough for every call of a kernel: one thread needs no question, more need the affinity, which
+    is one system call, and a quota that was read within the last second.  Only a refusal reads it anew.
+    """
+    valid = isinstance(threads, int) and not isinstance(threads, bool) and threads >= 1
+    if valid and (threads == 1 or threads <= _usable(_recent_quota())):
+        return threads
+    most = usable_cpus()
+    if not valid or threads > most:
+        raise ValueError(
+            f"threads = {threads!r} is outside 1 … {most}, the CPUs this process may use "
+            "(affinity and quota); ask for fewer threads"
+        )
+    return threads
+
+
+def _size(nbytes: float) -> str:
+    return f"{nbytes / 2**30:.2f} GiB" if nbytes >= 2**29 else f"{nbytes / 2**20:.1f} MiB"
+
+
+def require_memory(nbytes: int, what: str) -> None:
+    """``MemoryError`` with a remedy if ``nbytes`` for ``what`` exceed the available memory."""
+    free = available_memory()
+    if free is not None and nbytes > 0.9 * free:
+        raise MemoryError(
+            f"{what} needs {_size(nbytes)} of memory, {_size(free)} are available; choose a smaller problem"
+        )
+
+
+def require_disk(folder, nbytes: int, what: str) -> None:
+    """``OSError`` with a remedy if ``folder`` cannot take ``nbytes`` for ``what``.
+
+    A twentieth of the filesystem, at most 1 GiB, is left free for everyone else.
+    """
+    usage = shutil.disk_usage(folder)
+    reserve = min(2**30, usage.total // 20)
+    if nbytes > usage.free - reserve:
+        raise OSError(
+            f"{what} needs {_size(nbytes)} in {folder}, {_size(max(0, usage.free - reserve))} "
+            "can be used; choose a smaller problem or another folder"
+        )

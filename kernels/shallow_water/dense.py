@@ -1,0 +1,124 @@
+"""The same integration as its definition says: dense matrices of harmonics, one plain step after another.
+
+Independent of the fast code but for initial spectra and row lengths: nodes from NumPy, explicit
+harmonics and derivatives, matrix products instead of transforms, its own step.
+"""
+
+import numpy as np
+
+from kernels.runtime.resources import require_memory
+from kernels.shallow_water.problem import RADIUS
+
+
+class Dense:
+    """Harmonics, and their derivatives, at every grid point: complex128 (points, ncoef)."""
+
+    def __init__(self, grid, truncation):
+        T = truncation
+        ncoef = (T + 1) * (T + 2) // 2
+        require_memory(3 * 5 * 16 * grid.points * ncoef, f"dense harmonics of truncation {T} on {grid.name}")
+        nodes, weights = np.polynomial.legendre.leggauss(2 * grid.N)
+        mu, weights = nodes[::-1], weights[::-1]
+        pairs = [(m, n) for m in range(T + 1) for n in range(m, T + 1)]
+        self.m, self.n = np.array(pairs).T
+        value, slope = self._legendre(T, mu)
+        pl = grid.pl
+        row = np.repeat(np.arange(2 * grid.N), pl)
+        angle = 2 * np.pi * (np.arange(grid.points) - grid.starts[row]) / pl[row]
+        wave = np.exp(1j * angle[:, None] * np.arange(T + 1))[:, self.m]
+        wave = wave * (self.m <= (pl[row][:, None] - 1) // 2)
+        self.harmonic = value[row] * wave
+        self.east = 1j * self.m * self.harmonic  # ∂/∂λ
+        self.north = slope[row] * wave  # cos φ ∂/∂φ
+        self.cosine = np.sqrt(1 - mu**2)[row]
+        self.weight = (weights / (2 * pl))[row]
+        self.twice = np.where(self.m == 0, 1.0, 2.0)
+
+    def _legendre(self, T, mu):
+        """``P_n^m`` and ``(1 - μ²) dP/dμ`` at the rows, by the textbook recurrences."""
+        value, slope = np.zeros((2, len(mu), len(self.m)))
+        sectoral = np.ones_like(mu)
+        column = 0
+        for m in range(T + 1):
+            if m:
+                sectoral = sectoral * np.sqrt((2 * m + 1) / (2 * m)) * np.sqrt(1 - mu**2)
+            before, now = np.zeros_like(mu), sectoral
+            for n in range(m, T + 1):
+                here = np.sqrt((n * n - m * m) / (4 * n * n - 1)) if n else 0.0
+                after = np.sqrt(((n + 1) ** 2 - m * m) / (4 * (n + 1) ** 2 - 1))
+                value[:, column] = now
+                slope[:, column] = -n * mu * now + (2 * n + 1) * here * before
+                before, now = now, (mu * now - here * before) / after
+                column += 1
+        return value, slope
+
+    def synthesis(self, spectrum, of="harmonic"):
+        """Grid values of a spectrum, or of its derivative ``east`` or ``north``."""
+        return (getattr(self, of) @ (self.twice * spectrum)).real
+
+    def analysis(self, values):
+        """Spectrum of grid values by quadrature."""
+        return self.harmonic.conj().T @ (self.weight * values)
+
+    def wind(self, vorticity, divergence):
+        """Wind from the spectra of vorticity and divergence."""
+        inverse = np.zeros(len(self.n))
+        inverse[self.n > 0] = -(RADIUS**2) / (self.n * (self.n + 1.0))[self.n > 0]
+        psi, chi = inverse * vorticity, inverse * divergence
+        u = self.synthesis(chi, "east") - self.synthesis(psi, "north")
+        v = self.synthesis(psi, "east") + self.synthesis(chi, "north")
+        return u / (RADIUS * self.cosine), v / (RADIUS * self.cosine)
+
+    def divergence(self, zonal, meridional):
+        """Spectrum of the divergence of a vector field, integrated by parts."""
+        scale = self.weight / (RADIUS * self.cosine)
+        return -(self.east.conj().T @ (scale * zonal) + self.north.conj().T @ (scale * meridional))
+
+    def curl(self, zonal, meridional):
+        """Spectrum of the vertical component of the curl."""
+        return self.divergence(meridional, -zonal)
+
+
+def tendencies(dense, coriolis, spectra):
+    """Curl and divergence of ``A``, divergence of ``φ'V``, kinetic energy, as spectra."""
+    vorticity, phi, divergence = spectra
+    u, v = dense.wind(vorticity, divergence)
+    absolute = dense.synthesis(vorticity) + coriolis
+    height = dense.synthesis(phi)
+    return (
+        dense.curl(absolute * v, -absolute * u),
+        dense.divergence(absolute * v, -absolute * u),
+        dense.divergence(height * u, height * v),
+        dense.analysis(0.5 * (u**2 + v**2)),
+    )
+
+
+def integrate(problem, state):
+    """``ζ, φ', D`` at the end of the integration, complex128 (3, ncoef)."""
+    dense = Dense(state.plan.grid, problem.truncation)
+    L = dense.n * (dense.n + 1.0) / RADIUS**2
+    old, now = state.spectra.copy(), state.spectra.copy()
+    for k in range(problem.steps):
+        curl, div_a, flux, kinetic = tendencies(dense, state.coriolis, now)
+        span = problem.dt if k == 0 else 2 * problem.dt
+        vorticity = old[0] + span * curl
+        # D⁺ - (τ L) φ⁺ = b₁ and φ⁺ + (τ Φ) D⁺ = b₂, solved as pairs
+        tau = span / 2
+        matrix = np.empty((len(L), 2, 2))
+        matrix[:, 0, 0], matrix[:, 0, 1] = 1.0, -tau * L
+        matrix[:, 1, 0], matrix[:, 1, 1] = tau * state.mean, 1.0
+        right = np.stack(
+            [
+                old[2] + span * (div_a + L * (kinetic + state.ground)) + tau * L * old[1],
+                old[1] - span * flux - tau * state.mean * old[2],
+            ],
+            axis=1,
+        )
+        divergence, phi = np.linalg.solve(matrix, right[:, :, None])[:, :, 0].T
+        damping = 1 / (1 + span * problem.coefficient * L ** (problem.order // 2))
+        new = np.stack([damping * vorticity, damping * (phi + state.ground) - state.ground, damping * divergence])
+        if k:
+            bend = 0.5 * problem.asselin * (old - 2 * now + new)
+            now, new = now + problem.williams * bend, new - (1 - problem.williams) * bend
+        old, now = now, new
+    return now

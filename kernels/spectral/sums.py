@@ -1,0 +1,65 @@
+"""The transforms as their definition says: three-term recurrence, plain sums, row by row.
+
+Independent of the fast code except for nodes, weights and row lengths: another recurrence, another
+parity treatment, another Fourier transform, and an extended number range instead of planned seeds.
+"""
+
+import numpy as np
+
+from kernels.spectral.legendre import epsilon
+
+
+def legendre_row(plan, mu, cosine):
+    """``P_n^m`` at one latitude for every coefficient of the plan, float64[ncoef].
+
+    ``μ P_n = ε_{n+1} P_{n+1} + ε_n P_{n-1}`` started from
+    ``P_m^m = sqrt((2m + 1) / 2m) cos φ P_{m-1}^{m-1}``; NumPy's long double supplies the range.
+    """
+    T = plan.truncation
+    m = np.arange(T + 1)
+    step = np.ones(T + 1, dtype=np.longdouble)
+    step[1:] = np.sqrt((2 * m[1:] + 1) / (2 * m[1:]).astype(np.longdouble)) * np.longdouble(cosine)
+    last, now = np.zeros(T + 1, dtype=np.longdouble), np.cumprod(step)
+    found = np.empty(plan.ncoef)
+    columns = np.searchsorted(plan.m, m)
+    for i in range(T + 1):  # degree n = m + i of all wavenumbers at once
+        live = m[: T + 1 - i]
+        found[columns[live] + i] = now[live]
+        n = live + i
+        after = (np.longdouble(mu) * now[live] - epsilon(n, live) * last[live]) / epsilon(n + 1, live)
+        last, now = now[live], after
+    return found
+
+
+def _row(plan, row):
+    """Signed sine and cosine of latitude, number of points and wavenumbers of a row."""
+    north = min(row, 2 * plan.nlat - 1 - row)
+    sign = 1.0 if row < plan.nlat else -1.0
+    n = int(plan.grid.pl[row])
+    return sign * plan._mu[north], plan._cosine[north], n, min(plan.truncation, (n - 1) // 2) + 1
+
+
+def row_values(plan, spectrum, row):
+    """Grid values of one row of one field."""
+    mu, cosine, n, count = _row(plan, row)
+    product = spectrum * legendre_row(plan, mu, cosine)
+    fourier = np.add.reduceat(product, np.searchsorted(plan.m, np.arange(plan.truncation + 1)))[:count]
+    return n * np.fft.irfft(np.pad(fourier, (0, n // 2 + 1 - count)), n)
+
+
+def synthesise(plan, spectra):
+    """Inverse transform of ``spectra[fields, ncoef]``."""
+    rows = [[row_values(plan, s, row) for row in range(2 * plan.nlat)] for s in spectra]
+    return np.array([np.concatenate(field) for field in rows])
+
+
+def analyse(plan, values):
+    """Direct transform of ``values[fields, points]``."""
+    out = np.zeros((len(values), plan.ncoef), dtype=np.complex128)
+    for row, start in enumerate(plan.grid.starts):
+        mu, cosine, n, count = _row(plan, row)
+        weighted = legendre_row(plan, mu, cosine) * (plan.grid.weights[row] / 2)
+        fourier = np.fft.rfft(values[:, start : start + n], axis=1) / n
+        fourier = np.pad(fourier[:, :count], ((0, 0), (0, plan.truncation + 1 - count)))
+        out += fourier[:, plan.m] * weighted
+    return out

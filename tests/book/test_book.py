@@ -1,0 +1,155 @@
+"""The book fails when a kernel is broken and heals when it is mended, without cleaning."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+BOOK = ROOT / "book"
+
+_spec = importlib.util.spec_from_file_location("house", BOOK / "_ext" / "house.py")
+house = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(house)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Sources as the digest sees them."""
+    for name in ("kernels/a.py", "companion/b.py", "data/c.csv", "requirements.lock", "notebooks/n.ipynb"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["kernels/a.py", "companion/b.py", "data/c.csv", "requirements.lock"])
+def test_digest_follows_every_source_and_comes_back(tree, name):
+    before = house.digest(tree)
+    content = (tree / name).read_bytes()
+    (tree / name).write_bytes(content + b"#")
+    assert house.digest(tree) != before
+    (tree / name).write_bytes(content)
+    assert house.digest(tree) == before
+
+
+def test_digest_sees_new_and_renamed_files(tree):
+    before = house.digest(tree)
+    (tree / "kernels" / "new.py").write_text("")
+    new = house.digest(tree)
+    (tree / "kernels" / "new.py").rename(tree / "kernels" / "newer.py")
+    assert len({before, new, house.digest(tree)}) == 3
+
+
+def test_digest_ignores_what_running_leaves_behind(tree):
+    before = house.digest(tree)
+    (tree / "kernels" / "__pycache__").mkdir()
+    (tree / "kernels" / "__pycache__" / "a.pyc").write_text("x")
+    assert house.digest(tree) == before
+
+
+@pytest.fixture(scope="module")
+def small_book(tmp_path_factory):
+    """A book of one notebook under this book's configuration and extension."""
+    root = tmp_path_factory.mktemp("small")
+    for folder in ("_ext", "_static"):
+        shutil.copytree(BOOK / folder, root / "book" / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("_config.yml", "references.bib", "execution.md"):
+        shutil.copy(BOOK / name, root / "book" / name)
+    (root / "kernels").mkdir()
+    (root / "kernels" / "__init__.py").write_text("def answer():\n    return 6 * 7\n")
+    (root / "notebooks").mkdir()
+    cells = [
+        nbformat.v4.new_markdown_cell("# One"),
+        nbformat.v4.new_code_cell("import kernels\nassert kernels.answer() == 42\nkernels.answer()"),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "one.ipynb")
+    (root / "book" / "index.md").write_text("# Index\n\nA page.\n")
+    toc = {
+        "format": "jb-book",
+        "root": "book/index",
+        "chapters": [{"file": "notebooks/one"}, {"file": "book/execution"}],
+    }
+    (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
+    return root
+
+
+def _build(root):
+    recipe = re.search(r"^book:.*\n\t\$\(BIN\)/(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
+    program, *arguments = recipe.split()
+    command = [str(Path(sys.executable).with_name(program)), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_broken_kernel_breaks_the_book_until_it_is_mended(small_book):
+    kernel = small_book / "kernels" / "__init__.py"
+    good = kernel.read_text()
+
+    status, said = _build(small_book)
+    assert status == 0, said
+    assert "Executed notebook" in said
+
+    status, said = _build(small_book)
+    assert status == 0, said
+    assert "Executed notebook" not in said, "an unchanged book is not executed again"
+
+    kernel.write_text(good.replace("6 * 7", "6 * 9"))
+    for _ in range(2):
+        status, said = _build(small_book)
+        assert status != 0, "a cached notebook hid a broken kernel"
+        assert "AssertionError" in said
+
+    kernel.write_text(good)
+    status, said = _build(small_book)
+    assert status == 0, said
+
+
+def test_a_warning_is_repeated_by_the_next_build(small_book):
+    page = small_book / "book" / "index.md"
+    good = page.read_text()
+    page.write_text(good + "\n[nowhere](nothing.md)\n")
+    for _ in range(2):
+        status, said = _build(small_book)
+        assert status != 0, said
+        assert "nothing.md" in said
+    page.write_text(good)
+    status, said = _build(small_book)
+    assert status == 0, said
+
+
+def test_every_page_is_in_the_contents_and_exists():
+    contents = yaml.safe_load((BOOK / "_toc.yml").read_text())
+    entries = [entry for part in contents["parts"] for entry in part["chapters"]]
+    named = {contents["root"], *(entry["file"] for entry in entries if "file" in entry)}
+    assert {"glob": "notebooks/*"} in entries
+    assert named == {f"book/{path.stem}" for path in BOOK.glob("*.md")}
+
+
+def test_every_citation_has_an_entry():
+    entries = set(re.findall(r"^@\w+\{([^,]+),", (BOOK / "references.bib").read_text(), re.MULTILINE))
+    texts = [path.read_text() for path in BOOK.glob("*.md")]
+    texts += [path.read_text() for path in (ROOT / "notebooks").glob("*.ipynb")]
+    cited = {
+        key.strip()
+        for text in texts
+        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", text)
+        for key in keys.split(",")
+    }
+    assert cited and cited <= entries
+
+
+def test_configuration_switches_services_off():
+    configuration = yaml.safe_load((BOOK / "_config.yml").read_text())
+    launch = configuration["launch_buttons"]
+    assert not launch["binderhub_url"] and not launch["colab_url"] and not launch["thebe"]
+    assert "://" not in (BOOK / "_config.yml").read_text()
+    assert configuration["execute"]["raise_on_error"]

@@ -1,0 +1,400 @@
+"""The harness, on toy kernels and a toy clock: no assertion depends on how fast anything is."""
+
+import gc
+import io
+import itertools
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import psutil
+import pytest
+
+from companion import bench
+from companion.bench import Case, UnverifiedError, interleave, measure, sampling
+from companion.host import machine
+from kernels.contract import Check, Work
+
+
+class Clock:
+    """A clock in nanoseconds that moves only when told to."""
+
+    def __init__(self):
+        self.now = 0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The sampling clock, replaced; its grain is declared as one nanosecond."""
+    clock = Clock()
+    monkeypatch.setattr(sampling, "_clock", clock)
+    monkeypatch.setattr(sampling, "clock_grain", lambda reads=0: 1e-9)
+    return clock
+
+
+def timed_kernel(clock, make_toy, costs):
+    """A toy kernel whose n-th call lasts ``costs(n) * repeats`` nanoseconds on ``clock``."""
+    kernel = make_toy()
+    plain_run = kernel.run
+
+    def run(problem, state, threads=1, repeats=1):
+        result = plain_run(problem, state, threads, 1)
+        kernel.repeats[-1] = repeats
+        clock.now += int(costs(kernel.calls)) * repeats
+        return result
+
+    kernel.run = run
+    return kernel
+
+
+def test_every_part_of_a_measurement(toy_cases):
+    measured = measure(toy_cases, rounds=7, progress=False)
+    assert [m.label for m in measured] == ["ten", "thousand", "ten again"]
+    first = measured[0]
+    assert first.kernel == "toy"
+    assert first.problem == {"n": 10}
+    assert first.parameters == {"n": 10, "kind": "small"}
+    assert len(first.samples) == 7
+    assert min(first.samples) > 0
+    assert first.minimum <= first.interval[0] <= first.median <= first.interval[1]
+    assert first.work == {"flops": 10, "bytes_read": 80, "bytes_written": 0, "parts": {"sum": 10}}
+    assert first.flop_rate == 10 / first.minimum
+    assert first.bandwidth == 80 / first.minimum
+    assert first.checks_before[0]["ok"] is first.checks_after[0]["ok"] is True
+    assert first.compile_s > 0 and first.setup_s >= 0 and first.batch == 0
+    assert "ten" in str(first)
+
+
+def test_equal_kernel_and_problem_share_one_state(toy, toy_cases):
+    measure(toy_cases, rounds=1, progress=False)
+    assert toy.setups == 2
+
+
+def test_problems_that_cannot_be_hashed_are_accepted(toy):
+    problem = SimpleNamespace(n=5)
+    assert measure([Case("five", toy, problem)], rounds=1, progress=False)[0].samples
+
+
+def test_the_first_call_is_timed_apart_and_never_calibrates(clock, make_toy):
+    # 5 s for the call that compiles, 1 µs for each repeat afterwards.
+    kernel = timed_kernel(clock, make_toy, lambda call: 5_000_000_000 if call == 1 else 1_000)
+    found = measure([Case("one", kernel, kernel.Problem())], rounds=6, progress=False)[0]
+    assert found.compile_s == pytest.approx(5.0)
+    assert found.samples == [pytest.approx(1e-6)] * 6
+    assert found.repeats * 1e-6 >= 0.010
+    assert kernel.repeats[:2] == [1, 1]
+
+
+def test_a_coarse_clock_asks_for_longer_samples(clock, make_toy, monkeypatch):
+    monkeypatch.setattr(sampling, "clock_grain", lambda reads=0: 1e-3)
+    kernel = timed_kernel(clock, make_toy, lambda call: 1_000_000)
+    found = measure([Case("one", kernel, kernel.Problem())], rounds=1, progress=False)[0]
+    assert found.repeats * 1e-3 >= 1.0
+
+
+@pytest.mark.parametrize("interrupted", [[1], [2], [1, 2], [3, 5]])
+def test_an_interrupted_call_does_not_end_the_calibration(clock, interrupted):
+    # 50 µs for starting a team and 10 µs a repeat; some calls are interrupted for 30 ms.
+    calls = itertools.count(1)
+
+    def call(repeats):
+        clock.now += 50_000 + 10_000 * repeats + 30_000_000 * (next(calls) in interrupted)
+
+    repeats, seconds = sampling.calibrate(call, 0.010, "team")
+    assert repeats * 10e-6 + 50e-6 == pytest.approx(seconds)  # no interruption is in the answer
+    assert seconds >= 0.010
+
+
+def test_a_call_long_beyond_doubt_is_not_repeated(clock):
+    asked = []
+
+    def call(repeats):
+        asked.append(repeats)
+        clock.now += 300_000_000
+
+    assert sampling.calibrate(call, 0.010, "long") == (1, pytest.approx(0.3))
+    assert asked == [1]
+
+
+def test_the_grain_of_a_clock_is_its_step(monkeypatch):
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(sampling, "_clock", lambda: next(ticks) // 10 * 700)
+    assert sampling.clock_grain() == pytest.approx(700e-9)
+    monkeypatch.setattr(sampling, "_clock", lambda: 42)  # a clock that stands
+    assert sampling.clock_grain() == pytest.approx(1e-3)
+
+
+def test_a_kernel_that_ignores_repeats_is_refused(clock, make_toy):
+    kernel = make_toy()
+    plain_run = kernel.run
+
+    def run(problem, state, threads=1, repeats=1):
+        clock.now += 1_000
+        return plain_run(problem, state)
+
+    kernel.run = run
+    with pytest.raises(RuntimeError, match="ignores repeats"):
+        measure([Case("one", kernel, kernel.Problem())], rounds=1, progress=False)
+
+
+@pytest.mark.parametrize(("wrong_from", "when"), [(1, "before"), (4, "after")])
+def test_an_unverified_result_is_never_reported(make_toy, wrong_from, when):
+    kernel = make_toy(wrong_from)
+    with pytest.raises(UnverifiedError, match=f"one: {when} timing, sum.*FAILED"):
+        measure([Case("one", kernel, kernel.Problem())], rounds=8, progress=False)
+
+
+def test_a_kernel_that_verifies_nothing_is_refused(toy):
+    toy.verify = lambda problem, result: []
+    with pytest.raises(UnverifiedError, match="no check"):
+        measure([Case("one", toy, toy.Problem())], rounds=1, progress=False)
+
+
+def test_nan_fails_verification(toy):
+    toy.verify = lambda problem, result: [Check.near("sum", float("nan"), 0.0, 1.0)]
+    with pytest.raises(UnverifiedError):
+        measure([Case("one", toy, toy.Problem())], rounds=1, progress=False)
+
+
+def test_drift_is_flagged(clock, make_toy):
+    kernel = timed_kernel(clock, make_toy, lambda call: 20_000_000 + 1_000_000 * call)
+    found = measure([Case("one", kernel, kernel.Problem())], rounds=11, progress=False)[0]
+    assert "drift" in found.flags
+    steady = timed_kernel(clock, make_toy, lambda call: 20_000_000)
+    assert "drift" not in measure([Case("one", steady, steady.Problem())], rounds=11, progress=False)[0].flags
+
+
+def test_a_rate_above_the_peak_is_flagged(toy):
+    case = [Case("one", toy, toy.Problem())]
+    assert "flop/s" in measure(case, rounds=1, progress=False, peak={"flops": 1.0})[0].flags["rate over peak"]
+    assert "byte/s" in measure(case, rounds=1, progress=False, peak={"bytes": 1.0})[0].flags["rate over peak"]
+    assert "rate over peak" not in measure(case, rounds=1, progress=False)[0].flags
+
+
+def test_work_that_no_cpu_can_do_is_flagged_without_being_told(toy, monkeypatch):
+    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
+    toy.work = lambda problem: Work(flops=10**18)
+    assert "rate over peak" in measure([Case("one", toy, toy.Problem())], rounds=1, progress=False)[0].flags
+
+
+class FakeProcess:
+    """psutil.Process with its own CPU time and affinity given."""
+
+    own = 0.0
+
+    def cpu_affinity(self):
+        return [0, 1]
+
+    def cpu_times(self):
+        return SimpleNamespace(user=self.own, system=0.0, children_user=0.0, children_system=0.0)
+
+
+@pytest.mark.parametrize(("other", "threads", "flagged"), [(0.1, 2, False), (1.0, 1, False), (1.0, 2, True)])
+def test_load_of_others_is_flagged_above_the_usable_cpus(monkeypatch, other, threads, flagged):
+    row = psutil.cpu_times(percpu=True)[0]
+    idle, seconds = iter(range(0, 100, 7)), iter([0.0, 10.0, 10.0, 10.0])
+    busy = iter([0.0, 10.0 * (other + 1), 10.0 * (other + 1)] * 2)
+
+    def cpu_times(percpu):
+        values = dict.fromkeys(row._fields, 0.0) | {"user": next(busy) / 2, "idle": next(idle)}
+        return [row._replace(**values)] * 2 + [row._replace(user=1e6)]  # a third CPU that is not ours
+
+    monkeypatch.setattr(sampling.psutil, "Process", FakeProcess)
+    monkeypatch.setattr(sampling.psutil, "cpu_times", cpu_times)
+    monkeypatch.setattr(sampling.time, "perf_counter", lambda: next(seconds))
+    monkeypatch.setattr(FakeProcess, "own", 0.0)
+    load = sampling.OtherLoad()
+    FakeProcess.own = 10.0
+    assert load.value() == pytest.approx(other)
+    assert (load.excess(threads) is not None) == flagged
+
+
+def test_too_short_a_time_says_nothing_about_load(monkeypatch):
+    monkeypatch.setattr(sampling.time, "perf_counter", lambda: 1.0)
+    load = sampling.OtherLoad()
+    assert load.value() is None
+    assert load.excess(10**6) is None
+
+
+def test_a_spent_budget_cuts_rounds_but_one_always_runs(toy_cases):
+    for found in measure(toy_cases, rounds=9, budget=1e-9, progress=False):
+        assert len(found.samples) == 1
+        assert "1 of 9 rounds" in found.flags["budget"]
+        assert found.checks_after
+
+
+def test_a_generous_budget_cuts_nothing(toy_cases):
+    measured = measure(toy_cases, rounds=2, budget=1e6, progress=False)
+    assert [len(found.samples) for found in measured] == [2, 2, 2]
+    assert all("budget" not in found.flags for found in measured)
+
+
+def test_rounds_visit_every_case_in_seeded_order(make_toy):
+    def visits(seed):
+        seen = []
+        kernels = {name: make_toy() for name in "abcdef"}
+        cases = [
+            Case(name, kernel, kernel.Problem(), observe=lambda _, name=name: seen.append(name) or {})
+            for name, kernel in kernels.items()
+        ]
+        measure(cases, rounds=4, seed=seed, progress=False)
+        return [tuple(seen[start : start + 6]) for start in range(0, 24, 6)]
+
+    first = visits(1)
+    assert all(sorted(order) == list("abcdef") for order in first)
+    assert len(set(first)) > 1
+    assert first == visits(1)
+    assert first != visits(2)
+
+
+def test_observations_are_kept_per_sample(toy):
+    case = Case("one", toy, toy.Problem(4), observe=lambda result: {"sum": result})
+    assert measure([case], rounds=3, progress=False)[0].observed == {"sum": [6.0, 6.0, 6.0]}
+
+
+def test_states_that_do_not_fit_together_are_measured_in_batches(make_toy, monkeypatch):
+    kernel, alive, most = make_toy(), [], []
+    kernel.footprint = lambda problem: problem.n
+    plain_setup = kernel.setup
+
+    class State(np.ndarray):
+        def __del__(self):
+            if self.base is not None and self.size in alive:
+                alive.remove(self.size)
+
+    def setup(problem, seed=0):
+        alive.append(problem.n)
+        most.append(sum(alive))
+        return plain_setup(problem).view(State)
+
+    kernel.setup = setup
+    monkeypatch.setattr(machine, "available_memory", lambda: 1000)
+    cases = [Case(str(n), kernel, kernel.Problem(n)) for n in (300, 200, 100, 390, 380)]
+    found = measure(cases, rounds=1, progress=False)
+    assert [m.label for m in found] == ["300", "200", "100", "390", "380"]
+    assert [m.batch for m in found] == [0, 1, 1, 2, 3]
+    assert max(most) <= 400
+
+
+def test_a_kernel_that_finds_no_room_beside_others_gets_its_own_batch(make_toy):
+    kernel, held = make_toy(), []
+    plain_setup = kernel.setup
+
+    def setup(problem, seed=0):
+        if held and problem.n == 20:
+            held.clear()
+            raise MemoryError("no room")
+        held.append(problem.n)
+        return plain_setup(problem)
+
+    kernel.setup = setup
+    found = measure([Case(str(n), kernel, kernel.Problem(n)) for n in (10, 20)], rounds=1, progress=False)
+    assert [m.batch for m in found] == [0, 1]
+
+
+def test_a_state_that_never_fits_is_an_error(make_toy):
+    kernel = make_toy()
+
+    def setup(problem, seed=0):
+        raise MemoryError("the array needs 9 TiB")
+
+    kernel.setup = setup
+    with pytest.raises(MemoryError, match="9 TiB"):
+        measure([Case("one", kernel, kernel.Problem())], progress=False)
+
+
+def test_bad_requests(toy, toy_cases):
+    with pytest.raises(ValueError, match="nothing to measure"):
+        measure([])
+    with pytest.raises(ValueError, match="rounds = 0"):
+        measure(toy_cases, rounds=0)
+    with pytest.raises(ValueError, match="rounds = True"):
+        measure(toy_cases, rounds=True)
+    with pytest.raises(ValueError, match="'ten' names more than one case"):
+        measure([toy_cases[0], toy_cases[0]])
+    with pytest.raises(TypeError, match="no setup"):
+        measure([Case("one", object(), None)])
+
+
+@pytest.mark.parametrize("threads", [0, -1, 10**6, 1.0, True])
+def test_threads_beyond_the_usable_cpus_are_refused(toy, threads):
+    with pytest.raises(ValueError, match="threads = "):
+        measure([Case("one", toy, toy.Problem(), threads)])
+    assert toy.calls == 0
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, UnverifiedError])
+def test_collection_is_switched_on_again(toy, stop):
+    def observe(result):
+        raise stop
+
+    with pytest.raises(stop):
+        measure([Case("one", toy, toy.Problem(), observe=observe)], progress=False)
+    assert gc.isenabled()
+
+
+def test_interleave_asks_for_repeats_where_they_are_declared(clock):
+    asked = []
+
+    def declares(repeats):
+        asked.append(repeats)
+        clock.now += 1_000 * repeats
+
+    def single():
+        clock.now += 3_000
+
+    found = interleave({"a": declares, "b": single}, rounds=5, progress=False)
+    np.testing.assert_allclose(found["a"], 1e-6)
+    np.testing.assert_allclose(found["b"], 3e-6)
+    assert found["a"].shape == found["b"].shape == (5,)
+    assert asked[0] == 1 and asked[-1] >= 10_000
+    assert bench.ratio(found["a"], found["b"]).minima == pytest.approx(3.0)
+
+
+def test_interleave_keeps_to_its_budget():
+    found = interleave({"a": lambda: sum(range(50))}, rounds=50, budget=1e-9, progress=False)
+    assert len(found["a"]) == 1
+
+
+def test_interleave_refuses_nothing():
+    with pytest.raises(ValueError, match="nothing to measure"):
+        interleave({})
+    with pytest.raises(ValueError, match="rounds"):
+        interleave({"a": print}, rounds=0)
+
+
+class Stream(io.StringIO):
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_shows_on_a_terminal_only(toy_cases, monkeypatch, terminal):
+    stream = Stream(terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    assert sampling.watched() is terminal
+    if not terminal:
+        measure(toy_cases, rounds=1)
+        assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("takes_input", [True, False])
+def test_an_executed_notebook_stores_no_progress(monkeypatch, takes_input):
+    shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=takes_input))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert sampling.watched() is takes_input
+
+
+def test_plain_turns_everything_into_json_types(toy):
+    value = {"p": toy.Problem(3), "a": np.arange(2), "s": np.float64(1.5), "t": (1, None), "f": frozenset("ab"), 1: len}
+    found = bench.plain(value)
+    assert found["p"] == {"n": 3} and found["a"] == [0, 1] and found["s"] == 1.5
+    assert found["t"] == [1, None] and found["f"] == ["a", "b"] and isinstance(found["1"], str)

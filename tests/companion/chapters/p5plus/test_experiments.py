@@ -1,0 +1,104 @@
+"""The Power5+ experiments: what is measured, and the outputs computed from given times."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from companion import experiments
+from companion.chapters.p5plus import experiments as p5plus
+from companion.host import machine
+from companion.host.doctor import Finding
+
+
+def measurement(minimum, **parameters):
+    return SimpleNamespace(minimum=minimum, parameters=parameters)
+
+
+def loops(times):
+    """Measurements of every loop with the same times by kind."""
+    return [measurement(seconds, loop=loop, kind=kind) for loop in p5plus.LOOPS for kind, seconds in times.items()]
+
+
+def test_thread_counts():
+    assert [p5plus._thread_counts(n) for n in (1, 2, 3, 8)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8]]
+
+
+def test_the_model_with_smt_is_the_documents_arithmetic():
+    # S = 2 T1/T2 and f = T(n)/T(2n) of made-up times; the product rule is the report's.
+    found = p5plus._model_outputs(
+        loops(
+            {
+                "one thread": 1.0,
+                "SMT": 2 / 1.35,
+                "two streams (bound)": 1.0,
+                "shared work": 1.8,
+                "shared work, twice the threads": 1.0,
+            }
+        )
+    )
+    assert found["S"]["value"] == [pytest.approx(1.35)] * 5
+    assert found["f"]["value"] == [pytest.approx(1.8)] * 5
+    assert found["speedup"]["value"] == [pytest.approx(1.35 * 1.8 / 2)] * 5
+    assert found["S_bound"]["value"] == [pytest.approx(2.0)] * 5
+    assert found["speedup_bound"]["value"] == [pytest.approx(1.8)] * 5
+
+
+def test_without_smt_or_a_second_core_nothing_is_invented():
+    found = p5plus._model_outputs(loops({"one thread": 1.0, "two streams (bound)": 1.25, "shared work": 1.0}))
+    assert found["S"]["value"] == found["f"]["value"] == found["speedup"]["value"] == [None] * 5
+    assert found["speedup_bound"]["value"] == [None] * 5
+    assert found["S_bound"]["value"] == [pytest.approx(1.6)] * 5
+
+
+@pytest.mark.parametrize("smt", [True, False])
+def test_smt_is_measured_only_where_cores_have_two_threads(monkeypatch, smt):
+    monkeypatch.setattr(p5plus.doctor, "smt", lambda: Finding("SMT", smt, ""))
+    monkeypatch.setattr(experiments.machine, "usable_cpus", lambda: 2)
+    kinds = {case.parameters["kind"] for case in p5plus._smt("quick", 1)}
+    assert kinds == {"one thread", "two streams (bound)"} | ({"SMT"} if smt else set())
+    for case in p5plus._smt("quick", 1):
+        assert (case.problem.threads_per_core == 2) == (case.parameters["kind"] == "SMT")
+        assert (case.problem.streams == 2) == ("bound)" in case.parameters["kind"])
+
+
+@pytest.mark.parametrize(("siblings", "cores"), [([[0, 2], [1, 3]], 2), ([[0, 1], [2, 3]], 1), (None, 2)])
+def test_cores_count_what_this_process_may_use(monkeypatch, siblings, cores):
+    monkeypatch.setattr(machine, "affinity_cpus", lambda: [0, 1])
+    monkeypatch.setattr(machine, "smt_siblings", lambda: siblings)
+    assert p5plus._cores() == cores
+
+
+def test_latency_outputs_find_the_plateaus_of_a_made_up_curve():
+    sizes = [2**power for power in range(12, 25)]
+    steps = [1e-6 if size <= 2**15 else 4e-6 if size <= 2**19 else 80e-6 for size in sizes]
+    curve = [
+        measurement(seconds, nbytes=size, pattern="random", loads=1000)
+        for size, seconds in zip(sizes, steps, strict=True)
+    ]
+    walk = [measurement(1.0, nbytes=size, pattern="stride", loads=1000) for size in sizes]
+    found = p5plus._latency_outputs(curve + walk)
+    assert found["plateau_ns"]["value"] == [pytest.approx(1.0), pytest.approx(4.0), pytest.approx(80.0)]
+    assert 2**15 <= found["plateau_capacity"]["value"][0] <= 2**16
+    assert found["plateau_capacity"]["value"][-1] is None
+    assert found["reported_capacity"]["value"] == [
+        cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"
+    ]
+
+
+def test_sizes_read_well():
+    texts = [p5plus._size(n) for n in (4096, 2**20, 3 * 2**19, 2**29)]
+    assert texts == ["4 KiB", "1 MiB", "1536 KiB", "512 MiB"]
+
+
+def test_the_smt_experiment_runs_and_verifies():
+    data = experiments.run("p5plus-smt", rounds=2, budget=5.0, progress=False)
+    assert list(data.loop_name.values) == list(p5plus.LOOPS)
+    assert (data.S_bound > 0).all()
+    assert set(data.kind.values) >= {"one thread", "two streams (bound)"}
+    assert (data.seconds > 0).all()
+
+
+def test_the_stream_experiment_runs_and_verifies():
+    data = experiments.run("p5plus-stream", rounds=1, budget=5.0, progress=False)
+    assert data.sizes["case"] == 8
+    assert set(data.stores.values) == {"plain", "non-temporal"}

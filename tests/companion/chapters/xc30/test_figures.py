@@ -1,0 +1,313 @@
+"""The figures of chapter 5 draw what the tables and records say."""
+
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+from drawing import offered
+
+from companion import tables
+from companion.chapters.xc30 import figures
+
+
+def table(name):
+    return tables.load("xc30", name)
+
+
+def test_systems_are_drawn_as_ratios_of_printed_cells():
+    frame = offered(figures.systems(table("machines"))).set_index("fact")["ratio"]
+    cells = tables.printed("xc30", "machines").set_index("fact")
+    for fact, name in (("cores", "cores"), ("peak", "peak"), ("clock", "clock")):
+        assert frame[name] == pytest.approx(float(cells.loc[fact, "cray"]) / float(cells.loc[fact, "ibm"]))
+    assert frame["peak of a core"] == pytest.approx(frame["peak"] / frame["cores"])
+
+
+def test_share_of_peak_scales_the_system_to_the_nodes_used():
+    frame = offered(figures.share_of_peak(table("runs"), table("machines"), table("forecast")))
+    share = 100 * frame["rate [TFLOPS]"] / frame["peak [TFLOPS]"]
+    np.testing.assert_allclose(share, frame["printed share [%]"], atol=0.05)
+
+
+def test_resolutions_name_seven_pairs():
+    shown = figures.resolutions(table("resolutions"))
+    assert len(re.findall(r"(?:linear|quadratic|cubic) \d+ on \d+ points", shown.alt)) == 7
+
+
+def test_overlap_states_the_gain_of_each_resolution():
+    times = table("legendre_overlap")["time"]
+    gain = 100 * (1 - times.sel(version="new") / times.sel(version="original"))
+    alt = figures.overlap(table("legendre_overlap")).alt
+    for resolution in times["resolution"].values:
+        assert f"{resolution} by {float(gain.sel(resolution=resolution)):.0f} %" in alt
+
+
+def test_small_files_draw_every_suite():
+    shown = figures.small_files(table("io_to_remove"))
+    assert all(suite in shown.alt for suite in tables.text("xc30", "io_to_remove")["suite"])
+
+
+@pytest.mark.parametrize(
+    "text, expected", [("2011-06", 2011 + 5.5 / 12), ("2015", 2015.5), ("10-19", 2014 + (9 + 18 / 30.5) / 12)]
+)
+def test_dates_become_years(text, expected):
+    assert figures._when(text, 2014) == pytest.approx(expected)
+
+
+def test_timeline_is_in_order_and_says_which_year_is_assumed():
+    shown = figures.timeline(table("timeline"), 2014)
+    assert "no printed year" in shown.alt
+    assert shown.alt.index("Power7 in service") < shown.alt.index("Power7 out of service")
+
+
+# --- figures of run records, from records made up here ---------------------------------------------
+
+
+def record(**variables) -> xr.Dataset:
+    """A record that holds these outputs: ``name=(dims, values)`` or a scalar."""
+    return xr.Dataset(variables, attrs={"machine": "a machine", "preset": "quick", "date": "2026-01-02T03:04:05Z"})
+
+
+def test_transforms_stand_beside_the_printed_shares():
+    along = "transform"
+    shown = figures.transforms(
+        record(
+            transform_truncation=(along, [159, 319]),
+            transform_fields=(along, [8, 8]),
+            transform_threads=(along, [1, 1]),
+            transform_rate=(along, [40.0, 50.0]),
+            transform_share=(along, [40.0, 50.0]),
+            fourier_share=(along, [17.0, 10.0]),
+            peak_threads=("team", [1]),
+            peak_rate=("team", [100.0]),
+        ),
+        table("runs"),
+        1279,
+    )
+    assert list(offered(shown)["transform_share"]) == [40.0, 50.0]
+    for share in table("runs")["peak_percent"].values:
+        assert f"{share:g} %" in shown.alt
+
+
+def test_measured_and_modelled_costs_never_share_a_column():
+    shown = figures.costs(
+        record(
+            measured_resolution=("resolution_measured", ["TL1279", "TC1279"]),
+            measured_label=("resolution_measured", ["TL159 on N80", "TC159 on N160"]),
+            measured_step=("resolution_measured", [0.1, 0.2]),
+            model_resolution=("resolution_model", ["TL1279", "TL2047", "TC1279"]),
+            model_step=("resolution_model", [3.0, 9.0, 7.0]),
+            model_from="TC159 on N160",
+        )
+    )
+    frame = offered(shown)
+    assert frame["measured_step"].notna().sum() == 2 and list(frame["model_step"]) == [3.0, 9.0, 7.0]
+    assert "least TL159 on N80 (0.1 s), most TC159 on N160 (0.2 s)" in shown.alt
+    assert "Nothing in the lower panel is measured" in shown.alt
+
+
+def test_of_several_records_the_last_is_drawn():
+    def one(seconds):
+        return record(
+            measured_resolution=("resolution_measured", ["TL1279"]),
+            measured_label=("resolution_measured", ["TL1279 on N640"]),
+            measured_step=("resolution_measured", [seconds]),
+            model_resolution=("resolution_model", ["TL1279"]),
+            model_step=("resolution_model", [seconds]),
+            model_from="TL1279 on N640",
+        )
+
+    both = xr.concat([one(1.0), one(2.0)], dim="record", combine_attrs="override")
+    dates = ["2026-01-02T03:04:05Z", "2027-08-09T03:04:05Z"]
+    shown = figures.costs(both.assign_coords(date=("case", dates)))
+    assert list(offered(shown)["measured_step"]) == [2.0]
+    assert "2027-08-09" in shown.html and "2026-01-02" not in shown.html
+
+
+def test_sections_name_the_longest():
+    shown = figures.sections(
+        record(
+            run_label=("run", ["one", "two"]),
+            section_name=("section", ["a", "b"]),
+            section_seconds=(("run", "section"), [[3.0, 1.0], [1.0, 2.0]]),
+        )
+    )
+    assert "one: a 75 %, b 25 %; two: a 33 %, b 67 %" in shown.alt
+
+
+def test_aliasing_draws_both_maps_and_states_how_far_they_differ():
+    latitude, longitude = np.linspace(75, 25, 6), np.arange(0.0, 360.0, 30.0)
+    base = np.ones((6, 12))
+    shown = figures.aliasing(
+        record(
+            matching=("matching_grid", ["linear", "quadratic", "cubic"]),
+            matching_name=("matching_grid", ["F32", "F48", "F64"]),
+            latitude=("row", latitude),
+            longitude=("column", longitude),
+            forecast_hours=("case", [144.0]),
+            degree=("wave", np.arange(4)),
+            vorticity=(("matching_grid", "row", "column"), 1e-5 * np.stack([1.5 * base, base, base])),
+            product_error=(("matching_grid", "wave"), [[0, 1e-3, 1e-2, 1e-1], [0, 1e-16, 1e-16, 1e-16], [0, 0, 0, 0]]),
+        )
+    )
+    assert "differ by 50 % RMS, quadratic and cubic grid by 0 %" in shown.alt
+    assert "6 days" in shown.alt and "1e-01 on the linear grid and 1e-16 on the quadratic grid" in shown.alt
+    frame = offered(shown)
+    assert len(frame) == 72 and (frame["linear [1e-5/s]"] == 1.5).all()
+
+
+def test_routines_stand_beside_the_profile_of_2006():
+    profile = tables.load("p5plus", "drhook")
+    shown = figures.routines(
+        record(
+            routine_name=("name", ["CLOUDSC", "VERINT"]),
+            mflops_vector=("name", [8e3, 3e4]),
+            mflops_scalar=("name", [4e3, 6e3]),
+            share_of_peak=("name", [8.0, 30.0]),
+            divides=("name", [6.0, 0.0]),
+            peak_mflops=1e5,
+        ),
+        profile,
+    )
+    frame = offered(shown).set_index("routine_name")
+    for routine in frame.index:
+        assert frame.loc[routine, "document_mflops"] == float(profile["mflops"].sel(routine=routine))
+    assert "most in VERINT (5.0 times) and least in CLOUDSC (2.0 times)" in shown.alt
+
+
+def test_nproma_names_the_fastest_block():
+    shown = figures.nproma(
+        record(
+            nproma_length=("length", [1, 8, 64]),
+            blocked_name=("blocked", ["CUADJTQ"]),
+            nproma_mflops=(("blocked", "length"), [[1.0, 9.0, 8.0]]),
+        )
+    )
+    assert "Fastest: CUADJTQ at 8; slowest: CUADJTQ at 1 with 11 % of that" in shown.alt
+
+
+def test_scores_are_drawn_on_the_scale_of_their_difference():
+    shown = figures.scores(
+        record(
+            lead=("lead_time", [24.0, 48.0]),
+            error_strict=("lead_time", [9.0, 12.0]),
+            error_fast=("lead_time", [9.0, 12.0]),
+            difference=("lead_time", [1e-14, -2e-14]),
+            difference_low=("lead_time", [0.0, -4e-14]),
+            difference_high=("lead_time", [2e-14, 0.0]),
+        )
+    )
+    assert "at most 4e-14 m from zero" in shown.alt and "10⁻¹⁴ m" in shown.html
+
+
+def test_equal_builds_can_be_drawn():
+    zero = ("lead_time", [0.0, 0.0])
+    assert figures.scores(
+        record(
+            lead=("lead_time", [24.0, 48.0]),
+            error_strict=("lead_time", [9.0, 12.0]),
+            error_fast=("lead_time", [9.0, 12.0]),
+            difference=zero,
+            difference_low=zero,
+            difference_high=zero,
+        )
+    ).html
+
+
+def test_storm_states_the_ratio_of_medians():
+    made = record(
+        variant_name=("variant", ["with small files", "without"]),
+        step_seconds=(("variant", "step"), [[4e-3, 6e-3, 9e-3], [1e-3, 2e-3, 3e-3]]),
+        calls_per_step=("variant", [100.0, 4.0]),
+        system_per_step=("variant", [2e-3, 1e-3]),
+        user_per_step=("variant", [1e-3, np.nan]),
+    )
+    assert "3 times as long" in figures.storm(made).alt
+    rows = figures.storm_table(made)
+    assert list(rows["median time"]) == [6.0, 2.0] and list(rows["system calls"]) == [100.0, 4.0]
+    assert list(rows["calls a second"]) == pytest.approx([100 / 6e-3, 4 / 2e-3])
+
+
+def known(**changes):
+    base = dict(
+        truncation_scored=("scored", [21, 42]),
+        points=("scored", [2048, 8192]),
+        height_error=("scored", [2e-3, 1e-3]),
+        vorticity_error=("scored", [0.2, 0.05]),
+        day=15.0,
+        tilt=("tilt", [0.0, 1.52]),
+        steady_error=(("scored", "tilt"), [[1e-15, 2e-15], [3e-15, 4e-15]]),
+        published_points=("published", [10242, 40962, 92162]),
+        published_height=("published", [1.4e-3, 7e-4, 6e-4]),
+        published_vorticity=("published", [0.17, 0.07, 0.04]),
+    )
+    return record(**{**base, **changes})
+
+
+def test_errors_stand_beside_the_published_ones_in_columns_of_their_own():
+    shown = figures.cases(known())
+    frame = offered(shown)
+    assert list(frame["published_vorticity"]) == [0.17, 0.07, 0.04]
+    assert list(frame["vorticity_error"].dropna()) == [0.2, 0.05]
+    assert "8192 points, T42: height 1.0e-03, vorticity 5.0e-02" in shown.alt
+    assert "10242 to 92162 points" in shown.alt
+
+
+def test_steady_errors_are_named_by_their_tilt():
+    frame = figures.steady_table(known()).set_index("truncation")
+    assert frame.loc["T42", "tilted by 87°"] == 4e-15 and frame.loc["T21", "tilted by 0°"] == 1e-15
+
+
+def routine_record():
+    return record(
+        routine_name=("name", ["CLOUDSC", "MXMAOP"]),
+        mflops_vector=("name", [8e3, 3e4]),
+        mflops_scalar=("name", [4e3, 6e3]),
+        share_of_peak=("name", [8.0, 30.0]),
+        divides=("name", [6.0, 0.0]),
+        peak_mflops=1e5,
+    )
+
+
+def test_routines_in_numbers_have_both_shares_of_peak():
+    profile = tables.load("p5plus", "drhook")
+    frame = figures.routine_table(routine_record(), profile, 7600.0).set_index("routine")
+    assert frame.loc["CLOUDSC", "share 2006"] == pytest.approx(100 * 589 / 7600, abs=0.05)
+    assert frame.loc["CLOUDSC", "divisions 2006"] == 4.3 and frame.loc["CLOUDSC", "divisions"] == 6.0
+    assert list(frame["vectorised over scalar"]) == [2.0, 5.0]
+    assert list(frame["share, vectorised"]) == [8.0, 30.0]
+
+
+def test_the_last_of_several_routine_records_is_tabulated():
+    old = routine_record()
+    both = xr.concat([old.assign(mflops_vector=("name", [1.0, 1.0])), old], dim="record", combine_attrs="override")
+    frame = figures.routine_table(both, tables.load("p5plus", "drhook"), 7600.0)
+    assert list(frame["rate, vectorised"]) == [8000, 30000]
+
+
+def test_cycles_of_2006_stand_beside_those_counted_here():
+    trees = {"LAITLI": tables.load("p5plus", "cpi_laitli"), "CLOUDSC": tables.load("p5plus", "cpi_cloudsc3")}
+    counted = {
+        "LAITLI": {
+            "cpi": 0.5,
+            "flops": 110.0,
+            "work": 100,
+            "shares": {"completing": 0.6, "no instructions": 0.1, "stalled": 0.3},
+        }
+    }
+    frame = figures.cycle_table(trees, counted).set_index(["routine", "where"])
+    assert frame.loc[("LAITLI", "Power5, 2006"), "stalled"] == 73.6
+    here = frame.loc[("LAITLI", "here")]
+    assert list(here) == [60.0, 10.0, 30.0, 0.5, 1.1]
+    assert frame.loc[("CLOUDSC", "here")].isna().all()
+    parts = frame[["completing", "no instructions", "stalled"]].sum(axis=1)
+    np.testing.assert_allclose(parts.drop(("CLOUDSC", "here")), 100.0, atol=0.2)
+
+
+def test_storm_states_how_its_sizes_differ_from_the_talk():
+    made = record(tasks=("case", [480]), files=("case", [12]), steps=("case", [25]), record_bytes=("case", [65536]))
+    frame = figures.storm_sizes(made, table("hres_io"), table("runs")).set_index("run")
+    assert list(frame["tasks"]) == [*table("runs")["tasks"].values, 480]
+    assert frame.loc["here", "one record"] == pytest.approx(0.065536)
+    total = frame.loc["Cray XC30, 2014", ["output files", "output steps", "one record"]].astype(float).prod()
+    assert total == pytest.approx(1e6 * float(table("hres_io")["volume"]))

@@ -1,0 +1,354 @@
+"""Intervals, verdicts, the ledger, and the verdicts on the 1993, 2006 and 2014 reports."""
+
+import math
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from companion import claims, tables
+from companion.claims import __main__ as command
+from companion.claims import mutants
+from companion.claims.engine import (
+    Interval,
+    Ledger,
+    Reader,
+    Sheet,
+    ratio_column,
+    significant_half,
+    total,
+    verdict,
+)
+
+# Every claim not listed agrees.  A digit changed in a table moves a claim between these lists.
+AGREES = {"nht1": 53, "p5plus": 223, "xc30": 40}
+ROUNDING = {
+    "nht1": set(),
+    "p5plus": {
+        "smt_speedup_bullet",
+        "section_shares[T399 EPS, comms]",
+        "section_shares[T399 EPS, serial]",
+        "memory_affinity_gain[SMT Y, bind N]",
+        "p4_to_p5_rates",
+        "profile_shares[CUASCN]",
+        "profile_shares[>OMP-CPG]",
+        "p4_without_comms",
+        "p4_over_js21",
+        "power_per_cpu[BlueGene L]",
+    },
+    "xc30": {"machine_peak[ibm]"},
+}
+CONTRADICTS = {  # what is printed, and what the printed inputs give, worked out by hand
+    "nht1": {},
+    "p5plus": {
+        "section_shares[T799 10day forecast, comms]": ("14", 358 / 24.57),
+        "memory_affinity_gain[SMT N, bind N]": ("1-2 %", 700 / 202),
+        "memory_affinity_gain[SMT N, bind Y]": ("1-2 %", 1100 / 193),
+        "comparison_peak[P5+]": ("11.8", 69600 / (768 * 7.6)),
+        "p4_to_p5": ("1.56", 3848 / 2457),
+        "comparison_comms": ("14.0 %", 358 / 24.57),
+        "comparison_operations": ("1710000e9", 1.6962e15),
+        "p5_over_p4": ("1.55", 3848 / 2457),
+    },
+    "xc30": {},
+}
+NOT_CHECKABLE = {"nht1": 4, "p5plus": 9, "xc30": 7}
+
+finite = st.floats(-1e6, 1e6)
+widths = st.floats(0, 1e3)
+fractions = st.floats(0, 1)
+
+
+@given(finite, widths, fractions, finite, widths, fractions)
+def test_interval_arithmetic_encloses_every_value(a, wa, fa, b, wb, fb):
+    left, right = Interval.around(a, wa), Interval.around(b, wb)
+    x, y = left.lo + fa * (left.hi - left.lo), right.lo + fb * (right.hi - right.lo)
+    slack = 1e-6 * (1 + abs(a) + wa) * (1 + abs(b) + wb)
+    for result, value in (
+        (left + right, x + y),
+        (left - right, x - y),
+        (left * right, x * y),
+        (left + b, x + b),
+        (a + right, a + y),
+        (a - right, a - y),
+        (a * right, a * y),
+    ):
+        assert result.lo - slack <= value <= result.hi + slack
+        assert result.lo - slack <= result.mid <= result.hi + slack
+
+
+@given(finite, widths, fractions, finite, widths, fractions)
+def test_interval_division_encloses_every_value(a, wa, fa, b, wb, fb):
+    assume(abs(b) > wb + 1)
+    left, right = Interval.around(a, wa), Interval.around(b, wb)
+    x, y = left.lo + fa * (left.hi - left.lo), right.lo + fb * (right.hi - right.lo)
+    result = left / right
+    assert result.lo - 1e-9 * (1 + abs(result.lo)) <= x / y <= result.hi + 1e-9 * (1 + abs(result.hi))
+    inverse = a / right
+    assert inverse.lo - 1e-9 * (1 + abs(inverse.lo)) <= a / y <= inverse.hi + 1e-9 * (1 + abs(inverse.hi))
+
+
+def test_division_by_zero_and_by_what_may_be_zero():
+    with pytest.raises(ZeroDivisionError, match="printed zero"):
+        Interval.around(1) / 0
+    result = Interval.around(1) / Interval.around(0.3, 0.5)
+    assert (result.lo, result.hi) == (-math.inf, math.inf) and result.mid == pytest.approx(1 / 0.3)
+
+
+def test_total_adds_ends():
+    assert total([Interval.around(1, 0.5), Interval.around(2, 0.25), 3]) == Interval(6, 5.25, 6.75)
+
+
+@pytest.mark.parametrize(
+    "printed, value, half, expected",
+    [
+        ("1.22", 1.215, 0, "agrees"),
+        ("1.22", 1.2249, 0, "agrees"),
+        ("1.22", 1.2251, 0, "contradicts"),
+        ("1.22", 1.2251, 0.001, "rounding"),
+        ("1.22", 1.2149, 0, "contradicts"),
+        ("13 %", 12.96, 0, "agrees"),
+        (".42", 0.417, 0, "agrees"),
+        ("2112 CPUs", 2112, 0, "agrees"),
+        ("2112 CPUs", 2113, 0, "contradicts"),
+        ("1,049,275,053,531", 1049275053531, 0, "agrees"),
+        ("1,049,275,053,531", 1049275053532, 0, "contradicts"),
+        ("2e6", 2140702, 0, "agrees"),
+        ("2e6", 2600000, 0, "contradicts"),
+        ("> 9", 9.19, 0, "agrees"),
+        ("> 9", 9, 0, "contradicts"),
+        ("> 9", 8.9, 0.2, "rounding"),
+        (">= 9", 9, 0, "agrees"),
+        ("< 4 %", 3.9, 0, "agrees"),
+        ("< 4 %", 4, 0, "contradicts"),
+        ("< 4 %", 4.1, 0.2, "rounding"),
+        ("<= 4", 4, 0, "agrees"),
+        ("5-30 %", 5, 0, "agrees"),
+        ("5-30 %", 30.4, 0, "agrees"),
+        ("5-30 %", 31, 0, "contradicts"),
+        ("5-30 %", 31, 1, "rounding"),
+        ("~3000 s", 3400, 0, "agrees"),
+        ("~3000 s", 3600, 0, "contradicts"),
+        ("~20 %", 16.5, 0, "agrees"),
+        ("~0.15", 0.16, 0, "contradicts"),
+        ("0", 0.2, 0, "agrees"),
+    ],
+)
+def test_verdict(printed, value, half, expected):
+    assert verdict(printed, Interval.around(value, half)) == expected
+
+
+def test_a_printed_value_without_a_number_is_refused():
+    with pytest.raises(ValueError, match="'a few' is not a number"):
+        verdict("a few", Interval.around(1))
+
+
+@given(st.floats(-1e5, 1e5), st.integers(0, 4))
+def test_a_correctly_rounded_value_agrees_and_a_far_one_contradicts(value, places):
+    printed = f"{value:.{places}f}"
+    assert verdict(printed, Interval.around(value)) == "agrees"
+    assert verdict(printed, Interval.around(float(printed) + 1.01 * 10.0**-places)) == "contradicts"
+
+
+@given(st.floats(0, 1e5), st.floats(0, 100), st.floats(0, 100))
+def test_a_wider_interval_never_makes_a_contradiction(value, narrow, more):
+    order = ["contradicts", "rounding", "agrees"]
+    first = verdict("1234.5", Interval.around(value, narrow))
+    assert order.index(verdict("1234.5", Interval.around(value, narrow + more))) >= order.index(first)
+
+
+@pytest.mark.parametrize("text, half", [("3000", 500), ("20", 5), ("25", 0.5), ("0.15", 0.005), ("0", 0.5)])
+def test_significant_half(text, half):
+    assert significant_half(text) == half
+
+
+def test_a_ledger_names_claims_once_and_takes_parts():
+    ledger, part = Ledger("nht1"), Ledger("nht1")
+
+    @part.claim(where="here", statement="five components", printed="{} parts", cell=("prose", "components"))
+    def parts(t):
+        return t("prose")["components"]
+
+    ledger.include(part)
+    (claim,) = ledger.check()
+    assert (claim.id, claim.printed, claim.verdict, claim.interval) == (
+        "nht1.parts",
+        "5 parts",
+        "agrees",
+        (5, 5),
+    )
+    with pytest.raises(ValueError, match="two claims of nht1 are named parts"):
+        ledger.include(part)
+
+
+def test_a_sheet_addresses_cells_and_names_what_is_missing():
+    sheet = Sheet("p5plus", "ifs_times")
+    assert sheet["4D-Var", "wall"] == Interval.around(3121, 0.5) and sheet["4D-Var", "cpus"].lo == 768
+    assert sheet.text("4D-Var", "peak_percent") == "5.68"
+    assert Sheet("p5plus", "binding_lists")["31", "no_smt"] is None
+    assert Sheet("nht1", "prose")["file_size"] == Interval.around(1.6, 0.05)
+    with pytest.raises(KeyError, match="table ifs_times has no cell .*'3D-Var'"):
+        sheet.text("3D-Var", "wall")
+
+
+def test_ratio_columns_leave_out_empty_cells_and_zero_bases():
+    cells = [["a", "1", "2", ".5"], ["b", "", "2", ".5"], ["c", "1", "0", ".5"], ["d", "3", "4", ""]]
+    sheet = Sheet("p5plus", "cycles", cells)
+    sheet.columns = {"release": 0, "x": 1, "y": 2, "r": 3}
+    sheet.fields = [{"name": n} for n in ("release", "x", "y", "r")]
+    sheet.rows = {(row[0],): row for row in cells}
+    (item,) = ratio_column(sheet, "x", "y", "r")
+    assert item[:2] == ("a", ".5") and item[2].mid == 0.5
+
+
+@pytest.fixture(scope="module", params=sorted(AGREES))
+def ledger(request):
+    document = request.param
+    return document, {claim.id.removeprefix(document + "."): claim for claim in claims.check(document)}
+
+
+def test_every_verdict_is_the_one_held_here(ledger):
+    document, found = ledger
+    counts = Counter(claim.verdict for claim in found.values())
+    assert {name for name, claim in found.items() if claim.verdict == "rounding"} == ROUNDING[document]
+    assert {name for name, claim in found.items() if claim.verdict == "contradicts"} == set(CONTRADICTS[document])
+    assert counts["agrees"] == AGREES[document] and counts["not checkable"] == NOT_CHECKABLE[document]
+
+
+def test_contradictions_are_recomputed_by_hand(ledger):
+    document, found = ledger
+    for name, (printed, value) in CONTRADICTS[document].items():
+        assert found[name].printed == printed and found[name].recomputed == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("document", claims.documents())
+def test_every_contradiction_is_explained_in_few_sentences(document):
+    for claim in claims.check(document):
+        if claim.verdict in ("contradicts", "not checkable"):
+            sentences = re.findall(r"[.](?= [A-Z]|$)", claim.reason)
+            assert 20 < len(claim.reason) < 420 and 1 <= len(sentences) <= 3, (claim.id, claim.reason)
+            assert claim.reason.endswith("."), claim.id
+
+
+@pytest.mark.parametrize("document", claims.documents())
+def test_claims_are_complete_records(document):
+    found = claims.check(document)
+    assert len({claim.id for claim in found}) == len(found)
+    for claim in found:
+        assert claim.where and claim.statement and "{" not in claim.where + claim.statement
+        if claim.verdict == "not checkable":
+            assert math.isnan(claim.recomputed)
+        else:
+            assert claim.printed, claim.id
+            assert claim.interval[0] <= claim.recomputed <= claim.interval[1], claim.id
+
+
+@pytest.mark.parametrize("document", claims.documents())
+def test_a_reason_belongs_to_a_claim(document):
+    """No reason is left over from a claim that was renamed."""
+    for maker in claims.ledger(document).makers:
+        if maker.make is not None:
+            items = {item for item, _, _ in maker.make(Reader(document))}
+            assert set(maker.reasons) <= items, maker.name
+
+
+@pytest.mark.parametrize("document", claims.documents())
+def test_printed_values_stand_in_the_tables(document):
+    """A claim may print only what some cell of its document prints, sign and thousands apart."""
+    values = set()
+    for name in tables.names(document):
+        half = tables.digits(document, name)
+        for column, cells in tables.text(document, name).items():
+            printed = half[column].notna()
+            values |= {abs(float(cell)) for cell, known in zip(cells, printed, strict=True) if known}
+    scale = {"K": 1e3, "M": 1e6}
+    for claim in claims.check(document):
+        for number, unit in re.findall(r"((?:\d[\d,]*\.?\d*|\.\d+)(?:e\d+)?)\s?([KM]\b)?", claim.printed):
+            value = float(number.replace(",", "")) * scale.get(unit, 1)
+            known = any(math.isclose(value, other, abs_tol=1e-12) for other in values)
+            assert known or claim.id in KEYED_AS_TEXT, (claim.id, claim.printed)
+
+
+KEYED_AS_TEXT = {  # dates are text in the tables
+    "xc30.installation_years[IBM Power7 in service]",
+    "xc30.installation_years[IBM Power7 out of service]",
+    "xc30.installation_years[Cray XC30 in service]",
+    "xc30.operational_month",
+}
+
+
+def test_frame_filters_and_refuses():
+    frame = claims.frame("p5plus", "contradicts")
+    assert set(frame["id"]) == {"p5plus." + name for name in CONTRADICTS["p5plus"]}
+    assert list(frame) == [
+        "id",
+        "document",
+        "where",
+        "statement",
+        "printed",
+        "recomputed",
+        "low",
+        "high",
+        "verdict",
+        "reason",
+    ]
+    assert set(claims.frame()["document"]) == set(claims.documents())
+    with pytest.raises(ValueError, match="verdict 'wrong' is unknown; choose one of agrees"):
+        claims.frame(verdict="wrong")
+    with pytest.raises(ValueError, match="document 'p4' has no claims; choose one of"):
+        claims.check("p4")
+
+
+def test_altering_a_digit_by_one():
+    assert [mutants.altered("1.9", place) for place in (0, 2)] == ["2.9", "1.8"]
+
+
+def test_the_mutation_survey_counts_what_is_noticed():
+    """The sum of a tree protects its cycles; nothing protects a rate that stands alone."""
+    makers = mutants.users(claims.ledger("p5plus"))
+    assert {maker.name for maker, _ in makers["cpi_laitli"]} == {"cpi_fractions", "cpi_sums", "cpi_headings"}
+    cells = {(r["row"], r["column"]): r for r in mutants.survey_table("p5plus", "run_2112", makers["run_2112"])}
+    threads = cells[6, "value"]
+    assert (threads["cell"], threads["digits"], threads["noticed"]) == ("4224", 4, 4)
+    alone = mutants.survey_table("p5plus", "smt_benefit", makers.get("smt_benefit", []))
+    assert sum(record["noticed"] for record in alone) == 0
+
+
+def test_every_digit_of_the_binding_lists_is_protected():
+    makers = mutants.users(claims.ledger("p5plus"))
+    lists = mutants.survey_table("p5plus", "binding_lists", makers["binding_lists"])
+    assert lists and all(record["noticed"] == record["digits"] for record in lists)
+
+
+def test_overlapped_transpositions_are_the_shorter():
+    found = {claim.id: claim for claim in claims.check("xc30")}
+    assert [found[f"xc30.overlap_gain[{t}]"].recomputed for t in ("T2047", "T1198")] == [153, 113]
+
+
+def test_a_survey_of_one_document_and_its_shares():
+    cells = claims.mutation(["nht1"])
+    assert len(cells) == sum(int(tables.digits("nht1", name).notna().to_numpy().sum()) for name in tables.names("nht1"))
+    assert (cells["noticed"] <= cells["digits"]).all()
+    shares = mutants.shares(cells)
+    assert shares["document"].tolist() == ["nht1"] and shares["digits"][0] == cells["digits"].sum()
+    assert 0.8 < shares["digits_share"][0] < 1
+    sizes = cells[cells["table"] == "write_sizes"]
+    assert (sizes["noticed"] == sizes["digits"]).all()  # three claims hold each byte count
+    assert set(mutants.shares(cells, "table")["table"]) == set(cells["table"])
+
+
+def test_the_command_counts_lists_and_writes(tmp_path, capsys):
+    assert command.main(["count", "nht1"]) == 0
+    assert re.search(r"nht1\s+53\s+4", capsys.readouterr().out)
+    out = tmp_path / "claims.csv"
+    assert command.main(["list", "p5plus", "--verdict", "contradicts", "--out", str(out)]) == 0
+    assert out.read_text().count("\n") >= 1 + len(CONTRADICTS["p5plus"]) and list(tmp_path.iterdir()) == [out]
+
+
+def test_the_command_says_in_one_sentence_what_it_cannot_write(tmp_path, capsys):
+    (tmp_path / "file").write_text("x")
+    assert command.main(["count", "nht1", "--out", str(tmp_path / "file" / "x.csv")]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("claims: ") and "x.csv" in line

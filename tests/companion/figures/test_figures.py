@@ -1,0 +1,310 @@
+"""The house style: what a figure or table carries, and that it can be read by everyone."""
+
+import base64
+import importlib.util
+import io
+import itertools
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from companion import figures
+from companion.figures.parts import bytes_label, plain
+from companion.figures.tabular import significant
+from companion.pages import machines as page
+
+ROOT = Path(__file__).parents[3]
+GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
+
+
+def _rgb(colour):
+    return [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+
+
+def _linear(colour):
+    return np.array([part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in _rgb(colour)])
+
+
+def _contrast(one, other):
+    dark, light = sorted(float(_linear(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _figure(label="speed"):
+    figure, axis = figures.axes()
+    figures.points(axis, [1, 10, 100], [1, 2, 3], label=label)
+    figures.points(axis, [1, 10, 100], [2, 3, 4], label="host", host=True, index=1)
+    axis.set_xlabel("$x^2$ / s")
+    axis.legend()
+    return figure
+
+
+def _svg(shown):
+    return ET.fromstring(re.search(r"<svg.*</svg>", shown.html, re.DOTALL).group())
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+@pytest.mark.parametrize("colour", figures.CYCLE)
+def test_colours_contrast_with_the_page(colour, ground):
+    assert _contrast(colour, ground) >= 3
+
+
+# Machado, Oliveira, Fernandes (2009), severity 1, on linear RGB
+BLINDNESS = {
+    "protan": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deutan": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}
+
+
+@pytest.mark.parametrize("matrix", BLINDNESS.values(), ids=BLINDNESS)
+def test_first_colours_differ_for_the_colour_blind(matrix):
+    seen = [np.clip(np.array(matrix) @ _linear(colour), 0, 1) ** (1 / 2.2) for colour in figures.CYCLE[:3]]
+    for one, other in itertools.combinations(seen, 2):
+        assert np.linalg.norm(one - other) > 0.2
+
+
+def test_document_and_host_differ_by_more_than_colour():
+    for number in range(6):
+        document, host = figures.document_style(number), figures.host_style(number)
+        assert document["markerfacecolor"] == "none" != host["markerfacecolor"]
+        assert document["marker"] != host["marker"]
+        assert document["linestyle"] != host["linestyle"]
+
+
+def test_figure_takes_the_colour_of_the_page_and_its_width():
+    shown = figures.show(_figure(), alt="Two lines that rise.")
+    root = _svg(shown)
+    assert figures.INK not in shown.html
+    assert "currentColor" in shown.html
+    assert root.get("role") == "img" and root.get("aria-label") == "Two lines that rise."
+    assert root.get("viewBox") and root.get("width") is None and "max-width" in root.get("style")
+    assert "<style" not in shown.html and "http-equiv" not in shown.html
+
+
+def test_nothing_in_a_figure_points_outside():
+    html = figures.show(_figure(), alt="Lines.", data=pd.DataFrame({"a": [1]})).html
+    assert set(re.findall(r'\b(?:href|src)="(?!data:|#)([^"]*)"', html)) == set()
+    assert set(re.findall(r"https?://[^\" ]+", html)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_ids_of_two_figures_differ_and_references_resolve():
+    seen = set()
+    for _ in range(2):
+        root = _svg(figures.show(_figure(), alt="Lines."))
+        ids = {element.get("id") for element in root.iter() if element.get("id")}
+        assert not ids & seen
+        seen |= ids
+        text = ET.tostring(root, encoding="unicode")
+        references = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
+        assert references and references <= ids
+
+
+def test_text_form_is_the_alternative_text():
+    shown = figures.show(_figure(), alt="  Two\n lines. ")
+    assert shown._repr_mimebundle_()["text/plain"] == "Two lines." == repr(shown)
+
+
+@pytest.mark.parametrize("alt", ["", "  \n", None])
+def test_a_figure_without_alternative_text_is_refused(alt):
+    with pytest.raises(ValueError, match="alt is empty"):
+        figures.show(_figure(), alt=alt)
+
+
+def test_alternative_text_is_escaped():
+    shown = figures.show(_figure(), alt='a < b & "c"')
+    assert _svg(shown).get("aria-label") == 'a < b & "c"'
+
+
+def test_data_of_a_figure_come_back_from_its_link():
+    data = xr.Dataset(
+        {"rate": ("size", [1.5, 2.5], {"units": "GB/s"})},
+        coords={"size": ("size", [4096, 8192], {"units": "B"})},
+    )
+    html = figures.show(_figure(), alt="Lines.", data=data, name="rates").html
+    packed = re.search(r'download="rates.csv" href="data:text/csv;charset=utf-8;base64,([^"]+)"', html).group(1)
+    frame = pd.read_csv(io.BytesIO(base64.b64decode(packed)))
+    assert list(frame) == ["size [B]", "rate [GB/s]"]
+    assert frame["rate [GB/s]"].tolist() == [1.5, 2.5]
+
+
+def test_data_of_another_kind_are_refused():
+    with pytest.raises(TypeError, match="data must be"):
+        figures.csv_text([1, 2])
+
+
+def test_rasterised_parts_stay_inside_the_figure():
+    figure, axis = figures.axes()
+    axis.pcolormesh(np.arange(30.0).reshape(5, 6), rasterized=True)
+    html = figures.show(figure, alt="A field.").html
+    picture = _svg(figures.show(figure, alt="A field.")).findall(".//{http://www.w3.org/2000/svg}image")
+    assert len(picture) == 1 and picture[0].get("href").startswith("data:image/png;base64,")
+    assert "xlink" not in html
+
+
+def test_table_has_caption_units_and_scrolls_inside_itself():
+    frame = pd.DataFrame({"time": [1.23456, np.nan], "name": ["a<b", "c"]})
+    shown = figures.table(frame, caption="Times, slide 3", units={"time": "s"}, digits=3)
+    assert '<p class="rerun-caption">Times, slide 3</p>' in shown.html
+    assert "time [s]" in shown.html and "a&lt;b" in shown.html and "1.23<" in shown.html
+    assert "overflow-x: auto" in shown.html and 'role="region"' in shown.html
+    assert "1.23" in repr(shown) and "nan" not in repr(shown).lower()
+
+
+def test_table_shows_named_rows_as_its_first_column():
+    frame = pd.DataFrame({"x": [1]}, index=pd.Index(["row"], name="machine"))
+    head = re.findall(r"<th [^>]*>([^<]*)", figures.table(frame, caption="c").html)
+    assert head == ["machine", "x"]
+
+
+def test_table_refuses_no_caption_and_units_of_nothing():
+    with pytest.raises(ValueError, match="caption is empty"):
+        figures.table(pd.DataFrame({"a": [1]}), caption=" ")
+    with pytest.raises(ValueError, match="units names the column 'b'"):
+        figures.table(pd.DataFrame({"a": [1]}), caption="c", units={"b": "s"})
+
+
+@given(st.floats(min_value=1e-3, max_value=1e12), st.integers(1, 8))
+def test_significant_digits_round_by_less_than_half_a_unit(value, digits):
+    printed = float(significant(value, digits))
+    assert abs(printed - value) <= 0.5000001 * 10.0 ** (np.floor(np.log10(value)) - digits + 1)
+
+
+@pytest.mark.parametrize(("value", "label"), [(512, "512 B"), (2**12, "4 KB"), (3 * 2**19, "1.5 MB"), (2**31, "2 GB")])
+def test_sizes_are_labelled_in_powers_of_1024(value, label):
+    assert bytes_label(value) == label
+
+
+@pytest.mark.parametrize(("value", "label"), [(0.01, "0.01"), (1, "1"), (1000, "1000"), (2e4, "20 k"), (3e6, "3 M")])
+def test_ticks_are_plain(value, label):
+    assert plain(value) == label
+
+
+def test_stacked_bars_add_up():
+    figure, axis = figures.axes()
+    frame = pd.DataFrame({"work": [3.0, 1.0], "wait": [1.0, 2.5]}, index=["a", "b"])
+    figures.stacked_bars(axis, frame, label="s")
+    ends = {}
+    for bar in axis.patches:
+        ends[round(bar.get_y(), 3)] = max(ends.get(round(bar.get_y(), 3), 0), bar.get_x() + bar.get_width())
+    assert sorted(ends.values()) == [3.5, 4.0]
+
+
+def test_stacked_bars_refuse_what_is_no_part():
+    _, axis = figures.axes()
+    for bad in (-1.0, np.nan):
+        with pytest.raises(ValueError, match="every part"):
+            figures.stacked_bars(axis, pd.DataFrame({"work": [bad]}))
+
+
+def test_icicle_areas_are_the_values():
+    tree = {
+        "name": "all",
+        "value": 4.0,
+        "children": [
+            {"name": "one", "value": 1.0},
+            {"name": "two", "value": 2.0, "children": [{"name": "half", "value": 1.0}]},
+        ],
+    }
+    _, axis = figures.axes()
+    figures.icicle(axis, tree)
+    assert sorted(bar.get_height() for bar in axis.patches) == [0.25, 0.25, 0.5, 1.0]
+    assert any(text.get_text() == "two\n50.0%" for text in axis.texts)
+
+
+def test_icicle_refuses_a_tree_that_does_not_add_up():
+    _, axis = figures.axes()
+    with pytest.raises(ValueError, match="children of 'all'"):
+        figures.icicle(axis, {"name": "all", "value": 1.0, "children": [{"name": "more", "value": 1.5}]})
+    with pytest.raises(ValueError, match="must be above 0"):
+        figures.icicle(axis, {"name": "none", "value": 0.0})
+
+
+def test_log_axis_of_one_decade_is_labelled_between():
+    figure, axis = figures.axes()
+    axis.plot([150, 4000], [1, 2])
+    figures.log_axis(axis, "x")
+    figure.draw_without_rendering()
+    labels = [tick.get_text() for tick in axis.get_xticklabels(which="both")]
+    assert {"200", "500", "1000", "2000"} <= set(labels)
+    axis.set_xlim(1, 1e6)
+    figure.draw_without_rendering()
+    assert not any(tick.get_text() for tick in axis.get_xticklabels(minor=True))
+
+
+def test_table_prints_counts_without_a_decimal_point_and_gaps_as_dashes():
+    frame = pd.DataFrame({"cpus": [2.0, np.nan], "text": ["", "x"]})
+    shown = figures.table(frame, caption="c")
+    cells = re.findall(r"<td[^>]*>([^<]*)", shown.html)
+    assert cells == ["2", "–", "–", "x"]
+
+
+def test_clock_rates_leave_out_what_is_unknown():
+    machines = xr.Dataset(
+        {
+            "name": ("machine", ["A", "B", "C"]),
+            "clock": ("machine", [700.0, np.nan, np.nan]),
+            "clock_period": ("machine", [np.nan, 6.0, np.nan]),
+        }
+    )
+    frame = page.clock_rates(machines, {"cpu": {"nominal_hz": None}})
+    assert frame["machine"].tolist() == ["B", "A"]
+    assert frame["clock"].tolist() == pytest.approx([1000 / 6, 700])
+    frame = page.clock_rates(machines, {"cpu": {"nominal_hz": 2_600_000_000}})
+    assert frame["clock"].iloc[-1] == 2600 and frame["kind"].iloc[-1] == "here"
+
+
+def test_saved_picture_is_the_same_every_time_and_follows_the_scheme(tmp_path):
+    texts = []
+    for _ in range(2):
+        figures.save(_figure(), tmp_path / "a.svg", alt="Two lines.")
+        texts.append((tmp_path / "a.svg").read_text())
+    assert texts[0] == texts[1]
+    root = ET.fromstring(texts[0])
+    assert root.find("{http://www.w3.org/2000/svg}title").text == "Two lines."
+    assert "prefers-color-scheme: dark" in texts[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
+    with pytest.raises(ValueError, match="alt is empty"):
+        figures.save(_figure(), tmp_path / "b.svg", alt="")
+
+
+def test_printed_numbers_stand_to_the_right_and_long_text_has_room():
+    frame = pd.DataFrame({"printed": [".42", "1,049", ""], "mixed": ["4.", "x", ""], "note": ["", "", "w" * 41]})
+    html = figures.table(frame, caption="c").html
+    styles = dict(zip(("printed", "mixed", "note"), re.findall(r'<th scope="col" style="([^"]*)"', html), strict=True))
+    assert styles["printed"] == "text-align: right"
+    assert styles["mixed"] == "text-align: left"
+    assert "min-width" in styles["note"]
+
+
+def test_picture_of_the_front_page_is_current(tmp_path):
+    """README's picture is what book/picture.py draws from the present data and committed runs."""
+    specification = importlib.util.spec_from_file_location("picture", ROOT / "book" / "picture.py")
+    picture = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(picture)
+    drawn, alt = picture.picture()
+    figures.save(drawn, tmp_path / "smt.svg", alt=alt)
+    assert (tmp_path / "smt.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
+    assert picture.PATH.relative_to(ROOT).as_posix() in (ROOT / "README.md").read_text()
+
+
+def test_labels_keep_every_digit():
+    figure, axis = figures.axes()
+    axis.plot([0, 1], [0, 1])
+    axis.set_xticks([0.125, 0.375], ["0.125", "0.375"])
+    shown = figures.show(figure, alt="a line")
+    assert ">0.125</text>" in shown.html.replace("\n", "") and ">0.375</text>" in shown.html.replace("\n", "")

@@ -1,0 +1,346 @@
+"""The data page and the ledger: every table and every claim is on them, files open, the filter filters."""
+
+import importlib.util
+import json
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+
+from companion import claims, tables
+from companion.claims.mutants import shares
+from companion.pages import data, ledger
+
+ROOT = Path(__file__).parents[3]
+STATIC = ROOT / "book" / "_static"
+
+_spec = importlib.util.spec_from_file_location("data_files", ROOT / "book" / "_ext" / "data_files.py")
+data_files = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(data_files)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return claims.frame()
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return ledger.whole()
+
+
+def soup(shown):
+    return BeautifulSoup(shown.html, "html.parser")
+
+
+# The tables
+
+
+def test_the_page_lists_every_table_of_the_package_with_both_files():
+    package = json.loads((tables.DATA / "datapackage.json").read_text(encoding="utf-8"))
+    paths = {each["path"] for each in package["resources"] if not each["path"].startswith("machines/")}
+    links = {
+        link["href"].removeprefix(data.FILES + "/")
+        for link in soup(data.every_table()).find_all("a")
+        if link["href"].startswith(data.FILES)
+    }
+    assert links == paths | {re.sub(r"csv$", "nc", path) for path in paths}
+
+
+def test_the_page_gives_title_source_and_sizes_of_each_table():
+    catalogue = tables.catalogue().set_index(["document", "table"])
+    rows, document = {}, None
+    for row in soup(data.every_table()).tbody.find_all("tr"):
+        if row.th:
+            document = row.th.text.partition(":")[0]
+            citation = row.th.text.partition(": ")[2]
+        else:
+            cells = [cell.text for cell in row.find_all("td")]
+            rows[document, cells[0]] = cells
+            about = catalogue.loc[(document, cells[0])]
+            assert cells[1] == about["title"]
+            assert f"{citation}, {cells[2]}" == about["source"]
+            sizes = [0 if cell == "–" else int(cell) for cell in cells[3:7]]
+            assert sizes == [about[name] for name in ("rows", "columns", "numeric_cells", "notes")]
+    assert set(rows) == set(catalogue.index)
+
+
+def test_every_note_is_shown_with_the_key_of_its_row():
+    notes = data.notes()
+    assert len(notes) == tables.catalogue()["notes"].sum() and (notes["note"] != "").all()
+    assert notes.groupby(["document", "table"]).size().to_dict() == {
+        (row.document, row.table): row.notes for row in tables.catalogue().itertuples() if row.notes
+    }
+    scattered = notes[(notes["table"] == "ddt_small") & (notes["row"] == "VTESS")]
+    assert len(scattered) == 1 and scattered["note"].iloc[0].startswith("restored:")
+    shown = [cell.text for row in soup(data.notes_table()).tbody.find_all("tr") for cell in row.find_all("td")[-1:]]
+    assert shown == notes["note"].tolist()
+
+
+def test_machines_keep_value_unit_and_place():
+    rows = soup(data.machines_table()).tbody.find_all("tr")
+    stated = tables.machines(long=True)
+    assert len(rows) == (stated["property"] != "name").sum()
+    cells = {tuple(cell.text for cell in row.find_all("td")[:3]) for row in rows}
+    assert ("Thinking Machines CM-2", "io rate serial", "4.3 MB/s") in cells
+
+
+# What redundancy protects
+
+
+def survey(*digits):
+    """Cells with digits and noticed digits."""
+    frame = pd.DataFrame(digits, columns=["document", "table", "digits", "noticed"])
+    return frame.assign(row=2, column="x", cell="0")
+
+
+def test_shares_count_cells_whole_and_in_part_and_digits():
+    cells = survey(("a", "t", 2, 2), ("a", "t", 3, 1), ("a", "u", 5, 0), ("a", "u", 2, 2), ("b", "t", 4, 0))
+    found = shares(cells).set_index("document")
+    assert found.loc["a", ["cells_whole", "cells_some"]].tolist() == [0.5, 0.75]
+    assert found["digits_share"].tolist() == [5 / 12, 0]
+    shown = data.protection(cells)
+    assert "a: 42% of 12 digits, 50 % of 4 cells in every digit" in shown.alt and "<svg" in shown.html
+    by_table = data.protection_by_table(cells)
+    assert "each of 3 tables. All digits are protected in 0 tables, none in 1." in by_table.alt
+
+
+def test_the_figures_take_the_survey_of_a_document():
+    cells = claims.mutation(["xc30"])
+    assert "xc30:" in data.protection(cells).alt
+    assert f"each of {cells['table'].nunique()} tables" in data.protection_by_table(cells).alt
+
+
+# The ledger
+
+
+def test_the_ledger_holds_every_claim_in_order(frame, whole):
+    rows = soup(whole).find(id="ledger").tbody.find_all("tr")
+    assert len(rows) == len(frame)
+    for row, claim in zip(rows, frame.itertuples(), strict=True):
+        document, verdict, statement, printed, recomputed, reason = row.find_all("td")
+        where = statement.small.extract().text
+        assert (document.text, verdict.text, statement.text, where, printed.text, reason.text) == (
+            claim.document,
+            claim.verdict,
+            claim.statement,
+            claim.where,
+            claim.printed,
+            claim.reason,
+        )
+        allowed = recomputed.small.extract().text if recomputed.small else ""
+        if claim.verdict == "not checkable":
+            assert recomputed.text == allowed == ""
+        else:
+            assert float(recomputed.text) == pytest.approx(claim.recomputed, rel=6e-4, abs=1e-12), claim.id
+            ends = [float(end) for end in allowed.split(" to ")] if allowed else [claim.recomputed] * 2
+            assert ends == pytest.approx([claim.low, claim.high], rel=6e-4, abs=1e-9), claim.id
+
+
+def test_the_ledger_is_of_moderate_weight(whole):
+    assert len(whole.html.encode()) < 750_000
+    assert "http" not in whole.html and "<script" not in whole.html
+
+
+@given(st.floats(1e-3, 1e13), st.integers(1, 13))
+def test_a_recomputed_value_keeps_a_digit_more_than_is_printed(value, digits):
+    text = ledger.shown(value, "1" * digits)
+    assert float(text) == pytest.approx(value, rel=0.51 * 10.0 ** -max(3, digits))
+    assert not text.endswith(".") and not (("." in text) and text.endswith("0"))
+
+
+@pytest.mark.parametrize(
+    "value, printed, text",
+    [
+        (1049275053531.0, "1049275053531", "1049275053531"),
+        (14.570614, "14", "14.57"),
+        (2.0, "2 GBytes", "2"),
+        (0.41702, ".42", "0.417"),
+        (0.0, "0.000", "0"),
+        (1.566, "~1.56", "1.566"),
+        (100.0, "100", "100"),
+        (float("inf"), "0.0", "inf"),
+    ],
+)
+def test_shown_values(value, printed, text):
+    assert ledger.shown(value, printed) == text
+
+
+def test_counts_are_those_of_the_claims_and_lead_to_their_rows(frame):
+    numbers = ledger.counts(frame)
+    assert numbers.loc["all", "all"] == len(frame)
+    for row in soup(ledger.counts_table()).tbody.find_all("tr"):
+        for verdict, cell in zip(numbers.columns, row.find_all("td"), strict=True):
+            assert int(cell.text) == numbers.loc[row.th.text, verdict]
+            if cell.a:
+                wanted = dict(pair.split("=") for pair in cell.a["href"].partition("?")[2].split("&") if pair)
+                chosen = frame[
+                    [
+                        (
+                            wanted.get("document") in (None, claim.document)
+                            and wanted.get("verdict", "").replace("+", " ") in ("", claim.verdict)
+                        )
+                        for claim in frame.itertuples()
+                    ]
+                ]
+                assert len(chosen) == int(cell.text)
+
+
+# Files of the built book
+
+
+def application(folder, pages, kind="html"):
+    return SimpleNamespace(
+        outdir=folder, builder=SimpleNamespace(format=kind), env=SimpleNamespace(found_docs=set(pages))
+    )
+
+
+def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame):
+    data_files._write(application(tmp_path, {"book/data", "book/ledger"}), None)
+    folder = tmp_path / "_static" / "data"
+    page = f"{data.every_table().html}{ledger.whole().html}"
+    page += (ROOT / "book" / "data.md").read_text(encoding="utf-8")
+    links = set(re.findall(rf'href="{re.escape(data.FILES)}/([^"]+)"', page))
+    assert len(links) == 2 * len(tables.catalogue()) + 2  # the zip and the ledger
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert written == links
+    read = pd.read_csv(
+        folder / "ledger.csv",
+        keep_default_na=False,
+        na_values={"recomputed": [""], "low": [""], "high": [""]},
+        dtype={"printed": str},
+    )
+    pd.testing.assert_frame_equal(read, frame, check_dtype=False)
+    for each in tables.catalogue().itertuples():
+        with xr.open_dataset(
+            folder / each.document / f"{each.table}.nc", engine="netcdf4", decode_times=False, mask_and_scale=False
+        ) as dataset:
+            expected = tables.load(each.document, each.table)
+            assert dict(dataset.sizes) == dict(expected.sizes)
+            for name, variable in expected.variables.items():
+                np.testing.assert_array_equal(dataset[name].values, variable.values)
+
+
+@pytest.mark.parametrize(
+    "pages, kind, failure",
+    [
+        (set(), "html", None),
+        ({"book/data", "book/ledger"}, "latex", None),
+        ({"book/data", "book/ledger"}, "html", RuntimeError("broken")),
+    ],
+)
+def test_a_build_without_these_pages_writes_nothing(tmp_path, pages, kind, failure):
+    data_files._write(application(tmp_path, pages, kind), failure)
+    assert not list(tmp_path.rglob("*"))
+
+
+def test_an_interrupted_ledger_leaves_no_file(tmp_path, monkeypatch):
+    def interrupt(self, path, **_):
+        Path(path).write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        data_files.write_ledger(tmp_path / "ledger.csv")
+    assert not list(tmp_path.iterdir())
+
+
+# The filter, in a browser where there is one
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory, whole):
+    folder = tmp_path_factory.mktemp("ledger")
+    for name in ("ledger.js", "tables.css"):
+        shutil.copy(STATIC / name, folder / name)
+    path = folder / "ledger.html"
+    path.write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>ledger</title>'
+        '<link rel="stylesheet" href="tables.css"><script src="ledger.js" defer></script></head>'
+        f"<body>{whole.html}</body></html>",
+        encoding="utf-8",
+    )
+    return path
+
+
+def rows_of(page) -> list[list[str]]:
+    """Document, verdict and whole text of the rows that can be seen."""
+    return page.evaluate(
+        "() => [...document.querySelectorAll('#ledger tbody tr')]"
+        ".filter(row => row.getClientRects().length)"
+        ".map(row => [row.cells[0].textContent, row.cells[1].textContent, row.textContent])"
+    )
+
+
+def wait_for_count(page, number: int, total: int) -> None:
+    page.wait_for_function(
+        "text => document.querySelector('#ledger-filter output').textContent === text",
+        arg=f"{number} of {total} claims",
+        timeout=10_000,
+    )
+
+
+def test_the_filter_shows_what_is_asked_for_and_all_again(browser, page_file, frame):
+    page = browser.new_page()
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(page_file.as_uri())
+    wait_for_count(page, len(frame), len(frame))
+    page.select_option("select[name=document]", "p5plus")
+    page.select_option("select[name=verdict]", "contradicts")
+    chosen = frame[(frame["document"] == "p5plus") & (frame["verdict"] == "contradicts")]
+    wait_for_count(page, len(chosen), len(frame))
+    assert [row[:2] for row in rows_of(page)] == [["p5plus", "contradicts"]] * len(chosen)
+    page.fill("input[name=words]", "WALL-CLOCK  operations")
+    page.wait_for_function(f"() => document.querySelectorAll('#ledger tbody tr:not([hidden])').length < {len(chosen)}")
+    found = rows_of(page)
+    assert all("wall-clock" in row[2].lower() and "operations" in row[2].lower() for row in found)
+    page.fill("input[name=words]", "no such words <b>")
+    wait_for_count(page, 0, len(frame))
+    assert rows_of(page) == []
+    page.click("button[type=reset]")
+    wait_for_count(page, len(frame), len(frame))
+    assert len(rows_of(page)) == len(frame) and not complaints
+    page.close()
+
+
+def test_an_address_asks_for_rows_and_nonsense_is_passed_over(browser, page_file, frame):
+    page = browser.new_page()
+    page.goto(page_file.as_uri() + "?document=xmp1982&verdict=not+checkable")
+    chosen = frame[(frame["document"] == "xmp1982") & (frame["verdict"] == "not checkable")]
+    wait_for_count(page, len(chosen), len(frame))
+    assert [row[:2] for row in rows_of(page)] == [["xmp1982", "not checkable"]] * len(chosen)
+    page.goto(page_file.as_uri() + "?document=nothing&verdict=%3Cscript%3E")
+    wait_for_count(page, len(frame), len(frame))
+    page.close()
+
+
+def test_without_the_script_the_whole_table_is_there(browser, page_file, frame):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    assert page.locator("#ledger tbody tr").count() == len(frame)
+    assert page.locator("#ledger tbody tr").last.is_visible()
+    assert not page.locator("#ledger-filter").is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_the_ledger_stays_in_its_frame(browser, page_file, width):
+    page = browser.new_page(viewport={"width": width, "height": 700})
+    page.goto(page_file.as_uri())
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    if width < 640:
+        inner, outer = page.evaluate(
+            "() => { const frame = document.querySelector('#ledger'); return [frame.scrollWidth, frame.clientWidth] }"
+        )
+        assert inner <= outer + 1, "on a phone a claim is read without scrolling sideways"
+    page.close()

@@ -1,0 +1,364 @@
+"""Peer records: what is written comes back, what is none is refused, and of several the newest counts."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+from drawing import offered
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import peers
+from companion.pages import peer_tables
+from companion.pages import peers as page
+from companion.records import peer_records
+from companion.records.peer_records import (
+    PeerRecordError,
+    absent,
+    committed,
+    dataset,
+    load,
+    newest,
+    read,
+    save,
+)
+
+MACHINE = {
+    "cpu": {"model": "Some CPU", "architecture": "x86_64"},
+    "usable": {"cpus": 2},
+    "software": {"python": "3.12.1", "numba": "0.61", "threading_layer": "omp", "mpi4py": None},
+    "provenance": {"commit": "0123456789abcdef", "dirty": False},
+}
+RECORDS = Path(peer_records.__file__).parent
+
+
+def row(label, ratios, threads=1, group="g", module="smt", **changes):
+    """A row whose peers have the ratios given, of fastest samples, and 1.5 times as much by medians."""
+    times = {
+        peer: {"fastest": 0.25 * ratio, "median": 0.5 * ratio, "ratio_fastest": ratio, "ratio_median": 1.5 * ratio}
+        for peer, ratio in ratios.items()
+    }
+    return {
+        "module": module,
+        "group": group,
+        "label": label,
+        "threads": threads,
+        "fastest": 0.25,
+        "median": 0.3,
+        "peers": times,
+        "wrong": {},
+        "other_load": 0.0,
+        "flags": {},
+        **changes,
+    }
+
+
+def made(rows, date="2031-01-01T00:00:00Z", **changes):
+    return {
+        "schema": peer_records.SCHEMA,
+        "version": peer_records.VERSION,
+        "date": date,
+        "modules": list(dict.fromkeys(each["module"] for each in rows)) or ["smt"],
+        "threads": sorted({each["threads"] for each in rows}) or [1],
+        "rounds": 3,
+        "seed": 0,
+        "interrupted": None,
+        "machine": copy.deepcopy(MACHINE),
+        "peers": {"A": "1.0"},
+        "absent": [],
+        "rows": rows,
+        **changes,
+    }
+
+
+@pytest.fixture
+def record():
+    return made(
+        [
+            row("x", {"A": 2.0, "B": 0.5}, wrong={"C": None}, other_load=None),
+            row("y", {"A": 4.0, "B": 8.0}, threads=2, flags={"load": "others were busy"}),
+            row("z", {"A": 3.0}, group="h", module="memory"),
+        ],
+        absent=[{"module": "smt", "threads": 1, "name": "D", "reason": "not installed"}],
+    )
+
+
+def test_what_is_saved_comes_back(record, tmp_path):
+    path = save(record, tmp_path / "new folder")
+    assert path.name == "peers_smt-memory_t1-2_20310101T000000Z.json"
+    assert read(path) == record
+    with pytest.raises(FileExistsError, match="never replaced silently"):
+        save(record, tmp_path / "new folder")
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_distance_that_is_no_number_is_kept_as_null(record, tmp_path):
+    record["rows"][0]["wrong"] = {"C": float("nan"), "D": 0.25}
+    assert read(save(record, tmp_path))["rows"][0]["wrong"] == {"C": None, "D": 0.25}
+
+
+def test_a_record_as_a_dataset(record, tmp_path):
+    data = load(save(record, tmp_path))
+    assert dict(data.sizes) == {"pair": 6}
+    assert list(data.peer.values) == ["A", "B", "C", "A", "B", "A"]
+    np.testing.assert_array_equal(data.ratio_fastest, [2, 0.5, np.nan, 4, 8, 3])
+    np.testing.assert_array_equal(data.ratio_median, [3, 0.75, np.nan, 6, 12, 4.5])
+    np.testing.assert_array_equal(data.ratio_fastest * data.ours_fastest, data.peer_fastest)
+    assert data.distance.values[2] == np.inf and np.isnan(data.distance.values[[0, 1, 3, 4, 5]]).all()
+    assert np.isnan(data.other_load.values[0])
+    assert list(data.flags.values[:4]) == ["", "", "", "others were busy"]
+    assert data.peer_fastest.attrs["units"] == "s" and data.newest.values.all()
+    assert list(data.machine.values) == ["Some CPU, 2 usable CPUs"] * 6
+
+
+def test_of_several_records_the_newest_counts_and_the_older_stay():
+    first = made([row("x", {"A": 2.0, "B": 3.0}), row("x", {"A": 7.0}, threads=2), row("y", {"A": 5.0})])
+    later = made([row("x", {"A": 2.5})], date="2031-02-01T00:00:00Z")
+    elsewhere = made([row("x", {"A": 9.0})], date="2030-01-01T00:00:00Z")
+    elsewhere["machine"]["cpu"]["model"] = "Other CPU"
+    for order in ([first, later, elsewhere], [elsewhere, later, first]):
+        data = dataset(order)
+        assert data.sizes["pair"] == 6
+        kept = newest(data)
+        columns = (kept[name].values for name in ("label", "threads", "machine", "ratio_fastest"))
+        found = {(label, int(threads), where[:5]): ratio for label, threads, where, ratio in zip(*columns, strict=True)}
+        assert found == {("x", 1, "Some "): 2.5, ("x", 2, "Some "): 7.0, ("y", 1, "Some "): 5.0, ("x", 1, "Other"): 9.0}
+        assert kept.sizes["pair"] == 4
+
+
+def test_absent_peers_are_those_of_the_newest_record_of_a_module():
+    def gone(name, threads=1):
+        return {"module": "smt", "threads": threads, "name": name, "reason": "not installed"}
+
+    first = made([row("x", {"A": 2.0})], absent=[gone("B"), gone("C", 2)])
+    later = made([row("x", {"A": 2.0, "B": 1.0})], date="2031-02-01T00:00:00Z", absent=[gone("D")])
+    found = {item["name"]: item["threads"] for item in absent([later, first])}
+    assert found == {"C": [2], "D": [1]}  # B ran the second time; 2 threads were not asked again
+    assert absent([made([row("x", {"A": 1.0})], absent=[gone("D"), gone("D", 2)])])[0]["threads"] == [1, 2]
+
+
+def test_the_summary_takes_the_fastest_peer_of_each_case():
+    rows = [row(str(k), {"A": ratio, "B": 9.0}) for k, ratio in enumerate((0.5, 1.0, 1.5))]
+    (line,) = peer_records.summary(dataset([made([*rows, row("none", {}, wrong={"A": 0.5})])]))
+    assert (line["group"], line["cases"], line["median"], line["lowest"]) == ("g", 3, 1.0, 0.5)
+    assert line["tenth_percentile"] == pytest.approx(0.6) and line["median_of_medians"] == 1.5
+
+
+REFUSED = [
+    (("schema",), "supercomputers-rerun/run-record", "is not a peer record"),
+    (("version",), 2, "has version 2, this code reads up to 1"),
+    (("date",), "yesterday", "date"),
+    (("modules",), ["../etc"], "modules"),
+    (("rounds",), 0, "rounds"),
+    (("surplus",), 1, "surplus"),
+    (("machine",), {}, "machine"),
+    (("interrupted",), True, "interrupted"),
+    (("rows", 0, "fastest"), 0, "rows.0.fastest"),
+    (("rows", 0, "fastest"), "1", "rows.0.fastest"),
+    (("rows", 0, "threads"), 0, "rows.0.threads"),
+    (("rows", 0, "peers", "A"), {}, "rows.0.peers.A"),
+    (("rows", 0, "peers", "A", "ratio_fastest"), 7.0, "the ratio of A does not follow"),
+    (("absent", 0, "reason"), "", "absent.0.reason"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "reason"), REFUSED)
+def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path, value, reason):
+    place = record
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    file = tmp_path / "some.json"
+    file.write_text(json.dumps(record))
+    with pytest.raises(PeerRecordError, match=reason) as caught:
+        read(file)
+    assert "some.json" in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(PeerRecordError):
+        save(record, tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "damaged or not JSON"),
+        (b"{}", "is not a peer record"),
+        (b"[1]", "is not a peer record"),
+        (b"\xff\xfe\x00", "not text"),
+        (b"NaN", "damaged or not JSON"),
+    ],
+)
+def test_foreign_files_are_refused(tmp_path, content, reason):
+    file = tmp_path / "foreign.json"
+    file.write_bytes(content)
+    with pytest.raises(PeerRecordError, match=reason) as caught:
+        load(file)
+    assert "foreign.json" in str(caught.value)
+    with pytest.raises(PeerRecordError, match="cannot be read"):
+        read(tmp_path)
+    with pytest.raises(PeerRecordError, match=reason):  # a damaged committed file is no gap
+        committed(tmp_path)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.floats(0, 0.999))
+def test_a_truncated_record_is_refused_wherever_it_ends(record, tmp_path, part):
+    text = json.dumps(record)
+    file = tmp_path / "cut.json"
+    file.write_text(text[: int(part * len(text))])
+    with pytest.raises(PeerRecordError, match="cut.json"):
+        read(file)
+
+
+def test_an_empty_request_is_refused():
+    with pytest.raises(ValueError, match="no record"):
+        load([])
+
+
+def test_the_schema_is_itself_valid():
+    import jsonschema
+
+    schema = json.loads((RECORDS / "peer_record.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["properties"]["version"]["const"] == peer_records.VERSION
+    assert schema["properties"]["schema"]["const"] == peer_records.SCHEMA
+
+
+def test_committed_records_are_whole_quiet_and_name_no_path():
+    for record in committed():
+        text = json.dumps(record)
+        assert "/home/" not in text and "/root" not in text and "/tmp/" not in text
+        assert record["interrupted"] is None and not record["machine"]["provenance"]["dirty"]
+        assert not any(each["flags"] for each in record["rows"])
+        assert set(record["modules"]) <= set(peers.modules())
+
+
+# The page
+
+
+def soup(shown):
+    return BeautifulSoup(shown.html, "html.parser")
+
+
+def test_every_module_is_a_family_with_its_place_on_the_page():
+    assert set(page.FAMILIES) == set(peers.modules())
+    text = (RECORDS.parents[1] / "book" / "peers.md").read_text(encoding="utf-8")
+    assert all(f'peers.family(records, "{name}")' in text for name in page.FAMILIES)
+
+
+def test_without_a_record_the_page_says_so():
+    for shown in (page.overview([]), page.absent_table([]), page.runs([]), page.family([], "bt")):
+        assert repr(shown).count(".") >= 1 and "\n" not in repr(shown)
+        assert soup(shown).p.text == repr(shown)
+    assert "python -m peers --out data/peers" in repr(page.overview([]))
+
+
+def marks(monkeypatch, records, name):
+    """Axes of the one figure of a family, and what is shown."""
+    caught, show = [], page.show
+    monkeypatch.setattr(page, "show", lambda figure, **rest: caught.append(figure) or show(figure, **rest))
+    shown = page.family(records, name)
+    return [figure.axes[0] for figure in caught], shown
+
+
+def test_the_figure_draws_every_ratio_on_its_row(monkeypatch, record):
+    (axis,), shown = marks(monkeypatch, [record], "smt")
+    assert axis.get_xscale() == "log" and axis.get_xlim()[0] <= 0.5 and axis.get_xlim()[1] > 8
+    assert [tick.get_text() for tick in axis.get_yticklabels()] == ["1 thread", "2 threads"]
+    drawn = [line for line in axis.get_lines() if line.get_marker() in page._MARKERS and len(line.get_xdata())]
+    assert sorted(float(x) for line in drawn for x in line.get_xdata()) == [0.5, 2.0, 4.0, 8.0]
+    assert len({line.get_marker() for line in drawn}) == len({line.get_color() for line in drawn}) == 2
+    heights = [float(line.get_ydata()[0]) for line in drawn]
+    assert len(set(heights)) == 4 and axis.get_ylim()[0] > max(heights) > min(heights) > axis.get_ylim()[1]
+    assert "1 of them below 1" in shown.alt and "lowest 0.500" in shown.alt and "2031-01-01" in shown.alt
+    data = offered(shown)
+    assert list(data["ratio_fastest"].dropna()) == [2.0, 0.5, 4.0, 8.0]
+    assert list(data["peer_fastest [s]"].dropna()) == [0.5, 0.125, 1.0, 2.0]
+
+
+def test_many_cases_share_a_row_of_their_group(monkeypatch):
+    rows = [row(f"case {k}", {"A": 1.0 + k}, group=f"sums, {group}") for group in "gh" for k in range(6)]
+    (axis,), _ = marks(monkeypatch, [made(rows)], "smt")
+    assert [len(line.get_xdata()) for line in axis.get_lines() if len(line.get_xdata()) > 2] == [6, 6]
+    assert {"g", "h"} <= {text.get_text() for text in axis.texts}  # the common word is in the heading
+
+
+def test_titles_and_marks_do_not_overlap(monkeypatch):
+    """At the width of a phone no two texts of the figure share a place."""
+    names = [
+        "solution file, ext4 (network or unknown block device), page cache",
+        "container, ext4 (network or unknown block device), page cache",
+    ]
+    rows = [
+        row(label, {"A": 0.9, "B": 30.0}, threads=threads, group=name, module="files")
+        for name in names
+        for label in ("positioned, both with one start of fio", "mapped")
+        for threads in (1, 2)
+    ]
+    (axis,), _ = marks(monkeypatch, [made(rows)], "files")
+    figure = axis.figure
+    figure.draw_without_rendering()
+    low, high = axis.get_xlim()
+    ticks = [tick for tick in axis.get_xticklabels(which="both") if low <= tick.get_position()[0] <= high]
+    texts = *axis.texts, *axis.get_yticklabels(), *ticks, *figure.legends[0].get_texts(), axis.xaxis.label
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    assert len(boxes) > 12
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in boxes)
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[number + 1 :]), number
+
+
+def test_each_machine_has_a_figure_and_only_the_newest_is_drawn(monkeypatch, record):
+    other = copy.deepcopy(record)
+    other["machine"]["cpu"]["model"] = "Other CPU"
+    later = made([row("x", {"A": 6.0})], date="2031-03-01T00:00:00Z")
+    axes, shown = marks(monkeypatch, [record, other, later], "smt")
+    assert len(axes) == 2 and "Other CPU" in shown.alt and "2031-01-01 to 2031-03-01" in " ".join(shown.alt.split())
+    assert list(offered(shown)["ratio_fastest"].dropna()) == [4.0, 8.0, 6.0]
+
+
+def test_the_table_holds_every_ratio_and_sets_off_those_below_one(record):
+    table = soup(page.family([record], "smt")).table
+    cells = [[cell.text for cell in each.find_all("td")] for each in table.tbody.find_all("tr")]
+    assert cells == [
+        [],
+        ["x1 thread, 250.0 ms", "A", "2.00", "3.00", ""],
+        ["B", "0.500", "0.750", ""],
+        ["C", "–", "–", "another answer: not timed"],
+        ["y2 threads, 250.0 ms", "A", "4.00", "6.00", "others were busy"],
+        ["B", "8.00", "12.0", "others were busy"],
+    ]
+    assert [cell.text for cell in table.find_all("td", class_="below")] == ["0.500", "0.750"]
+    assert all(cell.strong for cell in table.find_all("td", class_="below"))
+
+
+def test_a_family_of_wrong_answers_alone_has_a_table_and_no_figure():
+    shown = page.family([made([row("x", {}, wrong={"A": 0.5})])], "smt")
+    assert "svg" not in shown.html and "another answer, distance 0.5" in soup(shown).table.text
+    assert "no ratios to show" in repr(page.overview([made([row("x", {}, wrong={"A": 0.5})])]))
+
+
+def test_overview_absent_and_runs(record):
+    first = soup(page.overview([record])).tbody.find_all("tr")
+    assert [cell.text for cell in first[1].find_all("td")] == ["g", "1", "1", *["0.500"] * 3, "0.750"]
+    assert "not installed" in page.absent_table([record]).html
+    record["absent"] = []
+    assert repr(page.absent_table([record])) == "Every peer was present."
+    record["interrupted"] = "stopped by hand"
+    text = page.runs([record]).html
+    assert all(
+        words in text
+        for words in ("ended early: stopped by hand", "1 beside other load", "0123456789ab", "3.12.1", "Some CPU")
+    )
+    assert "threading_layer" not in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1.5, "1.500 s"), (0.0123, "12.30 ms"), (7.856e-6, "7.856 µs"), (3e-9, "3.000 ns"), (2e-10, "0.2000 ns")],
+)
+def test_times_carry_their_unit(seconds, text):
+    assert peer_tables.time_text(seconds) == text

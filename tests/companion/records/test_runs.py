@@ -1,0 +1,277 @@
+"""Run records: what is written comes back; what is no record is refused with the reason."""
+
+import copy
+import json
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from companion.files import write_atomically
+from companion.records import runs
+from companion.records.runs import RunRecordError, committed, dataset, load, read, save, validate
+
+
+def changed(record, path, value):
+    """A copy of ``record`` with the item at ``path`` replaced (or removed, for ``...``)."""
+    record = copy.deepcopy(record)
+    place = record
+    for key in path[:-1]:
+        place = place[key]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return record
+
+
+def test_what_is_saved_comes_back(record, tmp_path):
+    path = save(record, tmp_path / "new folder")
+    assert path.name == f"toy-sum_quick_t1_{record['date'].replace('-', '').replace(':', '')}.json"
+    assert read(path) == json.loads(json.dumps(record))
+    assert os.listdir(path.parent) == [path.name]
+    assert not path.stat().st_mode & 0o111
+
+
+def test_a_record_as_a_dataset(record, tmp_path):
+    data = load(save(record, tmp_path))
+    assert data.sizes["case"] == 2 and data.sizes["sample"] == 3
+    assert list(data.label.values) == ["n = 10", "n = 20"]
+    assert list(data.n.values) == [10, 20]
+    np.testing.assert_array_equal(data.seconds, [case["samples"] for case in record["measurements"]])
+    np.testing.assert_array_equal(data["minimum"], data.seconds.min("sample"))
+    np.testing.assert_array_equal(data["median"], data.seconds.median("sample"))
+    assert np.isnan(data.median_low).all()  # three samples give no interval
+    assert list(data.flops.values) == [10, 20]
+    assert data.cases.item() == 2 and data.cases.attrs["units"] == "1"
+    assert list(data.lengths.values) == [10, 20] and data.lengths.dims == ("size",)
+    assert data.attrs["experiment"] == "toy-sum" and data.attrs["simulated"] == 0
+    assert data.seconds.attrs["units"] == "s"
+
+
+def test_several_records_share_one_dataset(record, tmp_path):
+    longer = changed(record, ("measurements", 0, "samples"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    longer["date"] = "2031-01-01T00:00:00Z"
+    longer["measurements"][1]["parameters"] = {"kind": "odd"}
+    data = load([save(record, tmp_path), save(longer, tmp_path)])
+    assert data.sizes["case"] == 4 and data.sizes["sample"] == 6
+    assert np.isnan(data.seconds[0, 3:]).all()
+    assert data.median_high[2] == 6.0
+    np.testing.assert_array_equal(data.n, [10, 20, 10, np.nan])
+    assert list(data.kind.values) == ["", "", "", "odd"]
+    assert data.cases.dims == ("record",)
+    assert "2031-01-01" in data.attrs["date"]
+
+
+def test_a_dataset_goes_to_netcdf_and_back(record, tmp_path):
+    data = dataset([record])
+    data.to_netcdf(tmp_path / "x.nc", engine="netcdf4")
+    with xr.open_dataset(tmp_path / "x.nc", engine="netcdf4") as back:
+        np.testing.assert_array_equal(back.seconds, data.seconds)
+        assert list(back.label.values) == list(data.label.values)
+
+
+def test_a_parameter_may_bear_a_word_of_the_record(record):
+    odd = changed(record, ("measurements", 0, "parameters"), {"threads": 7, "median": 3})
+    data = dataset([odd])
+    assert data.parameter_threads.values[0] == 7 and data.parameter_median.values[0] == 3
+    assert list(data.threads.values) == [1, 1]
+
+
+def test_observations_and_output_forms(record):
+    odd = changed(record, ("measurements", 0, "observed"), {"wait": [0.5, None, 0.25]})
+    odd["outputs"] = {
+        "zeta": {"value": 0.5, "units": "1", "long_name": "overhead"},
+        "levels": {"value": [1.0, None, 3.0], "units": "byte", "dims": ["level"]},
+        "names": {"value": ["a", "b"], "units": None},
+        "unknown": {"value": None, "units": "s"},
+        "seconds": {"value": 4, "units": "s"},
+    }
+    data = dataset([validate(odd)])
+    np.testing.assert_array_equal(data.observed_wait, [[0.5, np.nan, 0.25], [np.nan] * 3])
+    assert data.zeta.attrs == {"units": "1", "long_name": "overhead"}
+    np.testing.assert_array_equal(data.levels, [1.0, np.nan, 3.0])
+    assert data.levels.dims == ("level",)
+    assert list(data.names.values) == ["a", "b"]
+    assert np.isnan(data.unknown)
+    assert data.output_seconds == 4
+
+
+def test_outputs_alone_make_a_record(record):
+    simulated = changed(record, ("measurements",), [])
+    simulated["simulated"] = True
+    data = dataset([validate(simulated)])
+    assert data.sizes["case"] == 0 and data.cases == 2
+    with pytest.raises(ValueError, match="simulated and measured"):
+        dataset([record, simulated])
+
+
+def test_nan_in_a_result_is_written_as_null(record, tmp_path):
+    odd = changed(record, ("outputs", "cases", "value"), float("nan"))
+    path = save(odd, tmp_path)
+    assert "NaN" not in path.read_text()
+    assert np.isnan(load(path).cases)
+
+
+def test_an_empty_request_is_refused():
+    with pytest.raises(ValueError, match="no record"):
+        load([])
+
+
+REFUSED = [
+    (("schema",), "someone-else/v1", "is not a run record"),
+    (("version",), 2, "has version 2, this code reads up to 1"),
+    (("version",), "1", "version"),
+    (("experiment",), "../../etc/passwd", "experiment"),
+    (("experiment",), ..., "'experiment' is a required property"),
+    (("date",), "yesterday", "date"),
+    (("threads",), 0, "threads"),
+    (("threads",), "two", "threads"),
+    (("surplus",), 1, "surplus"),
+    (("simulated",), "no", "simulated"),
+    (("machine",), {}, "machine"),
+    (("measurements",), {}, "measurements"),
+    (("measurements", 0, "samples"), [], "measurements.0.samples"),
+    (("measurements", 0, "samples"), [1.0, "2"], "measurements.0.samples.1"),
+    (("measurements", 0, "samples"), [-1.0], "measurements.0.samples.0"),
+    (("measurements", 0, "checks_after"), [], "checks_after"),
+    (("measurements", 0, "checks_before", 0, "ok"), False, "checks_before.0.ok"),
+    (("measurements", 1, "problem"), ..., "problem"),
+    (("outputs", "cases", "units"), ..., "units"),
+    (("outputs", "cases", "value"), [[1], [1, 2]], "ragged"),
+    (("outputs", "cases", "value"), {"a": 1}, "not an object"),
+    (("outputs", "cases", "dims"), ["x"], "0 dimension"),
+    (("outputs", "bad name"), {"value": 1, "units": "1"}, "bad name"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "reason"), REFUSED)
+def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path, value, reason):
+    file = tmp_path / "some.json"
+    file.write_text(json.dumps(changed(record, path, value)))
+    with pytest.raises(RunRecordError, match=reason) as caught:
+        read(file)
+    assert "some.json" in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(RunRecordError):
+        save(changed(record, path, value), tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "damaged or not JSON"),
+        (b"{}", "is not a run record"),
+        (b"[1, 2]", "is not a run record"),
+        (b"null", "is not a run record"),
+        (b'{"type": "FeatureCollection", "features": []}', "is not a run record"),
+        (b"\xff\xfe\x00", "not text"),
+        (b"NaN", "damaged or not JSON"),
+        (b"[" * 100_000, "damaged or not JSON"),
+        (pickle.dumps({"schema": runs.SCHEMA}), "is not a run record|damaged"),
+    ],
+)
+def test_foreign_files_are_refused(tmp_path, content, reason):
+    file = tmp_path / "foreign.json"
+    file.write_bytes(content)
+    with pytest.raises(RunRecordError, match=reason) as caught:
+        load(file)
+    assert "foreign.json" in str(caught.value)
+
+
+def test_a_pickle_is_never_executed(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "executed"),)
+
+    file = tmp_path / "bomb.json"
+    file.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(RunRecordError):
+        load(file)
+    assert not (tmp_path / "executed").exists()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.floats(0, 0.999))
+def test_a_truncated_record_is_refused_wherever_it_ends(record, tmp_path, part):
+    text = json.dumps(record)
+    file = tmp_path / "cut.json"
+    file.write_text(text[: int(part * len(text))])
+    with pytest.raises(RunRecordError, match="cut.json"):
+        read(file)
+
+
+def test_absent_files_folders_and_giants_are_refused(tmp_path, monkeypatch):
+    with pytest.raises(RunRecordError, match="absent.json cannot be read: No such file"):
+        read(tmp_path / "absent.json")
+    with pytest.raises(RunRecordError, match="cannot be read"):
+        read(tmp_path)
+    monkeypatch.setattr(runs, "MAX_BYTES", 10)
+    (tmp_path / "big.json").write_text(" " * 11)
+    with pytest.raises(RunRecordError, match="more than"):
+        read(tmp_path / "big.json")
+
+
+def test_nothing_is_replaced_silently(record, tmp_path):
+    path = save(record, tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match="never replaced silently"):
+        save(changed(record, ("seed",), 9), tmp_path)
+    assert path.read_bytes() == before
+    save(changed(record, ("seed",), 9), tmp_path, overwrite=True)
+    assert read(path)["seed"] == 9
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failed_write_leaves_nothing(record, tmp_path, monkeypatch, step, error):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(runs.os, step, fail)
+    with pytest.raises(type(error)):
+        save(record, tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_leaves_nothing(tmp_path):
+    def fill(path: Path):
+        with open("/dev/full", "w") as file:
+            file.write("x" * 10_000)
+
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(tmp_path / "x.json", fill)
+    assert os.listdir(tmp_path) == []
+
+
+def test_committed_records(record, tmp_path):
+    assert committed("toy-sum", folder=tmp_path) is None
+    save(record, tmp_path)
+    save(changed(record, ("experiment",), "toy-sum-other"), tmp_path)
+    assert committed("toy-sum", folder=tmp_path).sizes["case"] == 2
+    assert committed("toy-sum", "toy", folder=tmp_path).sizes["case"] == 2
+    assert committed("toy-sum", "p5plus", folder=tmp_path) is None
+    (tmp_path / "toy-sum_quick_broken.json").write_text("{")
+    with pytest.raises(RunRecordError, match="broken"):
+        committed("toy-sum", folder=tmp_path)
+
+
+def test_every_committed_record_fits_the_schema_and_names_no_person_or_path():
+    for path in runs.COMMITTED.glob("*.json"):
+        text = json.dumps(read(path))
+        assert "/home/" not in text and "/root" not in text, path.name
+        assert path.stat().st_size < 1_000_000, path.name
+
+
+def test_the_schema_is_itself_valid():
+    import jsonschema
+
+    schema = json.loads((Path(runs.__file__).parent / "run_record.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["properties"]["version"]["const"] == runs.VERSION
+    assert schema["properties"]["schema"]["const"] == runs.SCHEMA

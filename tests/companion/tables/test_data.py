@@ -1,0 +1,256 @@
+"""The data package, what every table must carry, and numbers that stand outside ``data/``."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import frictionless
+import nbformat
+import pytest
+
+from companion import tables
+
+ROOT = Path(tables.__file__).resolve().parents[2]
+
+# Numbers that equal a printed cell and mean something else; each with what it means.  Numbers of a layout
+# (points, fractions of a figure) that collide are better changed by a hair than listed here.
+ALLOWED = {
+    "360": "degrees of a circle",
+    "365": "days of a year",
+    "640": "pixels or lines of a screen",
+    "1024": "a power of two",
+    "3600": "seconds of an hour",
+    "86400": "seconds of a day",
+}
+
+
+def test_the_package_is_in_step_with_the_descriptors():
+    committed = json.loads((tables.DATA / "datapackage.json").read_text(encoding="utf-8"))
+    assert committed == tables.package(), "run: python -m companion.tables package"
+
+
+def test_frictionless_finds_nothing_wrong():
+    report = frictionless.validate(str(tables.DATA / "datapackage.json"))
+    assert report.valid, report.flatten(["name", "rowNumber", "fieldName", "note"])[:5]
+    assert report.stats["tasks"] == len(tables.package()["resources"])
+
+
+def test_frictionless_and_the_reader_refuse_the_same_damage(tmp_path):
+    """Independent reader, same descriptor: a cell of another type, an extra cell, a key twice."""
+    resource = tables.describe("nht1", "table_1")
+    good = (tables.DATA / "nht1" / "table_1.csv").read_text(encoding="utf-8")
+    for damage in (
+        ("12,60", "12,sixty"),
+        ("12,60", "12,60,1"),
+        ("64,200", "12,200"),
+        ("12,60", ",60"),
+        ("N,NS", "N,X"),
+    ):
+        path = tmp_path / "table_1.csv"
+        path.write_text(good.replace(*damage), encoding="utf-8")
+        with pytest.raises(tables.TableError):
+            tables.csv.read(path, resource)
+        with frictionless.system.use_context(trusted=True):
+            report = frictionless.validate(
+                frictionless.Resource(path=str(path), schema=frictionless.Schema.from_descriptor(resource["schema"]))
+            )
+        assert not report.valid, damage
+
+
+def test_every_csv_is_described_and_every_description_has_its_csv():
+    described = {resource["path"] for resource in tables.package()["resources"]}
+    assert described == {
+        path.relative_to(tables.DATA).as_posix()
+        for folder in (*tables.documents(), "machines")
+        for path in (tables.DATA / folder).glob("*.csv")
+    }
+
+
+@pytest.mark.parametrize("document", tables.documents())
+def test_every_table_states_source_keys_types_units_and_note(document):
+    for name in tables.names(document):
+        resource = tables.describe(document, name)
+        assert resource["title"] and resource["item"] and resource["rows"] and resource["schema"]["primaryKey"], name
+        fields = resource["schema"]["fields"]
+        assert fields[-1]["name"] == "note", name
+        assert re.fullmatch(r"[a-z0-9_]+", name)
+        for field in fields:
+            assert field["description"] and not field["description"].endswith("."), (name, field["name"])
+            if field["type"] in ("integer", "number"):
+                assert field["unit"], (name, field["name"])
+
+
+@pytest.mark.parametrize("document", tables.documents())
+def test_restored_cells_say_how(document):
+    for name in tables.names(document):
+        for note in tables.text(document, name)["note"]:
+            if note.startswith("restored"):
+                assert re.match(r"restored: .{12,}", note), (name, note)
+
+
+def test_machines_print_what_the_tables_of_their_document_print():
+    derived = {("js21", "power_cpus")}  # 14 blades of 4 CPUs, printed as the two factors
+    for row in tables.machines(long=True).itertuples():
+        if row.unit and (row.machine, row.property) not in derived:
+            cells = {
+                cell
+                for name in tables.names(row.document)
+                for column in tables.text(row.document, name).values.T
+                for cell in column
+            }
+            assert row.value in cells or any(same(row.value, cell) for cell in cells), row
+
+
+def same(left: str, right: str) -> bool:
+    try:
+        return float(left) == float(right)
+    except ValueError:
+        return False
+
+
+def test_no_descriptor_or_note_is_left_from_a_template():
+    for path in tables.DATA.rglob("resources.json"):
+        text = path.read_text(encoding="utf-8")
+        assert "TODO" not in text and "…" not in text, path
+
+
+# --- numbers of a document outside data/ and claims -----------------------------------------------
+
+
+def significant(text: str) -> str:
+    """Significant digits of a number: ``"1,049"`` gives ``1049``, ``".420"`` gives ``42``."""
+    mantissa = text.lower().replace(",", "").replace("_", "").partition("e")[0]
+    return mantissa.replace(".", "").lstrip("+-0").rstrip("0")
+
+
+def document_numbers() -> dict[float, dict[str, str]]:
+    """Printed numbers of at least three significant digits: for each document one place.
+
+    Left out: years, powers of two, and numbers with fewer digits, which any program may need.
+    """
+    found = {}
+    for document in tables.documents():
+        for name in tables.names(document):
+            half = tables.digits(document, name)
+            for column, cells in tables.text(document, name).items():
+                for cell, printed in zip(cells, half[column].notna(), strict=True):
+                    if printed and len(significant(cell)) >= 3 and cell not in ALLOWED and not harmless(float(cell)):
+                        place = f"{document}/{name}.csv, column {column!r}"
+                        found.setdefault(float(cell), {}).setdefault(document, place)
+    return found
+
+
+def harmless(value: float) -> bool:
+    whole = int(value)
+    return value == whole and (1900 <= whole <= 2099 or (whole > 0 and whole & (whole - 1) == 0))
+
+
+NUMBER = re.compile(r"(?<![\w./,\-^{])(\d[\d,]*\.?\d*|\.\d+)(?![\w/^}]|\.\d|-\d)")
+
+
+def in_text(text: str) -> list[str]:
+    """Numbers in prose; identifiers (T399, p690), versions, dates and paths are none."""
+    return [number.rstrip(",.").replace(",", "") for number in NUMBER.findall(text)]
+
+
+def in_code(source: str) -> list[tuple[int, str]]:
+    """Line and text of every number in code: literals, and prose in strings other than docstrings."""
+    tree = ast.parse(source)
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    result = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or id(node) in documented or isinstance(node.value, bool):
+            continue
+        if isinstance(node.value, (int, float)):
+            result.append((node.lineno, repr(node.value)))
+        elif isinstance(node.value, str):
+            result += [(node.lineno, number) for number in in_text(node.value)]
+    return result
+
+
+def strays(numbers: list[tuple[int, str]], known: dict[float, dict[str, str]], about: str = "") -> list[str]:
+    """Numbers of a document, with their places.
+
+    ``about`` names the file: a chapter or its figures are held to three digits of their own document and
+    to four of any other, since three digits of some document meet by chance; a general module to four,
+    what speaks about all documents (experiments, machines, claims) to three.
+    """
+    own = [document for document in tables.documents() if document in about]
+    everything = not own and any(word in about for word in ("experiments", "machines", "claims"))
+    result = []
+    for line, text in numbers:
+        digits = len(significant(text))
+        for document, place in known.get(float(text), {}).items():
+            if digits >= 4 or (digits >= 3 and (everything or document in own)):
+                result.append(f"line {line}: {text} stands in {place}")
+                break
+    return result
+
+
+@pytest.fixture(scope="module")
+def known():
+    return document_numbers()
+
+
+def test_the_detector_finds_planted_numbers_and_leaves_others(known):
+    assert strays(in_code("x = 2457  # wall"), known) == ["line 1: 2457 stands in p5plus/ifs_times.csv, column 'wall'"]
+    assert strays(in_code("title = 'T799 took 2457 s'"), known)
+    assert strays(in_code("y = 2_457.0"), known) and strays(in_code("z = 1049275053531"), known)
+    assert strays([(1, number) for number in in_text("The run took 2,457 s.")], known)
+    assert not strays(in_code("n = 2048; m = 100; year = 2006; t = 'T2457'; v = '1.2457.3'"), known)
+    assert not strays(in_code('"""2457"""'), known)
+    assert in_text("T399, p690, iPSC/860, 3.1.2, 2014-10-19, version-815 and 815.") == ["815"]
+
+
+def test_three_digits_count_where_the_document_is_at_home(known):
+    share = in_code("seconds = 815")
+    assert strays(share, known, "04_p5plus.ipynb") and strays(share, known, "06_machines.ipynb")
+    assert not strays(share, known, "03_nht1.ipynb") and not strays(share, known, "bench.py")
+
+
+def about_claims(path: Path) -> bool:
+    return "claims" in path.parts or path.name == "claims.py"
+
+
+def claims() -> list[Path]:
+    return [path for path in sorted((ROOT / "companion").rglob("*.py")) if about_claims(path)]
+
+
+def sources() -> list[Path]:
+    return [path for path in sorted((ROOT / "companion").rglob("*.py")) if not about_claims(path)]
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_number_of_a_document_stands_in_companion(path, known):
+    found = strays(in_code(path.read_text(encoding="utf-8")), known, path.relative_to(ROOT).as_posix())
+    assert not found, "load it from the table: " + "; ".join(found)
+
+
+@pytest.mark.parametrize("path", claims(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_claims_compute_from_tables_and_not_from_literals(path, known):
+    """In claims, numbers of a document may stand in text (printed values, keys, reasons), not as literals."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    literals = [
+        (node.lineno, repr(node.value))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+    ]
+    found = strays(literals, known, "claims")
+    assert not found, "load it from the table: " + "; ".join(found)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.name)
+def test_no_number_of_a_document_stands_in_a_notebook(path, known):
+    found = []
+    for number, cell in enumerate(nbformat.read(path, as_version=4).cells, start=1):
+        code = cell.cell_type == "code" and not cell.source.lstrip().startswith(("%", "!"))
+        numbers = in_code(cell.source) if code else [(0, text) for text in in_text(cell.source)]
+        found += [f"cell {number}, {place}" for place in strays(numbers, known, path.name)]
+    assert not found, "show it from the table: " + "; ".join(found)

@@ -1,0 +1,57 @@
+"""Downloads: CSV, NetCDF and zip carry what the tables carry."""
+
+import json
+import zipfile
+
+import frictionless
+import numpy as np
+import pytest
+import xarray as xr
+
+from companion import tables
+from companion.tables import downloads
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("downloads")
+    written = downloads.write(folder)
+    assert sorted(written) == sorted(path for path in folder.rglob("*") if path.is_file())
+    return folder
+
+
+def test_every_table_is_there_as_csv_and_netcdf(folder):
+    for document in tables.documents():
+        for name in tables.names(document):
+            original = (tables.DATA / document / f"{name}.csv").read_bytes()
+            assert (folder / document / f"{name}.csv").read_bytes() == original
+            with xr.open_dataset(
+                folder / document / f"{name}.nc", engine="netcdf4", decode_times=False, mask_and_scale=False
+            ) as read:
+                expected = tables.load(document, name)
+                assert set(read.variables) == set(expected.variables)
+                assert read.attrs == expected.attrs
+                for key, variable in expected.variables.items():
+                    np.testing.assert_array_equal(read[key].values, variable.values, err_msg=f"{document}/{name} {key}")
+                    assert read[key].attrs.get("units") == variable.attrs.get("units")
+
+
+def test_the_zip_is_a_valid_package(folder, tmp_path):
+    with zipfile.ZipFile(folder / "data.zip") as archive:
+        assert archive.testzip() is None
+        archive.extractall(tmp_path)
+    root = tmp_path / "supercomputers-rerun-data"
+    assert json.loads((root / "datapackage.json").read_text(encoding="utf-8")) == tables.package()
+    assert frictionless.validate(str(root / "datapackage.json")).valid
+
+
+def test_equal_data_give_equal_zips(folder, tmp_path):
+    assert downloads.package_zip(tmp_path / "again.zip").read_bytes() == (folder / "data.zip").read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["again.zip"]
+
+
+def test_a_failed_write_leaves_no_temporary_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads.zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        downloads.package_zip(tmp_path / "data.zip")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,374 @@
+"""The command line: exit codes, one sentence on stderr, and no file left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+from companion import cli, experiments
+from companion.host import doctor
+from companion.host.doctor import Finding
+from companion.records import runs
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def call():
+    """``call(*arguments)`` -> (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+def sentence(stderr):
+    """The only line on stderr."""
+    (line,) = stderr.strip().splitlines()
+    assert line.startswith("companion: ")
+    return line
+
+
+def test_run_writes_one_record(call, toy_experiment, tmp_path):
+    code, out, err = call("run", "toy-sum", "--out", tmp_path / "new", "--seed", 3)
+    assert (code, err) == (0, "")
+    (path,) = (tmp_path / "new").iterdir()
+    assert out.splitlines()[-1] == str(path)
+    assert runs.read(path)["seed"] == 3
+    assert "n = 10: minimum" in out
+
+
+def test_run_lists(call, toy_experiment):
+    code, out, _ = call("run", "--list")
+    assert code == 0
+    assert any(line.startswith("toy-sum") and "Sums" in line for line in out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent"], "experiment = 'absent' is unknown; choose one of"),
+        (["toy-sum", "--preset", "huge"], "preset = 'huge'"),
+        (["toy-sum", "--threads", "100000"], "threads = 100000 is outside 1 …"),
+        (["toy-sum", "--budget", "-1"], "budget = -1.0"),
+        (["toy-sum", "--rounds", "0"], "rounds = 0"),
+        (["toy-sum", "--seed", "-1"], "seed = -1 must be a whole number"),
+        ([], "name an experiment"),
+    ],
+)
+def test_bad_requests_are_one_sentence(call, toy_experiment, tmp_path, arguments, message):
+    code, _, err = call("run", *arguments, "--out", tmp_path / "new" / "folder")
+    assert code == 2
+    assert message in sentence(err)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_type_is_a_usage_error(call, toy_experiment):
+    code, _, err = call("run", "toy-sum", "--threads", "two")
+    assert code == 2 and "--threads" in err and "Traceback" not in err
+
+
+def test_too_little_memory_is_one_sentence(call, toy_experiment, toy, tmp_path, monkeypatch):
+    def setup(problem, seed=0):
+        raise MemoryError("the sum needs 9 TiB of memory, 1 GiB is available; choose a smaller problem")
+
+    monkeypatch.setattr(toy, "setup", setup)
+    code, _, err = call("run", "toy-sum", "--out", tmp_path)
+    assert code == 2 and "choose a smaller problem" in sentence(err)
+
+
+def test_an_unverified_result_has_its_own_code_and_no_record(call, toy_experiment, toy, tmp_path):
+    toy.wrong_from = 1
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new" / "folder")
+    assert code == 3 and "not reported" in sentence(err)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_need_is_one_sentence(call, toy_experiment, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiments, "unavailable", lambda entry: "toy-sum needs MPI: none found; install it")
+    code, _, err = call("run", "toy-sum", "--out", tmp_path)
+    assert code == 2 and "needs MPI" in sentence(err)
+
+
+def test_an_unwritable_folder_is_found_before_measuring(call, toy_experiment, toy, tmp_path, monkeypatch):
+    def refuse(**options):
+        raise OSError(30, "Read-only file system", str(options["dir"]))
+
+    monkeypatch.setattr(cli.files.tempfile, "TemporaryFile", refuse)
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new")
+    assert code == 2 and "Read-only file system; choose a folder that can be written" in sentence(err)
+    assert str(tmp_path / "new") in err
+    assert toy.calls == 0 and list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_place_of_the_folder(call, toy_experiment, toy, tmp_path):
+    (tmp_path / "file").write_text("x")
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "file")
+    assert code == 2 and "file" in sentence(err)
+    assert toy.calls == 0
+
+
+def test_a_disk_that_fills_while_writing(call, toy_experiment, tmp_path, monkeypatch):
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(runs.os, "fsync", full)
+    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new")
+    assert code == 2 and "No space left on device; free space there" in sentence(err)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_defect_keeps_its_traceback(call, toy_experiment, toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(toy, "work", lambda problem: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        call("run", "toy-sum", "--out", tmp_path)
+
+
+SLOW = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)      # a test run in the background ignores it
+sys.path.insert(0, {tests!r})
+from conftest import ToyKernel, ToyProblem
+from companion import experiments
+from companion.bench import Case
+class Slow(ToyKernel):
+    def run(self, problem, state, threads=1, repeats=1):
+        print("running", flush=True)
+        time.sleep(60)
+experiments.register(experiments.Experiment("toy-slow", "toy", "T9", "Slow",
+                     lambda preset, threads: [Case("slow", Slow(), ToyProblem())]))
+from companion.__main__ import main
+sys.argv = ["companion", "run", "toy-slow", "--out", {out!r}]
+main()
+"""
+
+
+IMPORTING = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "companion.bench":
+            print("running", flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Finder())
+from companion.__main__ import main
+sys.argv = ["companion", "run", "--list", "--out", {out!r}]
+main()
+"""
+
+
+@pytest.mark.parametrize("program", [SLOW, IMPORTING], ids=["measuring", "importing"])
+def test_an_interrupt_leaves_nothing(tmp_path, program):
+    code = program.format(tests=str(ROOT / "tests"), out=str(tmp_path / "new"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        assert process.stdout.readline().strip() == "running"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert sentence(err) == "companion: interrupted; no unfinished file is left"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture
+def two_records(record, tmp_path):
+    """Two files whose times differ by a factor of two."""
+    slower = json.loads(json.dumps(record))
+    slower["date"] = "2031-01-01T00:00:00Z"
+    for case in slower["measurements"]:
+        case["samples"] = [2 * value for value in case["samples"]]
+    return runs.save(record, tmp_path), runs.save(slower, tmp_path), slower
+
+
+def test_compare(call, two_records):
+    code, out, err = call("compare", *two_records[:2])
+    assert (code, err) == (0, "")
+    assert "differs" not in out
+    assert [line.split(":")[0] for line in out.splitlines()] == ["n = 10", "n = 20"]
+    assert out.count("minima 2.000, medians 2.000") == 2
+
+
+def test_compare_says_what_differs(call, two_records, tmp_path):
+    other = two_records[2]
+    other["machine"]["cpu"]["model"] = "POWER5+"
+    other["machine"]["software"]["numba"] = "0.1"
+    other["measurements"][0]["problem"]["n"] = 11
+    other["measurements"][1]["label"] = "n = 99"
+    other["preset"] = "paper"
+    code, out, _ = call("compare", two_records[0], runs.save(other, tmp_path))
+    assert code == 0
+    assert "differs: preset: quick and paper" in out
+    assert "POWER5+" in out and "differs: numba" in out
+    assert "n = 10: not compared, the problems or threads differ" in out
+    assert "2 case(s) stand in one record only" in out
+
+
+def test_compare_of_nothing_in_common(call, two_records, tmp_path):
+    other = two_records[2]
+    for case in other["measurements"]:
+        case["label"] += "x"
+    other["seed"] = 5
+    other["date"] = "2032-01-01T00:00:00Z"
+    code, _, err = call("compare", two_records[0], runs.save(other, tmp_path))
+    assert code == 2 and "no case in common" in sentence(err)
+
+
+def test_compare_refuses_foreign_files(call, two_records, tmp_path):
+    (tmp_path / "cut.json").write_text('{"schema": ')
+    for bad, reason in ((tmp_path / "cut.json", "damaged"), (tmp_path / "absent.json", "cannot be read")):
+        code, _, err = call("compare", two_records[0], bad)
+        assert code == 2 and reason in sentence(err) and bad.name in err
+
+
+def test_export_csv_has_a_row_per_sample(call, two_records, tmp_path):
+    code, out, _ = call("export", *two_records[:2], "--to", tmp_path / "all.csv")
+    assert code == 0 and out.strip().endswith("all.csv")
+    frame = pd.read_csv(tmp_path / "all.csv")
+    assert len(frame) == 2 * 2 * 3
+    assert {"label", "n", "threads", "machine", "date", "seconds"} <= set(frame.columns)
+    assert frame["seconds"].notna().all()
+
+
+def test_export_netcdf(call, two_records, tmp_path):
+    assert call("export", two_records[0], "--to", tmp_path / "one.nc")[0] == 0
+    with xr.open_dataset(tmp_path / "one.nc", engine="netcdf4") as data:
+        assert data.sizes["case"] == 2
+
+
+def test_export_replaces_nothing_unasked(call, two_records, tmp_path):
+    target = tmp_path / "one.csv"
+    target.write_text("mine")
+    code, _, err = call("export", two_records[0], "--to", target)
+    assert code == 2 and "never replaced silently" in sentence(err) and target.read_text() == "mine"
+    assert call("export", two_records[0], "--to", target, "--force")[0] == 0
+    assert target.read_text() != "mine"
+
+
+def test_export_knows_two_formats(call, two_records, tmp_path):
+    code, _, err = call("export", two_records[0], "--to", tmp_path / "one.xlsx")
+    assert code == 2 and ".csv or .nc" in sentence(err)
+    assert not (tmp_path / "one.xlsx").exists()
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["run", "--list"]])
+def test_output_that_cannot_be_written_is_one_sentence(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "companion", *command], cwd=ROOT, text=True, stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 2
+    assert "No space left on device" in sentence(done.stderr)
+
+
+def test_a_reader_who_leaves_early_is_no_error():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "companion", "run", "--list"],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait()) == ("", 0)
+    process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def solution(tmp_path_factory):
+    """A solution file of NHT-1's smallest problem, as BT computes it."""
+    from kernels.files import application
+
+    problem = application.Problem(IW=5, folder=str(tmp_path_factory.mktemp("solution")))
+    result = application.run(problem, application.setup(problem))  # its file lives as long as it does
+    yield result.path
+
+
+def test_verify_prints_the_diagonal_and_the_checks(call, solution):
+    code, out, err = call("verify", solution)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    diagonal = [float(line) for line in lines[: 12 * 12 * 5]]  # dumps, points, components
+    assert diagonal[:5] != diagonal[5:10]
+    assert len(lines) == 12 * 12 * 5 + 6  # checksums, five norms
+    assert sum("mean error norm" in line for line in lines) == 5
+    assert len(call("verify", solution, "--no-diagonal")[1].splitlines()) == 6
+
+
+def test_verify_of_a_damaged_dump_has_its_own_code(call, solution, tmp_path):
+    damaged = bytearray(solution.read_bytes())
+    damaged[5000] ^= 1
+    (tmp_path / "damaged").write_bytes(damaged)
+    code, _, err = call("verify", tmp_path / "damaged", "--no-diagonal")
+    assert code == 3 and "checksum" in sentence(err)
+
+
+def test_verify_of_a_wrong_solution_has_its_own_code(call, tmp_path):
+    import numpy as np
+
+    from kernels.files.format.solution import SolutionWriter
+
+    with SolutionWriter(tmp_path / "wrong", 12, 60, 5) as writer:
+        for step in range(5, 61, 5):
+            writer.write(step, np.ones((12, 12, 12, 5)))
+    code, out, err = call("verify", tmp_path / "wrong", "--no-diagonal")
+    assert code == 3 and "mean error norm" in sentence(err)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "No such file"),
+        (b"", "is truncated"),
+        (b"hello, world, this is text", "is not an NHT-1 solution file"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(100), ""),
+        ("cut", "is truncated"),
+        ("folder", ""),
+    ],
+    ids=["absent", "empty", "text", "hdf", "cut", "folder"],
+)
+def test_verify_refuses_foreign_and_truncated_files(call, solution, tmp_path, content, reason):
+    path = tmp_path / "foreign"
+    if content == "cut":
+        path.write_bytes(solution.read_bytes()[:-100])
+    elif content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    code, out, err = call("verify", path)
+    assert (code, out) == (2, "")
+    assert reason in sentence(err) and "foreign" in err
+
+
+@pytest.mark.parametrize(("required", "code"), [(True, 1), (False, 0)])
+def test_doctor_fails_only_on_what_is_required(call, monkeypatch, required, code):
+    monkeypatch.setattr(doctor, "CHECKS", (lambda: Finding("X", False, "gone", "fetch it", required),))
+    found, out, _ = call("doctor")
+    assert found == code and "fetch it" in out
+
+
+def test_doctor_works_while_a_kernel_is_broken(tmp_path):
+    code = (
+        "import sys\nsys.modules.update({'kernels.memory': None, 'kernels.processor.smt': None})\n"
+        "sys.argv = ['companion', 'doctor']\nfrom companion.__main__ import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode in (0, 1), done.stderr
+    assert "CPUs:" in done.stdout

@@ -1,0 +1,121 @@
+"""The register: what it takes, what it refuses, and that every entry in it holds together."""
+
+import numpy as np
+import pytest
+
+from companion import experiments
+from companion.bench import UnverifiedError
+from companion.experiments import Experiment, Unavailable, register, run, run_record
+from companion.host import doctor
+from companion.host.doctor import Finding
+from companion.records import runs
+
+
+def entry(**changes):
+    fields = {"id": "toy-other", "document": "toy", "item": "T2", "title": "Other", "cases": lambda *_: []}
+    return Experiment(**{**fields, **changes})
+
+
+@pytest.fixture(autouse=True)
+def own_register(monkeypatch):
+    monkeypatch.setattr(experiments, "REGISTER", dict(experiments.REGISTER))
+
+
+def test_a_run_is_a_dataset(toy_experiment):
+    experiments.REGISTER["toy-sum"] = toy_experiment
+    data = run("toy-sum", preset="paper", progress=False)
+    assert list(data.label.values) == ["n = 1000"]
+    assert data.sizes["sample"] == 3
+    assert data.attrs["preset"] == "paper" and data.attrs["item"] == "T1"
+    assert data.cases.item() == 1
+
+
+def test_a_record_holds_what_was_asked(toy_experiment):
+    experiments.REGISTER["toy-sum"] = toy_experiment
+    record = run_record("toy-sum", seed=4, rounds=2, progress=False)
+    assert runs.validate(record) is record
+    assert (record["seed"], record["preset"], record["threads"]) == (4, "quick", 1)
+    assert record["simulated"] is False
+    assert all(len(case["samples"]) == 2 for case in record["measurements"])
+    assert record["machine"]["usable"]["cpus"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"id": "toy"}, "experiment = 'toy' is unknown; choose one of .*toy-sum"),
+        ({"id": "toy-sum", "preset": "huge"}, "preset = 'huge' is unknown to toy-sum; choose one of quick, p"),
+        ({"id": "toy-sum", "threads": 10**6}, "threads = 1000000 is outside"),
+        ({"id": "toy-sum", "threads": 0}, "threads = 0"),
+        ({"id": "toy-sum", "budget": 0.0}, "budget = 0.0 s must be above zero"),
+        ({"id": "toy-sum", "budget": float("nan")}, "budget"),
+        ({"id": "toy-sum", "rounds": 0}, "rounds = 0"),
+    ],
+)
+def test_bad_requests(toy_experiment, toy, arguments, message):
+    experiments.REGISTER["toy-sum"] = toy_experiment
+    with pytest.raises(ValueError, match=message):
+        run(**arguments)
+    assert toy.calls == 0
+
+
+def test_registration_is_checked():
+    register(entry())
+    with pytest.raises(ValueError, match="registered twice"):
+        register(entry())
+    for bad in ("Toy", "toy_x", "toy--x", "", "../x"):
+        with pytest.raises(ValueError, match="lower-case words"):
+            register(entry(id=bad))
+    with pytest.raises(ValueError, match="need 'gpu' is unknown; choose of affinity, compiler"):
+        register(entry(id="toy-third", needs=frozenset({"gpu"})))
+
+
+def test_unmet_needs_are_one_sentence_with_the_remedy(monkeypatch):
+    absent = Finding("SMT", False, "every core shows one thread", "enable it")
+    monkeypatch.setitem(doctor.NEEDS, "smt", lambda: absent)
+    register(entry(needs=frozenset({"smt"})))
+    with pytest.raises(Unavailable, match="^toy-other needs SMT: every core shows one thread; enable it$"):
+        run("toy-other")
+    monkeypatch.setitem(doctor.NEEDS, "smt", lambda: Finding("SMT", True, "yes"))
+    assert experiments.unavailable(experiments.REGISTER["toy-other"]) is None
+
+
+def test_a_wrong_result_gives_no_record(toy_experiment, toy):
+    experiments.REGISTER["toy-sum"] = toy_experiment
+    toy.wrong_from = 5
+    with pytest.raises(UnverifiedError):
+        run("toy-sum", progress=False)
+
+
+def test_a_model_without_cases_is_marked_as_simulated():
+    outputs = {"clock": {"value": [1.0, 2.0], "units": "s", "dims": ["step"]}}
+    register(entry(outputs=lambda measurements: outputs, simulated=True))
+    data = run("toy-other")
+    assert data.attrs["simulated"] == 1
+    np.testing.assert_array_equal(data.clock, [1.0, 2.0])
+
+
+def test_the_listing_names_every_experiment():
+    frame = experiments.listing()
+    assert list(frame["id"]) == list(experiments.REGISTER)
+    assert experiments.listing("no such document").empty
+
+
+REGISTERED = list(experiments.REGISTER)
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_every_entry_gives_distinct_cases_of_real_kernels(name):
+    found = experiments.REGISTER[name]
+    assert found.id.startswith(found.document)
+    assert "quick" in found.presets
+    assert set(found.budgets) <= set(found.presets)
+    if experiments.unavailable(found):
+        return
+    cases = found.cases("quick", 1)
+    assert cases or found.outputs
+    labels = [case.label for case in cases]
+    assert len(set(labels)) == len(labels)
+    for case in cases:
+        assert case.threads >= 1
+        assert all(callable(getattr(case.kernel, word)) for word in ("setup", "run", "verify", "work"))

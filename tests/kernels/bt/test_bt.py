@@ -1,0 +1,277 @@
+"""kernels.bt against published norms, its plain reference and what must hold."""
+
+import importlib
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import bt
+from kernels.bt.differences import weights
+from kernels.bt.elimination import RING, UPPER, eliminate, substitute
+from kernels.bt.problem import FOURTH, SECOND, exact_solution, initial_field
+from kernels.bt.published import CLASSES
+from kernels.bt.solver import Stepper
+from kernels.runtime import resources
+
+# kernels.bt.reference is also the function of that name, which hides the module
+plain = importlib.import_module("kernels.bt.reference")
+
+#: Classes verified here; A, B and C take minutes on a slow machine: BT_CLASSES=SWABC asks for them.
+VERIFIED = os.environ.get("BT_CLASSES", "SW")
+
+
+def smooth_field(points, seed):
+    """A field far from the exact solution, positive density and pressure, without any symmetry."""
+    random = np.random.default_rng(seed)
+    waves = random.normal(size=(3, 5, 3))
+    x = np.arange(points) / (points - 1.0)
+    grids = np.meshgrid(x, x, x, indexing="ij")
+    field = np.array([3.0, 0.5, -0.4, 0.3, 9.0]) * np.ones((points,) * 3 + (1,))
+    for m in range(5):
+        for axis in range(3):
+            a, b, c = waves[axis, m]
+            field[..., m] += 0.12 * np.sin(5 * a * grids[axis] + 3 * b * grids[(axis + 1) % 3] + c)
+    return field
+
+
+def started(points, dt, field=None):
+    problem = bt.Problem(N=points, NS=1, dt=dt)
+    state = bt.setup(problem)
+    if field is not None:
+        bt.unpack(np.ascontiguousarray(field), state)
+    return problem, state
+
+
+@pytest.mark.parametrize("name", list(VERIFIED))
+def test_published_norms(name):
+    problem = bt.Problem.preset(name)
+    result = bt.run(problem, bt.setup(problem))
+    checks = bt.verify(problem, result)
+    assert len(checks) == 10 and all(check.ok for check in checks)
+    assert max(abs(check.value / check.expected - 1) for check in checks) <= 1e-11
+
+
+def test_reference_meets_the_published_norms():
+    problem = bt.Problem.preset("S")
+    assert all(check.ok for check in bt.verify(problem, bt.reference(problem)))
+
+
+@settings(max_examples=12, deadline=None)
+@given(points=st.integers(5, 19), dt=st.floats(1e-4, 1e-2), seed=st.integers(0, 99))
+def test_steps_match_the_reference(points, dt, seed):
+    field = smooth_field(points, seed)
+    problem, state = started(points, dt, field)
+    force = plain.forcing(points)
+    for _ in range(3):
+        bt.march(problem, state, 1)
+        plain.step(field, force, dt)
+        assert np.abs(bt.solution(state) - field).max() <= 1e-11 * np.abs(field).max()
+
+
+@settings(max_examples=12, deadline=None)
+@given(points=st.integers(5, 20), seed=st.integers(0, 99))
+def test_right_hand_side_matches_the_reference(points, seed):
+    field, dt = smooth_field(points, seed), 1e-3
+    _, state = started(points, dt, field)
+    ours = np.moveaxis(Stepper(state).right_hand_side(), -2, -1)
+    theirs = plain.right_hand_side(field, plain.forcing(points), dt)
+    inner = (slice(1, -1),) * 3
+    assert np.abs(ours[inner] - theirs[inner]).max() <= 1e-12 * np.abs(theirs).max()
+
+
+@pytest.mark.parametrize("points", [5, 6, 12, 17])
+def test_exact_solution_is_a_fixed_point(points):
+    exact = exact_solution(points)
+    problem, state = started(points, 1e-3, exact)
+    force = np.moveaxis(state.layout.view(state.forcing), -2, -1) / problem.dt
+    independent = plain.forcing(points)
+    assert np.abs(force - independent).max() <= 1e-12 * np.abs(independent).max()
+    bt.march(problem, state, 3)
+    assert np.abs(bt.solution(state) - exact).max() <= 1e-13 * np.abs(exact).max()
+    assert bt.error_norm(state).max() <= 1e-13
+    assert bt.residual_norm(state).max() <= 1e-10 * np.abs(independent).max()
+
+
+def swapped(field):
+    """x and y exchanged: the grid directions and the two momenta."""
+    return np.swapaxes(field, 1, 2)[..., [0, 2, 1, 3, 4]]
+
+
+@pytest.mark.parametrize("points", [7, 18])
+def test_operator_commutes_with_exchange_of_x_and_y(points):
+    """x and y have equal coefficients (z has others), so without the forcing they may be exchanged."""
+    sides = []
+    for field in (smooth_field(points, 5), swapped(smooth_field(points, 5))):
+        _, state = started(points, 1e-3, field)
+        state.forcing[:] = 0.0
+        sides.append(np.moveaxis(Stepper(state).right_hand_side(), -2, -1)[1:-1, 1:-1, 1:-1].copy())
+    assert np.abs(swapped(sides[0]) - sides[1]).max() <= 1e-12 * np.abs(sides[0]).max()
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("points", [10, 15])
+def test_line_kernels_solve_every_direction(points, axis):
+    """Eight lines of one direction, components permuted, against full 5×5 blocks."""
+    dt, zero = 2e-3, np.uint64(0)
+    field, right = smooth_field(points, 7), np.random.default_rng(3).normal(size=(points,) * 3 + (5,))
+    np.moveaxis(right, 2 - axis, 0)[[0, -1]] = 0.0  # boundary values do not change
+    lines = np.moveaxis(field, 2 - axis, 0)[:, 1, 1:9]
+    tile_u = np.ascontiguousarray(np.swapaxes(lines, 1, 2)).reshape(-1)
+    tile_r = np.ascontiguousarray(np.swapaxes(np.moveaxis(right, 2 - axis, 0)[:, 1, 1:9], 1, 2)).reshape(-1)
+    across = [m for m in (1, 2, 3) if m != 1 + axis]
+    offsets = [np.uint64(8 * m) for m in (0, *across, 1 + axis, 4)]
+    upper, ring = np.zeros(points * UPPER), np.zeros(RING)
+    lines = zero, np.uint64(40), *offsets, np.uint64(points)
+    eliminate(tile_u, tile_r, *lines, dt, SECOND[axis], upper, ring, zero)
+    substitute(tile_r, *lines, upper)
+    plain.solve_lines(field, right, axis, dt)
+    expected = np.moveaxis(right, 2 - axis, 0)[1:-1, 1, 1:9]
+    ours = np.swapaxes(tile_r.reshape(points, 5, 8), 1, 2)[1:-1]
+    assert np.abs(ours - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("points", [5, 6, 9])
+def test_weights_are_a_symmetric_negative_operator(points):
+    """Both dissipations damp: the matrix over the inner cells is symmetric and negative definite."""
+    table = weights(points, 1.0, 0.75)
+    matrix = np.zeros((points, points))
+    for n in range(1, points - 1):
+        for offset in range(-2, 3):
+            if table[n, offset + 2]:
+                matrix[n, n + offset] = table[n, offset + 2]
+    inner = matrix[1:-1, 1:-1]
+    assert np.array_equal(inner, inner.T)
+    assert np.linalg.eigvalsh(inner).max() < 0
+    assert table[2, 2] == -2 * 0.75 * (points - 1) ** 2 - 6 * FOURTH
+
+
+@pytest.mark.parametrize("points", [5, 8, 13, 18])
+def test_result_does_not_depend_on_threads(points):
+    if resources.usable_cpus() < 2:
+        pytest.skip("one usable CPU")
+    problem = bt.Problem(N=points, NS=3, dt=1e-3)
+    outcomes = []
+    for threads in (1, 2):
+        state = bt.setup(problem)
+        result = bt.run(problem, state, threads)
+        outcomes.append((bt.solution(state).tobytes(), result.residual.tobytes(), result.error.tobytes()))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_run_repeats_itself_and_reports_every_step():
+    problem, seen = bt.Problem(N=12, NS=4, dt=0.01), []
+    state = bt.setup(problem)
+    first = bt.run(problem, state, on_step=lambda step, now: seen.append((step, bt.solution(now))))
+    last = bt.solution(state)
+    again = bt.run(problem, state, repeats=2)
+    assert np.array_equal(first.residual, again.residual) and np.array_equal(first.error, again.error)
+    assert [step for step, _ in seen] == [1, 2, 3, 4] and np.array_equal(seen[-1][1], last)
+    bt.reset(state)
+    assert np.array_equal(bt.solution(state), initial_field(12))
+    bt.march(problem, state, 2)
+    assert np.array_equal(bt.solution(state), seen[1][1])
+
+
+@given(points=st.integers(5, 20), seed=st.integers(0, 9))
+@settings(max_examples=10, deadline=None)
+def test_pack_and_unpack_are_inverse(points, seed):
+    field = np.random.default_rng(seed).uniform(1, 2, (points,) * 3 + (5,))
+    _, state = started(points, 1e-3, field)
+    assert np.array_equal(bt.solution(state), field)
+    assert np.array_equal(np.moveaxis(state.layout.view(state.u), -2, -1), field)
+    part = np.zeros_like(field)
+    bt.pack(state, part, 1, 3)
+    assert np.array_equal(part[1:3], field[1:3]) and not part[0].any() and not part[3:].any()
+
+
+def test_arrays_begin_on_cache_lines_and_strides_are_odd_lines():
+    for points in (5, 12, 16, 64, 102):
+        _, state = started(points, 1e-3) if points < 20 else (None, None)
+        grid = bt.state.Layout.of(points)
+        assert grid.row >= points and grid.row // 8 % 2 == 1 and grid.plane // 8 % 2 == 1
+        if state is not None:
+            assert all(array.ctypes.data % 64 == 0 for array in (state.u, state.rhs, state.forcing))
+
+
+def test_verify_refuses_what_is_wrong():
+    problem, entry = bt.Problem.preset("S"), CLASSES["S"]
+    right = bt.Result(np.array(entry.residual), np.array(entry.error))
+    assert all(check.ok for check in bt.verify(problem, right))
+    for wrong in (replace(right, residual=right.residual * (1 + 2e-8)), replace(right, error=right.error * np.nan)):
+        assert sum(not check.ok for check in bt.verify(problem, wrong)) == 5
+    other = bt.Problem(N=12, NS=59, dt=0.01)
+    assert other.published is None and other.name == "N=12" and problem.name == "S"
+    assert all(check.ok for check in bt.verify(other, right))
+    assert not any(check.ok for check in bt.verify(other, bt.Result(np.full(5, np.nan), np.full(5, np.inf))))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"N": 4}, "N = 4"),
+        ({"N": 0}, "N = 0"),
+        ({"N": 12.0}, "whole number"),
+        ({"N": 10**6}, "outside"),
+        ({"N": 12, "NS": 0}, "NS = 0"),
+        ({"N": 12, "dt": 0.0}, "dt = 0.0"),
+        ({"N": 12, "dt": float("nan")}, "dt = nan"),
+    ],
+)
+def test_problem_refuses_nonsense(fields, words):
+    with pytest.raises(ValueError, match=words):
+        bt.Problem(**fields)
+
+
+def test_unknown_class_is_refused():
+    with pytest.raises(ValueError, match="'Z' is unknown.*'S'"):
+        bt.Problem.preset("Z")
+
+
+def test_presets_are_the_document_and_the_classes():
+    assert bt.Problem.preset("paper").N == 102 and bt.Problem.preset("paper").name == "B"
+    assert bt.Problem.preset("quick").name == "S" and bt.Problem.preset("modern").name == "C"
+    assert [bt.Problem.preset(name).name for name in "SWABC"] == list("SWABC")
+
+
+def test_too_large_for_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(resources, "available_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match="BT with N = 64 needs .* choose a smaller problem"):
+        bt.setup(bt.Problem.preset("A"))
+
+
+def test_too_many_threads_are_refused():
+    problem, state = started(6, 1e-3)
+    with pytest.raises(ValueError, match="threads = 100000 .* ask for fewer"):
+        bt.run(problem, state, threads=100_000)
+
+
+def test_state_of_another_problem_is_refused():
+    _, state = started(6, 1e-3)
+    with pytest.raises(ValueError, match="N = 6.*N = 7.*call setup"):
+        bt.run(bt.Problem(N=7, NS=1, dt=1e-3), state)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        np.zeros((6, 6, 6, 4)),
+        np.zeros((6, 6, 6, 5), np.float32),
+        np.zeros((5, 6, 6, 6)).T,
+        [1.0],
+    ],
+)
+def test_serial_arrays_of_another_kind_are_refused(field):
+    _, state = started(6, 1e-3)
+    with pytest.raises(ValueError, match=r"C-contiguous float64 array of shape \(6, 6, 6, 5\)"):
+        bt.unpack(field, state)
+    with pytest.raises(ValueError, match="last = 7"):
+        bt.pack(state, np.zeros((6, 6, 6, 5)), 0, 7)
+
+
+def test_reference_is_for_small_problems():
+    with pytest.raises(ValueError, match="N = 64 points for the plain reference is outside 5 … 40"):
+        bt.reference(bt.Problem.preset("A"))

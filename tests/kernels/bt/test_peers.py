@@ -1,0 +1,83 @@
+"""peers.bt: our C sweep agrees with ours, and builds of NPB are found, run and believed only if verified."""
+
+import shutil
+
+import pytest
+
+import peers
+from peers import Absent, Comparison, bt
+
+REPORT = " BT Benchmark Completed.\\n Class           =   {}\\n Verification    =   {}\\n"
+
+
+def program(folder, name, body):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def no_builds(monkeypatch):
+    for variable in (*bt.BUILDS.values(), "NPB_BT_CLASSES"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_sweep_in_c_gives_our_answer_and_missing_builds_are_named():
+    items = list(bt.comparisons(1))
+    absent = [str(item) for item in items if isinstance(item, Absent)]
+    assert {variable for variable in bt.BUILDS.values() if any(variable in line for line in absent)} == set(
+        bt.BUILDS.values()
+    )
+    sweeps = [item for item in items if isinstance(item, Comparison)]
+    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        assert not sweeps
+        return
+    assert len(sweeps) == 2
+    for sweep in sweeps:
+        ours = sweep.ours().copy()
+        assert all(sweep.check(ours, peer()) <= sweep.tolerance for peer in sweep.peers.values())
+
+
+def test_executables_are_found_by_class(tmp_path):
+    (tmp_path / "bt.A.txt").write_text("no program")
+    wanted = program(tmp_path, "bt.A.x", "exit 0")
+    program(tmp_path, "bt.B", "exit 0")
+    assert bt.executable(str(tmp_path), "A") == wanted
+    assert bt.executable(str(tmp_path), "B").name == "bt.B"
+    assert bt.executable(str(tmp_path), "C") is None
+    assert bt.executable(str(wanted), "A") == wanted and bt.executable(str(wanted), "B") is None
+    assert bt.executable(str(tmp_path / "nowhere"), "A") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "believed"),
+    [
+        (f"printf '{REPORT.format('A', 'SUCCESSFUL')}'", True),
+        (f"printf '{REPORT.format('A', 'UNSUCCESSFUL')}'", False),
+        (f"printf '{REPORT.format('S', 'SUCCESSFUL')}'", False),
+        (f"printf '{REPORT.format('A', 'SUCCESSFUL').replace('Class', 'class_npb')}'", True),
+    ],
+)
+def test_reports_are_believed_only_if_verified(tmp_path, body, believed):
+    assert bt.npb_run(program(tmp_path, "bt.A", body), "A", 1) is believed
+
+
+def test_threads_reach_the_program(tmp_path):
+    body = f"test $OMP_NUM_THREADS = 2 && printf '{REPORT.format('A', 'SUCCESSFUL')}'"
+    assert bt.npb_run(program(tmp_path, "bt.A", body), "A", 2)
+
+
+def test_programs_without_a_report_are_refused(tmp_path):
+    with pytest.raises(RuntimeError, match="bt.A ended with status 3 and without NPB's report"):
+        bt.npb_run(program(tmp_path, "bt.A", "exit 3"), "A", 1)
+
+
+def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
+    program(tmp_path, "bt.S", f"printf '{REPORT.format('S', 'SUCCESSFUL')}'")
+    monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
+    monkeypatch.setenv("NPB_BT_CLASSES", "S")
+    found = [item for item in bt.comparisons(1) if isinstance(item, Comparison) and item.group == "BT whole run"]
+    assert [list(item.peers) for item in found] == [["NPB Fortran"]]
+    row = peers.measure(found[0], rounds=1, seed=0)
+    assert not row.wrong and row.best == "NPB Fortran"

@@ -1,0 +1,504 @@
+"""Solution files: same content whatever the way, and one clear sentence for whatever goes wrong."""
+
+import errno
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kernels.files import filesystem, formulas, ways
+from kernels.files.format import solution as solution_module
+from kernels.files.format.layout import (
+    HEADER_BYTES,
+    Layout,
+    SolutionError,
+    SolutionFile,
+    checksum,
+    open_solution,
+    require_checksums,
+)
+from kernels.files.format.solution import SolutionWriter
+from kernels.files.format.verification import verify_file
+
+
+def dumps_of(N, count, seed=0):
+    return np.random.default_rng(seed).standard_normal((count, N, N, N, 5))
+
+
+def write(path, dumps, IW=5, **options):
+    N = dumps.shape[1]
+    with SolutionWriter(path, N, IW * len(dumps), IW, **options) as writer:
+        for index, u in enumerate(dumps):
+            writer.write((index + 1) * IW, u)
+    return writer
+
+
+def read(path):
+    with open_solution(path) as solution:
+        require_checksums(solution)
+        return (
+            np.array([[plane.copy() for plane in solution.planes(index)] for index in range(len(solution.steps))]),
+            solution.steps,
+            solution.crc32,
+        )
+
+
+COMBINATIONS = [
+    (way, a, f, d)
+    for way, a, f, d in itertools.product(ways.NAMES, *[(False, True)] * 3)
+    if not d or way in ways.DIRECT_WAYS
+]
+
+
+@pytest.mark.parametrize(("way", "asynchronous", "fsync", "direct"), COMBINATIONS)
+def test_content_is_the_same_whatever_the_way(tmp_path, way, asynchronous, fsync, direct):
+    if direct and (reason := filesystem.direct_refusal(tmp_path)):
+        pytest.skip(f"no O_DIRECT here: {reason}")
+    dumps = dumps_of(7, 3)
+    path = tmp_path / "solution"
+    writer = write(path, dumps, way=way, asynchronous=asynchronous, fsync=fsync, direct=direct)
+    found, steps, sums = read(path)
+    assert np.array_equal(found.view(np.uint64), dumps.view(np.uint64))
+    assert steps == [5, 10, 15]
+    assert sums == [zlib.crc32(u.astype("<f8").tobytes()) for u in dumps]
+    assert len(writer.stalls) == len(writer.transfer_seconds) == 3
+    assert os.listdir(tmp_path) == ["solution"], "no temporary or lock may be left"
+    if way in ("array", "elements", "positioned", "mapped"):
+        write(tmp_path / "plain", dumps)
+        assert path.read_bytes() == (tmp_path / "plain").read_bytes()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    N=st.integers(1, 9),
+    count=st.integers(1, 4),
+    IW=st.integers(1, 7),
+    seed=st.integers(0, 2**32),
+    way=st.sampled_from(sorted(ways.WAYS)),
+    asynchronous=st.booleans(),
+    data=st.data(),
+)
+def test_round_trip(tmp_path, N, count, IW, seed, way, asynchronous, data):
+    dumps = dumps_of(N, count, seed)
+    place = tuple(data.draw(st.integers(0, size - 1)) for size in dumps.shape)
+    dumps[place] = data.draw(st.floats(allow_nan=False, width=64))
+    write(tmp_path / "s", dumps, IW, way=way, asynchronous=asynchronous)
+    found, steps, _ = read(tmp_path / "s")
+    assert np.array_equal(found.view(np.uint64), dumps.view(np.uint64))
+    assert steps == [IW * (n + 1) for n in range(count)]
+
+
+def test_file_can_be_read_without_this_program(tmp_path):
+    """Serial and interchangeable: 4096 bytes of text, then plain little-endian words."""
+    dumps = dumps_of(6, 2)
+    write(tmp_path / "s", dumps)
+    raw = (tmp_path / "s").read_bytes()
+    facts = json.loads(raw[16:HEADER_BYTES])
+    assert (facts["N"], facts["NS"], facts["IW"], facts["dumps"]) == (6, 10, 5, 2)
+    words = struct.unpack_from(f"<{2 * 5 * 6**3}d", raw, HEADER_BYTES)
+    assert np.array_equal(np.reshape(words, dumps.shape), dumps)
+
+
+def test_records_are_fortran_sequential_records(tmp_path):
+    dumps = dumps_of(6, 1)
+    write(tmp_path / "s", dumps, way="records")
+    raw = (tmp_path / "s").read_bytes()[HEADER_BYTES:]
+    for k in range(6):
+        record = raw[k * (5 * 36 * 8 + 8) : (k + 1) * (5 * 36 * 8 + 8)]
+        assert struct.unpack("<I", record[:4]) == struct.unpack("<I", record[-4:]) == (5 * 36 * 8,)
+        assert record[4:-4] == dumps[0, k].tobytes()
+
+
+def test_callable_fills_the_buffer(tmp_path):
+    dumps = dumps_of(5, 3)
+    for asynchronous in (False, True):
+        with SolutionWriter(tmp_path / "s", 5, 3, 1, asynchronous=asynchronous) as writer:
+            for step, u in enumerate(dumps, 1):
+                writer.write(step, lambda out, u=u: np.copyto(out, u))
+        assert np.array_equal(read(tmp_path / "s")[0], dumps)
+
+
+def test_asynchronous_writer_keeps_its_own_copy(tmp_path):
+    """The solver may change U as soon as write returns."""
+    u = np.zeros((5, 5, 5, 5))
+    with SolutionWriter(tmp_path / "s", 5, 6, 1, asynchronous=True) as writer:
+        for step in range(1, 7):
+            u[:] = step
+            writer.write(step, u)
+            u[:] = -1
+    assert np.array_equal(read(tmp_path / "s")[0][:, 0, 0, 0, 0], range(1, 7))
+
+
+@pytest.mark.parametrize("cut", [0, 5, 100, HEADER_BYTES, HEADER_BYTES + 777, -1, -24, -60])
+def test_truncated_file(tmp_path, cut):
+    write(tmp_path / "s", dumps_of(5, 2))
+    raw = (tmp_path / "s").read_bytes()
+    (tmp_path / "s").write_bytes(raw[:cut])
+    with pytest.raises(SolutionError, match="truncated"):
+        verify_file(tmp_path / "s")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_wrong_endianness(tmp_path, whole):
+    write(tmp_path / "s", dumps_of(5, 2))
+    raw = bytearray((tmp_path / "s").read_bytes())
+    if whole:  # every 8-byte word swapped
+        body = raw[: len(raw) // 8 * 8]
+        raw = bytearray(np.frombuffer(body, "<u8").byteswap().tobytes())
+    else:  # a big-endian program wrote the same text but its own mark
+        raw[8:16] = raw[8:16][::-1]
+    (tmp_path / "s").write_bytes(raw)
+    with pytest.raises(SolutionError, match="wrong endianness"):
+        verify_file(tmp_path / "s")
+
+
+@pytest.mark.parametrize("way", ["positioned", "records"])
+def test_damage_is_found_by_the_checksum(tmp_path, way):
+    write(tmp_path / "s", dumps_of(5, 3), way=way)
+    raw = bytearray((tmp_path / "s").read_bytes())
+    raw[Layout(5, 15, 5, way == "records").offset(1) + 500] ^= 1
+    (tmp_path / "s").write_bytes(raw)
+    assert verify_file(tmp_path / "s").crc_errors == (10,)
+    with open_solution(tmp_path / "s") as solution, pytest.raises(SolutionError, match="step 10 has CRC-32"):
+        require_checksums(solution)
+
+
+@pytest.mark.parametrize(
+    ("place", "word"),
+    [
+        (0, "not an NHT-1"),
+        (20, "damaged header"),
+        (-40, "damaged trailer"),
+        (HEADER_BYTES, "record mark"),
+    ],
+)
+def test_other_damage(tmp_path, place, word):
+    write(tmp_path / "s", dumps_of(5, 2), way="records")
+    raw = bytearray((tmp_path / "s").read_bytes())
+    raw[place] ^= 4
+    (tmp_path / "s").write_bytes(raw)
+    with pytest.raises(SolutionError, match=word):
+        verify_file(tmp_path / "s")
+
+
+@pytest.mark.parametrize("way", ["netcdf", "zarr"])
+def test_unfinished_container(tmp_path, way):
+    """A container whose writer stopped after two of three dumps is refused."""
+    dumps = dumps_of(4, 3)
+    layout = Layout(4, 15, 5)
+    part = ways.open_way(way, tmp_path / "s", layout, False)
+    for index in range(2):
+        part.put(index, dumps[index], checksum([dumps[index]]))
+    part.finish(b"", False)
+    with pytest.raises(SolutionError, match="2 of 3 dumps"):
+        open_solution(tmp_path / "s")
+
+
+def test_truncated_netcdf(tmp_path):
+    write(tmp_path / "s", dumps_of(6, 2), way="netcdf")
+    raw = (tmp_path / "s").read_bytes()
+    (tmp_path / "s").write_bytes(raw[: len(raw) // 2])
+    with pytest.raises(SolutionError, match="truncated or damaged"):
+        open_solution(tmp_path / "s")
+
+
+def test_not_finite_is_refused_by_the_verification(tmp_path):
+    dumps = dumps_of(5, 2)
+    dumps[1, 3, 3, 3, 0] = np.nan
+    write(tmp_path / "s", dumps)
+    with pytest.raises(SolutionError, match="not finite in the dump of step 10"):
+        verify_file(tmp_path / "s")
+
+
+# What may be asked
+
+
+@pytest.mark.parametrize(
+    ("NS", "IW", "words"),
+    [
+        (60, 0, ["IW = 0", "1", "60"]),
+        (200, 7, ["IW = 7", "NS = 200"]),
+        (10, 11, ["IW = 11"]),
+        (0, 1, ["NS = 0"]),
+    ],
+)
+def test_schedule_that_makes_no_sense(tmp_path, NS, IW, words):
+    with pytest.raises(ValueError) as caught:
+        SolutionWriter(tmp_path / "s", 12, NS, IW)
+    assert all(word in str(caught.value) for word in words)
+    assert not os.listdir(tmp_path)
+
+
+def test_unknown_way_and_impossible_combination(tmp_path):
+    with pytest.raises(ValueError, match="way = 'tape' is unknown"):
+        SolutionWriter(tmp_path / "s", 5, 5, 5, way="tape")
+    with pytest.raises(ValueError, match="direct = True cannot be combined with way = 'mapped'"):
+        SolutionWriter(tmp_path / "s", 5, 5, 5, way="mapped", direct=True)
+
+
+def test_wrong_shape_step_or_number_of_dumps(tmp_path):
+    with pytest.raises(ValueError, match="shape"), SolutionWriter(tmp_path / "s", 5, 5, 5) as writer:
+        writer.write(5, np.zeros((5, 5, 5)))
+    with pytest.raises(ValueError, match="step = 4 is not the next"), SolutionWriter(tmp_path / "s", 5, 5, 5) as writer:
+        writer.write(4, np.zeros((5, 5, 5, 5)))
+    with pytest.raises(ValueError, match="0 of 1 dumps"), SolutionWriter(tmp_path / "s", 5, 5, 5):
+        pass
+    assert not os.listdir(tmp_path)
+
+
+def test_direct_without_o_direct(tmp_path, monkeypatch):
+    monkeypatch.setattr(filesystem, "filesystem_type", lambda folder: "tmpfs")
+    with pytest.raises(OSError, match=r"direct = True is not possible .*\(tmpfs\) is memory"):
+        SolutionWriter(tmp_path / "s", 5, 5, 5, direct=True)
+    monkeypatch.undo()
+    monkeypatch.delattr(os, "O_DIRECT", raising=False)
+    with pytest.raises(OSError, match="no O_DIRECT; use direct = False"):
+        SolutionWriter(tmp_path / "s", 5, 5, 5, direct=True)
+    assert not os.listdir(tmp_path)
+
+
+# What may go wrong
+
+
+def test_missing_and_read_only_folder(tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError, match="does not exist; make it"):
+        SolutionWriter(tmp_path / "nowhere" / "s", 5, 5, 5)
+    # The superuser may write anywhere, so the system's answer is put in its mouth.
+    monkeypatch.setattr(solution_module.os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match="is read-only; choose a folder that can be written"):
+        SolutionWriter(tmp_path / "s", 5, 5, 5)
+    monkeypatch.undo()
+
+    def refuse(*_args, **_options):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(solution_module, "Pending", refuse)
+    with pytest.raises(OSError, match="cannot be written: Read-only file system; choose a folder"):
+        SolutionWriter(tmp_path / "s", 5, 5, 5)
+
+
+def test_read_only_filesystem_for_real():
+    if not os.path.isdir("/proc/self"):
+        pytest.skip("no /proc here")
+    with pytest.raises(OSError, match="/proc"):
+        SolutionWriter("/proc/self/s", 5, 5, 5)
+
+
+def test_too_little_space_is_known_before_anything_is_written(tmp_path):
+    with pytest.raises(OSError, match="choose a smaller problem or another folder"):
+        SolutionWriter(tmp_path / "s", 2000, 10**6, 1)
+    assert not os.listdir(tmp_path)
+
+
+def test_disk_full_at_preallocation(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="No space left on device; free some space"):
+        SolutionWriter(tmp_path / "s", 5, 5, 5)
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_disk_full_at_a_later_dump(tmp_path, monkeypatch, asynchronous):
+    """A filesystem that cannot pre-allocate may fill up in mid-run: no file, an older one untouched."""
+    write(tmp_path / "s", dumps_of(5, 2))
+    before = (tmp_path / "s").read_bytes()
+    real, calls = os.pwrite, []
+
+    def pwrite(handle, data, offset):
+        calls.append(offset)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(handle, data, offset)
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    with pytest.raises(OSError, match="No space left on device; free some space"):
+        write(tmp_path / "s", dumps_of(5, 6, seed=1), asynchronous=asynchronous)
+    assert os.listdir(tmp_path) == ["s"]
+    assert (tmp_path / "s").read_bytes() == before
+
+
+FULL = """
+import os, sys
+import numpy as np
+from kernels.files.format import solution
+if sys.argv[2] == "unchecked":   # as if the space had gone after the check
+    solution.require_disk = lambda *_: None
+try:
+    with solution.SolutionWriter(sys.argv[1] + "/s", 16, 20, 1, way=sys.argv[3]) as writer:
+        for step in range(1, 21):
+            writer.write(step, np.ones((16, 16, 16, 5)))
+except OSError as error:
+    print(error)
+print(os.listdir(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("check", "way", "words"),
+    [
+        ("checked", "positioned", "choose a smaller problem or another folder"),
+        ("unchecked", "positioned", "No space left on device; free some space"),
+        ("unchecked", "netcdf", "look for a full disk"),
+        ("unchecked", "zarr", "No space left on device"),
+    ],
+)
+def test_filesystem_that_is_really_full(tmp_path, check, way, words):
+    """A filesystem of 1 MiB for 3 MB of dumps, mounted where nobody else sees it."""
+    output = write_mounted(tmp_path, "size=1m", check, way)
+    assert words in output
+    assert output.splitlines()[-1] == "[]", "no temporary or lock may be left"
+
+
+def test_filesystem_that_is_really_read_only(tmp_path):
+    output = write_mounted(tmp_path, "ro", "unchecked", "positioned")
+    assert "is read-only; choose a folder that can be written" in output
+
+
+def write_mounted(folder, options, *arguments):
+    """What FULL says on a filesystem of its own, in a mount namespace that ends with it."""
+    if shutil.which("unshare") is None:
+        pytest.skip("needs unshare to mount a filesystem")
+    mount = [
+        "unshare",
+        "--mount",
+        *([] if os.geteuid() == 0 else ["--map-root-user"]),
+        "sh",
+        "-c",
+        'mount -t tmpfs -o "$2" none "$1" || exit 77; shift 2; exec "$@"',
+        "sh",
+        str(folder),
+        options,
+    ]
+    done = subprocess.run(
+        [*mount, sys.executable, "-c", FULL, str(folder), *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=pathlib.Path(__file__).parents[4],
+    )
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("this system does not let tests mount a filesystem")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("way", sorted(ways.WAYS))
+def test_limit_on_file_size(tmp_path, way):
+    """The system's own limit, not a simulated one."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (HEADER_BYTES + 10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large; raise the limit on file size"):
+            write(tmp_path / "s", dumps_of(8, 3), way=way)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not os.listdir(tmp_path)
+
+
+def test_element_writes_that_fail_say_why(tmp_path, monkeypatch):
+    """Compiled system calls have no errno here: the failing one is made again by Python."""
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(ways, "preallocate", lambda *_: None)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (HEADER_BYTES + 10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write(tmp_path / "s", dumps_of(8, 3), way="elements")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not os.listdir(tmp_path)
+
+
+def test_what_is_read_back_must_be_what_was_written(tmp_path, monkeypatch):
+    real = os.pwrite
+
+    def flip(handle, data, offset):
+        data = bytearray(data)
+        if offset > HEADER_BYTES and len(data) == 40 * 125:
+            data[17] ^= 1
+        return real(handle, data, offset)
+
+    monkeypatch.setattr(os, "pwrite", flip)
+    with pytest.raises(SolutionError, match="step 10 has CRC-32"):
+        write(tmp_path / "s", dumps_of(5, 2))
+    assert not os.listdir(tmp_path)
+
+
+def test_memory_of_the_verification_is_bounded(tmp_path):
+    """A pass over 2.6 MB takes less than a fifth of it: one k-plane and the diagonal."""
+    dumps = dumps_of(32, 2)
+    write(tmp_path / "s", dumps)
+    verify_file(tmp_path / "s")
+    tracemalloc.start()
+    try:
+        found = verify_file(tmp_path / "s", lambda k: np.zeros((32, 32, 5)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < dumps.nbytes / 5
+    i = np.arange(32)
+    assert np.array_equal(found.diagonal, dumps[:, i, i, i])
+    assert np.allclose(found.error_norms, np.sqrt((dumps**2).sum(axis=(1, 2, 3)) / 30**3), rtol=1e-12)
+
+
+def test_solution_file_closes_when_it_is_refused(tmp_path):
+    (tmp_path / "s").write_bytes(b"x" * 5000)
+    with pytest.raises(SolutionError):
+        SolutionFile(tmp_path / "s")
+
+
+# Formulas
+
+
+def test_formulas_of_the_report():
+    assert formulas.dump_bytes(12) == 69120 and formulas.dump_bytes(102) == 42448320
+    assert formulas.transfer_rate(102, 200, 5, 100.0) == 5 * 8 * 102**3 * 40 / 100
+    assert formulas.overhead(1.4, 1.0) == pytest.approx(0.4)
+    both = formulas.overheads(120.0, {"same code": 100.0, "best": 50.0})
+    assert both == pytest.approx({"same code": 0.2, "best": 1.4})
+    assert formulas.overlap_efficiency(10.0, 10.0, 2.0) == 1 and formulas.overlap_efficiency(12, 10, 2) == 0
+    with pytest.raises(ValueError, match="T_W = 0"):
+        formulas.overlap_efficiency(10.0, 10.0, 0)
+    with pytest.raises(ValueError, match="T_C"):
+        formulas.overhead(1.0, 0.0)
+    with pytest.raises(ValueError, match="T_T"):
+        formulas.transfer_rate(12, 60, 10, float("nan"))
+
+
+def test_filesystem_is_named(tmp_path):
+    facts = filesystem.describe(tmp_path, fsync=True)
+    assert facts["kind"] in ("memory", "shared", "local", "unknown")
+    assert facts["page_cache"] is True
+    if os.path.isdir("/dev/shm") and filesystem.filesystem_type("/dev/shm") == "tmpfs":
+        memory = filesystem.describe("/dev/shm", fsync=True)
+        assert memory["kind"] == "memory" and memory["reached_device"] is False
+        assert "memory" in filesystem.direct_refusal("/dev/shm")
+
+
+def test_cold_verification_says_whether_it_was(tmp_path):
+    write(tmp_path / "s", dumps_of(5, 2))
+    warm, cold = verify_file(tmp_path / "s"), verify_file(tmp_path / "s", cold=True)
+    assert warm.cold is False
+    assert cold.cold is (hasattr(os, "posix_fadvise") and filesystem.describe(tmp_path)["kind"] != "memory")
+    assert np.array_equal(warm.diagonal, cold.diagonal)
+
+
+def test_drop_cache_leaves_the_content(tmp_path):
+    (tmp_path / "f").write_bytes(b"abc" * 10_000)
+    assert filesystem.drop_cache(tmp_path / "f") in (True, False)
+    assert (tmp_path / "f").read_bytes() == b"abc" * 10_000

@@ -1,0 +1,184 @@
+"""The Application I/O Benchmark: verified files from the solver, the report's numbers from the clock."""
+
+import os
+
+import numpy as np
+import pytest
+
+from kernels import bt
+from kernels.bt.problem import exact_solution
+from kernels.contract import Kernel, Work
+from kernels.files import application, filesystem, formulas, ways
+from kernels.files.format.layout import SolutionError
+from kernels.files.format.verification import (
+    MEAN_ERROR_NORMS,
+    compare_diagonals,
+    last_dump,
+    mean_error_checks,
+    parse_diagonal,
+    verify_file,
+)
+from kernels.runtime.resources import usable_cpus
+
+
+def run(problem, threads=1):
+    return application.run(problem, application.setup(problem), threads)
+
+
+@pytest.mark.parametrize("IW", [5, 10])
+def test_class_s_with_the_published_checks(tmp_path, IW):
+    """N = 12: mean error norms of all dumps, residual of the last, diagonal by plain NumPy."""
+    problem = application.Problem(IW=IW, folder=str(tmp_path))
+    result = run(problem)
+    checks = application.verify(problem, result, known=application.reference(problem))
+    assert len(checks) == 3 + 1 + 5 + 5
+    assert [str(check) for check in checks if not check.ok] == []
+    assert result.R_IO == formulas.transfer_rate(12, 60, IW, result.T_T)
+    assert result.stalls.shape == (60 // IW,)
+    found = verify_file(result.path, application.exact_plane(12))
+    assert np.allclose(found.mean_error_norms(), MEAN_ERROR_NORMS[12, 60, IW], rtol=1e-10)
+    del result
+    assert os.listdir(tmp_path) == []
+
+
+def test_report_s_smallest_size_is_the_quick_preset():
+    assert application.Problem.preset("quick") == application.Problem(12, 60, 10)
+    for name in ("small", "medium", "paper"):
+        problem = application.Problem.preset(name)
+        assert (problem.NS, problem.IW) == formulas.TABLE_1[problem.N]
+
+
+@pytest.mark.parametrize("way", ways.NAMES)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_every_way_writes_the_same_solution(tmp_path, way, asynchronous):
+    problem = application.Problem(N=8, NS=6, IW=2, way=way, asynchronous=asynchronous, folder=str(tmp_path))
+    expected = application.reference(problem)
+    result = run(problem, threads=min(2, usable_cpus()))
+    assert [str(check) for check in application.verify(problem, result, expected) if not check.ok] == []
+
+
+def test_direct_on_this_filesystem(tmp_path):
+    if reason := filesystem.direct_refusal(tmp_path):
+        pytest.skip(f"no O_DIRECT here: {reason}")
+    problem = application.Problem(N=8, NS=4, IW=2, direct=True, asynchronous=True, folder=str(tmp_path))
+    result = run(problem)
+    assert result.filesystem["page_cache"] is False
+    assert all(check.ok for check in application.verify(problem, result))
+
+
+def test_wrong_solution_does_not_verify(tmp_path):
+    """A time step a little off writes perfect files of a wrong solution."""
+    problem = application.Problem(folder=str(tmp_path))
+    result = run(application.Problem(folder=str(tmp_path), dt=0.01 * (1 + 1e-6)))
+    failed = [
+        check.name for check in application.verify(problem, result, application.reference(problem)) if not check.ok
+    ]
+    assert "mean error norm 1 of all dumps" in failed
+    assert "residual norm 1 of the last dump read back" in failed
+    assert "diagonal against the known-good one" in failed
+
+
+def test_diagonal_as_printed(tmp_path):
+    problem = application.Problem(N=6, NS=2, IW=1, folder=str(tmp_path))
+    result = run(problem)
+    found = verify_file(result.path)
+    lines = list(found.lines())
+    assert len(lines) == 2 * 6 * 5 and all(len(line) == 15 and line[-11] == "." for line in lines)
+    assert compare_diagonals(found, parse_diagonal(lines, 2, 6), 1e-9).ok
+    assert not compare_diagonals(found, parse_diagonal(lines, 2, 6) + 1e-3, 1e-9).ok
+    with pytest.raises(ValueError, match="has 59 values"):
+        parse_diagonal(lines[1:], 2, 6)
+    with pytest.raises(ValueError, match="shape"):
+        compare_diagonals(found, np.zeros((1, 6, 5)))
+    with pytest.raises(ValueError, match="without an exact solution"):
+        found.mean_error_norms()
+    assert mean_error_checks(found) == []
+    assert np.array_equal(last_dump(result.path)[3, 3, 3], found.diagonal[-1, 3])
+
+
+def test_exact_plane_is_the_exact_solution():
+    plane = application.exact_plane(9)
+    whole = exact_solution(9)
+    assert all(np.allclose(plane(k), whole[k], rtol=1e-14) for k in range(9))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"N": 4}, ["N = 4", "5"]),
+        ({"IW": 0}, ["IW = 0", "60"]),
+        ({"NS": 200, "IW": 7}, ["IW = 7", "NS = 200"]),
+        ({"way": "tape"}, ["way = 'tape'", "'positioned'"]),
+        ({"way": "netcdf", "direct": True}, ["direct = True", "'netcdf'"]),
+        ({"dt": -1.0}, ["dt = -1.0"]),
+    ],
+)
+def test_nonsense_is_refused(fields, words):
+    with pytest.raises(ValueError) as caught:
+        application.Problem(**fields)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
+    problem = application.Problem(N=6, NS=4, IW=1, folder=str(tmp_path))
+    state = application.setup(problem)
+    real, seen = bt.pack, []
+
+    def pack(*arguments):
+        seen.append(1)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(bt, "pack", pack)
+    with pytest.raises(KeyboardInterrupt):
+        application.run(problem, state)
+    assert os.listdir(tmp_path) == []
+    monkeypatch.undo()
+    assert all(check.ok for check in application.verify(problem, application.run(problem, state)))
+
+
+def test_measure_gives_zeta_for_every_choice_of_T_C(tmp_path):
+    common = {"N": 8, "NS": 4, "IW": 2, "folder": str(tmp_path)}
+    lines = application.measure(
+        {"one write": application.Problem(**common), "records": application.Problem(**common, way="records")},
+        rounds=2,
+        best={"ten times faster": 1e-3},
+    )
+    assert [line.label for line in lines] == ["one write", "records"]
+    for line in lines:
+        assert line.T_T.shape == line.T_C.shape == (2,)
+        assert line.zeta["same code"] == line.T_T.min() / line.T_C.min() - 1
+        assert line.zeta["ten times faster"] == line.T_T.min() / 1e-3 - 1
+    with pytest.raises(ValueError, match="2 different computations"):
+        application.measure({"a": application.Problem(N=8), "b": application.Problem(N=9)})
+
+
+def test_measure_refuses_a_file_that_does_not_verify(tmp_path, monkeypatch):
+    problem = application.Problem(N=6, NS=2, IW=1, folder=str(tmp_path))
+    real = application.run
+
+    def damaged(*arguments):
+        result = real(*arguments)
+        raw = bytearray(result.path.read_bytes())
+        raw[5000] ^= 1
+        result.path.write_bytes(raw)
+        return result
+
+    monkeypatch.setattr(application, "run", damaged)
+    with pytest.raises(RuntimeError, match="does not verify: dumps whose checksum differs"):
+        application.measure({"a": problem})
+
+
+def test_contract_and_work(monkeypatch):
+    assert isinstance(application, Kernel)
+    monkeypatch.setattr(bt, "work", lambda problem: Work(problem.N, 20, 30, (("sweep", 7),)), raising=False)
+    assert application.work(application.Problem()) == Work(12, 20, 30 + 6 * 69120, (("sweep", 7),))
+
+
+def test_folder_that_does_not_exist(tmp_path):
+    with pytest.raises(FileNotFoundError, match="make it or choose another"):
+        run(application.Problem(N=6, NS=2, IW=1, folder=str(tmp_path / "nowhere")))
+    (tmp_path / "x").write_bytes(b"short")
+    with pytest.raises(SolutionError, match="not an NHT-1"):
+        verify_file(tmp_path / "x")

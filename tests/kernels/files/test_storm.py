@@ -1,0 +1,89 @@
+"""Output steps: every record in its place, every call of both codes accounted for."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.contract import Kernel
+from kernels.files import storm
+from kernels.runtime.resources import usable_cpus
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    steps=st.integers(1, 4),
+    files=st.integers(1, 5),
+    tasks=st.integers(1, 9),
+    record_bytes=st.integers(16, 5000),
+    small_bytes=st.integers(1, 9000),
+    threads=st.integers(1, min(2, usable_cpus())),
+)
+def test_both_codes_write_the_same(steps, files, tasks, record_bytes, small_bytes, threads):
+    problem = storm.Problem(steps, files, tasks, record_bytes, small_bytes)
+    result = storm.run(problem, storm.setup(problem), threads)
+    failed = [str(check) for check in storm.verify(problem, result) if not check.ok]
+    assert not failed
+    for number in range(files):
+        before, after = (result.folders[name] / f"out-{number:04d}" for name in storm.VARIANTS)
+        assert before.read_bytes() == after.read_bytes()
+    assert (result.folders["before"] / storm.WRITTEN_BY_MASTER).stat().st_size == small_bytes
+    assert not (result.folders["after"] / storm.WRITTEN_BY_MASTER).exists()
+    assert (result.seconds["before"] >= result.small_seconds).all() and (result.small_seconds > 0).all()
+    assert all(times.shape == (steps,) for times in result.seconds.values())
+
+
+def test_counts_are_those_of_a_trace():
+    """reference counts one task by hand: open, a read that gets data, one that gets none, close."""
+    expected = storm.reference(storm.Problem(steps=1, files=2, tasks=1), None)
+    assert expected["before"] == {"open": 4, "read": 6, "write": 3, "close": 4}
+    assert expected["after"] == {"open": 0, "read": 0, "write": 2, "close": 0}
+
+
+@given(steps=st.integers(1, 1000), tasks=st.integers(1, 10_000))
+def test_sets_and_tasks_are_inverse(steps, tasks):
+    assert storm.implied_tasks(storm.small_file_sets(steps, tasks), steps) == pytest.approx(tasks)
+
+
+def test_arithmetic_of_sets():
+    assert storm.small_file_sets(125, 480) == 125 * 1441
+    assert storm.full_record_bytes(1.2e12, 125, 120) == pytest.approx(80e6)
+
+
+def test_misplaced_records_are_found(tmp_path):
+    problem = storm.Problem(steps=3, files=2, tasks=1, record_bytes=64, folder=str(tmp_path))
+    result = storm.run(problem, storm.setup(problem))
+    path = result.folders["after"] / "out-0001"
+    raw = bytearray(path.read_bytes())
+    raw[64] ^= 1
+    path.write_bytes(raw)
+    assert [check.name for check in storm.verify(problem, result) if not check.ok] == ["after: records out of place"]
+    path.write_bytes(raw[:-1])
+    assert storm._misplaced(problem, result.folders["after"]) == 3
+    del result
+    assert os.listdir(tmp_path) == []
+
+
+def test_small_file_that_vanishes_is_an_error(tmp_path):
+    names = np.frombuffer(os.fsencode(tmp_path / "gone") + b"\0", np.uint8).reshape(1, -1).copy()
+    with pytest.raises(FileNotFoundError):
+        storm._touch_small([tmp_path / "gone"], names, 2, 100)
+
+
+def test_contract_and_nonsense(tmp_path):
+    assert isinstance(storm, Kernel)
+    for name in ("quick", "paper", "modern"):
+        storm.Problem.preset(name)
+    with pytest.raises(ValueError, match="files = 0"):
+        storm.Problem(files=0)
+    with pytest.raises(ValueError, match="record_bytes = 8"):
+        storm.Problem(record_bytes=8)
+    problem = storm.Problem(steps=100_000, files=800, record_bytes=2**31, folder=str(tmp_path))
+    with pytest.raises(OSError, match="choose a smaller problem or another folder"):
+        storm.run(problem, np.zeros(16, np.uint8))
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ValueError, match="threads = 0"):
+        storm.run(storm.Problem(), np.zeros(65536, np.uint8), threads=0)
+    assert storm.work(storm.Problem(steps=1, files=1, tasks=1, record_bytes=100, small_bytes=10)).bytes == 240

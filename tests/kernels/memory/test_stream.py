@@ -1,0 +1,118 @@
+"""STREAM: closed form, plain and non-temporal, at every thread count."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.contract import Kernel
+from kernels.memory import stream
+from kernels.runtime import resources
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import usable_cpus
+
+
+def all_ok(problem, result):
+    return all(check.ok for check in stream.verify(problem, result))
+
+
+def test_answers_to_the_contract():
+    assert isinstance(stream, Kernel)
+    for name in stream.Problem.PRESETS:
+        assert stream.Problem.preset(name).n >= 2**17
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    lines=st.integers(1, 400),
+    operation=st.sampled_from(stream.OPERATIONS),
+    nontemporal=st.booleans(),
+    threads=st.integers(1, usable_cpus()),
+    repeats=st.integers(1, 4),
+)
+def test_closed_form(lines, operation, nontemporal, threads, repeats):
+    problem = stream.Problem(n=8 * lines, operation=operation, nontemporal=nontemporal)
+    result = stream.run(problem, stream.setup(problem), threads=threads, repeats=repeats)
+    assert all_ok(problem, result)
+
+
+@pytest.mark.parametrize("nontemporal", [False, True])
+@pytest.mark.parametrize("operation", stream.OPERATIONS)
+def test_reference_and_second_run(operation, nontemporal):
+    problem = stream.Problem(n=1000, operation=operation, nontemporal=nontemporal)
+    state = stream.setup(problem)
+    expected = stream.reference(problem, state)
+    for _ in range(2):
+        result = stream.run(problem, state)
+        for name, array in zip("abc", expected, strict=True):
+            np.testing.assert_allclose(getattr(result, name), array, rtol=1e-15)
+
+
+@settings(deadline=None, max_examples=30)
+@given(data=st.data(), lines=st.integers(1, 30))
+def test_kernels_on_arbitrary_data(data, lines):
+    """The constants of STREAM would hide an element taken from the wrong place."""
+    generator = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n = 8 * lines
+    a, b, c = (stream.pages.allocate(n, np.float64) for _ in range(3))
+    for functions in (stream.PLAIN, stream.NONTEMPORAL):
+        for name, function in functions.items():
+            for array in (a, b, c):
+                array[:] = generator.standard_normal(n)
+            expected = {"copy": a.copy(), "scale": 0.3 * c, "add": a + b, "triad": b + 0.3 * c}[name]
+            function(a, b, c, 0.3, 1)
+            target = {"copy": c, "scale": b, "add": c, "triad": a}[name]
+            np.testing.assert_allclose(target, expected, rtol=1e-15, atol=1e-15)
+
+
+def test_the_cycle_stays_where_it_is():
+    problem = stream.Problem(n=64, operation="cycle")
+    a, _b, _c = stream.expected_values(problem, repeats=1000)
+    assert a == pytest.approx(1, abs=1e-12)
+    assert all_ok(problem, stream.run(problem, stream.setup(problem), repeats=1000))
+
+
+@pytest.mark.parametrize("name", "abc")
+def test_verify_sees_one_wrong_element(name):
+    problem = stream.Problem(n=1024)
+    result = stream.run(problem, stream.setup(problem))
+    getattr(result, name)[517] *= 1 + 1e-9
+    assert not all_ok(problem, result)
+
+
+def test_counted_bytes_and_flops():
+    """McCalpin's counts: 16, 16, 24 and 24 bytes an iteration, 0, 1, 1 and 2 flops."""
+    counts = {name: stream.work(stream.Problem(n=800, operation=name)) for name in stream.OPERATIONS}
+    assert [counts[name].bytes // 800 for name in ("copy", "scale", "add", "triad")] == [16, 16, 24, 24]
+    assert [counts[name].flops // 800 for name in ("copy", "scale", "add", "triad")] == [0, 1, 1, 2]
+    assert counts["cycle"].bytes == 80 * 800 and counts["cycle"].flops == 4 * 800
+
+
+def test_stores_are_non_temporal():
+    for function in stream.NONTEMPORAL.values():
+        fresh = kernel(cache=False)(function.py_func)
+        fresh(*(stream.pages.allocate(8, np.float64) for _ in range(3)), 0.5, 1)
+        assert "!nontemporal" in next(iter(fresh.inspect_llvm().values()))
+    fresh = kernel(cache=False)(stream.triad.py_func)
+    fresh(*(np.ones(8) for _ in range(3)), 0.5, 1)
+    assert "!nontemporal" not in next(iter(fresh.inspect_llvm().values()))
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="n = 100 is no multiple of 8.*take 104"):
+        stream.Problem(n=100)
+    with pytest.raises(ValueError, match="operation = 'dot'"):
+        stream.Problem(operation="dot")
+    with pytest.raises(ValueError, match="n = 0"):
+        stream.Problem(n=0)
+    with pytest.raises(ValueError, match="preset"):
+        stream.Problem.preset("vast")
+    problem = stream.Problem(n=8)
+    with pytest.raises(ValueError, match="threads"):
+        stream.run(problem, stream.setup(problem), threads=usable_cpus() + 1)
+
+
+def test_arrays_beyond_the_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(resources, "available_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match="three arrays.*choose a smaller problem"):
+        stream.setup(stream.Problem(n=2**20))

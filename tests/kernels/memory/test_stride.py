@@ -1,0 +1,131 @@
+"""Strided sums: exact at every size, stride, thread count and page policy."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.contract import Kernel
+from kernels.memory import stride
+from kernels.runtime import pages, resources
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import usable_cpus
+
+
+def all_ok(problem, result):
+    return all(check.ok for check in stride.verify(problem, result))
+
+
+def test_answers_to_the_contract():
+    assert isinstance(stride, Kernel)
+    for name in stride.Problem.PRESETS:
+        assert stride.Problem.preset(name).nbytes >= 2**20
+
+
+@settings(deadline=None, max_examples=60)
+@given(items=st.integers(1024, 6000), step=st.integers(1, 1024), seed=st.integers(0, 100), repeats=st.integers(1, 3))
+def test_sum_is_exact(items, step, seed, repeats):
+    problem = stride.Problem(nbytes=4 * items, stride=step)
+    state = stride.setup(problem, seed)
+    result = stride.run(problem, state, repeats=repeats)
+    assert result.sums.tolist() == stride.reference(problem, state).tolist()
+    assert all_ok(problem, result)
+
+
+@pytest.mark.parametrize("nbytes", [2**20 - 4, 2**20, 2**20 + 4, 2**20 + 2**19])
+def test_both_unit_stride_loops(nbytes):
+    """The loop changes above 1 MiB."""
+    problem = stride.Problem(nbytes=nbytes)
+    state = stride.setup(problem)
+    assert stride.run(problem, state, repeats=2).sums.tolist() == stride.reference(problem, state).tolist()
+
+
+@pytest.mark.parametrize("step", [1, 7])
+def test_every_thread_has_its_own_exact_sum(step):
+    problem = stride.Problem(nbytes=40_000, stride=step)
+    alone = stride.run(problem, stride.setup(problem))
+    state = stride.setup(problem)
+    team = stride.run(problem, state, threads=usable_cpus(), repeats=3)
+    assert len(team.sums) == usable_cpus()
+    assert team.sums[0] == alone.sums[0]
+    assert team.sums.tolist() == stride.reference(problem, state).tolist()
+    assert all_ok(problem, team)
+    if usable_cpus() > 1:
+        assert len(set(team.sums.tolist())) > 1, "threads read one and the same array"
+
+
+@pytest.mark.parametrize("pages", pages.POLICIES)
+@pytest.mark.parametrize("binding", [False, hasattr(os, "sched_setaffinity")])
+def test_pages_and_binding_change_no_result(pages, binding):
+    plain = stride.Problem(nbytes=2**22, stride=3)
+    problem = stride.Problem(nbytes=2**22, stride=3, pages=pages, binding=binding)
+    result = stride.run(problem, stride.setup(problem))
+    assert result.sums.tolist() == stride.run(plain, stride.setup(plain)).sums.tolist()
+    assert result.huge is None or 0 <= result.huge <= 1
+
+
+@pytest.mark.skipif(not pages.can_advise(), reason="this system takes no wish for a page size")
+def test_small_pages_are_small_and_alignment_holds():
+    small = pages.allocate(2**20, np.uint32, "small")
+    small[:] = 1
+    assert pages.huge_fraction(small) in (0, None)
+    huge = pages.allocate(2**20, np.uint32, "huge")
+    assert huge.ctypes.data % 2**21 == 0
+    assert pages.allocate(100, np.float64).ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize("broken", ["sums", "passes"])
+def test_verify_sees_a_wrong_result(broken):
+    problem = stride.Problem(nbytes=4096)
+    result = stride.run(problem, stride.setup(problem))
+    getattr(result, broken)[0] += 1
+    assert not all_ok(problem, result)
+
+
+def test_passes_are_not_optimised_away():
+    """The compiled loops load and add in every pass: the barrier stands in the machine code."""
+    for function, arguments in ((stride.sum_unit, (1024, 2)), (stride.sum_strided, (1024, 3, 2))):
+        fresh = kernel(cache=False)(function.py_func)
+        fresh(np.zeros(1024, np.uint32), *arguments, np.zeros(16, np.uint32))
+        text = next(iter(fresh.inspect_llvm().values()))
+        assert "asm sideeffect" in text and "~{memory}" in text
+
+
+def test_counted_reads():
+    for items, step in ((1024, 1), (1024, 16), (1025, 16), (5000, 7)):
+        problem = stride.Problem(nbytes=4 * items, stride=step)
+        places = np.arange(0, items, step)
+        assert stride.work(problem).bytes == 4 * places.size
+        assert problem.lines_moved == np.unique(places // 16).size
+
+
+def test_grid_leaves_out_strides_beyond_the_set():
+    sweep = stride.grid("paper", pages="huge")
+    assert len(sweep) == 18 * 11
+    assert {problem.pages for problem in sweep} == {"huge"}
+    assert all(problem.stride <= problem.items for problem in sweep)
+    assert max(problem.nbytes for problem in sweep) == 2**29
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match=r"stride = 2000 .*1 … 1024"):
+        stride.Problem(nbytes=4096, stride=2000)
+    with pytest.raises(ValueError, match="nbytes"):
+        stride.Problem(nbytes=100)
+    with pytest.raises(ValueError, match="pages = 'giant'"):
+        stride.Problem(pages="giant")
+    with pytest.raises(ValueError, match="preset = 'tiny'"):
+        stride.Problem.preset("tiny")
+    with pytest.raises(ValueError, match="preset = 'tiny'"):
+        stride.grid("tiny")
+    problem = stride.Problem(nbytes=4096)
+    with pytest.raises(ValueError, match="threads"):
+        stride.run(problem, stride.setup(problem), threads=usable_cpus() + 1)
+
+
+def test_a_set_beyond_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(resources, "available_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match="working set.*choose a smaller problem"):
+        stride.setup(stride.Problem(nbytes=2**21))

@@ -1,0 +1,187 @@
+"""The five loops: sums, placement of threads, and the model S·f/2."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.contract import Kernel
+from kernels.processor import smt
+from kernels.runtime import resources
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.resources import smt_siblings, usable_cpus
+from kernels.runtime.threads import run_team
+
+CAN_BIND = hasattr(os, "sched_setaffinity")
+HAS_SMT = any(len(core) > 1 for core in smt_siblings())
+
+
+def problem_of(**fields):
+    return smt.Problem(**{"binding": False, **fields})
+
+
+def all_ok(problem, result):
+    return all(check.ok for check in smt.verify(problem, result))
+
+
+def test_answers_to_the_contract():
+    assert isinstance(smt, Kernel)
+    for name in smt.Problem.PRESETS:
+        assert smt.Problem.preset(name, loop="skipping").iterations > 1000
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    loop=st.sampled_from(list(smt.LOOPS)),
+    n=st.integers(20, 3000),
+    streams=st.sampled_from([1, 2]),
+    shared=st.booleans(),
+    threads=st.integers(1, usable_cpus()),
+    repeats=st.integers(1, 3),
+)
+def test_sums(loop, n, streams, shared, threads, repeats):
+    problem = problem_of(loop=loop, n=n, streams=streams, shared=shared)
+    state = smt.setup(problem)
+    result = smt.run(problem, state, threads=threads, repeats=repeats)
+    assert all_ok(problem, result)
+    total = result.sums.sum(axis=0)[0] if shared else result.sums[-1, -1]
+    np.testing.assert_allclose(total, smt.reference(problem, state), rtol=1e-12)
+
+
+@pytest.mark.skipif(not CAN_BIND, reason="this system cannot bind threads")
+def test_binding_changes_no_sum_and_is_undone():
+    before = os.sched_getaffinity(0)
+    for loop in smt.LOOPS:
+        bound, free = (problem_of(loop=loop, n=500, binding=binding) for binding in (True, False))
+        sums = [smt.run(problem, smt.setup(problem)).sums for problem in (bound, free)]
+        np.testing.assert_array_equal(*sums)
+    assert os.sched_getaffinity(0) == before
+
+
+def test_chains_are_neither_merged_nor_made_vectors():
+    """Ten opaque scalars stay ten scalar additions; no addition may be reordered."""
+    fresh = kernel(cache=False)(smt.s10_loop.py_func)
+    fresh(5, 1, np.zeros(10))
+    text = next(iter(fresh.inspect_llvm().values()))
+    assert len(re.findall(r"fadd .*double", text)) >= 10
+    assert not re.search(r"fadd .*<\d+ x double>", text)
+    assert "reassoc" not in text
+    fresh = kernel(cache=False, fastmath=CONTRACT)(smt.array_loop.py_func)
+    fresh(np.zeros(20), 2, 10, 1, np.zeros(8))
+    assert "reassoc" not in next(iter(fresh.inspect_llvm().values()))
+
+
+def test_verify_sees_a_lost_addition():
+    for loop in smt.LOOPS:
+        problem = problem_of(loop=loop, n=1000)
+        result = smt.run(problem, smt.setup(problem))
+        result.sums[0, 0, -1] -= 1
+        assert not all_ok(problem, result), loop
+
+
+def test_counted_work():
+    """Flops of the table's loops, one a chain and two where a product belongs to it."""
+    expected = {"s1": 1000, "s2": 2000, "s10": 10000, "streaming": 2000, "skipping": 400}
+    assert {loop: smt.work(problem_of(loop=loop, n=1000)).flops for loop in smt.LOOPS} == expected
+    assert smt.work(problem_of(loop="skipping", n=1000)).bytes == 1600
+    assert smt.work(problem_of(loop="s2", n=1000, streams=2)).flops == 4000
+
+
+def test_a_bound_is_never_called_smt():
+    assert "bound" in smt.Problem(streams=2).label
+    assert smt.Problem(threads_per_core=2).label != smt.Problem(streams=2).label
+
+
+def test_siblings_are_read_from_the_topology(tmp_path, monkeypatch):
+    monkeypatch.setattr(resources, "affinity_cpus", lambda: [0, 1, 2, 3])
+    for cpu, shared in enumerate(["0,2", "1,3", "0,2", "1,3"]):
+        folder = tmp_path / f"cpu{cpu}" / "topology"
+        folder.mkdir(parents=True)
+        (folder / "thread_siblings_list").write_text(shared + "\n")
+    assert smt_siblings(tmp_path) == [[0, 2], [1, 3]]
+    assert smt_siblings(tmp_path / "nothing") == [[0], [1], [2], [3]]
+
+
+def test_placement_on_a_host_with_smt(monkeypatch):
+    monkeypatch.setattr(smt, "smt_siblings", lambda: [[0, 4], [1, 5], [2, 6]])
+    assert smt.thread_cpus(smt.Problem(), 3) == [0, 1, 2]
+    assert smt.thread_cpus(smt.Problem(threads_per_core=2), 4) == [0, 4, 1, 5]
+    assert smt.thread_cpus(smt.Problem(threads_per_core=2, binding=False), 4) is None
+    with pytest.raises(ValueError, match="threads = 3 is odd.*ask for 4"):
+        smt.thread_cpus(smt.Problem(threads_per_core=2), 3)
+    with pytest.raises(ValueError, match="3 are usable; ask for fewer threads"):
+        smt.thread_cpus(smt.Problem(), 4)
+
+
+def test_no_smt_is_said(monkeypatch):
+    monkeypatch.setattr(smt, "smt_siblings", lambda: [[0], [1]])
+    problem = smt.Problem(threads_per_core=2)
+    with pytest.raises(ValueError, match="needs SMT.*streams = 2"):
+        smt.run(problem, smt.setup(smt.Problem()))
+
+
+@pytest.mark.skipif(not (HAS_SMT and CAN_BIND), reason="cores here have one hardware thread")
+def test_two_threads_on_one_core():
+    problem = smt.Problem(loop="streaming", n=1000, threads_per_core=2)
+    assert all_ok(problem, smt.run(problem, smt.setup(problem), threads=2))
+
+
+def test_model():
+    """S·f/2 and both factors from times; a job that gains nothing from more threads loses."""
+    assert smt.speedup(2, 2) == 2
+    assert smt.speedup(1, 1) == 0.5
+    assert smt.smt_factor(1.0, 2.0) == 1
+    assert smt.scaling_factor(1.0, 0.5) == 2
+    # one copy takes T, two copies 2T/S, the job with doubled threads 2T/S/f: T over that is S f / 2
+    T, S, f = 7.0, 1.3, 1.7
+    assert smt.speedup(smt.smt_factor(T, 2 * T / S), smt.scaling_factor(T, T / f)) == pytest.approx(T / (2 * T / f / S))
+    for call in (
+        lambda: smt.speedup(0, 1),
+        lambda: smt.speedup(1, float("nan")),
+        lambda: smt.smt_factor(-1, 1),
+        lambda: smt.scaling_factor(1, float("inf")),
+    ):
+        with pytest.raises(ValueError, match="positive"):
+            call()
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="loop = 's3'"):
+        smt.Problem(loop="s3")
+    with pytest.raises(ValueError, match="n = 19"):
+        smt.Problem(n=19)
+    with pytest.raises(ValueError, match="streams = 3"):
+        smt.Problem(streams=3)
+    with pytest.raises(ValueError, match="threads_per_core"):
+        smt.Problem(threads_per_core=4)
+    with pytest.raises(ValueError, match="preset"):
+        smt.Problem.preset("giant")
+    problem = problem_of()
+    with pytest.raises(ValueError, match="threads"):
+        smt.run(problem, smt.setup(problem), threads=usable_cpus() + 1)
+
+
+def test_arrays_beyond_the_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(resources, "available_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match="choose a smaller problem"):
+        smt.setup(problem_of(loop="streaming", n=2**20))
+
+
+def test_a_team_reports_the_error_of_a_member():
+    def work(number):
+        if number == 1:
+            raise RuntimeError("member 1")
+        return number
+
+    assert run_team(lambda number: number**2, 4) == [0, 1, 4, 9]
+    with pytest.raises(RuntimeError, match="member 1"):
+        run_team(work, 3)
+
+
+@pytest.mark.skipif(not CAN_BIND, reason="this system cannot bind threads")
+def test_a_team_whose_member_cannot_start_ends():
+    with pytest.raises(OSError):
+        run_team(lambda number: number, 2, [sorted(os.sched_getaffinity(0))[0], 10**6])

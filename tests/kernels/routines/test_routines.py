@@ -1,0 +1,418 @@
+"""kernels.routines against NumPy, against physics, and against themselves in other blocks and builds."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import routines
+from kernels.contract import Kernel
+from kernels.routines import cloud, elementary, interpolation, matmul, saturation, vertical
+from kernels.routines.blocking import aligned, block, unblock
+from kernels.routines.lanes import SCALAR, VECTOR, load, store
+from kernels.runtime.jit import kernel
+from kernels.runtime.resources import usable_cpus
+
+SMALL = {
+    "saturation": saturation.Problem(columns=203, levels=6),
+    "trajectory": interpolation.Problem(nx=17, ny=12, levels=7, scheme="trajectory", courant=2.5),
+    "weights": interpolation.Problem(nx=17, ny=12, levels=7, scheme="weights", courant=2.5),
+    "linear": interpolation.Problem(nx=17, ny=12, levels=7, scheme="linear", courant=2.5, fields=3),
+    "cubic": interpolation.Problem(nx=17, ny=12, levels=7, scheme="cubic", courant=2.5, fields=2),
+    "vertical": vertical.Problem(columns=203, levels=11),
+    "matmul": matmul.Problem(truncation=12, latitudes=7, fields=19),
+    "cloud": cloud.Problem(columns=203, levels=9),
+}
+MODULES = {name: getattr(routines, name, interpolation) for name in SMALL}
+
+
+def answer(name, problem, result):
+    """What a kernel wrote, without padding, as one array (or tuple of them)."""
+    if name == "saturation":
+        return np.array([unblock(problem, result.t_new), unblock(problem, result.q_new)])
+    if name == "vertical":
+        return unblock(problem, result.integral)
+    if name == "matmul":
+        return result.out[:, :, : problem.latitudes]
+    if name == "cloud":
+        fields = [unblock(problem, field) for field in (*result.new, *result.fallen)]
+        return np.concatenate(fields)
+    if isinstance(result, np.ndarray):
+        return result
+    return interpolation.quantities(
+        problem, {"trajectory": result.departure, "weights": result.stencil}.get(name, result.values)
+    )
+
+
+def solved(name, threads=1, **changes):
+    problem = dataclasses.replace(SMALL[name], **changes)
+    module = MODULES[name]
+    result = module.run(problem, module.setup(problem, seed=3), threads)
+    return problem, result, answer(name, problem, result).copy()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_agrees_with_the_reference_and_verifies(name):
+    module = MODULES[name]
+    assert isinstance(module, Kernel)
+    problem, result, got = solved(name)
+    expected = answer(name, problem, module.reference(problem, result))
+    scale = np.max(np.abs(expected), axis=tuple(range(1, expected.ndim)), keepdims=True)
+    assert np.all(np.abs(got - expected) <= 2e-13 * np.maximum(scale, 1e-300))
+    checks = module.verify(problem, result)
+    assert checks and all(check.ok for check in checks), [str(check) for check in checks]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_wrong_answer_fails_verification(name):
+    module = MODULES[name]
+    problem, result, _ = solved(name)
+    written = {
+        "saturation": "q_new",
+        "trajectory": "departure",
+        "weights": "stencil",
+        "vertical": "integral",
+        "matmul": "out",
+        "cloud": "new",
+    }.get(name, "values")
+    getattr(result, written)[..., 0] *= 1.3
+    getattr(result, written)[..., 0] += 0.3
+    assert not all(check.ok for check in module.verify(problem, result))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_builds_blocks_threads_and_repeats_do_not_matter(name):
+    *_, expected = solved(name)
+    variants = (
+        [{"build": "scalar"}]
+        if name == "matmul"
+        else [
+            {"build": build, "nproma": nproma}
+            for build, nproma in (
+                ("scalar", 32),
+                ("vector", 1),
+                ("scalar", 5),
+                ("vector", 24),
+                ("vector", 203),
+                ("vector", 1000),
+            )
+        ]
+    )
+    for changes in variants:
+        assert np.array_equal(solved(name, **changes)[2], expected), changes
+    for threads in range(2, min(3, usable_cpus()) + 1):
+        changes = {} if name == "matmul" else {"nproma": 16}
+        assert np.array_equal(solved(name, threads=threads, **changes)[2], expected)
+    module, problem = MODULES[name], SMALL[name]
+    state = module.setup(problem, seed=3)
+    assert np.array_equal(answer(name, problem, module.run(problem, state, repeats=3)), expected)
+
+
+@pytest.mark.parametrize("name", sorted(routines.PROFILE))
+def test_presets(name):
+    module, changes = routines.PROFILE[name]
+    for preset in module.Problem.PRESETS:
+        problem = module.Problem.preset(preset, **changes)
+        count = module.work(problem)
+        assert count.flops > 0 and count.bytes > 0
+    assert {"quick", "paper", "modern"} <= set(module.Problem.PRESETS)
+    assert module.Problem.preset("quick", build="scalar").build == "scalar"
+
+
+def test_presets_are_small_enough_for_quick():
+    for module, changes in routines.PROFILE.values():
+        problem = module.Problem.preset("quick", **changes)
+        assert module.work(problem).flops < 2e7
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("module", "changes", "message"),
+    [
+        (saturation, {"nproma": 0}, "nproma = 0 columns is outside"),
+        (saturation, {"columns": 0}, "columns = 0 is outside"),
+        (saturation, {"iterations": 0}, "iterations = 0 is outside"),
+        (saturation, {"build": "simd"}, "build = 'simd' is unknown"),
+        (vertical, {"levels": 3}, "levels = 3 is outside 4"),
+        (interpolation, {"levels": 3}, "levels = 3 is outside 4"),
+        (interpolation, {"nx": 3}, "nx = 3 is outside 4"),
+        (interpolation, {"scheme": "quintic"}, "scheme = 'quintic' is unknown"),
+        (interpolation, {"courant": -1.0}, "courant = -1.0 grid intervals is outside"),
+        (interpolation, {"courant": float("nan")}, "courant = nan"),
+        (matmul, {"truncation": 0}, "truncation = 0 is outside"),
+        (cloud, {"timestep": 0.0}, "timestep = 0.0 s is outside"),
+    ],
+)
+def test_nonsense_is_refused(module, changes, message):
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        module.Problem(**changes)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_too_many_threads_and_too_little_memory(name, monkeypatch):
+    module, problem = MODULES[name], SMALL[name]
+    state = module.setup(problem)
+    with pytest.raises(ValueError, match="threads = 4097 is outside"):
+        module.run(problem, state, threads=4097)
+    monkeypatch.setattr("kernels.runtime.resources.available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="choose a smaller problem"):
+        module.setup(problem)
+
+
+def test_columns_of_the_plane_follow_from_its_sides():
+    assert dataclasses.replace(SMALL["cubic"], nx=20).columns == 240
+    with pytest.raises(TypeError, match="columns"):
+        interpolation.Problem.preset("quick", columns=7)
+
+
+@pytest.mark.parametrize("value", [2.6, -2.6, float("nan"), float("inf")])
+def test_a_wind_beyond_the_margin_is_refused(value):
+    problem = SMALL["trajectory"]
+    state = interpolation.setup(problem)
+    state.wind[1, 3, 4, 5] = value
+    with pytest.raises(ValueError, match="not within courant = 2.5; raise courant"):
+        interpolation.run(problem, state)
+
+
+# The pieces
+
+
+@given(st.integers(1, 40), st.integers(1, 5), st.integers(1, 20))
+def test_blocking_and_back(columns, levels, nproma):
+    problem = saturation.Problem(columns=columns, levels=levels, nproma=nproma)
+    values = np.arange(float(columns * levels)).reshape(levels, columns)
+    field = block(problem, values)
+    assert field.shape == (problem.blocks, levels, problem.row) and field.ctypes.data % 64 == 0
+    assert problem.row % 8 == 0 and problem.row - nproma < 8
+    assert np.array_equal(unblock(problem, field), values)
+    assert field.min() >= 0.0 and field[-1, 0, -1] == columns - 1  # padding repeats a column
+
+
+@kernel
+def exp_of(x, y, width):
+    for i in range(0, len(x), len(width)):
+        store(y, i, elementary.exp(load(x, i, width)))
+
+
+def exponentials(x, width):
+    padded, y = aligned((-(-len(x) // 8) * 8,)), aligned((-(-len(x) // 8) * 8,))
+    padded[: len(x)] = x
+    exp_of(padded, y, width)
+    return y[: len(x)]
+
+
+def test_exp_is_accurate_to_an_ulp():
+    rng = np.random.default_rng(0)
+    x = np.concatenate(
+        [
+            rng.uniform(*elementary.DOMAIN, 200_000),
+            rng.uniform(-1.0, 1.0, 200_000),
+            np.arange(-700, 700) * np.log(2.0) / 2.0,
+            elementary.DOMAIN,
+            [0.0],
+        ]
+    )
+    x = np.clip(x, *elementary.DOMAIN)
+    got, exact = exponentials(x, VECTOR), np.exp(x.astype(np.longdouble))
+    assert np.max(np.abs(got - exact) / np.spacing(np.exp(x))) < 1.1
+    assert np.array_equal(got, exponentials(x, SCALAR))
+    assert exponentials(np.zeros(3), VECTOR).tolist() == [1.0] * 3
+
+
+# Saturation adjustment
+
+
+@settings(deadline=None, max_examples=40)
+@given(t=st.floats(200.0, 320.0), p=st.floats(2e4, 1.08e5), rh=st.floats(0.0, 2.5), iterations=st.integers(1, 6))
+def test_saturation_adjustment(t, p, rh, iterations):
+    """Energy kept; not above saturation after any step; saturated after four; dry air untouched."""
+    problem = saturation.Problem(columns=1, levels=1, nproma=1, iterations=iterations)
+    q = rh * saturation.saturation_humidity(t, p)
+    if not q < 0.3:
+        return
+    fields = [block(problem, np.array([[value]])) for value in (t, q, p, 0.0, 0.0)]
+    result = saturation.run(problem, saturation.State(*fields))
+    t_new, q_new = result.t_new[0, 0, 0], result.q_new[0, 0, 0]
+    assert saturation.CP * t_new + saturation.L * q_new == pytest.approx(
+        saturation.CP * t + saturation.L * q, rel=1e-14
+    )
+    saturated = saturation.saturation_humidity(t_new, p)
+    if rh < 1.0 - 1e-12:
+        assert (t_new, q_new) == (t, q)
+    else:
+        assert q_new <= saturated * (1.0 + 1e-12)
+        if iterations >= 5:
+            assert q_new == pytest.approx(saturated, rel=1e-9)
+
+
+def test_saturation_humidity_of_textbooks():
+    """Over water, WMO: 6.11 hPa at the ice point, 23.4 hPa at 20 °C, 1.9 hPa at −13 °C … within 1 %."""
+    for celsius, hectopascal in ((0.0, 6.11), (20.0, 23.37), (30.0, 42.43), (-20.0, 1.254)):
+        q = saturation.saturation_humidity(celsius + 273.16, 1e5)
+        e = 1e5 * q / (saturation.EPS + (1.0 - saturation.EPS) * q)
+        assert e == pytest.approx(100.0 * hectopascal, rel=0.01)
+
+
+# Interpolation
+
+
+def interpolated(problem, field, x, y, z):
+    """Values of ``field`` (levels, ny, nx) at points given as (levels, columns) each."""
+    module = interpolation
+    base = module.setup(dataclasses.replace(problem, courant=0.0))
+    state = dataclasses.replace(base, field=module.with_margin(problem, field))
+    state.departure[:] = module._blocked(problem, [x, y, z])
+    module.run(dataclasses.replace(problem, scheme="weights"), state)
+    return unblock(problem, module.run(problem, state).values)
+
+
+coefficient = st.floats(-2.0, 2.0)
+
+
+def scattered(problem, seed, low, high):
+    """Points at least ``low`` from the lower and ``high`` from the upper edges of the plane and column."""
+    rng = np.random.default_rng(seed)
+    shape = (problem.levels, problem.columns)
+    return [rng.uniform(low, size - 1.0 - high, shape) for size in (problem.nx, problem.ny, problem.levels)]
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    c=st.lists(coefficient, min_size=8, max_size=8),
+    seed=st.integers(0, 99),
+    scheme=st.sampled_from(["linear", "cubic"]),
+)
+def test_trilinear_functions_are_exact(c, seed, scheme):
+    problem = interpolation.Problem(nx=9, ny=8, levels=6, nproma=16, scheme=scheme, courant=0.0)
+
+    def function(x, y, z):
+        return c[0] + c[1] * x + c[2] * y + c[3] * z + c[4] * x * y + c[5] * y * z + c[6] * x * z + c[7] * x * y * z
+
+    z, y, x = np.mgrid[:6, :8, :9].astype(float)
+    points = scattered(problem, seed, 1.0, 1.0)
+    assert interpolated(problem, function(x, y, z), *points) == pytest.approx(function(*points), abs=1e-10)
+
+
+@settings(deadline=None, max_examples=15)
+@given(c=st.lists(coefficient, min_size=4, max_size=4), seed=st.integers(0, 99), axis=st.integers(0, 2))
+def test_cubics_along_a_grid_line_are_exact(c, seed, axis):
+    """The 32-point scheme is cubic along every grid line, away from the edges and without the limiter."""
+    problem = interpolation.Problem(nx=9, ny=8, levels=7, nproma=16, monotone=False, courant=0.0)
+    z, y, x = np.mgrid[:7, :8, :9].astype(float)
+    points = scattered(problem, seed, 1.0, 1.0)
+    for other in range(3):
+        if other != axis:
+            points[other] = np.floor(points[other])
+
+    def function(*position):
+        return np.polynomial.polynomial.polyval(position[axis] / 4.0, c)
+
+    assert interpolated(problem, function(x, y, z), *points) == pytest.approx(function(*points), abs=1e-11)
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 999))
+def test_quasi_monotone_values_stay_within_the_corners(seed):
+    problem = interpolation.Problem(nx=9, ny=8, levels=6, nproma=16, courant=0.0)
+    field = np.random.default_rng(seed).choice([0.0, 1.0, 5.0], (6, 8, 9))
+    x, y, z = scattered(problem, seed, 0.0, 0.0)
+    values = interpolated(problem, field, x, y, z)
+    row, layer, column = (np.floor(each).astype(int) for each in (y, z, x))
+    corners = np.array([field[layer + k, row + j, column + i] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    assert np.all(values >= corners.min(axis=0)) and np.all(values <= corners.max(axis=0))
+    free = interpolated(dataclasses.replace(problem, monotone=False), field, x, y, z)
+    inside = (free >= corners.min(axis=0)) & (free <= corners.max(axis=0))
+    assert 0.1 < inside.mean() < 1.0 and np.array_equal(values[inside], free[inside])
+
+
+@settings(deadline=None, max_examples=15)
+@given(wind=st.tuples(st.floats(-3.0, 3.0), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0)))
+def test_departure_points_of_constant_wind(wind):
+    problem = interpolation.Problem(nx=9, ny=8, levels=6, nproma=16, courant=3.0, scheme="trajectory")
+    state = interpolation.setup(problem)
+    for component, value in zip(state.wind, wind, strict=True):
+        component[:] = value
+    x, y, z = interpolation.quantities(problem, interpolation.run(problem, state).departure)
+    columns, level = np.arange(72), np.arange(6.0)[:, None]
+    assert x == pytest.approx(np.tile(columns % 9 - wind[0], (6, 1)), abs=1e-13)
+    assert y == pytest.approx(np.tile(columns // 9 - wind[1], (6, 1)), abs=1e-13)
+    assert z == pytest.approx(np.clip(np.tile(level - wind[2], (1, 72)), 0.0, 5.0), abs=1e-13)
+
+
+def test_more_iterations_shrink_the_residual():
+    def residual(iterations):
+        problem = interpolation.Problem(nx=32, ny=16, levels=8, scheme="trajectory", courant=2.0, iterations=iterations)
+        result = interpolation.run(problem, interpolation.setup(problem))
+        return interpolation.verify(problem, result)[1].value
+
+    assert residual(8) < 0.05 * residual(2)
+
+
+# Vertical integration
+
+
+@settings(deadline=None, max_examples=25)
+@given(levels=st.integers(4, 40), c=st.lists(coefficient, min_size=4, max_size=4))
+def test_vertical_integrals_of_cubics(levels, c):
+    problem = vertical.Problem(columns=1, levels=levels, nproma=1)
+    state = vertical.setup(problem)
+    eta = vertical.level_positions(levels)
+    state.f[:] = np.polynomial.polynomial.polyval(eta, c)[None, :, None]
+    integral = unblock(problem, vertical.run(problem, state).integral)[:, 0]
+    expected = np.polynomial.polynomial.polyval(np.append(eta, 1.0), np.polynomial.polynomial.polyint(c))
+    assert integral == pytest.approx(expected, abs=1e-12)
+
+
+def test_vertical_matrix_is_full_and_converges():
+    """Of e^η, at fourth order: halving the layers divides the error by sixteen."""
+    errors = []
+    for levels in (20, 40, 80):
+        eta = vertical.level_positions(levels)
+        matrix = vertical.integral_matrix(eta)
+        errors.append(abs(matrix[-1] @ np.exp(eta) - np.expm1(1.0)))
+    assert np.count_nonzero(vertical.integral_matrix(vertical.level_positions(20))) == 21 * 20
+    assert errors[0] / errors[1] > 12.0 and errors[1] / errors[2] > 12.0
+
+
+# Matrix product
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 9), st.integers(1, 35), st.integers(1, 30), st.sampled_from(["vector", "scalar"]))
+def test_matrix_product(truncation, latitudes, fields, build):
+    problem = matmul.Problem(truncation=truncation, latitudes=latitudes, fields=fields, build=build)
+    state = matmul.setup(problem)
+    got = matmul.run(problem, state).out[:, :, :latitudes].copy()
+    assert got == pytest.approx(matmul.reference(problem, state).out[:, :, :latitudes], abs=1e-13)
+    assert problem.terms.sum() == sum(truncation - m + 1 for m in range(truncation + 1))
+
+
+# Cloud process
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 999), timestep=st.floats(60.0, 3600.0), levels=st.integers(1, 30))
+def test_cloud_process_conserves(seed, timestep, levels):
+    problem = cloud.Problem(columns=24, levels=levels, nproma=8, timestep=timestep)
+    result = cloud.run(problem, cloud.setup(problem, seed))
+    checks = cloud.verify(problem, result)
+    assert all(check.ok for check in checks), [str(check) for check in checks]
+
+
+def test_cloud_process_takes_every_branch():
+    problem = cloud.Problem(columns=400, levels=20)
+    result = cloud.run(problem, cloud.setup(problem))
+    t, q, water, p, _ = (unblock(problem, field) for field in result.given)
+    t_new, q_new, water_new, cover = (unblock(problem, field) for field in result.new)
+    rain, snow = (unblock(problem, field)[0] for field in result.fallen)
+    qs = saturation.saturation_humidity(t, p)
+    assert np.any(q > qs) and np.any((water > 0) & (q < qs)) and np.any(water_new < water)
+    assert np.any(rain > 0) and np.any(rain == 0) and np.any(snow > 0) and np.any(snow == 0)
+    assert np.any((cover > 0) & (cover < 1)) and np.any(cover == 0) and np.any(cover == 1)
+    assert np.any((q < qs) & (water == 0) & (q_new > q))  # rain evaporated into dry air
+    # snow melted: only that takes energy from a level
+    assert np.any((t > cloud.T0) & (cloud.CP * (t_new - t) + cloud.L * (q_new - q) < -1.0))

@@ -1,0 +1,100 @@
+"""Gaussian grids: nodes and weights against exact arithmetic, point counts, row tables, errors."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import spectral
+
+
+def decimal_rule(n, start):
+    """Node nearest ``start`` and its weight with 50 digits, Newton's method on the recurrence."""
+    with localcontext() as context:
+        context.prec = 50
+        x = Decimal(float(start))
+        for _ in range(6):
+            last, now = Decimal(1), x
+            for k in range(2, n + 1):
+                last, now = now, ((2 * k - 1) * x * now - (k - 1) * last) / k
+            slope = n * (last - x * now) / (1 - x * x)
+            x -= now / slope
+        return x, 2 / ((1 - x * x) * slope**2)
+
+
+@pytest.mark.parametrize("n", [2, 4, 6, 10, 64, 320])
+def test_nodes_and_weights_agree_with_fifty_digits(n):
+    mu, weight = spectral.gaussian(n)
+    for j in sorted({0, 1, n // 4, n // 2 - 1}):
+        x, w = decimal_rule(n, mu[j])
+        assert abs(Decimal(float(mu[j])) - x) <= Decimal(1.2e-16)
+        assert abs(Decimal(float(weight[j])) / w - 1) <= Decimal(3e-16)
+
+
+@pytest.mark.parametrize("n", [2, 8, 160, 1280, 2560])
+def test_weights_add_up_and_nodes_are_ordered(n):
+    mu, weight = spectral.gaussian(n)
+    assert math.fsum(weight) == pytest.approx(2.0, abs=4e-15)
+    assert (np.diff(mu) < 0).all() and (weight > 0).all()
+    assert (mu == -mu[::-1]).all() and (weight == weight[::-1]).all()
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 60), st.data())
+def test_rule_is_exact_for_polynomials(half, data):
+    n = 2 * half
+    degree = data.draw(st.integers(0, 2 * n - 1))
+    mu, weight = spectral.gaussian(n)
+    exact = 0.0 if degree % 2 else 2.0 / (degree + 1)
+    assert math.fsum(weight * mu**degree) == pytest.approx(exact, abs=3e-14)
+
+
+@pytest.mark.parametrize(
+    "name, points",
+    [
+        ("N640", 2140702),
+        ("N1024", 5447118),
+        ("N1280", 8505906),  # printed in October 2014
+        ("O1280", 4 * 1280 * 1289),
+        ("O32", 4 * 32 * 41),
+        ("F400", 4 * 400 * 800),
+    ],
+)
+def test_points(name, points):
+    grid = spectral.grid(name)
+    assert grid.points == points == grid.pl.sum()
+    assert len(grid.pl) == len(grid.latitudes) == len(grid.weights) == 2 * grid.N
+
+
+def test_classic_rows_are_symmetric_ascending_and_smooth():
+    for n, half in spectral.classic_rows().items():
+        assert len(half) == n and list(half) == sorted(half) and half[-1] == 4 * n
+        for length in set(half):
+            for prime in (2, 3, 5):
+                while length % prime == 0:
+                    length //= prime
+            assert length == 1
+
+
+def test_coordinates_start_at_greenwich_and_go_east():
+    grid = spectral.grid("O4")
+    latitude, longitude = grid.coordinates()
+    assert latitude.shape == longitude.shape == (grid.points,)
+    assert (longitude[grid.starts] == 0).all()
+    assert longitude[1] == pytest.approx(2 * np.pi / 20)
+    assert np.degrees(latitude[0]) == pytest.approx(grid.latitudes[0])
+    assert grid.longitudes(1)[1] == pytest.approx(360 / 24)
+
+
+@pytest.mark.parametrize("name", ["N641", "N0", "X64", "640", "F", "O-3", "F9000", None, 640])
+def test_unknown_grid_is_one_clear_error(name):
+    with pytest.raises(ValueError, match="grid name|rows between pole and equator"):
+        spectral.grid(name)
+
+
+def test_untabulated_classic_grid_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"N640.*O641"):
+        spectral.grid("N641")

@@ -1,0 +1,425 @@
+"""Transforms against plain sums, closed forms, identities, and ducc0."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from kernels import contract, spectral
+from kernels.runtime import resources
+from kernels.runtime.vector import address
+from kernels.spectral import fourier, sums
+
+TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
+
+
+def random_spectrum(plan, fields=None, seed=0):
+    rng = np.random.default_rng(seed)
+    shape = (plan.ncoef,) if fields is None else (fields, plan.ncoef)
+    spectrum = rng.uniform(-1, 1, (*shape, 2)) @ [1, 1j]
+    spectrum[..., : plan.truncation + 1].imag = 0
+    return spectrum
+
+
+def norm(plan, spectrum):
+    return np.sqrt((np.abs(spectrum) ** 2).sum(axis=-1).max())
+
+
+# Grids: full, classic with odd rows, octahedral with prime factors 7, 11, 13, 37 in its rows.
+# The last five have rows long enough for two steps, with and without groups that overlap.
+GRIDS = [
+    ("F16", 31),
+    ("F24", 31),
+    ("N32", 63),
+    ("N48", 47),
+    ("O32", 31),
+    ("O33", 30),
+    ("F2", 2),
+    ("F1", 1),
+    ("F50", 45),
+    ("F63", 40),
+    ("F81", 45),
+    ("O60", 45),
+    ("N80", 45),
+]
+
+
+@pytest.mark.parametrize("name, truncation", GRIDS)
+@pytest.mark.parametrize("fields", [None, 1, 5, 9])
+def test_both_directions_agree_with_plain_sums(name, truncation, fields):
+    plan = spectral.Plan(name, truncation)
+    spectrum = random_spectrum(plan, fields, seed=truncation)
+    values = plan.inverse(spectrum)
+    expected = sums.synthesise(plan, np.atleast_2d(spectrum))
+    assert values.shape == (*spectrum.shape[:-1], plan.grid.points)
+    assert np.abs(values - expected).max() <= TOLERANCE * norm(plan, spectrum)
+    back = plan.direct(values)
+    assert back.shape == spectrum.shape
+    assert np.abs(back - sums.analyse(plan, expected)).max() <= TOLERANCE * norm(plan, spectrum)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 45), st.sampled_from("FON"), st.integers(1, 12), st.integers(0, 1000))
+def test_any_truncation_grid_and_number_of_fields(truncation, kind, fields, seed):
+    name = "N48" if kind == "N" else f"{kind}{truncation // 2 + 7}"
+    plan = spectral.Plan(name, truncation)
+    spectrum = random_spectrum(plan, fields, seed)
+    expected = sums.synthesise(plan, spectrum)
+    assert np.abs(plan.inverse(spectrum) - expected).max() <= TOLERANCE * norm(plan, spectrum)
+
+
+@pytest.mark.parametrize("fields", [None, 8])
+@pytest.mark.parametrize("name, truncation", [("F32", 63), ("F160", 319)])
+def test_round_trip(name, truncation, fields):
+    plan = spectral.Plan(name, truncation)
+    spectrum = random_spectrum(plan, fields)
+    assert np.abs(plan.direct(plan.inverse(spectrum)) - spectrum).max() <= 4e-13
+
+
+@pytest.mark.parametrize("name", ["F24", "N32", "O40"])
+def test_closed_form_harmonics(name):
+    """Low degrees written out, ``½ ∫ P² dμ = 1``, no Condon–Shortley sign."""
+    plan = spectral.Plan(name, 31)
+    latitude, longitude = plan.grid.coordinates()
+    mu, c = np.sin(latitude), np.cos(latitude)
+    forms = {
+        (0, 0): 1 + 0 * mu,
+        (0, 1): np.sqrt(3) * mu,
+        (0, 2): np.sqrt(5) * (3 * mu**2 - 1) / 2,
+        (1, 1): np.sqrt(3 / 2) * c,
+        (1, 2): np.sqrt(15 / 2) * mu * c,
+        (2, 2): np.sqrt(15 / 8) * c**2,
+        (3, 3): np.sqrt(35 / 16) * c**3,
+    }
+    for (m, n), legendre in forms.items():
+        spectrum = np.zeros(plan.ncoef, dtype=complex)
+        spectrum[plan.index(m, n)] = 0.75 if m == 0 else 0.75 - 0.25j
+        wave = 2 - (m == 0)
+        expected = wave * (spectrum[plan.index(m, n)] * np.exp(1j * m * longitude)).real * legendre
+        values = plan.inverse(spectrum)
+        assert np.abs(values - expected).max() <= 1e-14 * 4
+        assert np.abs(plan.direct(expected) - spectrum).max() <= 2e-14
+
+
+@pytest.mark.parametrize("name", ["F40", "N48"])
+def test_parseval(name):
+    plan = spectral.Plan(name, 39)
+    spectrum = random_spectrum(plan)
+    values = plan.inverse(spectrum)
+    weight = np.repeat(plan.grid.weights / (2 * plan.grid.pl), plan.grid.pl)
+    energy = ((2 - (plan.m == 0)) * np.abs(spectrum) ** 2).sum()
+    assert weight @ values**2 == pytest.approx(energy, rel=1e-9 if name[0] == "N" else 1e-13)
+    assert weight @ values == pytest.approx(spectrum[0].real, abs=1e-12)
+
+
+@pytest.mark.parametrize("name, truncation", [("F32", 63), ("N32", 63), ("O32", 63)])
+@pytest.mark.parametrize("fields", [None, 8])
+def test_direct_is_the_weighted_transpose_of_inverse(name, truncation, fields):
+    plan = spectral.Plan(name, truncation)
+    spectrum = random_spectrum(plan, fields)
+    values = np.random.default_rng(1).normal(size=(*spectrum.shape[:-1], plan.grid.points))
+    weight = np.repeat(plan.grid.weights / (2 * plan.grid.pl), plan.grid.pl)
+    left = (weight * values * plan.inverse(spectrum)).sum(axis=-1)
+    right = ((2 - (plan.m == 0)) * (np.conj(plan.direct(values)) * spectrum).real).sum(axis=-1)
+    assert left == pytest.approx(right, rel=1e-11, abs=1e-11)
+
+
+def test_rotation_of_a_known_field():
+    """A field of ``sin`` of latitude to a tilted pole, evaluated in space, has a degree-wise norm that
+    rotation keeps, and a rotation about the axis only turns phases."""
+    plan = spectral.Plan("F40", 30)
+    latitude, longitude = plan.grid.coordinates()
+    tilt = 0.7
+    z = np.sin(latitude) * np.cos(tilt) + np.cos(latitude) * np.cos(longitude) * np.sin(tilt)
+    coefficients = [0.3, -1.2, 0.0, 0.8, 0.1, 2.0]
+    straight, tilted = (plan.direct(np.polynomial.legendre.legval(t, coefficients)) for t in (np.sin(latitude), z))
+    wave = 2 - (plan.m == 0)
+    for n in range(31):
+        power = [(wave * np.abs(s) ** 2)[plan.n == n].sum() for s in (straight, tilted)]
+        assert power[0] == pytest.approx(power[1], abs=1e-13)
+    turned = plan.inverse(tilted * np.exp(-1j * plan.m * 0.25 * np.pi))
+    z = np.sin(latitude) * np.cos(tilt) + np.cos(latitude) * np.cos(longitude - 0.25 * np.pi) * np.sin(tilt)
+    assert np.abs(turned - np.polynomial.legendre.legval(z, coefficients)).max() <= 1e-13
+
+
+@pytest.mark.parametrize("fields", [None, 8])
+def test_wind_of_solid_rotation_and_of_a_tilted_one(fields):
+    """``u = U (cos φ cos α + sin φ cos λ sin α)``, ``v = -U sin λ sin α`` has vorticity
+    ``2U/a (sin φ cos α - cos φ cos λ sin α)`` and no divergence."""
+    radius, speed, alpha = 6.4e6, 40.0, 0.3
+    plan = spectral.Plan("F24", 31, radius=radius)
+    latitude, longitude = plan.grid.coordinates()
+    u = speed * (np.cos(latitude) * np.cos(alpha) + np.sin(latitude) * np.cos(longitude) * np.sin(alpha))
+    v = -speed * np.sin(longitude) * np.sin(alpha)
+    zeta = (
+        2 * speed / radius * (np.sin(latitude) * np.cos(alpha) - np.cos(latitude) * np.cos(longitude) * np.sin(alpha))
+    )
+    if fields:
+        u, v, zeta = (np.tile(field, (fields, 1)) for field in (u, v, zeta))
+    vor, div = plan.vordiv(u, v)
+    assert np.abs(vor - plan.direct(zeta)).max() <= 1e-13 * speed / radius
+    assert np.abs(div).max() <= 1e-13 * speed / radius
+    again = plan.wind(vor, div)
+    assert np.abs(again[0] - u).max() <= 1e-12 * speed
+    assert np.abs(again[1] - v).max() <= 1e-12 * speed
+
+
+@pytest.mark.parametrize("name, fields", [("F32", 8), ("F40", None), ("N48", 9)])
+def test_wind_pair_round_trip(name, fields):
+    plan = spectral.Plan(name, 42, radius=2.0)
+    vor, div = random_spectrum(plan, fields, 1), random_spectrum(plan, fields, 2)
+    vor[..., 0] = div[..., 0] = 0
+    found = plan.vordiv(*plan.wind(vor, div))
+    tolerance = 1e-11 if name[0] == "F" else 1e-4
+    assert np.abs(found[0] - vor).max() <= tolerance
+    assert np.abs(found[1] - div).max() <= tolerance
+
+
+def test_gradient_of_a_known_field():
+    plan = spectral.Plan("F24", 31, radius=2.0)
+    latitude, longitude = plan.grid.coordinates()
+    mu, c = np.sin(latitude), np.cos(latitude)
+    spectrum = plan.direct(c**2 * mu * np.cos(2 * longitude) + mu**3)
+    east, north = plan.gradient(spectrum)
+    assert np.abs(east + c * mu * np.sin(2 * longitude)).max() <= 5e-13
+    expected = (c**3 - 2 * c * mu**2) * np.cos(2 * longitude) + 3 * mu**2 * c
+    assert np.abs(north - expected / 2).max() <= 5e-13
+
+
+def test_results_do_not_depend_on_threads():
+    most = min(2, resources.usable_cpus())
+    for name in ("F40", "N48"):
+        plan = spectral.Plan(name, 47)
+        spectrum = random_spectrum(plan, 9)
+        one, two = plan.inverse(spectrum), plan.inverse(spectrum, threads=most)
+        assert np.array_equal(one, two)
+        assert np.array_equal(plan.direct(one), plan.direct(one, threads=most))
+
+
+def test_out_is_written_and_checked():
+    plan = spectral.Plan("F16", 21)
+    spectrum, out = random_spectrum(plan, 2), np.empty((2, plan.grid.points))
+    assert plan.inverse(spectrum, out=out) is out
+    assert np.array_equal(out, plan.inverse(spectrum))
+    with pytest.raises(ValueError, match="out is"):
+        plan.inverse(spectrum, out=out[:, ::2])
+
+
+@pytest.mark.parametrize("name, truncation, streamed", [("N200", 399, False), ("F320", 639, True)])
+def test_long_rows_and_streamed_buffers(name, truncation, streamed):
+    """Large arrays take non-temporal stores; a few rows against plain sums."""
+    plan = spectral.Plan(name, truncation)
+    assert plan._streamed
+    spectrum = random_spectrum(plan, 8)
+    values = plan.inverse(spectrum)
+    assert plan._streams_to(values) == streamed
+    for row in (0, 17, 130, 260, 380):
+        start = plan.grid.starts[row]
+        found = values[5, start : start + plan.grid.pl[row]]
+        expected = sums.row_values(plan, spectrum[5], row)
+        # next to the poles rounding of the latitude itself is amplified by T²
+        assert np.abs(found - expected).max() <= (2e-11 if row < 4 else 1e-12) * norm(plan, spectrum)
+    if plan.grid.full:
+        assert np.abs(plan.direct(values) - spectrum).max() <= 1e-12
+
+
+@pytest.mark.parametrize("name, truncation", [("F24", 31), ("N32", 63)])
+@pytest.mark.parametrize("fields", [1, 5, 8])
+def test_streaming_changes_no_bit(name, truncation, fields, monkeypatch):
+    """Non-temporal stores of one field and of several write what ordinary ones write."""
+    ordinary = spectral.Plan(name, truncation)
+    spectrum = random_spectrum(ordinary, fields)
+    values = ordinary.inverse(spectrum)
+    back = ordinary.direct(values)
+    monkeypatch.setattr(spectral.plan, "STREAM_FROM", 0)
+    monkeypatch.setattr(spectral.plan, "STREAM_BUFFER_FROM", 0)
+    streaming = spectral.Plan(name, truncation)
+    assert streaming._streamed and all(streaming._streamed_one)
+    assert streaming._streams_to(values) == (not (streaming.grid.pl % 8).any())
+    assert np.array_equal(streaming.inverse(spectrum), values)
+    assert np.array_equal(streaming.direct(values), back)
+
+
+def test_agrees_with_ducc0():
+    sht = pytest.importorskip("ducc0").sht
+    for name, truncation in (("F80", 127), ("N80", 127), ("O64", 63)):
+        plan = spectral.Plan(name, truncation)
+        spectrum = random_spectrum(plan)
+        sign = (-1.0) ** plan.m * np.sqrt(4 * np.pi)  # Condon–Shortley and orthonormal there
+        grid = plan.grid
+        expected = sht.synthesis(
+            alm=(spectrum * sign)[None],
+            lmax=truncation,
+            spin=0,
+            nthreads=1,
+            theta=np.pi / 2 - np.radians(grid.latitudes),
+            nphi=grid.pl.astype(np.uint64),
+            phi0=np.zeros(2 * grid.N),
+            ringstart=grid.starts.astype(np.uint64),
+        )[0]
+        found = plan.inverse(spectrum)
+        if name[0] == "F":
+            assert np.abs(found - expected).max() <= 1e-12 * norm(plan, spectrum)
+            back = np.zeros((1, plan.ncoef), dtype=complex)
+            sht.analysis_2d(
+                map=found.reshape(1, 2 * grid.N, -1), alm=back, lmax=truncation, spin=0, geometry="GL", nthreads=1
+            )
+            assert np.abs(plan.direct(found) - back[0] / sign).max() <= 1e-12
+        else:  # ducc0 aliases what a short row cannot carry; rows that carry all wavenumbers agree
+            for row in np.flatnonzero(grid.pl > 2 * truncation):
+                here = slice(grid.starts[row], grid.starts[row] + grid.pl[row])
+                assert np.abs(found[here] - expected[here]).max() <= 1e-12 * norm(plan, spectrum)
+
+
+# --- the contract -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["quick"])
+def test_contract(preset):
+    assert isinstance(spectral, contract.Kernel)
+    problem = spectral.Problem.preset(preset)
+    state = spectral.setup(problem)
+    result = spectral.run(problem, state)
+    checks = spectral.verify(problem, result)
+    assert checks and all(check.ok for check in checks), [str(check) for check in checks]
+
+
+def test_reference_agrees_and_verify_sees_a_wrong_result():
+    problem = spectral.Problem(T=31, grid="F24", fields=2)
+    state = spectral.setup(problem)
+    result = spectral.run(problem, state)
+    slow = spectral.reference(problem, state)
+    assert np.abs(result.values - slow.values).max() <= 1e-12
+    assert np.abs(result.back - slow.back).max() <= 1e-12
+    assert all(check.ok for check in spectral.verify(problem, result))
+    wrong = result._replace(back=result.back * (1 + 1e-9))
+    assert not all(check.ok for check in spectral.verify(problem, wrong))
+    wrong = result._replace(values=result.values + 1e-9)
+    assert not all(check.ok for check in spectral.verify(problem, wrong))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["T399", "T799", "TL1279", "TQ1364", "TC1023", "TL2047", "TL2559", "TQ1706", "TC1279", "paper", "modern", "quick"],
+)
+def test_presets_name_a_grid_that_carries_the_truncation(name):
+    problem = spectral.Problem.preset(name)
+    grid = spectral.grid(problem.grid)
+    assert grid.pl.max() >= 2 * problem.T + 1
+    printed = {"L": 2 * grid.N - 1, "Q": round(4 * grid.N / 3 - 1), "C": grid.N - 1}.get(name[1])
+    if printed:
+        assert problem.T == printed
+
+
+@pytest.mark.parametrize("name, truncation", [("F4", 7), ("N32", 63), ("O16", 15)])
+def test_work_is_what_counting_gives(name, truncation):
+    problem = spectral.Problem(T=truncation, grid=name, fields=3)
+    grid = spectral.grid(name)
+    legendre = fourier = 0
+    for length in grid.pl[: grid.N]:
+        for m in range(truncation + 1):
+            if 2 * m < length:
+                legendre += 4 * sum(1 for n in range(m, truncation + 1))
+    for length in grid.pl:
+        fourier += 2.5 * length * np.log2(length)
+    counted = spectral.work(problem)
+    parts = dict(counted.parts)
+    assert parts["Legendre"] == 2 * 3 * legendre
+    assert parts["FFT"] == pytest.approx(2 * 3 * fourier, abs=6)
+    assert counted.flops == parts["Legendre"] + parts["FFT"]
+    assert counted.bytes_read == 3 * (8 * grid.points + 8 * (truncation + 1) * (truncation + 2))
+
+
+def test_work_of_the_printed_truncation():
+    """4 · 640 · Σ (T - m + 1) on the full grid, fewer where short rows cap the wavenumber."""
+    full = dict(spectral.work(spectral.Problem(T=1279, grid="F640", fields=1)).parts)["Legendre"]
+    reduced = dict(spectral.work(spectral.Problem(T=1279, grid="N640", fields=1)).parts)["Legendre"]
+    assert full == 2 * 4 * 640 * 1280 * 1281 // 2
+    assert 0.7 < reduced / full < 0.9
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+def test_truncation_beyond_the_longest_row():
+    with pytest.raises(ValueError, match="needs rows of at least 255 points, the longest row of F31 has 124"):
+        spectral.Plan("F31", 127)
+    with pytest.raises(ValueError, match="truncation = 0 is outside"):
+        spectral.Plan("F32", 0)
+
+
+def test_truncation_beyond_memory(monkeypatch):
+    monkeypatch.setattr(resources, "available_memory", lambda: 2 * 2**20)
+    with pytest.raises(MemoryError, match="plan of truncation 399 on F200 needs .* choose a smaller problem"):
+        spectral.Plan("F200", 399)
+    with pytest.raises(MemoryError, match="fields of truncation 399"):
+        spectral.setup(spectral.Problem(T=399, grid="N200", fields=1000))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("fields", [1, 8])
+def test_not_finite_is_one_clear_error(bad, fields):
+    plan = spectral.Plan("N32", 31)
+    values = np.zeros((fields, plan.grid.points))
+    values[-1, 3] = bad
+    with pytest.raises(ValueError, match=f"a value of field {fields - 1} is not finite"):
+        plan.direct(values)
+    spectrum = np.zeros((fields, plan.ncoef), dtype=complex)
+    spectrum[-1, plan.index(30, 31)] = bad
+    with pytest.raises(ValueError, match=f"a coefficient of field {fields - 1} is not finite"):
+        plan.inverse(spectrum)
+
+
+def test_wrong_shapes_and_threads():
+    plan = spectral.Plan("F16", 21)
+    with pytest.raises(ValueError, match="takes complex128 of shape"):
+        plan.inverse(np.zeros(7, dtype=complex))
+    with pytest.raises(ValueError, match="takes float64 of shape"):
+        plan.direct(np.zeros(plan.grid.points, dtype=np.float32))
+    with pytest.raises(ValueError, match="threads = 0 is outside"):
+        plan.direct(np.zeros(plan.grid.points), threads=0)
+    with pytest.raises(ValueError, match="give equal shapes"):
+        plan.vordiv(np.zeros(plan.grid.points), np.zeros((1, plan.grid.points)))
+    with pytest.raises(ValueError, match="'T9' is unknown"):
+        spectral.Problem.preset("T9")
+    with pytest.raises(ValueError, match="grid name"):
+        spectral.Problem(T=21, grid="G16")
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 37, 192, 194, 200, 216, 225, 243, 375, 462, 640, 1280, 2560, 4374])
+def test_a_length_is_split_into_two_that_the_passes_take(n):
+    n1, n2 = fourier.split(n)
+    if n <= fourier.SHORT or n == 194:  # 194 = 2 · 97 goes through Bluestein's algorithm
+        assert (n1, n2) == (0, 0)
+    else:
+        assert n1 * n2 == n and n1 >= 16 and n2 >= 2
+
+
+@pytest.mark.parametrize("n", [8, 12, 21, 37, 60, 202, 243, 250])
+def test_rows_are_transformed_as_by_numpy(n):
+    from kernels.spectral import fourier_passes
+
+    tables = fourier.Lengths([n])
+    size = 16 * tables.largest
+    work = np.zeros(fourier_passes.SPARE + 2 * size)
+    x = np.random.default_rng(n).normal(size=(n, 2, 8))
+    first = fourier_passes.SPARE
+    work[first : first + 16 * n] = x.ravel()
+
+    place = _transform(work, first, first + size, tables.id[n], tables.info, tables.radix, tables.table)
+    found = work[place : place + 16 * n].reshape(n, 2, 8)
+    expected = np.fft.ifft(x[:, 0] + 1j * x[:, 1], axis=0) * n
+    assert np.abs(found[:, 0] + 1j * found[:, 1] - expected).max() <= 1e-15 * n * np.log2(n)
+
+
+@njit
+def _transform(work, x, y, id, info, radices, table):
+    return fourier.transform(address(work), x, y, id, info, address(radices), address(table))
+
+
+def test_round_trip_of_eight_fields_at_the_largest_truncation_of_2014s_forecasts():
+    problem = spectral.Problem(T=1279, grid="F640", fields=8)
+    result = spectral.run(problem, spectral.setup(problem), threads=1)
+    for check in spectral.verify(problem, result):
+        assert check.ok, str(check)

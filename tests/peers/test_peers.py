@@ -1,0 +1,364 @@
+"""The peer framework: what is checked, timed, summarised and said; and our C sources."""
+
+import importlib
+import importlib.metadata
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import peers
+from companion.records import peer_records
+from peers import Absent, Comparison, Row, _c, collect, measure, relative_difference, summarise
+from peers.__main__ import main
+from peers._record import Run
+
+HAS_C = _c.compiler() is not None
+
+
+def comparison(**changes):
+    fields = {
+        "group": "g",
+        "label": "l",
+        "ours": lambda: 1.0,
+        "peers": {"same": lambda: 1.0},
+        "check": lambda ours, theirs: abs(ours - theirs),
+    }
+    return Comparison(**{**fields, **changes})
+
+
+def test_every_module_offers_comparisons():
+    for name in peers.modules():
+        assert callable(importlib.import_module(f"peers.{name}").comparisons)
+    assert {"memory", "smt"} <= set(peers.modules())
+
+
+def test_a_peer_with_another_answer_is_not_timed():
+    row = measure(
+        comparison(peers={"same": lambda: 1.0, "other": lambda: 1.1, "nan": lambda: float("nan")}), rounds=2, seed=0
+    )
+    assert list(row.peers) == ["same"] and len(row.ours) == 2
+    assert row.wrong["other"] == pytest.approx(0.1)
+    assert np.isnan(row.wrong["nan"])
+
+
+def test_both_sides_are_asked_for_the_same_repeats(monkeypatch):
+    asked = {"ours": [], "peer": []}
+
+    def side(name):
+        def call(repeats=1):
+            asked[name].append(repeats)
+            return 1.0
+
+        return call
+
+    monkeypatch.setattr(peers, "_common_repeats", lambda ours: 7)
+    monkeypatch.setattr(
+        "companion.bench.interleave",
+        lambda functions, rounds, seed: {name: [function() * 14.0] * rounds for name, function in functions.items()},
+    )
+    row = measure(comparison(ours=side("ours"), peers={"peer": side("peer")}), rounds=2, seed=0)
+    assert asked == {"ours": [1, 7], "peer": [1, 7]}  # checked once, then timed
+    assert row.ours.tolist() == row.peers["peer"].tolist() == [2.0, 2.0]  # seconds of one repeat
+
+
+def test_repeats_last_long_enough_in_the_fastest_of_three_calls(monkeypatch):
+    """With one call in three interrupted, the others decide."""
+    clock, calls = [0.0], []
+
+    def ours(repeats):
+        calls.append(repeats)
+        clock[0] += 1e-5 * repeats + (1.0 if len(calls) % 3 == 0 else 0.0)
+
+    monkeypatch.setattr(peers.time, "perf_counter", lambda: clock[0])
+    assert 1200 <= peers._common_repeats(ours) <= 1600
+
+
+def test_ratios_are_peer_over_ours():
+    theirs = {"slow": np.array([2.0, 4.0, 4.0]), "fast": np.array([0.5, 1, 3])}
+    row = Row("g", "l", np.array([1.0, 2.0, 2.0]), theirs)
+    assert (row.ratio_min("slow"), row.ratio_median("slow")) == (2, 2)
+    assert (row.ratio_min("fast"), row.ratio_median("fast")) == (0.5, 0.5)
+    assert row.best == "fast"
+
+
+def test_summary_takes_the_fastest_peer_of_each_case():
+    rows = [
+        Row("g", str(k), np.array([1.0]), {"a": np.array([r]), "b": np.array([9.0])})
+        for k, r in enumerate((0.5, 1.0, 1.5))
+    ] + [Row("h", "x", np.array([1.0]), {})]
+    (summary,) = summarise(rows)
+    assert (summary.group, summary.count, summary.median, summary.lowest) == ("g", 3, 1.0, 0.5)
+    assert summary.tenth_percentile == pytest.approx(0.6)
+
+
+def test_relative_difference():
+    assert relative_difference([1.0, 2.0], [1.0, 2.0]) == 0
+    assert relative_difference([1.0, 2.2], [1.0, 2.0]) == pytest.approx(0.1)
+    assert relative_difference([1.0], [1.0, 2.0]) == float("inf")
+    assert relative_difference([], []) == 0
+
+
+def test_an_absent_compiler_is_said_and_no_failure(monkeypatch, capsys):
+    monkeypatch.setattr(_c, "compiler", lambda language="c": None)
+    _c.build.cache_clear()
+    items = list(collect(["memory", "smt"], 1))
+    assert [type(item) for item in items] == [Absent, Absent]
+    assert main(["memory", "smt", "--threads", "1", "--rounds", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "Absent, so not compared" in said and "install one or set CC" in said
+
+
+def test_the_compiler_can_be_named(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler-here")
+    assert _c.compiler() != "no-such-compiler-here"
+    monkeypatch.setenv("PATH", "")
+    assert _c.compiler() is None
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_a_refused_option_is_absent_with_its_reason():
+    built, absent = _c.variants("smt.c", {"good": ("-O1",), "bad": ("-fno-such-option-here",)})
+    assert list(built) == ["good"]
+    assert "no-such-option-here" in str(absent[0])
+
+
+def test_a_module_that_cannot_be_imported_is_absent(monkeypatch):
+    monkeypatch.setattr(peers, "modules", lambda: ["missing_module"])
+    (item,) = collect(["missing_module"], 1)
+    assert isinstance(item, Absent) and "cannot be imported" in str(item)
+
+
+def test_bad_input(capsys):
+    assert main(["nobody"]) == 2
+    assert "'nobody' is unknown; choose one of" in capsys.readouterr().err
+    assert main(["smt", "--threads", "100000"]) == 2
+    assert "ask for fewer threads" in capsys.readouterr().err
+    assert main(["smt", "--rounds", "0"]) == 2
+
+
+def fake_module(monkeypatch, items):
+    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: iter(items))
+
+
+def test_the_report(monkeypatch, capsys):
+    ghost = Absent("ghost", "GHOST is unset")
+    fake_module(monkeypatch, [comparison(), ghost, ghost])
+    assert main(["--threads", "1", "--rounds", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "same" in said and said.count("ghost (GHOST is unset)") == 1
+
+
+def test_disagreement_fails_the_run(monkeypatch, capsys):
+    fake_module(monkeypatch, [comparison(peers={"other": lambda: 2.0})])
+    assert main(["--threads", "1", "--rounds", "1"]) == 1
+    assert "another answer" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_our_c_sources_agree_with_us(monkeypatch):
+    """Every comparison of both modules gives one answer on both sides, on small data, untimed."""
+    from peers import memory, smt
+
+    monkeypatch.setattr(memory, "available_memory", lambda: 6 * 2**23)
+    monkeypatch.setattr(smt, "N", {**smt.N, "streaming": 1000, "skipping": 1000})
+    monkeypatch.setattr(_c, "OPTION_SETS", {"C": ("-O1",)})
+    groups = {}
+    for item in collect(["memory", "smt"], 1):
+        if isinstance(item, Comparison):
+            ours = item.ours()
+            assert all(item.check(ours, peer()) <= item.tolerance for peer in item.peers.values()), item.label
+            groups[item.group] = groups.get(item.group, 0) + 1
+    assert groups["stride bandwidth"] >= 40 and groups["random latency"] >= 4
+    assert sum(count for group, count in groups.items() if group.startswith("SMT loops")) >= 5
+    assert "triad, plain" in groups
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_nothing_compiled_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    _c.build.cache_clear()
+    _c.build("smt.c", ("-O1",))
+    assert list(tmp_path.iterdir()) == []
+    assert not list(_c.SOURCES.glob("*.so"))
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+@pytest.mark.parametrize("option", ["-ffast-math", "-Ofast"])
+def test_a_fast_library_leaves_our_own_arithmetic_alone(option):
+    """Loaded the usual way it would make this process flush subnormal numbers to zero."""
+    _c.build("smt.c", ("-O1", option))
+    assert np.all(np.full(64, np.finfo(float).tiny) / 4 > 0)
+
+
+# Kept runs
+
+
+def kept(folder):
+    (path,) = folder.iterdir()
+    return peer_records.read(path)
+
+
+def test_a_run_is_kept_as_a_record_that_reads_back(monkeypatch, tmp_path, capsys):
+    """Times as measured, ratios from them, another answer and an absent peer beside them."""
+    monkeypatch.setattr(
+        "peers.__main__.measure",
+        lambda item, rounds, seed, threads: Row(
+            item.group,
+            item.label,
+            np.array([2.0, 1.0, 4.0]),
+            {"same": np.array([3.0, 3.0, 4.0])},
+            {"other": 0.5, "nan": float("nan")},
+            0.25,
+            {"load": "others were busy"},
+        ),
+    )
+    fake_module(monkeypatch, [comparison(), Absent("ghost", "GHOST is unset")])
+    monkeypatch.setattr("peers.modules", lambda: ["smt"])
+    assert (
+        main(["smt", "smt", "--threads", "1", "--rounds", "3", "--seed", "5", "--out", str(tmp_path / "a" / "b")]) == 1
+    )
+    record = kept(tmp_path / "a" / "b")
+    assert (record["modules"], record["threads"], record["rounds"], record["seed"]) == (["smt"], [1], 3, 5)
+    assert record["interrupted"] is None
+    assert record["absent"] == [{"module": "smt", "threads": 1, "name": "ghost", "reason": "GHOST is unset"}]
+    assert record["rows"] == [
+        {
+            "module": "smt",
+            "group": "g",
+            "label": "l",
+            "threads": 1,
+            "fastest": 1.0,
+            "median": 2.0,
+            "peers": {"same": {"fastest": 3.0, "median": 3.0, "ratio_fastest": 3.0, "ratio_median": 1.5}},
+            "wrong": {"other": 0.5, "nan": None},
+            "other_load": 0.25,
+            "flags": {"load": "others were busy"},
+        }
+    ]
+    assert record["machine"]["software"]["numba"]
+    said = capsys.readouterr().out
+    assert "1 of 1 comparisons were measured beside other load" in said and "kept in" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (KeyboardInterrupt(), 130, "stopped by hand"),
+        (MemoryError("too large"), 2, "MemoryError"),
+        (OSError(28, "No space left on device", "/some/place"), 2, "No space left on device"),
+    ],
+)
+def test_what_was_complete_is_kept_whatever_ends_a_run(monkeypatch, tmp_path, capsys, error, status, reason):
+    def items(names, threads):
+        yield comparison()
+        raise error
+
+    monkeypatch.setattr("peers.__main__.collect", items)
+    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)]) == status
+    record = kept(tmp_path)
+    assert [row["label"] for row in record["rows"]] == ["l"]
+    assert record["interrupted"] == reason
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_defect_keeps_its_traceback_and_the_record(monkeypatch, tmp_path):
+    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: (1 / n and comparison() for n in (1, 0)))
+    with pytest.raises(ZeroDivisionError):
+        main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)])
+    assert kept(tmp_path)["interrupted"] == "ZeroDivisionError"
+
+
+def test_a_run_that_measured_nothing_leaves_nothing(monkeypatch, tmp_path, capsys):
+    def interrupted(names, threads):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("peers.__main__.collect", interrupted)
+    assert main(["smt", "--threads", "1", "--out", str(tmp_path / "new")]) == 130
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_measuring(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: pytest.fail("measured"))
+    (tmp_path / "file").write_text("")
+    assert main(["smt", "--out", str(tmp_path / "file")]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("peers: ") and str(tmp_path / "file") in line and "choose a folder" in line
+
+
+def test_without_a_folder_nothing_is_written(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    fake_module(monkeypatch, [comparison()])
+    assert main(["smt", "--threads", "1", "--rounds", "1"]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_versions_are_those_that_the_modules_name():
+    found = peers.versions(["smt", "routines", "spectral", "files"])
+    assert found["ducc0"] == importlib.metadata.version("ducc0")
+    assert found["NumPy"] == np.__version__
+    assert peers.versions(["no_such_module"]) == {}
+    if HAS_C:
+        assert "-ffast-math" in found["C -O3 fast-math"] and "-fno-tree-vectorize" in found["C -O3 scalar"]
+        assert any(digit.isdigit() for digit in found["C -O3"].partition(",")[0])
+
+
+def test_a_build_of_npb_is_named_by_its_own_report(monkeypatch, tmp_path):
+    from peers import bt
+
+    program = tmp_path / "bt.S.x"
+    program.write_text(
+        "#!/bin/sh\ncat <<END\n Class = S\n Verification = SUCCESSFUL\n"
+        " Version         =     3.4.2\n    FC           = gfortran\n"
+        "    FFLAGS       = -O3 -fopenmp\nEND\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
+    monkeypatch.setenv("NPB_BT_CLASSES", "S")
+    assert "NPB Fortran" not in bt.versions()  # it has not run
+    assert bt.npb_run(bt.executable(str(tmp_path), "S"), "S", 1)
+    assert bt.versions()["NPB Fortran"] == "3.4.2, gfortran, -O3 -fopenmp"
+
+
+def test_a_signal_ends_a_real_run_with_its_record(tmp_path):
+    """The module in a process of its own, stopped by the signal of Ctrl-C after its first comparison."""
+    code = (
+        "import sys, peers.__main__ as main\n"
+        "from peers import Comparison\n"
+        "def items(names, threads):\n"
+        "    yield Comparison('g', 'l', lambda: 1.0, {'same': lambda: 1.0}, lambda a, b: abs(a - b))\n"
+        "    print('ready', flush=True)\n"
+        "    import time; time.sleep(60)\n"
+        "main.collect = items\n"
+        "sys.exit(main.main(['smt', '--threads', '1', '--rounds', '1', '--out', sys.argv[1]]))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while process.stdout.readline() not in ("ready\n", ""):
+        pass
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130 and len(said.strip().splitlines()) == 1
+    assert kept(tmp_path)["interrupted"] == "stopped by hand"
+
+
+def test_the_printed_summary_is_that_of_the_record(monkeypatch, tmp_path):
+    """Two readers of the same rows, samples here and times in the record, agree."""
+    generator = np.random.default_rng(1)
+    rows = [
+        Row(group, str(label), generator.uniform(1, 2, 5), {name: generator.uniform(1, 3, 5) for name in "abc"})
+        for group in "gh"
+        for label in range(6)
+    ]
+    run = Run(["smt"], [1], 5, 0)
+    for row in rows:
+        run.add("smt", 1, row)
+    found = peer_records.summary(peer_records.load(run.save(tmp_path)))
+    for part, line in zip(summarise(rows), found, strict=True):
+        assert (part.group, part.count) == (line["group"], line["cases"])
+        assert [part.median, part.tenth_percentile, part.lowest, part.median_of_medians] == pytest.approx(
+            [line[name] for name in ("median", "tenth_percentile", "lowest", "median_of_medians")]
+        )
