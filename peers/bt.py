@@ -27,8 +27,10 @@ import numpy as np
 
 from kernels import bt
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
+from kernels.bt.lines import Direction, Lines
 from kernels.bt.problem import SECOND, initial_field
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import zeros
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
 from peers import Absent, Comparison, _c, relative_difference
@@ -39,50 +41,30 @@ _TILES = 32  # tiles of one call and thread, so that a call takes about a millis
 
 
 @kernel
-def _sweep(u, r, tiles, points, dt, second, upper, ring):
-    zero, v, cells = np.uint64(0), np.uint64(LANES), np.uint64(points)
+def _sweep(u, r, tiles, points, direction, upper, ring):
+    v, cells = np.uint64(LANES), np.uint64(points)
+    components = np.uint64(0), v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v
+    cell = np.uint64(5) * v
     for tile in range(np.uint64(tiles)):
-        at = tile * cells * np.uint64(5) * v
-        eliminate(
-            u,
-            r,
-            at,
-            np.uint64(5) * v,
-            zero,
-            v,
-            np.uint64(2) * v,
-            np.uint64(3) * v,
-            np.uint64(4) * v,
-            cells,
-            dt,
-            second,
-            upper,
-            ring,
-            zero,
-        )
-        substitute(r, at, np.uint64(5) * v, zero, v, np.uint64(2) * v, np.uint64(3) * v, np.uint64(4) * v, cells, upper)
+        lines = Lines(tile * cells * cell, cell, *components, cells)
+        eliminate(u, r, lines, direction, upper, ring, np.uint64(0))
+        substitute(r, lines, upper)
 
 
-def _aligned(size: int) -> np.ndarray:
-    raw = np.zeros(size + LANES)
-    skip = -raw.ctypes.data % 64 // 8
-    return raw[skip : skip + size]
-
-
-class _Lines:
+class _Tiles:
     """One thread's tiles of x-lines of the initial field, with a right-hand side and scratch."""
 
     def __init__(self, points: int, seed: int):
         field = initial_field(points).reshape(-1, points, 5)
         size = points * 5 * LANES
-        self.u, self.start, self.r = (_aligned(_TILES * size) for _ in range(3))
+        self.u, self.start, self.r = (zeros(_TILES * size) for _ in range(3))
         for tile in range(_TILES):
             first = (tile * 131) % (field.shape[0] - LANES)
             block = np.moveaxis(field[first : first + LANES], 0, -1)[:, [0, 2, 3, 1, 4]]
             self.u[tile * size : (tile + 1) * size] = np.ascontiguousarray(block).reshape(-1)
         self.start[:] = np.random.default_rng(seed).normal(size=self.start.size)
         self.start.reshape(_TILES, points, -1)[:, [0, -1]] = 0.0  # the boundary does not change
-        self.upper, self.ring = _aligned(points * UPPER), _aligned(RING)
+        self.upper, self.ring = zeros(points * UPPER), zeros(RING)
 
 
 def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
@@ -96,19 +78,19 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
         library.bt_sweep.restype = None
     for name in ("A", "B"):
         problem = bt.Problem.preset(name)
-        lines = [_Lines(problem.N, seed) for seed in range(threads)]
-        fixed = problem.N, problem.dt, SECOND[0]
+        lines = [_Tiles(problem.N, seed) for seed in range(threads)]
+        points, direction = problem.N, Direction(problem.dt, np.empty(0), SECOND[0])
 
-        def ours(lines=lines, fixed=fixed):
+        def ours(lines=lines, points=points, direction=direction):
             def member(n):
                 mine = lines[n]
                 mine.r[:] = mine.start
-                _sweep(mine.u, mine.r, _TILES, *fixed, mine.upper, mine.ring)
+                _sweep(mine.u, mine.r, _TILES, points, direction, mine.upper, mine.ring)
                 return mine.r
 
             return np.array(run_team(member, threads))
 
-        def theirs(library, lines=lines, fixed=fixed) -> Callable:
+        def theirs(library, lines=lines, fixed=(points, direction.dt, direction.second)) -> Callable:
             def member(n):
                 mine = lines[n]
                 mine.r[:] = mine.start

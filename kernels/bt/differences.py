@@ -1,9 +1,7 @@
 """Differences along eight lines at once: one direction's part of the right-hand side.
 
-Works in any direction.  A line is a start offset, a distance from cell to cell and five
-offsets of components within a cell, given in the order density ρ, the two momenta across the line
-(a, b), the momentum along it (n), energy E.  The two momenta across enter alike, so one piece of
-code serves x, y and z.
+Works in any direction: ``Lines`` says where the cells and the components of eight lines lie.  The two
+momenta across the lines are called a and b, the one along them n.
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
 """
@@ -36,25 +34,60 @@ def weights(points: int, dt: float, second: float) -> np.ndarray:
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _five_points(u, component, left, centre, here, right, cell, weight):
+def _dissipation(u, component, cells, weight):
+    """Five-point sum of one component over neighbouring ``cells``."""
     return (
-        weight[0] * load(u, left + component)
-        + weight[1] * load(u, centre - cell + component)
-        + weight[2] * load(u, centre + component)
-        + weight[3] * load(u, here + component)
-        + weight[4] * load(u, right + component)
+        weight[0] * load(u, cells[0] + component)
+        + weight[1] * load(u, cells[1] + component)
+        + weight[2] * load(u, cells[2] + component)
+        + weight[3] * load(u, cells[3] + component)
+        + weight[4] * load(u, cells[4] + component)
     )
 
 
+@kernel(inline=True)
+def _five_weights(table, cell):
+    """The row of a table of weights that belongs to a cell, each number in all lanes."""
+    row = cell * np.uint64(5)
+    return (
+        spread(table[row]),
+        spread(table[row + _ONE]),
+        spread(table[row + _TWO]),
+        spread(table[row + np.uint64(3)]),
+        spread(table[row + np.uint64(4)]),
+    )
+
+
+@kernel(fastmath=FINITE, inline=True)
+def _emit(u, source, target, component, cells, weight, terms):
+    """target = source + terms + dissipation of one component of the cell in the middle."""
+    place = cells[2] + component
+    store(target, place, load(source, place) + terms + _dissipation(u, component, cells, weight))
+
+
 @kernel(fastmath=FINITE)
-def differences(u, source, target, at, cell, o0, o1, o2, o3, o4, points, dt, table, ahead):
+def differences(u, source, target, lines, direction, ahead):
     """target = source + dt · (terms of one direction) on the inner cells of eight lines.
 
     With f the convective flux and g what the viscous terms difference twice, cell n receives
     M(n−1) − 2·g(n) + P(n+1), M = g + f and P = g − f, all with their factors of dt and h, and the
-    five-point dissipation ``table``.  Cell by cell only M and the sum of the first two are kept.
-    ``ahead`` (0: none) is the distance of the line whose source is fetched into the cache meanwhile.
+    five-point dissipation.  Cell by cell only M and the sum of the first two are kept.
+
+    Parameters
+    ----------
+    u : float64, flat
+        Conserved variables, in the benchmark's unit.
+    source, target : float64, flat
+        dt times a right-hand side, read and written; they may be the same array.
+    lines : Lines
+        Which cells, in all three arrays alike.
+    direction : Direction
+        ``dt`` and ``weights``; ``second`` is not used.
+    ahead : uint64
+        Distance, in doubles, of the line whose source is fetched into the cache meanwhile; 0: none.
     """
+    o0, o1, o2, o3, o4 = lines.density, lines.first, lines.second, lines.along, lines.energy
+    points, cell, table, dt = lines.points, lines.cell, direction.weights, direction.dt
     h = 1.0 / (np.float64(points) - 1.0)
     convect, diffuse = spread(dt / (2.0 * h)), spread(dt * C3C4 / (h * h))
     along = spread(dt * C3C4 * FOUR_THIRDS / (h * h))
@@ -65,8 +98,8 @@ def differences(u, source, target, at, cell, o0, o1, o2, o3, o4, points, dt, tab
     s0 = s1 = s2 = s3 = s4 = zero
     m0 = m1 = m2 = m3 = m4 = zero
     back = np.uint64(2) * cell
-    for n in range(np.uint64(points)):
-        here = at + n * cell
+    for n in range(points):
+        here = lines.at + n * cell
         ma, mb, mn, energy = load(u, here + o1), load(u, here + o2), load(u, here + o3), load(u, here + o4)
         inverse = one / load(u, here + o0)
         a, b, c = ma * inverse, mb * inverse, mn * inverse
@@ -81,41 +114,14 @@ def differences(u, source, target, at, cell, o0, o1, o2, o3, o4, points, dt, tab
                 prefetch(source, here + ahead + offset)
         if n >= _TWO:
             centre = here - cell
-            row = (n - _ONE) * np.uint64(5)
-            five = (
-                spread(table[row]),
-                spread(table[row + _ONE]),
-                spread(table[row + _TWO]),
-                spread(table[row + np.uint64(3)]),
-                spread(table[row + np.uint64(4)]),
-            )
             # The outer neighbours of the edge cells have weight zero: read any valid cell there.
             left = centre - (back if n > _TWO else cell)
-            right = centre + (back if n + _ONE < np.uint64(points) else cell)
-            store(
-                target,
-                centre + o0,
-                load(source, centre + o0) + s0 - f0 + _five_points(u, o0, left, centre, here, right, cell, five),
-            )
-            store(
-                target,
-                centre + o1,
-                load(source, centre + o1) + s1 + (ga - fa) + _five_points(u, o1, left, centre, here, right, cell, five),
-            )
-            store(
-                target,
-                centre + o2,
-                load(source, centre + o2) + s2 + (gb - fb) + _five_points(u, o2, left, centre, here, right, cell, five),
-            )
-            store(
-                target,
-                centre + o3,
-                load(source, centre + o3) + s3 + (gc - fc) + _five_points(u, o3, left, centre, here, right, cell, five),
-            )
-            store(
-                target,
-                centre + o4,
-                load(source, centre + o4) + s4 + (ge - fe) + _five_points(u, o4, left, centre, here, right, cell, five),
-            )
+            right = centre + (back if n + _ONE < points else cell)
+            cells, five = (left, centre - cell, centre, here, right), _five_weights(table, n - _ONE)
+            _emit(u, source, target, o0, cells, five, s0 - f0)
+            _emit(u, source, target, o1, cells, five, s1 + (ga - fa))
+            _emit(u, source, target, o2, cells, five, s2 + (gb - fb))
+            _emit(u, source, target, o3, cells, five, s3 + (gc - fc))
+            _emit(u, source, target, o4, cells, five, s4 + (ge - fe))
         s0, s1, s2, s3, s4 = m0, m1 - two * ga, m2 - two * gb, m3 - two * gc, m4 - two * ge
         m0, m1, m2, m3, m4 = f0, ga + fa, gb + fb, gc + fc, ge + fe

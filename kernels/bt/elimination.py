@@ -7,8 +7,8 @@ are not zero, and all blocks follow from 1/ρ, three velocities and three energy
 Forward: X(n) = (B − Â·X(n−1))⁻¹ Ĉ and y(n) = (B − Â·X(n−1))⁻¹ (r + Â·y(n−1)) by one LU decomposition
 with six right-hand sides; only X is kept.  Backward: Δ(n) = y(n) + X(n)·Δ(n+1).
 
-Lines are described as in ``differences``: order of components density ρ, momenta across (a, b),
-momentum along (c), energy E.
+``Lines`` says where the cells and the components of eight lines lie; the momenta across them are
+called a and b, the one along them c.
 
 What makes it fast: the decomposition goes column by column and looks left, so that no more than
 the triangles and one column are alive, about what fits into 32 vector registers; pivots come in
@@ -56,9 +56,10 @@ def _store_five(array, place, distance, five):
 
 
 @kernel(inline=True)
-def _constants(points, dt, second):
+def _constants(points, direction):
     """The scalar factors of the blocks, each in all lanes."""
     h = 1.0 / (np.float64(points) - 1.0)
+    dt, second = direction.dt, direction.second
     t1, t2 = dt / (h * h), dt / (2.0 * h)
     k, k4, sigma = t1 * C3C4, t1 * FOUR_THIRDS * C3C4, t1 * C1345
     return (
@@ -77,12 +78,12 @@ def _constants(points, dt, second):
 
 
 @kernel(fastmath=FINITE, inline=True)
-def _describe(u, here, o0, o1, o2, o3, o4, ring, slot, constants):
+def _describe(u, here, lines, ring, slot, constants):
     """Seven terms of one cell into the ring: 1/ρ, velocities, and three energy terms of the blocks."""
     _, c1t2, c2t2, _, _, k, k4, sigma, kd, _, _ = constants
-    inverse = spread(1.0) / load(u, here + o0)
-    a, b, c = load(u, here + o1) * inverse, load(u, here + o2) * inverse, load(u, here + o3) * inverse
-    e = load(u, here + o4) * inverse
+    inverse = spread(1.0) / load(u, here + lines.density)
+    a, b = load(u, here + lines.first) * inverse, load(u, here + lines.second) * inverse
+    c, e = load(u, here + lines.along) * inverse, load(u, here + lines.energy) * inverse
     twice = a * a + b * b + c * c
     p = c2t2 * (spread(0.5) * twice)
     _store_five(ring, slot, _V, (inverse, a, b, c, p))
@@ -221,27 +222,63 @@ def _solve(column, triangles):
     return v0, v1, v2, v3, v4
 
 
-@kernel(fastmath=FINITE)
-def eliminate(u, r, at, cell, o0, o1, o2, o3, o4, points, dt, second, upper, ring, ahead):
-    """Forward elimination on the inner cells of eight lines: ``upper`` receives X, r becomes y.
+@kernel(inline=True)
+def _load_cell(r, here, lines):
+    """The five components of a cell, in the order of ``Lines``."""
+    return (
+        load(r, here + lines.density),
+        load(r, here + lines.first),
+        load(r, here + lines.second),
+        load(r, here + lines.along),
+        load(r, here + lines.energy),
+    )
 
-    ``ahead`` (0: none) is the distance of the lines whose u and r are fetched into the cache
-    meanwhile.
+
+@kernel(inline=True)
+def _store_cell(r, here, lines, five):
+    store(r, here + lines.density, five[0])
+    store(r, here + lines.first, five[1])
+    store(r, here + lines.second, five[2])
+    store(r, here + lines.along, five[3])
+    store(r, here + lines.energy, five[4])
+
+
+@kernel(fastmath=FINITE)
+def eliminate(u, r, lines, direction, upper, ring, ahead):
+    """Forward elimination on the inner cells of eight lines.
+
+    Parameters
+    ----------
+    u : float64, flat
+        Conserved variables, in the benchmark's unit.
+    r : float64, flat
+        dt times the right-hand side, which becomes y.
+    lines : Lines
+        Which cells, in both arrays alike.
+    direction : Direction
+        ``dt`` and ``second``; ``weights`` are not used.
+    upper : float64, (points · UPPER,)
+        Receives X of every cell, column by column.
+    ring : float64, (RING,)
+        Scratch: terms of three neighbouring cells.
+    ahead : uint64
+        Distance, in doubles, of the lines whose u and r are fetched into the cache meanwhile; 0: none.
     """
+    at, cell, points = lines.at, lines.cell, lines.points
     zero = spread(0.0)
-    constants = _constants(points, dt, second)
+    constants = _constants(points, direction)
     for entry in range(np.uint64(25)):
         store(upper, entry * _V, zero)
     y = (zero, zero, zero, zero, zero)
     behind, middle, front = np.uint64(0), _CELL, _CELL + _CELL
-    _describe(u, at, o0, o1, o2, o3, o4, ring, behind, constants)
-    _describe(u, at + cell, o0, o1, o2, o3, o4, ring, middle, constants)
+    _describe(u, at, lines, ring, behind, constants)
+    _describe(u, at + cell, lines, ring, middle, constants)
     x = np.uint64(0)
-    for n in range(_ONE, np.uint64(points) - _ONE):
+    for n in range(_ONE, points - _ONE):
         here = at + n * cell
-        _describe(u, here + cell, o0, o1, o2, o3, o4, ring, front, constants)
+        _describe(u, here + cell, lines, ring, front, constants)
         if ahead != np.uint64(0):
-            for offset in (o0, o1, o2, o3, o4):
+            for offset in (lines.density, lines.first, lines.second, lines.along, lines.energy):
                 prefetch(u, here + ahead + offset)
                 prefetch(r, here + ahead + offset)
         block = _below(ring, behind, constants)
@@ -253,13 +290,9 @@ def eliminate(u, r, at, cell, o0, o1, o2, o3, o4, points, dt, second, upper, rin
         _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
         _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
         _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
-        right = (load(r, here + o0), load(r, here + o1), load(r, here + o2), load(r, here + o3), load(r, here + o4))
+        right = _load_cell(r, here, lines)
         y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
-        store(r, here + o0, y[0])
-        store(r, here + o1, y[1])
-        store(r, here + o2, y[2])
-        store(r, here + o3, y[3])
-        store(r, here + o4, y[4])
+        _store_cell(r, here, lines, y)
         behind, middle, front = middle, front, behind
 
 
@@ -275,21 +308,27 @@ def _add_scaled(sums, column, factor):
 
 
 @kernel(fastmath=FINITE)
-def substitute(r, at, cell, o0, o1, o2, o3, o4, points, upper):
-    """Back substitution: from y in r and X in ``upper`` the solution Δ in r."""
+def substitute(r, lines, upper):
+    """Back substitution on the inner cells of eight lines.
+
+    Parameters
+    ----------
+    r : float64, flat
+        y as ``eliminate`` left it, which becomes the solution Δ.
+    lines : Lines
+        Which cells.
+    upper : float64, (points · UPPER,)
+        X of every cell, from ``eliminate``.
+    """
     zero = spread(0.0)
     y = (zero, zero, zero, zero, zero)
-    for step in range(_TWO, np.uint64(points)):
-        n = np.uint64(points) - step
-        here, x = at + n * cell, n * np.uint64(UPPER)
-        z = load(r, here + o0), load(r, here + o1), load(r, here + o2), load(r, here + o3), load(r, here + o4)
+    for step in range(_TWO, lines.points):
+        n = lines.points - step
+        here, x = lines.at + n * lines.cell, n * np.uint64(UPPER)
+        z = _load_cell(r, here, lines)
         z = _add_scaled(z, _load_five(upper, x + _V20, _V), y[4])
         z = _add_scaled(z, _load_five(upper, x + _V15, _V), y[3])
         z = _add_scaled(z, _load_five(upper, x + _V10, _V), y[2])
         z = _add_scaled(z, _load_five(upper, x + _V5, _V), y[1])
         y = _add_scaled(z, _load_five(upper, x, _V), y[0])
-        store(r, here + o0, y[0])
-        store(r, here + o1, y[1])
-        store(r, here + o2, y[2])
-        store(r, here + o3, y[3])
-        store(r, here + o4, y[4])
+        _store_cell(r, here, lines, y)

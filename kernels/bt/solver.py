@@ -3,9 +3,11 @@
 import numpy as np
 
 from kernels.bt.differences import weights
+from kernels.bt.lines import Direction, Grid
 from kernels.bt.problem import SECOND, Problem, exact_parts, initial_component
 from kernels.bt.state import Layout, State
 from kernels.bt.step import planes, rows, team, work_size
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import numba_threads
 from kernels.runtime.vector import LANES
@@ -13,10 +15,7 @@ from kernels.runtime.vector import LANES
 
 def _scratch(threads: int, size: int) -> np.ndarray:
     """Scratch of shape (threads, size); threads begin on cache lines of their own."""
-    stride = LANES * (-(-size // LANES) + 1)
-    raw = np.zeros(threads * stride + LANES)
-    skip = -raw.ctypes.data % 64 // 8
-    return raw[skip : skip + threads * stride].reshape(threads, stride)
+    return zeros((threads, LANES * (-(-size // LANES) + 1)))
 
 
 class Stepper:
@@ -35,32 +34,30 @@ class Stepper:
         require_threads(threads)
         grid = state.layout
         self.state, self.threads = state, threads
-        self._shape = grid.base, grid.plane, grid.row, grid.N
+        self._grid = Grid(*map(np.uint64, (grid.base, grid.plane, grid.row, grid.N)))
         self._across, self._along_z = (
-            (state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis]) for axis in (0, 2)
+            Direction(state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis]) for axis in (0, 2)
         )
         self._work = _scratch(threads, work_size(grid.N))
 
     def _planes(self, solve: bool) -> None:
         state = self.state
-        arguments = *self._shape, *self._across, solve
         if self.threads == 1:
-            planes(state.u, state.rhs, *arguments, self._work[0], 1, state.layout.N - 1)
+            planes(state.u, state.rhs, self._grid, self._across, solve, self._work[0], 1, state.layout.N - 1)
         else:
-            self._team(True, arguments)
+            self._team(True, self._across, solve)
 
     def _rows(self, solve: bool) -> None:
-        state = self.state
-        arguments = *self._shape, *self._along_z, solve
+        state, last = self.state, self.state.layout.N - 1
         if self.threads == 1:
-            rows(state.u, state.rhs, state.forcing, *arguments, self._work[0], 1, state.layout.N - 1)
+            rows(state.u, state.rhs, state.forcing, self._grid, self._along_z, solve, self._work[0], 1, last)
         else:
-            self._team(False, arguments)
+            self._team(False, self._along_z, solve)
 
-    def _team(self, across: bool, arguments: tuple) -> None:
+    def _team(self, across: bool, direction: Direction, solve: bool) -> None:
         state = self.state
         with numba_threads(self.threads):
-            team(across, state.u, state.rhs, state.forcing, *arguments, self._work, self.threads)
+            team(across, state.u, state.rhs, state.forcing, self._grid, direction, solve, self._work, self.threads)
 
     def right_hand_side(self) -> np.ndarray:
         """dt · (operator + forcing) of the present solution as a view [k, j, m, i], zero on the boundary."""

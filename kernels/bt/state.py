@@ -6,6 +6,7 @@ import numpy as np
 
 from kernels.contract import require_range
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import aligned
 from kernels.runtime.vector import LANES
 
 
@@ -32,9 +33,7 @@ class Layout:
 
     def new(self, value: float = 0.0) -> np.ndarray:
         """Flat array filled with ``value`` that begins on a cache line, every page touched."""
-        raw = np.empty(self.size + LANES)
-        skip = -raw.ctypes.data % 64 // 8
-        array = raw[skip : skip + self.size]
+        array = aligned(self.size)
         array[:] = value
         return array
 

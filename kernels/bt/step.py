@@ -5,12 +5,12 @@ from numba import prange
 
 from kernels.bt.differences import differences
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
+from kernels.bt.lines import Lines
 from kernels.runtime.jit import FINITE, kernel
 from kernels.runtime.vector import LANES, load, spread, store, transpose
 
 _V = np.uint64(LANES)
 _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN = (np.uint64(n) for n in range(8))
-_M1, _M2, _M3, _M4 = _V, np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 #: Distance of two cells in a tile: five components of eight lanes.
 _TILE = np.uint64(5 * LANES)
 
@@ -56,16 +56,16 @@ def _turn(source, start, rows, target, place, columns):
 
 
 @kernel(fastmath=FINITE)
-def _turn_back(tile, rhs, at, line, row, points, fresh, stop, block):
+def _turn_back(tile, rhs, at, grid, fresh, stop, block):
     """Write lanes ``fresh <= lane < stop`` of a solved tile into their rows, zero on the boundary."""
-    zero = spread(0.0)
-    groups = (points + _V - _ONE) // _V
-    for m in range(line // row):  # five; the constant would be unrolled, with ten copies of the block
+    zero, line = spread(0.0), _FIVE * grid.row
+    groups = (grid.points + _V - _ONE) // _V
+    for m in range(line // grid.row):  # five; the constant would be unrolled, with ten copies of the block
         store(tile, m * _V, zero)
-        for i in range(points - _ONE, groups * _V):
+        for i in range(grid.points - _ONE, groups * _V):
             store(tile, i * _TILE + m * _V, zero)
         for group in range(groups):
-            source, target = group * _V * _TILE + m * _V, at + m * row + group * _V
+            source, target = group * _V * _TILE + m * _V, at + m * grid.row + group * _V
             if stop - fresh == _V:
                 _turn(tile, source, _TILE, rhs, target, line)
             else:
@@ -74,72 +74,139 @@ def _turn_back(tile, rhs, at, line, row, points, fresh, stop, block):
                     store(rhs, target + lane * line, load(block, lane * _V))
 
 
+@kernel(inline=True)
+def _along_x(points):
+    """The eight lines of a tile; the momentum along them is ρu, the second component."""
+    return Lines(_ZERO, _TILE, _ZERO, _TWO * _V, _THREE * _V, _V, _FOUR * _V, points)
+
+
+@kernel(inline=True)
+def _along_y(at, grid):
+    """Eight lines down the rows of a plane; the momentum along them is ρv."""
+    row = grid.row
+    return Lines(at, _FIVE * row, _ZERO, row, _THREE * row, _TWO * row, _FOUR * row, grid.points)
+
+
+@kernel(inline=True)
+def _along_z(at, grid):
+    """Eight lines down the planes; the momentum along them is ρw."""
+    row = grid.row
+    return Lines(at, grid.plane, _ZERO, row, _TWO * row, _THREE * row, _FOUR * row, grid.points)
+
+
+@kernel(inline=True)
+def _fill_tiles(u, rhs, place, grid, tile_u, tile_r):
+    """Eight rows of both fields, turned, so that lanes are rows."""
+    line = _FIVE * grid.row
+    for m in range(_FIVE):
+        for group in range((grid.points + _V - _ONE) // _V):
+            source, target = place + m * grid.row + group * _V, group * _V * _TILE + m * _V
+            _turn(u, source, line, tile_u, target, _TILE)
+            _turn(rhs, source, line, tile_r, target, _TILE)
+
+
 @kernel(fastmath=FINITE)
-def planes(u, rhs, base, plane, row, points, dt, table, second, solve, work, first, last):
-    """x and y part of the right-hand side for planes first <= k < last; with ``solve`` both eliminations."""
-    points, row, plane = np.uint64(points), np.uint64(row), np.uint64(plane)
+def planes(u, rhs, grid, direction, solve, work, first, last):
+    """x and y part of the right-hand side of some planes and, if wanted, elimination in both directions.
+
+    Parameters
+    ----------
+    u : float64, flat
+        Conserved variables, in the benchmark's unit.
+    rhs : float64, flat
+        dt times the right-hand side so far; becomes the solution of both eliminations if ``solve``.
+    grid : Grid
+        Where a point lies in ``u`` and ``rhs``.
+    direction : Direction
+        Numbers of x and y.
+    solve : bool
+        Whether to eliminate.
+    work : float64, (work_size(N),)
+        Scratch of this thread.
+    first, last : int
+        Planes first <= k < last.
+    """
+    points, line = grid.points, _FIVE * grid.row
     upper, ring, tile_u, tile_r, block = _scratch(work, points)
-    line, groups = _FIVE * row, (points + _V - _ONE) // _V
-    o1, o2, o3, o4 = row, np.uint64(2) * row, np.uint64(3) * row, np.uint64(4) * row
+    groups = (points + _V - _ONE) // _V
     for k in range(np.uint64(first), np.uint64(last)):
-        at = np.uint64(base) + k * plane
-        for group in range(groups):  # y: the momentum along the lines is ρv
-            differences(u, rhs, rhs, at + group * _V, line, _ZERO, o1, o3, o2, o4, points, dt, table, _ZERO)
-        # x: eight rows at once, turned so that lanes are rows; the last eight may overlap their
-        # predecessors, whose lanes are then not written a second time.
+        at = grid.base + k * grid.plane
+        for group in range(groups):
+            differences(u, rhs, rhs, _along_y(at + group * _V, grid), direction, _ZERO)
+        # x: eight rows at once; the last eight may overlap their predecessors, whose lanes are then
+        # not written a second time.
         j = _ONE
         while j < points - _ONE:
             start = j
             if j + _V > points - _ONE:
                 start = max(points - _ONE, _V + _ONE) - _V
             place = at + start * line
-            for m in range(_FIVE):
-                for group in range(groups):
-                    source, target = place + m * row + group * _V, group * _V * _TILE + m * _V
-                    _turn(u, source, line, tile_u, target, _TILE)
-                    _turn(rhs, source, line, tile_r, target, _TILE)
-            differences(tile_u, tile_r, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, table, _ZERO)
+            _fill_tiles(u, rhs, place, grid, tile_u, tile_r)
+            differences(tile_u, tile_r, tile_r, _along_x(points), direction, _ZERO)
             if solve:
-                eliminate(
-                    tile_u, tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, dt, second, upper, ring, _ZERO
-                )
-                substitute(tile_r, _ZERO, _TILE, _ZERO, _M2, _M3, _M1, _M4, points, upper)
+                eliminate(tile_u, tile_r, _along_x(points), direction, upper, ring, _ZERO)
+                substitute(tile_r, _along_x(points), upper)
             stop = min(_V, points - _ONE - start)
-            _turn_back(tile_r, rhs, place, line, row, points, j - start, stop, block)
+            _turn_back(tile_r, rhs, place, grid, j - start, stop, block)
             j = start + _V
         if solve:
             for group in range(groups):
-                place = at + group * _V
-                eliminate(u, rhs, place, line, _ZERO, o1, o3, o2, o4, points, dt, second, upper, ring, plane)
-                substitute(rhs, place, line, _ZERO, o1, o3, o2, o4, points, upper)
+                lines = _along_y(at + group * _V, grid)
+                eliminate(u, rhs, lines, direction, upper, ring, grid.plane)
+                substitute(rhs, lines, upper)
 
 
 @kernel(fastmath=FINITE)
-def rows(u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work, first, last):
-    """Rows first <= j < last: with ``solve`` elimination in z and update; then forcing + z part."""
-    points, row, plane = np.uint64(points), np.uint64(row), np.uint64(plane)
+def rows(u, rhs, forcing, grid, direction, solve, work, first, last):
+    """Some rows: if wanted elimination in z and update of u; then the forcing and the z part.
+
+    Parameters
+    ----------
+    u : float64, flat
+        Conserved variables, in the benchmark's unit; receives the update if ``solve``.
+    rhs : float64, flat
+        What the planes left, and in the end dt times forcing and z part of the next right-hand side.
+    forcing : float64, flat
+        dt times the forcing.
+    grid : Grid
+        Where a point lies in all three arrays.
+    direction : Direction
+        Numbers of z.
+    solve : bool
+        Whether to eliminate and update.
+    work : float64, (work_size(N),)
+        Scratch of this thread.
+    first, last : int
+        Rows first <= j < last.
+    """
+    points = grid.points
     upper, ring = _scratch(work, points)[:2]
-    line = _FIVE * row
-    o1, o2, o3, o4 = row, np.uint64(2) * row, np.uint64(3) * row, np.uint64(4) * row
+    line = _FIVE * grid.row
     for j in range(np.uint64(first), np.uint64(last)):
         for group in range((points + _V - _ONE) // _V):
-            place = np.uint64(base) + j * line + group * _V
+            place = grid.base + j * line + group * _V
+            lines = _along_z(place, grid)
             if solve:
-                eliminate(u, rhs, place, plane, _ZERO, o1, o2, o3, o4, points, dt, second, upper, ring, line)
-                substitute(rhs, place, plane, _ZERO, o1, o2, o3, o4, points, upper)
+                eliminate(u, rhs, lines, direction, upper, ring, line)
+                substitute(rhs, lines, upper)
                 for k in range(_ONE, points - _ONE):
                     for m in range(_FIVE):
-                        entry = place + k * plane + m * row
+                        entry = place + k * grid.plane + m * grid.row
                         store(u, entry, load(u, entry) + load(rhs, entry))
-            differences(u, forcing, rhs, place, plane, _ZERO, o1, o2, o3, o4, points, dt, table, line)
+            differences(u, forcing, rhs, lines, direction, line)
 
 
 @kernel(parallel=True)
-def team(across, u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work, threads):
-    """:func:`planes` (``across``) or :func:`rows`, a contiguous share of the inner indices a thread."""
+def team(across, u, rhs, forcing, grid, direction, solve, work, threads):
+    """:func:`planes` if ``across``, else :func:`rows`, a contiguous share of the inner indices a thread.
+
+    ``u``, ``rhs``, ``forcing``, ``grid``, ``direction`` and ``solve`` as there; ``work`` is the scratch of all,
+    float64 (``threads``, work_size(N)).
+    """
+    inner = np.int64(grid.points) - 2
     for t in prange(threads):
-        first, last = 1 + t * (points - 2) // threads, 1 + (t + 1) * (points - 2) // threads
+        first, last = 1 + t * inner // threads, 1 + (t + 1) * inner // threads
         if across:
-            planes(u, rhs, base, plane, row, points, dt, table, second, solve, work[t], first, last)
+            planes(u, rhs, grid, direction, solve, work[t], first, last)
         else:
-            rows(u, rhs, forcing, base, plane, row, points, dt, table, second, solve, work[t], first, last)
+            rows(u, rhs, forcing, grid, direction, solve, work[t], first, last)

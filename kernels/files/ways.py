@@ -17,6 +17,7 @@ from kernels.contract import require_choice
 from kernels.files.filesystem import ALIGNMENT, require_direct
 from kernels.files.format.layout import DTYPE, HEADER_BYTES, Layout
 from kernels.files.formulas import COMPONENTS, WORD
+from kernels.runtime.pages import zeros
 
 
 def _bytes(u: np.ndarray) -> memoryview:
@@ -109,9 +110,7 @@ class DirectStream:
 def dump_buffer(layout: Layout) -> np.ndarray:
     """Memory for one dump and its place within a block, every page touched; for ``place_dump``."""
     size = int(np.prod(layout.shape)) * DTYPE.itemsize
-    raw = np.empty(size + 2 * ALIGNMENT, np.uint8)
-    raw[:] = 0
-    return raw[-raw.ctypes.data % ALIGNMENT :]
+    return zeros(size + ALIGNMENT, np.uint8, ALIGNMENT)
 
 
 def place_dump(buffer: np.ndarray, layout: Layout, index: int) -> np.ndarray:

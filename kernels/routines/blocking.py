@@ -15,6 +15,7 @@ import numpy as np
 
 from kernels.contract import Presets, require_choice, require_range
 from kernels.routines.lanes import WIDTHS
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_threads
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
@@ -63,16 +64,6 @@ class BlockedProblem(Presets):
         return 8 * self.blocks * (self.levels if levels is None else levels) * self.row
 
 
-def aligned(shape: tuple[int, ...]) -> np.ndarray:
-    """Zeros in float64 whose first item begins a cache line of 64 bytes; every page is touched."""
-    size = int(np.prod(shape))
-    raw = np.empty(size + LANES)
-    start = -raw.ctypes.data % 64 // 8
-    array = raw[start : start + size].reshape(shape)
-    array.fill(0.0)
-    return array
-
-
 def block(problem: BlockedProblem, values: np.ndarray) -> np.ndarray:
     """``values`` (levels, columns) as a blocked field (blocks, levels, row)."""
     levels = values.shape[0]
@@ -80,7 +71,7 @@ def block(problem: BlockedProblem, values: np.ndarray) -> np.ndarray:
         np.arange(problem.blocks)[:, None] * problem.nproma + np.minimum(np.arange(problem.row), problem.nproma - 1),
         problem.columns - 1,
     )
-    field = aligned((problem.blocks, levels, problem.row))
+    field = zeros((problem.blocks, levels, problem.row))
     for level in range(levels):
         field[:, level, :] = values[level][wanted]
     return field

@@ -27,11 +27,12 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Work, require_range
-from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, random_columns, unblock
+from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import WIDTHS, any_true, both, less, load, one_by_one, root, select, store, wide
 from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import fma
 
@@ -175,10 +176,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     rng = np.random.default_rng(seed + 1)
     water = 1.5e-3 * np.maximum(0.0, rng.random(q.shape) - 0.65) * (air["rh"] > 0.6)
     shape = (problem.blocks, problem.levels, problem.row)
-    given = aligned((5, *shape))
+    given = zeros((5, *shape))
     for place, values in zip(given, (air["t"], q, water, air["p"], air["dp"]), strict=True):
         place[:] = block(problem, values)
-    return State(given, aligned((4, *shape)), aligned((2, problem.blocks, 1, problem.row)))
+    return State(given, zeros((4, *shape)), zeros((2, problem.blocks, 1, problem.row)))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:

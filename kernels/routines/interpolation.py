@@ -39,8 +39,9 @@ import numpy as np
 
 from kernels.contract import Check, Work, require_choice, require_range
 from kernels.routines import stencil
-from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, unblock
+from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 
 #: Scheme: the profile's name for this work.
@@ -122,7 +123,7 @@ class State:
 def with_margin(problem: Problem, values: np.ndarray) -> np.ndarray:
     """A field (levels, ny, nx) with its margin: periodic in x and y, the outer levels repeated."""
     m = problem.margin
-    wide = aligned((problem.levels + 2, problem.ny + 2 * m, problem.nx + 2 * m))
+    wide = zeros((problem.levels + 2, problem.ny + 2 * m, problem.nx + 2 * m))
     y, x = np.arange(-m, problem.ny + m) % problem.ny, np.arange(-m, problem.nx + m) % problem.nx
     for level in range(problem.levels + 2):
         source = values[min(max(level - 1, 0), problem.levels - 1)]
@@ -159,12 +160,12 @@ def setup(problem: Problem, seed: int = 0) -> State:
     rng = np.random.default_rng(seed)
     phase = rng.uniform(0.0, 2.0 * np.pi, (3 + problem.fields, 3))
     z, y, x = np.ogrid[: problem.levels, : problem.ny, : problem.nx]
-    wind = aligned((3, problem.levels + 2, problem.ny + 2 * problem.margin, problem.nx + 2 * problem.margin))
+    wind = zeros((3, problem.levels + 2, problem.ny + 2 * problem.margin, problem.nx + 2 * problem.margin))
     for component, scale in enumerate((1.0, 1.0, min(1.0, problem.levels / 40.0))):
         wind[component] = with_margin(problem, problem.courant * scale * _smooth(problem, phase[component], x, y, z))
     columns = np.arange(problem.columns)
     arrival = _align(_blocked(problem, [(columns % problem.nx)[None], (columns // problem.nx)[None]]))
-    fields = aligned((problem.fields, *wind.shape[1:]))
+    fields = zeros((problem.fields, *wind.shape[1:]))
     for place, each in zip(fields, phase[3:], strict=True):
         place[:] = with_margin(problem, _smooth(problem, each, x, y, z))
     shape = (problem.blocks, problem.levels)
@@ -173,9 +174,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
         fields,
         phase[3:],
         arrival,
-        aligned((*shape, 3 * problem.row)),
-        aligned((*shape, _STENCIL * problem.row)),
-        aligned((*shape, problem.fields * problem.row)),
+        zeros((*shape, 3 * problem.row)),
+        zeros((*shape, _STENCIL * problem.row)),
+        zeros((*shape, problem.fields * problem.row)),
     )
     if problem.scheme != "trajectory":
         _work(problem, state, "trajectory")(0, problem.blocks)
@@ -186,7 +187,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 
 def _align(values: np.ndarray) -> np.ndarray:
     """A copy that begins a cache line."""
-    copy = aligned(values.shape)
+    copy = zeros(values.shape)
     copy[:] = values
     return copy
 

@@ -17,10 +17,10 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Presets, Work, require_choice, require_range
-from kernels.routines.blocking import aligned
 from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import multiply, padded
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import run_team
 
@@ -107,12 +107,12 @@ def setup(problem: Problem, seed: int = 0) -> State:
     line, total = padded(problem.fields), int(terms.sum())
     require_memory(8 * (total * (line + row) + len(terms) * problem.fields * row), "the Legendre product")
     rng = np.random.default_rng(seed)
-    spectrum, p = aligned((total, line)), aligned((total, row))
+    spectrum, p = zeros((total, line)), zeros((total, row))
     for array in (spectrum, p):
         rng.random(out=array)
         array *= 2.0
         array -= 1.0
-    return State(terms, spectrum, p, aligned((len(terms), problem.fields, row)))
+    return State(terms, spectrum, p, zeros((len(terms), problem.fields, row)))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:

@@ -19,10 +19,11 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Work
-from kernels.routines.blocking import BlockedProblem, aligned, block, over_blocks, unblock
+from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import multiply, padded
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 
 ROUTINE = "VERINT"
@@ -127,11 +128,11 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """
     require_memory(4 * problem.field_bytes(problem.levels + 1), "vertical integration")
     eta = level_positions(problem.levels)
-    weights = aligned((problem.levels, padded(problem.levels + 1)))
+    weights = zeros((problem.levels, padded(problem.levels + 1)))
     weights[:, : problem.levels + 1] = integral_matrix(eta).T
     coefficients = np.random.default_rng(seed).uniform(-1.0, 1.0, (4, problem.columns))
     f = np.polynomial.polynomial.polyval(eta, coefficients).T
-    return State(weights, block(problem, f), aligned((problem.blocks, problem.levels + 1, problem.row)))
+    return State(weights, block(problem, f), zeros((problem.blocks, problem.levels + 1, problem.row)))
 
 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:

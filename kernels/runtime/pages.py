@@ -1,4 +1,4 @@
-"""Arrays on pages of a chosen kind.
+"""Arrays that begin a cache line, on pages of a chosen kind.
 
 A working set on 4 KiB pages pays for address translation where one on 2 MiB pages does not, so a
 bandwidth or a latency is only half told without its page size.  Linux takes the wish per range of
@@ -16,12 +16,33 @@ from kernels.contract import require_choice
 #: "default" leaves the choice to NumPy and the system, the others ask for it.
 POLICIES = ("default", "small", "huge")
 
+#: Bytes of a cache line.
+LINE = 64
+
 _HUGE = 2 * 2**20  # size of a huge page on x86-64 and on AArch64 with a 4 KiB granule, bytes
 
 
 def can_advise() -> bool:
     """True where this system takes a wish for a page size."""
     return sys.platform == "linux" and hasattr(mmap, "MADV_HUGEPAGE")
+
+
+def aligned(shape, dtype=np.float64, boundary: int = LINE) -> np.ndarray:
+    """Uninitialised C-contiguous array whose address is a multiple of ``boundary`` bytes.
+
+    ``np.empty`` aligns large arrays to 16 bytes only, and ``np.zeros`` forgoes huge pages.
+    """
+    nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    raw = np.empty(nbytes + boundary, np.uint8)
+    start = -raw.ctypes.data % boundary
+    return raw[start : start + nbytes].view(dtype).reshape(shape)
+
+
+def zeros(shape, dtype=np.float64, boundary: int = LINE) -> np.ndarray:
+    """As :func:`aligned`, every page touched and every item zero."""
+    array = aligned(shape, dtype, boundary)
+    array.fill(0)
+    return array
 
 
 def allocate(items: int, dtype, policy: str = "default") -> np.ndarray:
@@ -32,15 +53,13 @@ def allocate(items: int, dtype, policy: str = "default") -> np.ndarray:
     what was obtained.
     """
     require_choice("pages", policy, POLICIES)
-    nbytes = items * np.dtype(dtype).itemsize
     if policy == "default" or not can_advise():
-        raw = np.empty(nbytes + 64, np.uint8)
-        start = -raw.ctypes.data % 64
-    else:
-        region = mmap.mmap(-1, nbytes + 2 * _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        region.madvise(mmap.MADV_HUGEPAGE if policy == "huge" else mmap.MADV_NOHUGEPAGE)
-        raw = np.frombuffer(region, np.uint8)  # keeps the mapping alive
-        start = -raw.ctypes.data % _HUGE
+        return aligned(items, dtype)
+    nbytes = items * np.dtype(dtype).itemsize
+    region = mmap.mmap(-1, nbytes + 2 * _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    region.madvise(mmap.MADV_HUGEPAGE if policy == "huge" else mmap.MADV_NOHUGEPAGE)
+    raw = np.frombuffer(region, np.uint8)  # keeps the mapping alive
+    start = -raw.ctypes.data % _HUGE
     return raw[start : start + nbytes].view(dtype)
 
 

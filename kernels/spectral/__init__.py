@@ -11,10 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Presets, Work, require_range
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.spectral.gauss import gaussian
 from kernels.spectral.grids import Grid, classic_rows, grid
-from kernels.spectral.plan import LARGEST_TRUNCATION, Plan, aligned
+from kernels.spectral.plan import LARGEST_TRUNCATION, Plan
 from kernels.spectral.sums import analyse, row_values, synthesise
 
 __all__ = [
@@ -83,9 +84,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     rng = np.random.default_rng(seed)
     spectrum = rng.uniform(-1.0, 1.0, (problem.fields, 2 * plan.ncoef)).view(np.complex128)
     spectrum[:, : problem.T + 1].imag = 0.0
-    values, back = aligned((problem.fields, points)), aligned(spectrum.shape, np.complex128)
-    values.fill(0.0)
-    back.fill(0.0)
+    values, back = zeros((problem.fields, points)), zeros(spectrum.shape, np.complex128)
     return State(plan, spectrum, values, back)
 
 

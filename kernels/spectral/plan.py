@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.runtime.pages import LINE, aligned, zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import numba_threads
 from kernels.spectral import fourier_rows, legendre_eight, legendre_one, tasks
@@ -16,14 +17,6 @@ from kernels.spectral.winds import VectorTransforms
 LARGEST_TRUNCATION = 8000
 STREAM_FROM = 16 * 2**20  # bytes from which arrays bypass the caches on their way out
 STREAM_BUFFER_FROM = 2 * 2**20  # the same for Fourier buffers, except that of the inverse of one field
-
-
-def aligned(shape, dtype=np.float64) -> np.ndarray:
-    """Uninitialised array whose data start on a cache line (``np.zeros`` would forgo huge pages)."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize // 8
-    raw = np.empty(size + 8)
-    skip = (-raw.ctypes.data // 8) % 8
-    return raw[skip : skip + size].view(dtype).reshape(shape)
 
 
 class Plan(VectorTransforms):
@@ -143,8 +136,7 @@ class Plan(VectorTransforms):
         """Work space that is kept between calls."""
         if key not in self._workspace or self._workspace[key].size < size:
             require_memory(8 * size, f"a transform of truncation {self.truncation} on {self.grid.name}")
-            self._workspace[key] = aligned(size)
-            self._workspace[key].fill(0.0)
+            self._workspace[key] = zeros(size)
         found = self._workspace[key]
         return found[:size].reshape(shape) if shape else found[:size]
 
@@ -266,7 +258,7 @@ class Plan(VectorTransforms):
 
     def _streams_to(self, out):
         """Whether every row of every field starts on a cache line, and the array is large."""
-        return out.nbytes >= STREAM_FROM and out.ctypes.data % 64 == 0 and not (self.grid.pl % 8).any()
+        return out.nbytes >= STREAM_FROM and out.ctypes.data % LINE == 0 and not (self.grid.pl % 8).any()
 
     def _inverse_many(self, spec, out, extra, power, threads):
         chosen, scratch = self._many, self._legendre_scratch(legendre_eight, threads)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kernels import bt
 from kernels.bt.differences import weights
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
+from kernels.bt.lines import Direction, Lines
 from kernels.bt.problem import FOURTH, SECOND, exact_solution, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.solver import Stepper
@@ -125,9 +126,9 @@ def test_line_kernels_solve_every_direction(points, axis):
     across = [m for m in (1, 2, 3) if m != 1 + axis]
     offsets = [np.uint64(8 * m) for m in (0, *across, 1 + axis, 4)]
     upper, ring = np.zeros(points * UPPER), np.zeros(RING)
-    lines = zero, np.uint64(40), *offsets, np.uint64(points)
-    eliminate(tile_u, tile_r, *lines, dt, SECOND[axis], upper, ring, zero)
-    substitute(tile_r, *lines, upper)
+    lines = Lines(zero, np.uint64(40), *offsets, np.uint64(points))
+    eliminate(tile_u, tile_r, lines, Direction(dt, np.empty(0), SECOND[axis]), upper, ring, zero)
+    substitute(tile_r, lines, upper)
     plain.solve_lines(field, right, axis, dt)
     expected = np.moveaxis(right, 2 - axis, 0)[1:-1, 1, 1:9]
     ours = np.swapaxes(tile_r.reshape(points, 5, 8), 1, 2)[1:-1]

@@ -6,6 +6,7 @@ import pytest
 from kernels import bt
 from kernels.bt import differences as differences_module
 from kernels.bt import elimination as elimination_module
+from kernels.bt.lines import Direction, Lines
 
 
 class Counting:
@@ -51,8 +52,15 @@ def counted(monkeypatch, module, name, arguments):
     return totals[0] - totals[1]
 
 
-ZERO, OFFSETS = np.uint64(0), tuple(np.uint64(n) for n in range(5))
-LINE = (ZERO, np.uint64(5), *OFFSETS)
+ZERO = np.uint64(0)
+
+
+def lines(points):
+    return Lines(*(np.uint64(n) for n in (0, 5, *range(5), points)))
+
+
+def direction(points):
+    return Direction(0.1, np.ones(5 * points), 0.75)
 
 
 @pytest.mark.parametrize(
@@ -62,10 +70,15 @@ LINE = (ZERO, np.uint64(5), *OFFSETS)
             "differences",
             differences_module,
             "differences",
-            lambda n: (None, None, None, *LINE, n, 0.1, np.ones(5 * n), ZERO),
+            lambda n: (None, None, None, lines(n), direction(n), ZERO),
         ),
-        ("elimination", elimination_module, "eliminate", lambda n: (None, None, *LINE, n, 0.1, 0.75, None, None, ZERO)),
-        ("substitution", elimination_module, "substitute", lambda n: (None, *LINE, n, None)),
+        (
+            "elimination",
+            elimination_module,
+            "eliminate",
+            lambda n: (None, None, lines(n), direction(n), None, None, ZERO),
+        ),
+        ("substitution", elimination_module, "substitute", lambda n: (None, lines(n), None)),
     ],
 )
 def test_counts_are_those_of_the_kernels(monkeypatch, part, module, name, arguments):

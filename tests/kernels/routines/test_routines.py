@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from kernels import routines
 from kernels.contract import Kernel
 from kernels.routines import cloud, elementary, interpolation, matmul, saturation, vertical
-from kernels.routines.blocking import aligned, block, unblock
+from kernels.routines.blocking import block, unblock
 from kernels.routines.lanes import SCALAR, VECTOR, load, store
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import usable_cpus
 
 SMALL = {
@@ -199,7 +200,7 @@ def exp_of(x, y, width):
 
 
 def exponentials(x, width):
-    padded, y = aligned((-(-len(x) // 8) * 8,)), aligned((-(-len(x) // 8) * 8,))
+    padded, y = zeros((-(-len(x) // 8) * 8,)), zeros((-(-len(x) // 8) * 8,))
     padded[: len(x)] = x
     exp_of(padded, y, width)
     return y[: len(x)]

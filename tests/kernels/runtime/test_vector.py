@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba.core.errors import TypingError
 
-from kernels.routines.blocking import aligned
 from kernels.runtime import vector
 from kernels.runtime.jit import kernel
+from kernels.runtime.pages import zeros
 from kernels.runtime.vector import address, at, distance, fence, fma, fms, fnma, load, put, spread, store
 
 # No product of two is subnormal, so that exact references need one rounding only.
@@ -182,7 +182,7 @@ def test_masked_store_writes_the_active_lanes_only(function, offset, active):
 @pytest.mark.parametrize("function", [move, move_by_address], ids=["arrays", "addresses"])
 @pytest.mark.parametrize("offset", [0, 8, 24])
 def test_streams_write_one_cache_line(function, offset):
-    source, target = np.arange(32.0) + 1.0, aligned((32,))
+    source, target = np.arange(32.0) + 1.0, zeros((32,))
     function(source, target, offset, 0, True)
     expected = np.zeros(32)
     expected[offset : offset + 8] = source[offset : offset + 8]

@@ -1,0 +1,38 @@
+"""What the compiled functions of BT are told: where points lie, which lines they work on, and a direction's numbers."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Grid(NamedTuple):
+    """Where u[k, j, m, i] lies in a flat array: ``base + k·plane + (5·j + m)·row + i``; all in doubles, uint64."""
+
+    base: np.uint64  # offset of the first point
+    plane: np.uint64  # from one k to the next
+    row: np.uint64  # from one component of a row to the next
+    points: np.uint64  # N, points along every edge of the cube
+
+
+class Direction(NamedTuple):
+    """Numbers of the direction that a line runs in."""
+
+    dt: float  # time step, in the benchmark's unit
+    weights: np.ndarray  # dissipation times dt of every cell, flat float64 [5·N], see ``differences.weights``
+    second: float  # coefficient of the second-order dissipation in the implicit part
+
+
+class Lines(NamedTuple):
+    """Eight neighbouring lines, one in each lane of a vector; all uint64, offsets and distances in doubles.
+
+    The momenta across the lines enter the equations alike, so one piece of code serves x, y and z.
+    """
+
+    at: np.uint64  # the first cell, on the boundary
+    cell: np.uint64  # from one cell of a line to the next
+    density: np.uint64  # ρ within a cell
+    first: np.uint64  # one momentum across the lines
+    second: np.uint64  # the other
+    along: np.uint64  # the momentum along the lines
+    energy: np.uint64  # E
+    points: np.uint64  # cells of a line, those on the boundary included
