@@ -15,7 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.files import write_atomically
-from companion.tables import csv, layouts
+from companion.tables import csv, descriptor, layouts
 from companion.tables.csv import TableError, half_unit
 
 __all__ = [
@@ -42,15 +42,9 @@ def documents() -> list[str]:
 
 @cache
 def _fragment(document: str) -> dict:
-    path = DATA / document / "resources.json"
     if document not in documents() and document != "machines":
         raise TableError(f"document {document!r} is unknown; choose one of {', '.join(documents())}.")
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise TableError(
-            f"{document}/resources.json, row {error.lineno}, column {error.colno}: {error.msg}; mend the descriptor."
-        ) from None
+    return descriptor.read(DATA / document / "resources.json")
 
 
 def names(document: str) -> list[str]:

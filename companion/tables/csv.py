@@ -7,18 +7,21 @@ counted as a spreadsheet counts them: the header is row 1.
 
 import csv
 import io
+import math
 import re
 from pathlib import Path
+from typing import NoReturn
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-INTEGER = re.compile(r"[+-]?\d+")
+# digits of ASCII alone: \d and float() take those of every script
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class TableError(ValueError):
     """A table is unknown, damaged or does not match its descriptor; names file, row and column."""
 
 
-def fail(path: Path, row: int | None, column: str | None, problem: str) -> None:
+def fail(path: Path, row: int | None, column: str | int | None, problem: str) -> NoReturn:
     """Raise ``TableError`` with the place in front of the problem."""
     place = [f"{path.parent.name}/{path.name}"]
     if row is not None:
@@ -28,15 +31,24 @@ def fail(path: Path, row: int | None, column: str | None, problem: str) -> None:
     raise TableError(f"{', '.join(place)}: {problem}")
 
 
+def raw_bytes(path: Path) -> bytes:
+    """Content of a file; ``TableError`` where there is none or it cannot be read."""
+    try:
+        if path.exists() and not path.is_file():
+            fail(path, None, None, "this is no file; restore the file from the repository.")
+        return path.read_bytes()
+    except FileNotFoundError:
+        fail(path, None, None, "the file is missing; restore it from the repository.")
+    except OSError as error:
+        fail(path, None, None, f"the file cannot be read ({error.strerror}); restore it from the repository.")
+
+
 def decode(path: Path) -> str:
     """Text of a UTF-8 file without byte-order mark, ending in a newline.
 
     Raises ``TableError`` with row and column of the first byte that is not UTF-8.
     """
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        fail(path, None, None, "the file is missing; restore it from the repository.")
+    raw = raw_bytes(path)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -174,7 +186,7 @@ def parse(field: dict, cell: str):
         return cell
     if kind == "integer" and INTEGER.fullmatch(cell):
         return int(cell)
-    if kind == "number" and NUMBER.fullmatch(cell):
+    if kind == "number" and NUMBER.fullmatch(cell) and math.isfinite(float(cell)):
         return float(cell)
     if kind == "boolean":
         if cell in field.get("trueValues", ["true"]):

@@ -1,9 +1,10 @@
-"""The ways of writing U, one class each, all with the same four words.
+"""The ways of writing U, one class each, all with the same words.
 
 ``Way(part, layout, direct)`` opens the temporary file, pre-allocated; ``put(index, u, crc32)`` writes
 dump ``index``; ``finish(tail, fsync)`` writes the file's ``tail`` and waits for the device if ``fsync``;
-``close()`` lets go whatever happened.  ``u`` is float64 (N, N, N, 5), ``[k, j, i, m]``, C-contiguous;
-``crc32`` is its checksum, which those ways need that keep it beside the dump.
+``seal(fsync)`` protects what the format leaves open, after T_T; ``close()`` lets go whatever happened.
+``u`` is float64 (N, N, N, 5), ``[k, j, i, m]``, C-contiguous; ``crc32`` is its checksum, which those ways
+need that keep it beside the dump.
 """
 
 import errno
@@ -162,6 +163,9 @@ class FileWay:
             os.ftruncate(self.handle, self.layout.trailer_offset + len(tail))
         if fsync:
             os.fsync(self.handle)
+
+    def seal(self, fsync: bool) -> None:
+        """Nothing is left open: header, dumps and trailer carry checksums."""
 
     def close(self) -> None:
         self.stream = None

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files.format.layout import DTYPE, Layout, SolutionError
+from kernels.files.format.seal import SealError, require_file_seal, require_folder_seal, seal_file, seal_folder
 from kernels.files.formulas import COMPONENTS, WORD
 
 DIMENSIONS = ("k", "j", "i", "m")
@@ -57,6 +58,10 @@ class _Container:
     def finish(self, tail: bytes, fsync: bool) -> None:
         if fsync:
             _fsync_tree(self.part)
+
+    def seal(self, fsync: bool) -> None:
+        """Protect every byte by a checksum, after T_T: the reader refuses what is not sealed."""
+        (seal_folder if self.part.is_dir() else seal_file)(self.part, fsync)
 
     def close(self) -> None:
         pass
@@ -117,13 +122,17 @@ WRITERS = {"netcdf": Netcdf, "zarr": Zarr}
 class _ContainerSolution:
     """As ``layout.SolutionFile``, for a file that xarray reads."""
 
-    ENGINE = XARRAY = ""
+    ENGINE = ""
+    WHOLE = 0  # dumps in memory while a plane is read
 
     def __init__(self, path):
         self.path = Path(path)
         xarray = _xarray(self.ENGINE)
         try:
+            (require_folder_seal if self.path.is_dir() else require_file_seal)(self.path)
             self.data = self._open(xarray)
+        except SealError as error:
+            raise SolutionError(str(error)) from None
         except (OSError, ValueError, KeyError) as error:
             raise SolutionError(
                 f"{self.path} is truncated or damaged: {type(error).__name__} on opening; write or copy it again"
@@ -132,10 +141,14 @@ class _ContainerSolution:
             attributes = self.data.attrs
             self.N, self.NS, self.IW = (int(attributes[name]) for name in ("N", "NS", "IW"))
             self.layout = Layout(self.N, self.NS, self.IW)
+            self.planes_in_memory = self.WHOLE * self.N + 2
             self._index()
         except KeyError as error:
             self.close()
             raise SolutionError(f"{self.path} is not an NHT-1 solution: it lacks {error}") from None
+        except (TypeError, ValueError) as error:
+            self.close()
+            raise SolutionError(f"{self.path} is not an NHT-1 solution: {error}") from None
         expected = list(range(self.IW, self.NS + 1, self.IW))
         if self.steps != expected:
             self.close()
@@ -185,6 +198,7 @@ class ZarrSolution(_ContainerSolution):
     """A finished Zarr solution.  Its chunk is a dump, so that much memory is used to read a plane."""
 
     ENGINE = "zarr"
+    WHOLE = 2
 
     def _open(self, xarray):
         return xarray.open_zarr(self.path, consolidated=False, chunks=None)

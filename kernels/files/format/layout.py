@@ -16,7 +16,9 @@ A file without a trailer is not finished.
 """
 
 import json
+import operator
 import os
+import stat
 import struct
 import zlib
 from dataclasses import dataclass
@@ -25,7 +27,9 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.files.format.seal import MANIFEST
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes, require_schedule
+from kernels.runtime.resources import require_memory
 
 HEADER_BYTES = 4096
 MAGIC = b"NHT-1 U\n"
@@ -100,11 +104,21 @@ class Layout:
         head = MAGIC + struct.pack("<Q", MARK) + text.encode("ascii")
         return head.ljust(HEADER_BYTES - 1) + b"\n"
 
+    @property
+    def steps(self) -> list[int]:
+        """Time step of every dump."""
+        return list(range(self.IW, self.NS + 1, self.IW))
+
+    @property
+    def trailer_bytes(self) -> int:
+        """Most bytes that the trailer's JSON can take."""
+        return 512 + 32 * self.dumps
+
     def trailer(self, checksums: list[int]) -> bytes:
         """What closes a file whose dumps have these CRC-32s."""
         text = json.dumps(
             {
-                "steps": [(index + 1) * self.IW for index in range(self.dumps)],
+                "steps": self.steps,
                 "crc32": [int(value) for value in checksums],
                 "header_crc32": zlib.crc32(self.header()),
             }
@@ -114,7 +128,7 @@ class Layout:
     @property
     def total_bytes(self) -> int:
         """Upper bound of the whole file's size (the trailer's JSON varies by a few digits)."""
-        return self.trailer_offset + 512 + 32 * self.dumps
+        return self.trailer_offset + self.trailer_bytes
 
 
 def _parse_header(path: Path, head: bytes) -> Layout:
@@ -137,7 +151,7 @@ def _parse_header(path: Path, head: bytes) -> Layout:
                 f"{path} has version {facts['version']!r} of the solution format, this program reads version {VERSION}"
             )
         layout = Layout(facts["N"], facts["NS"], facts["IW"], facts["records"] == "k-plane")
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, SolutionError):
             raise
         raise SolutionError(f"{path} has a damaged header: {error}") from None
@@ -173,6 +187,7 @@ class SolutionFile:
             self._file.close()
             raise
         self.N, self.NS, self.IW = self.layout.N, self.layout.NS, self.layout.IW
+        self.planes_in_memory = 2
 
     def _read_trailer(self) -> None:
         size = os.fstat(self._file.fileno()).st_size
@@ -183,18 +198,41 @@ class SolutionFile:
                 f"least {least}; write or copy it again"
             )
         self._file.seek(size - _TAIL.size)
-        length, crc, _, end = _TAIL.unpack(self._file.read(_TAIL.size))
-        if end != END or self.layout.trailer_offset + length + _TAIL.size != size:
+        length, crc, zero, end = _TAIL.unpack(self._file.read(_TAIL.size))
+        if end != END or zero or self.layout.trailer_offset + length + _TAIL.size != size:
             raise SolutionError(
                 f"{self.path} is truncated or was never finished: it does not end with "
                 "its trailer; write or copy it again"
             )
+        if length > self.layout.trailer_bytes:
+            raise SolutionError(
+                f"{self.path} has a damaged trailer: {length} bytes, {self.layout.dumps} dumps need "
+                f"{self.layout.trailer_bytes} at most; write or copy it again"
+            )
+        require_memory(16 * length, f"the trailer of {self.path} with {self.layout.dumps} dumps")
         self._file.seek(self.layout.trailer_offset)
         text = self._file.read(length)
         if zlib.crc32(text) != crc:
             raise SolutionError(f"{self.path} has a damaged trailer: its checksum does not match")
-        facts = json.loads(text)
-        self.steps, self.crc32 = facts["steps"], facts["crc32"]
+        self.steps, self.crc32 = self._entries(text)
+
+    def _entries(self, text: bytes) -> tuple[list[int], list[int]]:
+        """Steps and checksums of the trailer; only the trailer that this layout writes is accepted."""
+        try:
+            steps, crc32 = (json.loads(text)[name] for name in ("steps", "crc32"))
+            sums = [operator.index(value) for value in crc32]
+            if (
+                len(steps) == len(sums) == self.layout.dumps
+                and steps == self.layout.steps
+                and self.layout.trailer(sums)[: len(text)] == text
+            ):
+                return steps, sums
+        except (ValueError, TypeError, KeyError, RecursionError):
+            pass
+        raise SolutionError(
+            f"{self.path} has a damaged trailer: it does not list the {self.layout.dumps} dumps that the header "
+            "announces with a checksum each; write or copy it again"
+        )
 
     def planes(self, index: int):
         """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``.
@@ -253,12 +291,25 @@ def require_checksums(solution) -> None:
 
 
 def open_solution(path):
-    """Open a finished solution file of any kind: this module's, NetCDF or Zarr."""
+    """Open a finished solution file of any kind: this module's, NetCDF or Zarr.
+
+    Raises
+    ------
+    SolutionError
+        It is no file or folder (a FIFO or a device would be waited for), or no finished solution.
+    OSError
+        It cannot be read.
+    """
     path = Path(path)
-    if path.is_dir():
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        if not any((path / name).is_file() for name in ("zarr.json", ".zgroup", MANIFEST)):
+            raise SolutionError(f"{path} is a folder and no Zarr solution; name a solution file")
         from kernels.files.format.containers import ZarrSolution
 
         return ZarrSolution(path)
+    if not stat.S_ISREG(mode):
+        raise SolutionError(f"{path} is no regular file; name a solution file")
     with open(path, "rb") as file:
         start = file.read(8)
     if start[:4] in (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05"):

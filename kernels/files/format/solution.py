@@ -207,6 +207,10 @@ class SolutionWriter:
         the page cache (where the filesystem has a device).
         """
         self.finish()
+        try:
+            self._way.seal(self.fsync)
+        except OSError as error:
+            raise _explain(error, self.path) from None
         self._close()
         if self.filesystem["reached_device"] and self._pending.part.is_file():
             drop_cache(self._pending.part)

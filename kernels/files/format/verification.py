@@ -16,7 +16,8 @@ from kernels.contract import Check
 from kernels.files.filesystem import drop_cache
 from kernels.files.format.crc import crc32
 from kernels.files.format.layout import SolutionError, open_solution
-from kernels.files.formulas import COMPONENTS
+from kernels.files.formulas import COMPONENTS, WORD
+from kernels.runtime.resources import require_memory
 
 #: Mean error norms of all dumps by (N, NS, IW), one a component, at NPB's time step for that N.
 #: IW = 5: published with NPB's BT-IO.  N = 12 with IW = 10, NHT-1's own schedule: from a run of
@@ -90,12 +91,19 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, co
     SolutionError
         If the file is truncated, of the wrong endianness, not a solution, or holds values that are
         not finite.  Damaged checksums are reported in the result.
+    MemoryError
+        If the diagonals that the file announces do not fit.
     """
     cold = cold and Path(path).is_file() and drop_cache(path)
     with open_solution(path) as solution:
         N, dumps = solution.N, len(solution.steps)
         if exact_plane is not None and N < 3:
             raise ValueError(f"N = {N} has no interior points to take an error norm over")
+        # what stays in memory: the diagonals, their sums, and a plane (a Zarr chunk is a whole dump)
+        require_memory(
+            WORD * COMPONENTS * (dumps * (N + 1) + N**2 * solution.planes_in_memory),
+            f"reading {path}, {dumps} dumps with N = {N},",
+        )
         diagonal = np.empty((dumps, N, COMPONENTS))
         squares = np.zeros((dumps, COMPONENTS))
         damaged = []

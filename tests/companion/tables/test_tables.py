@@ -2,7 +2,9 @@
 
 import json
 import math
+import tempfile
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -356,3 +358,73 @@ def test_a_machine_out_of_its_vocabulary_is_refused(tmp_path, monkeypatch, row, 
     finally:
         tables._fragment.cache_clear()
         tables._cells.cache_clear()
+
+
+# Damage of any kind
+
+
+def refusal(call):
+    """The sentence of the ``TableError`` that ``call`` raises, or None if it is accepted."""
+    try:
+        call()
+    except TableError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("cell", ["１", "٣", "1٠", "².0", "½", "1_0", "0x1", "inf", "nan", "1e400", "--1"])
+@pytest.mark.parametrize("column", ["count", "rate"])
+def test_only_plain_digits_are_numbers(house, cell, column):
+    house(GOOD.replace(",1,.42", f",{cell},.42" if column == "count" else f",1,{cell}"))
+    assert f"doc/toy.csv, row 2, column '{column}'" in refusal(lambda: tables.printed("doc", "toy"))
+
+
+def test_a_folder_or_a_missing_file_in_place_of_a_csv_is_named(house):
+    house()
+    path = tables.DATA / "doc" / "toy.csv"
+    path.unlink()
+    assert "doc/toy.csv: the file is missing" in refusal(lambda: tables.printed("doc", "toy"))
+    path.mkdir()
+    assert "doc/toy.csv: this is no file" in refusal(lambda: tables.printed("doc", "toy"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\xff\xfe{}", "byte 0xff is not UTF-8"),
+        (b"{", "resources.json, row 1"),
+        (b"[]", "at the top"),
+        (b"null", "at the top"),
+        (b"{}", "at the top"),
+        (b"[" * 100_000, "resources.json"),
+        (b'{"document": {"citation": "A"}, "resources": [{"name": "toy", "title": "T", "item": "1"}]}', "'schema'"),
+        (b'{"document": {"citation": "A"}, "resources": [{"name": "../toy"}]}', "'../toy' does not match"),
+        (b'{"document": {"citation": "A"}, "resources": {"name": "toy"}}', "at resources"),
+        (b'{"document": {}, "resources": []}', "'citation'"),
+    ],
+)
+def test_a_damaged_descriptor_is_refused_in_a_sentence(house, content, words):
+    house()
+    (tables.DATA / "doc" / "resources.json").write_bytes(content)
+    tables._fragment.cache_clear()
+    sentence = refusal(lambda: tables.printed("doc", "toy"))
+    assert "doc/resources.json" in sentence and words in sentence and "\n" not in sentence
+
+
+@pytest.mark.parametrize("name", ["../toy", "..", "", "a/b", "/etc/passwd", "toy\0", "TOY"])
+def test_no_name_leads_out_of_the_data(house, name):
+    house()
+    assert refusal(lambda: tables.load("doc", name)) and refusal(lambda: tables.load(name, "toy"))
+
+
+@settings(max_examples=100)
+@given(place=st.integers(0, len(GOOD.encode()) - 1), byte=st.integers(0, 255))
+def test_any_byte_of_a_table_is_read_or_refused_with_its_place(place, byte):
+    raw = bytearray(GOOD.encode())
+    raw[place] = byte
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "doc" / "toy.csv"
+        path.parent.mkdir()
+        path.write_bytes(raw)
+        sentence = refusal(lambda: csv.read(path, RESOURCE))
+    assert sentence is None or ("doc/toy.csv" in sentence and "row" in sentence)

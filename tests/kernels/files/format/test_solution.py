@@ -201,6 +201,9 @@ def test_unfinished_container(tmp_path, way):
     for index in range(2):
         part.put(index, dumps[index], checksum([dumps[index]]))
     part.finish(b"", False)
+    with pytest.raises(SolutionError, match="never finished"):
+        open_solution(tmp_path / "s")
+    part.seal(False)
     with pytest.raises(SolutionError, match="2 of 3 dumps"):
         open_solution(tmp_path / "s")
 
@@ -209,7 +212,7 @@ def test_truncated_netcdf(tmp_path):
     write(tmp_path / "s", dumps_of(6, 2), way="netcdf")
     raw = (tmp_path / "s").read_bytes()
     (tmp_path / "s").write_bytes(raw[: len(raw) // 2])
-    with pytest.raises(SolutionError, match="truncated or damaged"):
+    with pytest.raises(SolutionError, match="truncated"):
         open_solution(tmp_path / "s")
 
 
