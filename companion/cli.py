@@ -35,12 +35,17 @@ def _one_sentence():
     """Turn what a user can cause into one sentence; a defect keeps its traceback."""
     from companion.bench import UnverifiedError
     from companion.experiments import Unavailable
+    from companion.mpi import JobError
 
     try:
         yield
         sys.stdout.flush()
     except UnverifiedError as error:
         _stop(error, 3)
+    except JobError as error:
+        if "Traceback" in error.output:
+            typer.echo(error.output, err=True)
+        _stop(error)
     except BrokenPipeError:  # whoever read the output has seen enough; nothing is left to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
@@ -79,6 +84,9 @@ def run(
     budget: Annotated[float | None, typer.Option(help="Seconds; rounds that do not fit are dropped.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
+    ranks: Annotated[int | None, typer.Option(help="Ranks of an MPI program.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which an MPI program is given up.")] = None,
+    library: Annotated[str | None, typer.Option(help="Which MPI: MPICH or 'Open MPI'.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
 ) -> None:
     """Run one experiment and write its record."""
@@ -89,10 +97,10 @@ def run(
             return _list()
         if experiment is None:
             raise ValueError("name an experiment; --list shows them")
-        asked = {"preset": preset, "threads": threads, "budget": budget, "seed": seed, "rounds": rounds}
+        asked = {"preset": preset, "threads": threads, "budget": budget, "seed": seed, "rounds": rounds, "ranks": ranks}
         experiments.accept(experiment, **asked)
         with files.prepared(out):
-            record = experiments.run_record(experiment, **asked)
+            record = experiments.run_record(experiment, **asked, timeout=timeout, library=library)
             path = runs.save(record, out)
         for case in record["measurements"]:
             doubt = f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else ""

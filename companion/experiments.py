@@ -44,8 +44,9 @@ class Experiment:
     document: str
     item: str  # item(s) of the document's checklist: "P2", "P7, P11"
     title: str
-    #: ``cases(preset, threads)``: imports its kernel and returns what is measured
-    cases: Callable[[str, int], list[Case]]
+    #: ``cases(preset, threads)``: imports its kernel and returns what is measured; over MPI
+    #: ``cases(preset, threads, ranks)``, the last with a default
+    cases: Callable[..., list[Case]]
     presets: tuple[str, ...] = PRESETS
     needs: frozenset[str] = frozenset()  # words of companion.host.doctor.NEEDS
     #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
@@ -53,6 +54,7 @@ class Experiment:
     rounds: int = 11
     budgets: Mapping[str, float] = field(default_factory=lambda: {"quick": 20.0})  # seconds per preset
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
+    ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
 
 
 REGISTER: dict[str, Experiment] = {}
@@ -134,9 +136,13 @@ def accept(
     budget: float | None = None,
     seed: int = 0,
     rounds: int | None = None,
+    ranks: int | None = None,
 ) -> Experiment:
     """The entry, if this machine can run it as asked; see :func:`run_record` for what is refused."""
     entry = experiment(id)
+    if ranks is not None and not entry.ranks:
+        names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
+        raise ValueError(f"ranks = {ranks}: {id} is no MPI program; leave ranks out or choose one of {names or 'none'}")
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     machine.require_threads(threads)
@@ -149,6 +155,10 @@ def accept(
     reason = unavailable(entry)
     if reason:
         raise Unavailable(reason)
+    if entry.ranks and ranks is not None:
+        if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
+            raise ValueError(f"ranks = {ranks!r} must be a whole number of at least 1")
+        entry.cases(preset, threads, ranks)  # a rank count that the program cannot use is refused here
     return entry
 
 
@@ -161,6 +171,9 @@ def run_record(
     rounds: int | None = None,
     folder=None,
     progress: bool = True,
+    ranks: int | None = None,
+    timeout: float | None = None,
+    library: str | None = None,
 ) -> dict[str, Any]:
     """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
 
@@ -178,18 +191,37 @@ def run_record(
     folder : path, optional
         The folder whose filesystem the experiment uses; its type is recorded.  By default the folder for
         temporary files, where experiments write theirs.
+    ranks, timeout, library
+        Of an MPI program: how many ranks (by default the experiment's), seconds until it is given up,
+        and which MPI (:func:`companion.mpi.libraries`).
 
     Raises
     ------
     ValueError
-        Unknown id or preset; threads, budget, seed or rounds out of range.
+        Unknown id or preset; threads, budget, seed, rounds or ranks out of range.
+    companion.mpi.JobError
+        A rank died or the time ran out; nothing of the job is left.
     Unavailable
         The machine lacks something.
     UnverifiedError, MemoryError
         See :func:`companion.bench.measure`.
     """
-    entry = accept(id, preset, threads, budget, seed, rounds)
-    folder = tempfile.gettempdir() if folder is None else folder
+    entry = accept(id, preset, threads, budget, seed, rounds, ranks)
+    if entry.ranks:
+        from companion.mpi import launcher
+
+        return launcher.run_record(
+            id,
+            ranks or entry.ranks,
+            timeout,
+            library,
+            progress,
+            preset=preset,
+            threads=threads,
+            seed=seed,
+            budget=budget,
+            rounds=rounds,
+        )
     date = runs.now()
     cases = entry.cases(preset, threads)
     measurements = (
@@ -203,6 +235,12 @@ def run_record(
         if cases
         else []
     )
+    return assemble(entry, preset, threads, seed, date, measurements, folder)
+
+
+def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements, folder=None) -> dict[str, Any]:
+    """The record of an experiment whose cases have been measured."""
+    folder = tempfile.gettempdir() if folder is None else folder
     outputs = entry.outputs(measurements) if entry.outputs else {}
     return runs.validate(
         runs.finite(

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 #: Samples below which the trend of a series is not judged (smallest exact p-value stays above 0.01).
 MIN_TREND = 6
@@ -22,6 +21,8 @@ def median_interval(samples, confidence: float = 0.95) -> tuple[float, float] | 
     confidence : float
         0 < confidence < 1.
     """
+    from scipy import stats  # late: it takes longer to load than all the rest
+
     ordered = np.sort(np.asarray(samples, dtype=float))
     count = ordered.size
     if count == 0:
@@ -43,6 +44,8 @@ def trend(samples, significance: float = 0.01, smallest: float = 0.02) -> float 
     samples = np.asarray(samples, dtype=float)
     if samples.size < MIN_TREND or np.ptp(samples) == 0:
         return None
+    from scipy import stats  # late: it takes longer to load than all the rest
+
     order = np.arange(samples.size)
     if not stats.kendalltau(order, samples).pvalue < significance:
         return None
@@ -74,6 +77,8 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
     ValueError
         If a side is empty or holds a time that is not positive.
     """
+    from scipy import stats  # late: it takes longer to load than all the rest
+
     a, b = (np.asarray(samples, dtype=float) for samples in (samples_a, samples_b))
     for name, samples in (("samples_a", a), ("samples_b", b)):
         if samples.size == 0 or not np.all(samples > 0):

@@ -315,3 +315,6 @@ register(
         "p5plus-stream", "p5plus", "P2", "STREAM with plain and non-temporal stores", _stream, budgets={"quick": 10.0}
     )
 )
+
+# The experiments over MPI register themselves.
+from companion.chapters.p5plus.experiments import mpi as mpi  # noqa: E402

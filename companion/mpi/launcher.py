@@ -1,0 +1,280 @@
+"""Starting ranks on this machine: which MPI, how its launcher is called, and how a job ends."""
+
+import functools
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from companion.bench import UnverifiedError
+from companion.bench.sampling import progress_bar
+from companion.mpi.processes import Group, environment
+from companion.records import runs
+
+#: What a rank writes to speak to the launcher; anything else is for people.
+PREFIX = "@rerun "
+#: Lines of a job's other output that are kept for the error message.
+KEPT_LINES = 60
+HOW_TO_GET_IT = (
+    "install the extra: python -m pip install 'supercomputers-rerun[mpi]' (mpi4py and MPICH as wheels), "
+    "or mpi4py beside the MPI of the system"
+)
+
+
+class JobError(RuntimeError):
+    """An MPI job did not end as it should; the message is one sentence, ``output`` what the job said."""
+
+    def __init__(self, message: str, output: str = ""):
+        super().__init__(message)
+        self.output = output
+
+
+@dataclass(frozen=True)
+class Library:
+    """One MPI: its launcher, and how mpi4py is told to load it."""
+
+    name: str  # "MPICH" or "Open MPI"
+    launcher: str  # path of mpiexec
+    variables: dict[str, str] = field(default_factory=dict)  # environment of the ranks
+    options: tuple[str, ...] = ()  # always given to the launcher
+
+    def command(self, ranks: int) -> list[str]:
+        """The launcher's part of a command line."""
+        return [self.launcher, *self.options, "-n", str(ranks)]
+
+
+def _says(launcher: str) -> str:
+    try:
+        return subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=20).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _shared_object(launcher: str) -> str | None:
+    """The ``libmpi`` that belongs to a launcher, None where it is not in the usual places."""
+    root = Path(launcher).resolve().parent.parent
+    for folder in (root / "lib", root / "lib64", *sorted((root / "lib").glob("*-linux-gnu*"))):
+        found = sorted(folder.glob("libmpi.so.[0-9]*"))
+        if found:
+            return str(found[0])
+    return None
+
+
+def _loading(launcher: str) -> dict[str, str]:
+    """What makes mpi4py load the library of a launcher; nothing where mpi4py has to find it."""
+    shared = _shared_object(launcher)
+    return {"MPI4PY_LIBMPI": shared} if shared else {}
+
+
+def _described(launcher: str) -> Library | None:
+    said = _says(launcher)
+    if "HYDRA" in said or "MPICH" in said:
+        return Library("MPICH", launcher, _loading(launcher))
+    if "Open MPI" in said or "OpenRTE" in said or "PRTE" in said:
+        variables = {
+            **_loading(launcher),
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+        }
+        return Library("Open MPI", launcher, variables, ("--oversubscribe", "--bind-to", "none"))
+    return None
+
+
+@functools.cache
+def libraries() -> tuple[Library, ...]:
+    """The MPI libraries with a launcher here: that of this environment first, then those on the path."""
+    folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
+    found: dict[str, Library] = {}
+    for folder in folders:
+        for name in ("mpiexec", "mpiexec.openmpi", "mpirun.openmpi", "mpiexec.mpich"):
+            launcher = shutil.which(name, path=folder)
+            described = _described(launcher) if launcher else None
+            if described:
+                found.setdefault(described.name, described)
+    return tuple(found.values())
+
+
+def library(name: str | None = None) -> Library:
+    """The library of that name, or the first one.
+
+    Raises
+    ------
+    companion.experiments.Unavailable
+        There is none (of that name); the message says how to get it.
+    """
+    from companion.experiments import Unavailable
+    from companion.host import doctor
+
+    finding = doctor.mpi()
+    known = libraries() if finding.ok else ()
+    for entry in known:
+        if name in (None, entry.name):
+            return entry
+    if name is not None and known:
+        names = ", ".join(repr(entry.name) for entry in known)
+        raise Unavailable(f"library = {name!r} is not installed; choose of {names} or install it")
+    raise Unavailable(f"MPI is missing ({finding.detail}); {HOW_TO_GET_IT}")
+
+
+def _reader(stream, lines: queue.Queue) -> None:
+    try:
+        for line in stream:
+            lines.put(line)
+    except ValueError:  # closed by the end of the group
+        pass
+    lines.put(None)
+
+
+def _messages(group: Group, timeout: float | None, what: str, kept: list[str]):
+    """Yield what ranks say to the launcher until their output ends; other lines go to ``kept``."""
+    lines: queue.Queue = queue.Queue()
+    threading.Thread(target=_reader, args=(group.process.stdout, lines), daemon=True).start()
+    end = None if timeout is None else time.monotonic() + timeout
+    while True:
+        left = None if end is None else end - time.monotonic()
+        try:
+            line = lines.get(timeout=None if left is None else max(0.0, left))
+        except queue.Empty:
+            raise JobError(
+                f"{what} was ended after {timeout:g} s without a result; allow more time or ask for less"
+            ) from None
+        if line is None:
+            return
+        place = line.find(PREFIX)  # a launcher may put "[0] " before a rank's line
+        if place < 0:
+            kept.append(line.rstrip())
+            del kept[:-KEPT_LINES]
+            continue
+        try:
+            yield json.loads(line[place + len(PREFIX) :])
+        except ValueError:
+            kept.append(line.rstrip())
+
+
+def _cause(code: int, output: str) -> str:
+    """Why the launcher says that a job ended."""
+    found = re.search(r"rank (\d+) with PID \d+ on node \S+ exited on signal (\d+)", output)
+    if found:
+        return f"rank {found[1]} was killed by signal {found[2]} ({_signal_name(int(found[2]))})"
+    found = re.search(r"KILLED BY SIGNAL: (\d+)|EXIT STRING: .*\(signal (\d+)\)|EXIT CODE: (\d+)", output)
+    number = int(next(text for text in found.groups() if text)) if found else code
+    if 0 < number < 65 and _signal_name(number) and number != 1:
+        return f"a rank was killed by signal {number} ({_signal_name(number)})"
+    return f"the launcher ended with exit code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return ""
+
+
+_KINDS = {"ValueError": ValueError, "MemoryError": MemoryError, "OSError": OSError, "UnverifiedError": UnverifiedError}
+
+
+@contextmanager
+def _sigterm_raises():
+    """SIGTERM ends the job before it ends us (in the main thread; elsewhere it cannot be caught)."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number, frame):
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def launch(arguments, ranks: int, timeout: float | None = None, name: str | None = None, hear=None) -> list[dict]:
+    """Run ``python arguments…`` on ``ranks`` ranks and return the messages that were no progress.
+
+    Temporary files of the ranks lie in a folder of their own, which is removed whatever happens; nobody
+    of the job is left when this returns or raises.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        For the interpreter: ``["-m", module, …]`` or a script.
+    timeout : float, optional
+        Seconds for everything.
+    name : str, optional
+        MPI library, see :func:`libraries`.
+    hear : callable, optional
+        Gets every message as it comes, as a dictionary.
+
+    Raises
+    ------
+    JobError
+        A rank died, the time ran out, or the job ended without saying why.
+    ValueError, MemoryError, OSError, UnverifiedError
+        As a rank raised it.
+    """
+    chosen = library(name)
+    what = f"the job of {ranks} rank{'s' if ranks > 1 else ''}"
+    kept: list[str] = []
+    heard: list[dict] = []
+    with tempfile.TemporaryDirectory(prefix="rerun-mpi-", ignore_cleanup_errors=True) as folder, _sigterm_raises():
+        group = Group(
+            [*chosen.command(ranks), sys.executable, *arguments],
+            environment(TMPDIR=folder, **chosen.variables),
+            os.getcwd(),
+        )
+        try:
+            for message in _messages(group, timeout, what, kept):
+                if hear is not None:
+                    hear(message)
+                if "error" in message:
+                    raise _error(message, what, kept)
+                heard.append(message)
+            code = group.process.wait()
+        finally:
+            group.end()
+    if code:
+        output = "\n".join(kept)
+        raise JobError(f"{what} ended early: {_cause(code, output)}; its temporary files are removed", output)
+    return heard
+
+
+def _error(message: dict, what: str, kept: list[str]) -> Exception:
+    text = message["text"]
+    if message["error"] in _KINDS:
+        return _KINDS[message["error"]](text)
+    return JobError(f"{what} failed on rank {message['rank']}: {message['error']}: {text}", "\n".join(kept))
+
+
+def run_record(id: str, ranks: int, timeout: float | None = None, name: str | None = None, progress=True, **options):
+    """The record of one experiment, run on ``ranks`` ranks of this machine.
+
+    ``options`` are those of ``python -m companion.mpi.job``; errors as :func:`launch`.
+    """
+    with tempfile.TemporaryDirectory(prefix="rerun-record-") as folder:
+        arguments = ["-m", "companion.mpi.job", id, "--out", folder]
+        for key, value in options.items():
+            if value is not None:
+                arguments += [f"--{key}", str(value)]
+        with progress_bar(1, "measuring", progress) as bar:
+
+            def hear(message):
+                if "total" in message:
+                    bar.total = message["total"]
+                    bar.update(message["done"] - bar.n)
+
+            launch(arguments, ranks, timeout, name, hear)
+        (path,) = Path(folder).glob("*.json")
+        return runs.read(path)

@@ -1,0 +1,107 @@
+"""Exchange between pairs of ranks against message size (P4: the lost plots of 2006).
+
+Rank r of the first half and rank r + ranks/2 send each other a message of the same size at the same
+time.  A batch system that fills one node after the other puts the halves on different nodes; on one
+machine the messages go through its memory.  The bandwidth of a rank is bytes sent / time; as many bytes
+arrive meanwhile.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels.contract import Check, Presets, Work, require_range
+from kernels.mpi import world
+from kernels.runtime.pages import allocate
+from kernels.runtime.resources import require_memory
+
+#: Message sizes of a curve, bytes.
+SIZES = {
+    "quick": tuple(8 * 8**n for n in range(7)),
+    "paper": tuple(8 * 2**n for n in range(20)),
+    "modern": tuple(8 * 2**n for n in range(23)),
+}
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """One message size for every pair at once."""
+
+    bytes: int = 65536  # of one message, a multiple of 8
+    ranks: int = 2  # ranks that take part: two a pair
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"bytes": 2**20},
+        "modern": {"bytes": 2**24},
+    }
+
+    def __post_init__(self):
+        require_range("bytes", self.bytes, 8, 2**30)
+        if self.bytes % 8:
+            raise ValueError(
+                f"bytes = {self.bytes} is no multiple of the 8 bytes of a word; take {self.bytes // 8 * 8}"
+            )
+        world.require_ranks(self.ranks)
+        if self.ranks % 2:
+            raise ValueError(f"ranks = {self.ranks} cannot be paired; legal are the even numbers 2, 4, 6 …")
+
+    @property
+    def words(self) -> int:
+        """Words of one message."""
+        return self.bytes // 8
+
+
+class State(NamedTuple):
+    """Buffers of one rank."""
+
+    comm: Any
+    partner: int
+    out: np.ndarray  # int64[words]
+    into: np.ndarray
+
+
+def message(rank: int, words: int) -> np.ndarray:
+    """What a rank sends: every word of every rank is different."""
+    return np.arange(words, dtype=np.int64) + (rank << 32)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Buffers with every page touched (``seed`` is not used)."""
+    require_memory(footprint_bytes(problem), f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
+    comm = world.team(problem.ranks)
+    partner = (comm.rank + comm.size // 2) % comm.size
+    out, into = (allocate(problem.words, np.int64, "default") for _ in range(2))
+    out[:], into[:] = message(comm.rank, problem.words), -1
+    return State(comm, partner, out, into)
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """``repeats`` exchanges."""
+    comm, partner, out, into = state
+    for _ in range(repeats):
+        comm.Sendrecv(out, partner, recvbuf=into, source=partner)
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """What every rank must hold afterwards, without sending anything."""
+    return state._replace(into=message(state.partner, problem.words))
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Every word on every rank is the partner's."""
+    wrong = int((result.into != message(result.partner, problem.words)).sum())
+    result.into[:] = -1  # the next exchange has to bring them again
+    return [Check.near("words of all ranks that are not the partner's", world.total(result.comm, wrong), 0, 0)]
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes sent and received by all ranks in one exchange."""
+    return Work(bytes_read=problem.ranks * problem.bytes, bytes_written=problem.ranks * problem.bytes)
+
+
+def footprint_bytes(problem: Problem) -> int:
+    """Bytes of the buffers of all ranks."""
+    return 2 * problem.ranks * problem.bytes

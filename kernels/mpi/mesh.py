@@ -1,0 +1,120 @@
+"""Who holds which points, rows, wavenumbers and fields: the decomposition of IFS, without MPI.
+
+P ranks form a mesh of W × V, rank = w · V + v:
+
+    grid space      every field of a piece of the sphere: the rows are cut into W bands of about equal
+                    size, each band into V pieces
+    Fourier space   whole rows of band w, the v-th part of the fields
+    spectral space  all rows of the wavenumbers of w, the v-th part of the fields
+
+Grid ↔ Fourier exchanges messages among the V ranks of a band, Fourier ↔ spectral among the W ranks of a
+part of the fields.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.spectral.grids import Grid
+from kernels.spectral.grids import grid as named_grid
+
+
+def shape(ranks: int, across: int = 0) -> tuple[int, int]:
+    """W and V for ``ranks``: V is ``across``, or the largest divisor of at most √ranks."""
+    if not across:
+        across = max(v for v in range(1, int(ranks**0.5) + 1) if ranks % v == 0)
+    if ranks % across:
+        divisors = [v for v in range(1, ranks + 1) if ranks % v == 0]
+        raise ValueError(
+            f"across = {across} does not divide ranks = {ranks}; choose one of {', '.join(map(str, divisors))}"
+        )
+    return ranks // across, across
+
+
+def cut(count: int, parts: int) -> np.ndarray:
+    """Bounds of ``parts`` consecutive parts of ``count`` things, int64[parts + 1]."""
+    return np.arange(parts + 1, dtype=np.int64) * count // parts
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Decomposition of truncation T with some fields on a grid over W × V ranks.
+
+    Raises
+    ------
+    ValueError
+        If there are more bands than rows or wavenumbers, or more parts than fields; it names the
+        legal numbers.
+    """
+
+    name: str  # of the grid
+    T: int
+    fields: int
+    W: int
+    V: int
+
+    def __post_init__(self):
+        most = min(2 * self.grid.N, self.T + 1)
+        if self.W > most:
+            raise ValueError(
+                f"{self.W} ranks cannot share the {2 * self.grid.N} rows and {self.T + 1} wavenumbers of T{self.T} "
+                f"on {self.name}; legal are 1 … {most} bands of ranks"
+            )
+        if self.V > self.fields:
+            raise ValueError(
+                f"{self.V} ranks cannot share {self.fields} field(s); legal are 1 … {self.fields} ranks across"
+            )
+
+    @property
+    def grid(self) -> Grid:
+        return named_grid(self.name)
+
+    @functools.cached_property
+    def counts(self) -> np.ndarray:
+        """Wavenumbers that each row carries, int64[2N]: those up to (row length − 1) // 2, at most T + 1."""
+        return np.minimum(self.T, (self.grid.pl - 1) // 2) + 1
+
+    @functools.cached_property
+    def bands(self) -> np.ndarray:
+        """First row of every band, and the end, int64[W + 1]; every band has a row at least."""
+        ends = np.cumsum(self.grid.pl)
+        bounds = [0]
+        for w in range(1, self.W):
+            near = int(np.searchsorted(ends, ends[-1] * w / self.W)) + 1
+            bounds.append(int(np.clip(near, bounds[-1] + 1, len(ends) - (self.W - w))))
+        return np.array([*bounds, len(ends)], dtype=np.int64)
+
+    @functools.cached_property
+    def parts(self) -> np.ndarray:
+        """First field of every part, and the end, int64[V + 1]."""
+        return cut(self.fields, self.V)
+
+    def wavenumbers(self, w: int) -> np.ndarray:
+        """Wavenumbers of column w, ascending: dealt out to and fro, so that long and short ones pair up."""
+        turn = 2 * self.W
+        m = np.arange(self.T + 1)
+        return m[(m % turn == w) | (m % turn == turn - 1 - w)]
+
+    def band_points(self, w: int) -> int:
+        """Grid points of a band."""
+        return int(self.grid.pl[self.bands[w] : self.bands[w + 1]].sum())
+
+    def pieces(self, w: int) -> np.ndarray:
+        """Bounds of the V pieces among the points of band w, int64[V + 1]."""
+        return cut(self.band_points(w), self.V)
+
+    def first_point(self, w: int) -> int:
+        """Number on the grid of the first point of band w."""
+        return int(self.grid.pl[: self.bands[w]].sum())
+
+    def rows_with(self, m: np.ndarray, w: int) -> tuple[np.ndarray, np.ndarray]:
+        """First row of band w that carries each wavenumber of ``m``, and how many do.
+
+        Rows grow from the poles to the equator, so those that carry m are consecutive.
+        """
+        counts = self.counts[: self.grid.N]
+        first = np.searchsorted(counts, m, side="right")
+        low = np.maximum(first, self.bands[w])
+        high = np.minimum(2 * self.grid.N - first, self.bands[w + 1])
+        return low, np.maximum(high - low, 0)

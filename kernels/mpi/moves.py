@@ -1,0 +1,121 @@
+"""The four transpositions of IFS between grid, Fourier and spectral space, on the mesh of ``mesh``.
+
+Names are those of the IFS routines:
+
+    TRGTOL  grid → Fourier space     among the ranks of a band, real values
+    TRLTOM  Fourier → spectral       among the ranks of a part of the fields, complex coefficients
+    TRMTOL  spectral → Fourier       back
+    TRLTOG  Fourier → grid space     back
+
+Layouts, all float64 and flat, fields of the rank's part running fastest in spectral order:
+
+    grid      [field][point of the piece]
+    lines     [field of the part][point of the band]
+    waves     for every w', wavenumber m of w', row of the band that carries m: [field][re, im]
+    columns   for every own wavenumber m, row of the sphere that carries m:     [field][re, im]
+"""
+
+import numpy as np
+
+from kernels.mpi.mesh import Mesh
+from kernels.mpi.traffic import Traffic, starts
+from kernels.runtime.jit import kernel
+
+ROUTINES = ("TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG")
+
+
+@kernel
+def copy_blocks(source, target, source_at, target_at, lengths):
+    """``target[target_at[b] + i] = source[source_at[b] + i]`` for every block b and i < lengths[b]."""
+    for b in range(lengths.size):
+        s, t = np.uint64(source_at[b]), np.uint64(target_at[b])
+        for i in range(np.uint64(lengths[b])):
+            target[t + i] = source[s + i]
+
+
+class Moves:
+    """The transpositions of one rank.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    traffic : Traffic
+        Its communicator has ``mesh.W * mesh.V`` ranks.
+    """
+
+    def __init__(self, mesh: Mesh, traffic: Traffic):
+        self.mesh, self.traffic = mesh, traffic
+        comm = traffic.comm
+        self.w, self.v = divmod(comm.rank, mesh.V)
+        self.across, self.down = comm.Split(self.w, self.v), comm.Split(mesh.V + self.v, self.w)
+        self.fields = int(mesh.parts[self.v + 1] - mesh.parts[self.v])
+        self.pieces = mesh.pieces(self.w)
+        self.points = int(self.pieces[self.v + 1] - self.pieces[self.v])
+        self.band_points = mesh.band_points(self.w)
+        self.m = mesh.wavenumbers(self.w)
+        self._grid_counts = np.diff(mesh.parts) * self.points
+        self._line_counts = self.fields * np.diff(self.pieces)
+        self._spectral_tables()
+        self._lines = np.zeros(self.fields * self.band_points)
+        self._waves, self._columns = np.zeros(int(self.wave_counts.sum())), np.zeros(int(self.column_counts.sum()))
+
+    def _spectral_tables(self):
+        mesh, width = self.mesh, 2 * self.fields
+        owners = [mesh.wavenumbers(w) for w in range(mesh.W)]
+        here = [mesh.rows_with(m, self.w) for m in owners]  # own band, everybody's wavenumbers
+        self.wave_counts = np.array([width * int(rows.sum()) for _, rows in here])
+        #: by wavenumber 0 … T: where its rows begin in ``waves``, and its first row
+        self.wave_at, self.wave_row = np.zeros(mesh.T + 1, np.int64), np.zeros(mesh.T + 1, np.int64)
+        order = np.concatenate(owners)
+        lengths = np.concatenate([rows for _, rows in here])
+        self.wave_at[order] = width * starts(lengths)
+        self.wave_row[order] = np.concatenate([low for low, _ in here])
+        there = [mesh.rows_with(self.m, w) for w in range(mesh.W)]  # own wavenumbers, everybody's band
+        rows = np.array([count for _, count in there])  # (W, own wavenumbers)
+        self.column_counts = width * rows.sum(axis=1)
+        self.column_rows = rows.sum(axis=0)
+        self.column_at = width * starts(self.column_rows)
+        self._lengths = (width * rows).reshape(-1)
+        self._by_rank = starts(self._lengths)
+        self._by_wave = (self.column_at + width * (np.cumsum(rows, axis=0) - rows)).reshape(-1)
+
+    def trgtol(self, grid: np.ndarray, lines: np.ndarray) -> None:
+        """Grid to Fourier space: ``lines`` (fields of the part, points of the band) from ``grid``."""
+        if self.mesh.V == 1:
+            lines[:] = grid
+            return
+        self.traffic.alltoallv(self.across, grid, self._grid_counts, self._lines, self._line_counts)
+        at = starts(self._line_counts)
+        for v in range(self.mesh.V):
+            a, b = self.pieces[v : v + 2]
+            lines[:, a:b] = self._lines[at[v] : at[v] + self._line_counts[v]].reshape(self.fields, b - a)
+
+    def trltog(self, lines: np.ndarray, grid: np.ndarray) -> None:
+        """Fourier to grid space."""
+        if self.mesh.V == 1:
+            grid[:] = lines
+            return
+        at = starts(self._line_counts)
+        for v in range(self.mesh.V):
+            a, b = self.pieces[v : v + 2]
+            self._lines[at[v] : at[v] + self._line_counts[v]].reshape(self.fields, b - a)[:] = lines[:, a:b]
+        self.traffic.alltoallv(self.across, self._lines, self._line_counts, grid, self._grid_counts)
+
+    def trltom(self, waves: np.ndarray, columns: np.ndarray) -> None:
+        """Fourier to spectral space."""
+        self.traffic.alltoallv(self.down, waves, self.wave_counts, self._columns, self.column_counts)
+        copy_blocks(self._columns, columns, self._by_rank, self._by_wave, self._lengths)
+
+    def trmtol(self, columns: np.ndarray, waves: np.ndarray) -> None:
+        """Spectral to Fourier space."""
+        copy_blocks(columns, self._columns, self._by_wave, self._by_rank, self._lengths)
+        self.traffic.alltoallv(self.down, self._columns, self.column_counts, waves, self.wave_counts)
+
+    def spaces(self) -> tuple[np.ndarray, ...]:
+        """New arrays ``grid``, ``lines``, ``waves``, ``columns`` of this rank, zero."""
+        return (
+            np.zeros((self.mesh.fields, self.points)),
+            np.zeros((self.fields, self.band_points)),
+            np.zeros(int(self.wave_counts.sum())),
+            np.zeros(int(self.column_counts.sum())),
+        )

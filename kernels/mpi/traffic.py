@@ -1,0 +1,73 @@
+"""Messages that are counted and timed.
+
+A collective that waits for its slowest rank shows load imbalance as communication.  Like the timers of
+IFS, :class:`Traffic` therefore lets the ranks meet at a barrier first and books that wait apart.
+"""
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from kernels.mpi import world
+
+#: What the time of a run is split into: the four classes of the 2014 report's pies.
+CLASSES = ("compute", "communication", "barrier", "serial")
+
+
+@dataclass
+class Traffic:
+    """What one rank sent to others, and where its time went.
+
+    ``barriers`` off leaves the barriers out: then waiting counts as communication.
+    """
+
+    comm: object
+    barriers: bool = True
+    messages: int = 0  # to other ranks
+    bytes: int = 0  # in them
+    seconds: dict = field(default_factory=lambda: dict.fromkeys(CLASSES, 0.0))
+    _since: float = 0.0
+
+    def start(self) -> None:
+        """From here on time counts as computing."""
+        self._since = perf_counter()
+
+    def book(self, name: str) -> None:
+        """Book the time since the last booking under ``name``."""
+        now = perf_counter()
+        self.seconds[name] += now - self._since
+        self._since = now
+
+    def meet(self, comm) -> None:
+        """Barrier before a collective; what came before it was computing."""
+        self.book("compute")
+        if self.barriers:
+            comm.Barrier()
+            self.book("barrier")
+
+    def count(self, comm, doubles: np.ndarray) -> None:
+        """Count one collective that sends ``doubles[r]`` words of 8 bytes to rank r of ``comm``."""
+        others = np.delete(doubles, comm.rank)
+        self.messages += int((others > 0).sum())
+        self.bytes += 8 * int(others.sum())
+
+    def alltoallv(self, comm, send, send_counts, receive, receive_counts) -> None:
+        """``MPI_Alltoallv`` of float64 without gaps, counted and timed."""
+        self.meet(comm)
+        comm.Alltoallv([send, (send_counts, starts(send_counts))], [receive, (receive_counts, starts(receive_counts))])
+        self.count(comm, send_counts)
+        self.book("communication")
+
+    def totals(self) -> tuple[int, int]:
+        """Messages and bytes of all ranks together, on every rank."""
+        return int(world.total(self.comm, self.messages)), int(world.total(self.comm, self.bytes))
+
+    def means(self) -> dict[str, float]:
+        """Seconds of every class, mean over the ranks, on every rank."""
+        return {name: world.total(self.comm, value) / self.comm.size for name, value in self.seconds.items()}
+
+
+def starts(counts: np.ndarray) -> np.ndarray:
+    """Offsets of consecutive blocks of these lengths."""
+    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(counts.dtype)

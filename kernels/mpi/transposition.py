@@ -1,0 +1,165 @@
+"""The transpositions of a spectral model alone: bytes moved against time (P4, C5).
+
+One repeat takes fields from grid to Fourier to spectral space and back, the four routines of ``moves``,
+without computing anything between.  Every value carries its own place as a number, so a value that
+arrived elsewhere shows.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels.contract import Check, Presets, Work, require_range
+from kernels.mpi import world
+from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.moves import ROUTINES, Moves
+from kernels.mpi.traffic import Traffic
+from kernels.runtime.resources import require_memory
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Truncation, grid and fields (levels times variables), and the ranks that share them."""
+
+    T: int = 63  # triangular truncation, 1
+    grid: str = "F48"  # Gaussian grid
+    fields: int = 8  # fields moved at once, 1
+    ranks: int = 1  # ranks that take part
+    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"T": 399, "grid": "N200", "fields": 32},
+        "modern": {"T": 1279, "grid": "N640", "fields": 16},
+    }
+
+    def __post_init__(self):
+        require_range("T", self.T, 1, 8000)
+        require_range("fields", self.fields, 1, 100_000)
+        world.require_ranks(self.ranks)
+        require_range("across", self.across, 0, self.ranks)
+        self.mesh  # noqa: B018  refuses ranks that cannot share the work
+
+    @property
+    def mesh(self) -> Mesh:
+        """The decomposition."""
+        return Mesh(self.grid, self.T, self.fields, *shape(self.ranks, self.across))
+
+
+class State(NamedTuple):
+    """Arrays of one rank, see ``moves``; ``back`` takes the way home."""
+
+    moves: Moves
+    grid: np.ndarray
+    lines: np.ndarray
+    waves: np.ndarray
+    columns: np.ndarray
+    waves_back: np.ndarray
+    grid_back: np.ndarray
+    seconds: dict  # of each routine on this rank, last call of run
+    repeats: list  # of the last call of run, one number
+
+
+def places(moves: Moves) -> tuple[np.ndarray, ...]:
+    """What ``grid``, ``lines``, ``waves`` and ``columns`` of this rank must hold."""
+    mesh = moves.mesh
+    total, width = mesh.grid.points, mesh.T + 1
+    field = np.arange(mesh.fields)
+    own = field[mesh.parts[moves.v] : mesh.parts[moves.v + 1]]
+    first = mesh.first_point(moves.w)
+    point = first + np.arange(moves.pieces[moves.v], moves.pieces[moves.v + 1])
+    band = first + np.arange(moves.band_points)
+
+    def coefficients(wavenumbers, low, count):
+        rows = [
+            ((np.arange(a, a + n) * width + m)[:, None] * mesh.fields + own) * 2
+            for m, a, n in zip(wavenumbers, low, count, strict=True)
+        ]
+        return (np.concatenate([row.reshape(-1) for row in rows])[:, None] + np.arange(2)).reshape(-1).astype(float)
+
+    owners = np.concatenate([mesh.wavenumbers(w) for w in range(mesh.W)])
+    first_rows = np.searchsorted(mesh.counts[: mesh.grid.N], moves.m, side="right")
+    return (
+        (field[:, None] * total + point).astype(float),
+        (own[:, None] * total + band).astype(float),
+        coefficients(owners, *mesh.rows_with(owners, moves.w)),
+        coefficients(moves.m, first_rows, moves.column_rows),
+    )
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Arrays filled with their places (``seed`` is not used)."""
+    require_memory(footprint_bytes(problem), f"transpositions of {problem.fields} fields of T{problem.T}")
+    moves = Moves(problem.mesh, Traffic(world.team(problem.ranks)))
+    grid, lines, waves, columns = moves.spaces()
+    grid[:], _, waves[:], _ = places(moves)
+    return State(moves, grid, lines, waves, columns, np.zeros_like(waves), np.zeros_like(grid), {}, [1])
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """``repeats`` times there and back."""
+    moves, grid, lines, waves, columns, waves_back, grid_back, seconds, counted = state
+    traffic = moves.traffic
+    traffic.messages = traffic.bytes = 0
+    seconds.update(dict.fromkeys(ROUTINES, 0.0))
+    counted[0] = repeats
+    steps = (
+        (ROUTINES[0], moves.trgtol, grid, lines),
+        (ROUTINES[1], moves.trltom, waves, columns),
+        (ROUTINES[2], moves.trmtol, columns, waves_back),
+        (ROUTINES[3], moves.trltog, lines, grid_back),
+    )
+    for _ in range(repeats):
+        for name, move, source, target in steps:
+            begin = perf_counter()
+            move(source, target)
+            seconds[name] += perf_counter() - begin
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """What the arrays of this rank must hold, from the places alone."""
+    grid, lines, waves, columns = places(state.moves)
+    return state._replace(lines=lines, columns=columns, waves_back=waves, grid_back=grid)
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Every value lies where its place says, there and back; the bytes sent are those of the model."""
+    from kernels.mpi.scale import transposition
+
+    comm, true = result.moves.traffic.comm, reference(problem, result)
+    checks = []
+    for name in ("lines", "columns", "waves_back", "grid_back"):
+        found = getattr(result, name)
+        wrong = world.total(comm, int((found != getattr(true, name)).sum()))
+        checks.append(Check.near(f"misplaced values in {name}", wrong, 0, 0))
+        found[...] = -1.0  # the next repeat has to bring them again
+    messages, nbytes = result.moves.traffic.totals()
+    counted = transposition(problem.mesh)
+    checks.append(Check.near("messages of one repeat", messages / result.repeats[0], counted.messages, 0))
+    checks.append(Check.near("bytes of one repeat", nbytes / result.repeats[0], counted.bytes, 0))
+    return checks
+
+
+def times(result: State) -> dict[str, float]:
+    """Seconds of every routine a repeat, that of the slowest rank; all ranks call it."""
+    comm = result.moves.traffic.comm
+    return {name: world.largest(comm, seconds / result.repeats[0]) for name, seconds in result.seconds.items()}
+
+
+def moved_bytes(mesh: Mesh) -> int:
+    """Bytes of one repeat, whoever sends them: what stays on its rank included."""
+    values = 2 * 8 * mesh.fields * mesh.grid.points
+    return values + 2 * 16 * mesh.fields * int(mesh.counts.sum())
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes that one repeat reads and writes on all ranks, each value once a transposition."""
+    return Work(bytes_read=moved_bytes(problem.mesh), bytes_written=moved_bytes(problem.mesh))
+
+
+def footprint_bytes(problem: Problem) -> int:
+    """Bytes of the arrays and buffers of all ranks."""
+    return 4 * moved_bytes(problem.mesh)

@@ -1,0 +1,138 @@
+"""Communicators, and who runs where.  mpi4py is imported when a rank first asks for it."""
+
+import functools
+import json
+import os
+import socket
+import time
+
+import numpy as np
+
+from kernels.contract import require_range
+from kernels.runtime.resources import affinity_cpus
+
+#: Most ranks that a problem may name: what the scale model is drawn to.
+LARGEST = 100_000
+HOW_TO_GET_IT = (
+    "install the extra: python -m pip install 'supercomputers-rerun[mpi]' (mpi4py and MPICH as wheels), "
+    "or mpi4py beside the MPI of the system"
+)
+
+
+class NoMPI(RuntimeError):
+    """MPI is not there; the message says how to get it."""
+
+
+@functools.cache
+def mpi():
+    """The module ``mpi4py.MPI``, initialised; :class:`NoMPI` where it cannot be loaded."""
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:  # mpi4py is there and finds no library: RuntimeError
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise NoMPI(f"MPI cannot be loaded ({reason}); {HOW_TO_GET_IT}") from None
+    return MPI
+
+
+def require_ranks(ranks: int, most: int = LARGEST, why: str = "") -> None:
+    """``ValueError`` unless ``1 <= ranks <= most``; ``why`` says where ``most`` comes from."""
+    try:
+        require_range("ranks", ranks, 1, most)
+    except ValueError as error:
+        raise ValueError(f"{error}{': ' + why if why else ''}") from None
+
+
+@functools.cache
+def team(ranks: int):
+    """Communicator of the first ``ranks`` ranks of the job; None on a rank that is not among them.
+
+    Raises
+    ------
+    ValueError
+        If the job is smaller.
+    """
+    world = mpi().COMM_WORLD
+    if ranks > world.size:
+        raise ValueError(
+            f"ranks = {ranks} exceeds the {world.size} of this job; start it with mpiexec -n {ranks} "
+            f"or python -m companion run … --ranks {ranks}"
+        )
+    if world.rank >= ranks:
+        return None
+    if ranks == world.size:
+        return world.Dup()
+    return world.Create_group(world.group.Range_incl([(0, ranks - 1, 1)]))
+
+
+def gather_texts(comm, text: str) -> list[str]:
+    """The texts of all ranks, on every rank."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    sizes = np.empty(comm.size, np.int32)
+    comm.Allgather(np.array([data.size], np.int32), sizes)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
+    found = np.empty(int(sizes.sum()), np.uint8)
+    comm.Allgatherv(data, [found, sizes, starts, mpi().BYTE])
+    return [bytes(found[a : a + n]).decode() for a, n in zip(starts, sizes, strict=True)]
+
+
+def gather(comm, value) -> list:
+    """The values of all ranks (whatever JSON holds), on every rank."""
+    return [json.loads(text) for text in gather_texts(comm, json.dumps(value))]
+
+
+def share(comm, value):
+    """The value of rank 0 (whatever JSON holds), on every rank."""
+    return json.loads(gather_texts(comm, json.dumps(value) if comm.rank == 0 else "")[0])
+
+
+def total(comm, value: float) -> float:
+    """Sum over the ranks, on every rank."""
+    found = np.empty(1)
+    comm.Allreduce(np.array([value], float), found)
+    return float(found[0])
+
+
+def largest(comm, value: float) -> float:
+    """Largest of the ranks' values, on every rank."""
+    found = np.empty(1)
+    comm.Allreduce(np.array([value], float), found, op=mpi().MAX)
+    return float(found[0])
+
+
+def wait_aside(comm, patience: float = 0.002) -> None:
+    """A barrier for ranks without work: they sleep, where MPI's own would keep a CPU busy."""
+    request = comm.Ibarrier()
+    while not request.Test():
+        time.sleep(patience)
+
+
+def describe(comm) -> dict:
+    """Library, transport and rank map of a job, for run records; the same on every rank.
+
+    Returns
+    -------
+    dict
+        ``library`` and ``device`` (as the library names itself), ``standard``, ``ranks``, ``hosts``
+        (names, in order of appearance), ``host_of_rank`` (index into ``hosts``), ``cpus_of_rank``
+        (affinity), ``transport`` ("within one host" or what the environment asked for).
+    """
+    MPI = mpi()
+    lines = [line.strip() for line in MPI.Get_library_version().replace("\x00", "").splitlines() if line.strip()]
+    device = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("MPICH Device")), None)
+    found = gather(comm, [socket.gethostname(), affinity_cpus()])
+    hosts = list(dict.fromkeys(name for name, _ in found))
+    asked = {
+        name: os.environ[name]
+        for name in ("FI_PROVIDER", "UCX_TLS", "OMPI_MCA_pml", "OMPI_MCA_btl")
+        if name in os.environ
+    }
+    return {
+        "library": " ".join(lines[0].split(",")[0].split()),
+        "device": device,
+        "standard": ".".join(map(str, MPI.Get_version())),
+        "ranks": comm.size,
+        "hosts": hosts,
+        "host_of_rank": [hosts.index(name) for name, _ in found],
+        "cpus_of_rank": [cpus for _, cpus in found],
+        "transport": asked or ("within one host" if len(hosts) == 1 else "chosen by the library"),
+    }

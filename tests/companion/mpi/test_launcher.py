@@ -1,0 +1,141 @@
+"""Jobs of many ranks: what they say, and how they end when something goes wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from companion import experiments
+from companion.experiments import Unavailable
+from companion.host import doctor
+from companion.host.doctor import Finding
+from companion.mpi import JobError, launch, launcher, libraries
+
+pytestmark = pytest.mark.skipif(not libraries(), reason="no MPI is installed; install the extra mpi")
+LIBRARIES = [entry.name for entry in libraries()]
+
+BEGIN = """
+    import os, sys, tempfile, time
+    from mpi4py import MPI
+    from companion.mpi.job import tell
+    comm = MPI.COMM_WORLD
+    """
+HANG = """
+    tell({"rank": comm.rank, "pid": os.getpid(), "folder": tempfile.gettempdir()})
+    open(os.path.join(tempfile.gettempdir(), f"half-written-{comm.rank}"), "w").write("half")
+    if comm.rank == 0:
+        while True:
+            time.sleep(0.05)
+    comm.Barrier()
+    """
+
+
+def script(tmp_path, body):
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(BEGIN) + textwrap.dedent(body))
+    return [str(path)]
+
+
+def gone(pid):
+    """Whether a process has ended; one that nobody has waited for yet has."""
+    for _ in range(100):
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_killed_rank_ends_the_job_with_one_sentence_and_nothing_left(tmp_path, name):
+    heard, killed = [], []
+
+    def hear(message):
+        heard.append(message)
+        if len(heard) == 3:
+            killed.append(time.monotonic())
+            os.kill(next(entry["pid"] for entry in heard if entry["rank"] == 1), signal.SIGKILL)
+
+    with pytest.raises(
+        JobError, match=r"^the job of 3 ranks ended early: (a rank|rank 1) was killed by signal 9 \(SIGKILL\)"
+    ):
+        launch(script(tmp_path, HANG), 3, timeout=120, name=name, hear=hear)
+    assert time.monotonic() - killed[0] < 30
+    assert all(gone(entry["pid"]) for entry in heard)
+    assert not Path(heard[0]["folder"]).exists()
+
+
+def test_a_job_that_takes_too_long_is_ended(tmp_path):
+    heard = []
+    with pytest.raises(JobError, match="^the job of 2 ranks was ended after 6 s without a result"):
+        launch(script(tmp_path, HANG), 2, timeout=6, hear=heard.append)
+    assert all(gone(entry["pid"]) for entry in heard)
+    assert all(not Path(entry["folder"]).exists() for entry in heard)
+
+
+def test_an_error_of_one_rank_is_the_error_of_the_job(tmp_path):
+    body = """
+    if comm.rank == 1:
+        tell({"error": "ValueError", "text": "N = 3 is too small; take 5", "rank": 1})
+        comm.Abort(1)
+    comm.Barrier()
+    """
+    with pytest.raises(ValueError, match="^N = 3 is too small; take 5$"):
+        launch(script(tmp_path, body), 2, timeout=120)
+
+
+def test_sigterm_takes_the_ranks_along(tmp_path):
+    program = script(tmp_path, HANG)[0]
+    caller = tmp_path / "caller.py"
+    caller.write_text(
+        "import sys\nfrom companion.mpi import launch\n"
+        f"launch([{program!r}], 2, hear=lambda message: print(message['pid'], message['folder'], flush=True))\n"
+    )
+    process = subprocess.Popen([sys.executable, caller], stdout=subprocess.PIPE, text=True)
+    try:
+        told = [process.stdout.readline().split() for _ in range(2)]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        process.stdout.close()
+    assert all(gone(int(pid)) for pid, _ in told)
+    assert not Path(told[0][1]).exists()
+
+
+def test_a_rank_count_the_program_cannot_use_is_refused_before_the_start(monkeypatch):
+    monkeypatch.setattr(launcher, "Group", None)
+    with pytest.raises(ValueError, match="ranks = 3 cannot be paired; legal are the even numbers 2, 4, 6"):
+        experiments.run_record("p5plus-exchange", ranks=3)
+    with pytest.raises(ValueError, match="ranks = 0 must be a whole number of at least 1"):
+        experiments.run_record("p5plus-exchange", ranks=0)
+    with pytest.raises(ValueError, match="p5plus-bandwidth is no MPI program; leave ranks out"):
+        experiments.run_record("p5plus-bandwidth", ranks=2)
+
+
+def test_without_mpi_a_sentence_says_how_to_get_it(monkeypatch):
+    absent = Finding("MPI", False, "mpi4py is not installed", "install mpi4py and an MPI such as mpich")
+    monkeypatch.setattr(doctor, "mpi", lambda: absent)
+    monkeypatch.setitem(doctor.NEEDS, "mpi", lambda: absent)
+    with pytest.raises(Unavailable, match="^MPI is missing .*install the extra"):
+        launch(["-c", "pass"], 2)
+    with pytest.raises(Unavailable, match="^p5plus-exchange needs MPI: mpi4py is not installed; install mpi4py"):
+        experiments.run_record("p5plus-exchange", ranks=2)
+
+
+def test_a_record_of_ranks_says_where_they_ran():
+    record = experiments.run_record("p5plus-transposition", ranks=2, rounds=1, progress=False, timeout=200)
+    found = record["machine"]["mpi"]
+    assert found["ranks"] == 2 and len(found["host_of_rank"]) == 2 and found["library"]
+    assert found["transport"] == "within one host"
+    for case in record["measurements"]:
+        assert case["parameters"]["ranks"] == 2
+        assert set(case["observed"]) == {"TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG"}

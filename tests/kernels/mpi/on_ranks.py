@@ -1,0 +1,43 @@
+"""Run by every rank: verify problems of kernels.mpi on as many ranks as each asks for.
+
+Takes JSON: a list of ``[kernel, fields of its Problem]``.  Rank 0 tells the checks of each, before and
+after a repeated run.
+"""
+
+import importlib
+import json
+import sys
+import traceback
+
+from companion.mpi.job import tell
+from kernels.mpi import world
+
+
+def verified(kernel, fields):
+    """Checks of one problem, on the ranks that take part; None on the others."""
+    problem = kernel.Problem(**fields)
+    comm = world.team(problem.ranks)
+    if comm is None:
+        return None
+    state = kernel.setup(problem)
+    checks = kernel.verify(problem, kernel.run(problem, state))
+    checks += kernel.verify(problem, kernel.run(problem, state, repeats=2))
+    if hasattr(kernel, "close"):
+        kernel.close(state)
+    return [[check.name, check.value, check.expected, bool(check.ok)] for check in checks]
+
+
+def main():
+    comm = world.mpi().COMM_WORLD
+    for name, fields in json.loads(sys.argv[1]):
+        try:
+            checks = verified(importlib.import_module(f"kernels.mpi.{name}"), fields)
+        except BaseException:
+            traceback.print_exc()
+            comm.Abort(1)
+        world.wait_aside(comm)
+        if comm.rank == 0:
+            tell({"kernel": name, "fields": fields, "checks": checks})
+
+
+main()
