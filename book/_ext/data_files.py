@@ -2,13 +2,13 @@
 
 The files are made from ``data/`` after the pages are written: every table as CSV and NetCDF and the
 package as one zip (``companion.tables.downloads``), and every claim as ``ledger.csv``.  The script of
-the ledger is loaded by that page alone, the style of long tables by these pages and that of peers.
+the ledger is loaded by that page alone, the style of long tables by these pages that of peers and that of items.
 """
 
 import os
 from pathlib import Path
 
-DATA, LEDGER, PEERS = "book/data", "book/ledger", "book/peers"
+DATA, LEDGER, PEERS, REPRODUCED = "book/data", "book/ledger", "book/peers", "book/reproduced"
 
 
 def write_ledger(path: Path) -> None:
@@ -37,7 +37,7 @@ def _write(app, exception) -> None:
 
 
 def _dress(app, pagename, templatename, context, doctree) -> None:
-    if pagename in (DATA, LEDGER, PEERS):
+    if pagename in (DATA, LEDGER, PEERS, REPRODUCED):
         app.add_css_file("tables.css")
     if pagename == LEDGER:
         app.add_js_file("ledger.js", loading_method="defer")

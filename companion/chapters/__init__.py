@@ -1,4 +1,4 @@
-"""All that is one document's own, one folder a document: ``claims``, ``experiments``, ``figures``.
+"""All that is one document's own, one folder a document: ``claims``, ``experiments``, ``figures``, ``items.csv``.
 
 A folder here, one in ``data/`` and a notebook make a chapter; nothing else names it.
 """
@@ -6,6 +6,7 @@ A folder here, one in ``data/`` and a notebook make a chapter; nothing else name
 import importlib
 import importlib.util
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 
@@ -18,3 +19,8 @@ def documents(part: str) -> list[str]:
 def part(document: str, name: str) -> ModuleType:
     """The part ``name`` of a document's chapter, imported."""
     return importlib.import_module(f"{__name__}.{document}.{name}")
+
+
+def files(name: str) -> dict[str, Path]:
+    """The file ``name`` of every document whose folder has it."""
+    return {path.parent.name: path for path in sorted(Path(__file__).parent.glob(f"*/{name}"))}

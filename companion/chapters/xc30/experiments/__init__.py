@@ -308,7 +308,7 @@ register(
     Experiment(
         "xc30-routines",
         "xc30",
-        "C4",
+        "C4, P13",
         "Routines of the profiles by build and NPROMA",
         _routines,
         outputs=_routine_rates,
@@ -320,7 +320,7 @@ register(
     Experiment(
         "xc30-storm",
         "xc30",
-        "C10-C13",
+        "C10-C12",
         "Output steps with and without a storm of small files",
         _storm,
         outputs=_storm_steps,

@@ -1,0 +1,154 @@
+"""The register of items: what each report measured, every plot that it lost, and what became of each here.
+
+A row of ``companion/chapters/<document>/items.csv`` is an item (``X13``) or a lost plot (``N-F1``).  Which
+experiments answer it is not written there: it is read from the register of experiments, each of which names
+its items, so that a status cannot promise a run that does not exist.
+"""
+
+import csv
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from companion import chapters, experiments
+
+#: status -> what the book says of it
+STATUSES = {
+    "live": "rerun live",
+    "modelled": "modelled",
+    "redrawn": "redrawn from the report",
+    "open": "not rerun yet",
+    "not possible": "not possible",
+}
+COLUMNS = ("item", "of", "title", "survives", "status", "heading", "here")
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One experiment of a report, or one plot whose points it lost."""
+
+    document: str
+    item: str  # "X13"; a plot has a dash, "N-F1"
+    of: tuple[str, ...]  # the items that a plot showed; empty for an item
+    title: str
+    survives: str  # what of it stands in the surviving text
+    status: str  # a key of STATUSES
+    heading: str  # where the chapter treats it
+    here: str  # what this book does with it, or why it cannot
+    experiments: tuple[str, ...] = ()  # ids that name the item, in the order of their register
+
+    @property
+    def is_plot(self) -> bool:
+        return "-" in self.item
+
+
+def named(text: str) -> set[str]:
+    """Items that an experiment names: ``"N1-N3, N8"`` gives N1, N2, N3 and N8; plots are named alone."""
+    found: set[str] = set()
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        span = re.fullmatch(r"([A-Z])(\d+)-\1(\d+)", part)
+        found |= {f"{span[1]}{n}" for n in range(int(span[2]), int(span[3]) + 1)} if span else {part}
+    return found
+
+
+def parse(path: Path, document: str) -> list[Item]:
+    """The rows of one register file, not yet joined.  ``ValueError`` names file, row and column."""
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    where = f"{document}/{path.name}"
+    if tuple(head) != COLUMNS:
+        raise ValueError(f"{where}, row 1: the columns are {', '.join(head)}; they must be {', '.join(COLUMNS)}")
+    items: list[Item] = []
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(COLUMNS):
+            raise ValueError(f"{where}, row {number}: {len(row)} cells for {len(COLUMNS)} columns")
+        cells = dict(zip(COLUMNS, row, strict=True))
+        for column in COLUMNS:
+            if not cells[column] and not (column == "of" and "-" not in cells["item"]):
+                raise ValueError(f"{where}, row {number}: {column} is empty")
+        if cells["status"] not in STATUSES:
+            raise ValueError(
+                f"{where}, row {number}: status = {cells['status']!r} is unknown; choose one of {', '.join(STATUSES)}"
+            )
+        if any(cells["item"] == other.item for other in items):
+            raise ValueError(f"{where}, row {number}: item {cells['item']} stands there twice")
+        items.append(Item(document, cells.pop("item"), tuple(cells.pop("of").split()), **cells))
+    return items
+
+
+def documents() -> list[str]:
+    """Documents whose chapter has a register of items."""
+    return sorted(chapters.files("items.csv"))
+
+
+def items(document: str | None = None) -> list[Item]:
+    """Every item and lost plot of one document, or of all, with the experiments that answer it.
+
+    Raises
+    ------
+    ValueError
+        If the document has no register, or the register is damaged.
+    """
+    files = chapters.files("items.csv")
+    if document is not None and document not in files:
+        raise ValueError(f"document {document!r} has no register of items; choose one of {', '.join(documents())}")
+    answers = {entry.id: named(entry.item) for entry in experiments.REGISTER.values()}
+    return [
+        joined(item, answers) for name in ([document] if document else documents()) for item in parse(files[name], name)
+    ]
+
+
+def joined(item: Item, answers: dict[str, set[str]]) -> Item:
+    """``item`` with the ids of ``answers`` (id -> items named) that name it or an item that the plot showed."""
+    ids = tuple(id for id, names in answers.items() if names & {item.item, *item.of})
+    return Item(**{**vars(item), "experiments": ids})
+
+
+def problems(found: list[Item]) -> list[str]:
+    """What the register says and the book does not keep; empty when all is well."""
+    said = []
+    known = {item.item for item in found}
+    for item in found:
+        if item.status == "live" and not item.experiments:
+            said.append(f"{item.item} is live, and no registered experiment names it")
+        if not item.is_plot and item.experiments and item.status not in ("live", "modelled"):
+            said.append(f"{item.item} is {item.status}, and {', '.join(item.experiments)} names it")
+        if missing := set(item.of) - known:
+            said.append(f"{item.item} is of {', '.join(sorted(missing))}, which the register does not have")
+    return said
+
+
+def listing(document: str | None = None) -> pd.DataFrame:
+    """The register as a table: document, item, title, what survives, status, experiments, place, what is here."""
+    rows = [
+        {
+            "document": item.document,
+            "item": item.item,
+            "title": item.title,
+            "survives": item.survives,
+            "status": item.status,
+            "experiments": ", ".join(item.experiments),
+            "place": f"{page(item.document)}: {item.heading}",
+            "here": item.here,
+        }
+        for item in items(document)
+    ]
+    return pd.DataFrame(rows)
+
+
+def page(document: str) -> str:
+    """Stem of a document's notebook: ``"01_xmp1982"``.  ``ValueError`` where there is none."""
+    found = sorted(NOTEBOOKS.glob(f"*_{document}.ipynb"))
+    if not found:
+        raise ValueError(f"document {document!r} has no notebook; add notebooks/NN_{document}.ipynb")
+    return found[0].stem
+
+
+def anchor(heading: str) -> str:
+    """The fragment that docutils gives a heading: ``"The model S·f/2"`` becomes ``"the-model-sf-2"``."""
+    plain = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()
+    return re.sub(r"^[-0-9]+|-+$", "", re.sub(r"[^a-z0-9]+", "-", plain))

@@ -1,0 +1,86 @@
+"""The register of items as tables: in a chapter its own items, on a page of the book every item, linked."""
+
+from html import escape
+
+import pandas as pd
+
+from companion import items
+from companion.figures.rendering import csv_link
+from companion.figures.tabular import Table
+from companion.items import STATUSES, Item
+from companion.pages.data import framed
+
+HEAD = ["item", "what was measured", "what survives", "status", "here"]
+
+
+def _row(item: Item, page: str) -> str:
+    link = f'<a href="{page}#{items.anchor(item.heading)}">{escape(item.heading)}</a>'
+    shown = f" of {', '.join(item.of)}" if item.of else ""
+    runs = f"<br><small>{escape(', '.join(item.experiments))}</small>" if item.status == "live" else ""
+    cells = (
+        f"{escape(item.item)}<br><small>{escape(shown.strip())}</small>" if shown else escape(item.item),
+        escape(item.title),
+        escape(item.survives),
+        f"{escape(STATUSES[item.status])}{runs}",
+        f"{escape(item.here)}<br><small>{link}</small>",
+    )
+    return "<tr><td>" + "</td><td>".join(cells) + "</td></tr>"
+
+
+def items_table(document: str, kind: str = "items") -> Table:
+    """What became of every item of a document (``kind="items"``), or of every plot it lost (``"plots"``).
+
+    Raises
+    ------
+    ValueError
+        If the document has no register or ``kind`` is neither.
+    """
+    if kind not in ("items", "plots"):
+        raise ValueError(f"kind = {kind!r} is unknown; choose items or plots")
+    chosen = [item for item in items.items(document) if item.is_plot is (kind == "plots")]
+    rows = "\n".join(_row(item, "") for item in chosen)
+    what = "Every experiment of the report" if kind == "items" else "Every plot of the report whose data are lost"
+    caption = f"{what}, and what becomes of it here"
+    name = f"{document}_{kind}"
+    html = framed(caption, HEAD, rows, csv_link(items.listing(document), name), name=name)
+    # The text leaves the statuses out: a status that changes is a change of one line, in the register.
+    return Table(html, f"{caption}: {len(chosen)} of {document}")
+
+
+def counts(kind: str = "items") -> pd.DataFrame:
+    """Number of items (or lost plots) by document and status."""
+    found = [item for item in items.items() if item.is_plot is (kind == "plots")]
+    frame = pd.DataFrame([(item.document, STATUSES[item.status]) for item in found], columns=["document", "status"])
+    table = pd.crosstab(frame["document"], frame["status"]).reindex(columns=list(STATUSES.values()), fill_value=0)
+    table.loc["all"] = table.sum()
+    return table.rename_axis(columns=None)
+
+
+def counts_table(kind: str = "items") -> Table:
+    """The counts, for the page."""
+    table = counts(kind)
+    rows = "\n".join(
+        f'<tr><th scope="row" style="text-align: left">{escape(document)}</th>'
+        + "".join(f'<td style="text-align: right">{number}</td>' for number in row)
+        + "</tr>"
+        for document, row in zip(table.index, table.to_numpy(), strict=True)
+    )
+    caption = "Experiments by status" if kind == "items" else "Lost plots by status"
+    name = f"counts_{kind}"
+    return Table(framed(caption, ["document", *table.columns], rows, csv_link(table, name), name=name), caption)
+
+
+def whole(root: str = "../notebooks") -> Table:
+    """Every item and every lost plot of every document; links lead to chapters under ``root``."""
+    rows, found = [], items.items()
+    for document in items.documents():
+        page = f"{root}/{items.page(document)}.html"
+        rows.append(
+            f'<tr><th scope="rowgroup" colspan="{len(HEAD)}" style="text-align: left">'
+            f'<a href="{page}">{escape(document)}</a></th></tr>'
+        )
+        rows += [_row(item, page) for item in found if item.document == document]
+    plots = sum(item.is_plot for item in found)
+    caption = f"{len(found) - plots} experiments and {plots} lost plots"
+    link = csv_link(items.listing(), "items")
+    return Table(framed(caption, HEAD, "\n".join(rows), link, name="items-list"), caption)
