@@ -1,24 +1,57 @@
 """``python -m companion``: the commands are in :mod:`companion.cli`.
 
-They are imported within the reach of ``except``, so that Ctrl-C ends in a sentence from the first moment on.
+They are imported within the reach of ``except``: Ctrl-C and SIGTERM end in a sentence from the first line on.
 """
 
+import signal
 import sys
+
+#: exit code -> how the program ended; those of the shell for SIGINT and SIGTERM
+ENDS = {130: "interrupted", 143: "terminated"}
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: whatever cleans up after Ctrl-C cleans up after it too."""
+
+
+def _ignore_signals() -> None:
+    """A second signal must not stop the cleaning up."""
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, signal.SIG_IGN)
+
+
+def _terminate(number, frame) -> None:
+    _ignore_signals()
+    raise Terminated
+
+
+def _cause(error: BaseException | None) -> int:
+    """143 if a SIGTERM led to ``error``, 130 if not: the command line library turns both into 130."""
+    while error is not None:
+        if isinstance(error, Terminated):
+            return 143
+        error = error.__cause__ or error.__context__
+    return 130
 
 
 def main() -> None:
     """Entry point."""
     try:
+        signal.signal(signal.SIGTERM, _terminate)
         from companion.cli import app
 
         app(prog_name="python -m companion")
         code = 0
-    except KeyboardInterrupt:
-        code = 130
+    except KeyboardInterrupt as error:
+        code = _cause(error)
     except SystemExit as end:
-        code = end.code
-    if code == 130:
-        print("companion: interrupted; no unfinished file is left", file=sys.stderr)
+        code = _cause(end) if end.code == 130 else end.code
+    if code in ENDS:
+        _ignore_signals()
+        try:
+            print(f"companion: {ENDS[code]}; no unfinished file is left", file=sys.stderr, flush=True)
+        except (OSError, ValueError):  # nobody reads it any more
+            pass
     sys.exit(code)
 
 

@@ -163,15 +163,12 @@ def export(
         if to.suffix not in (".csv", ".nc"):
             raise ValueError(f"{to} must end in .csv or .nc")
         data = runs.load(records)
-
-        def write(path: Path) -> None:
-            if to.suffix == ".nc":
-                files.write_netcdf(data, path)
-            else:
-                samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
-                samples.dropna(subset=["seconds"]).to_csv(path)
-
-        typer.echo(str(files.write_atomically(to, write, overwrite=force)))
+        if to.suffix == ".nc":
+            files.write_atomically(to, lambda path: files.write_netcdf(data, path), overwrite=force)
+        else:
+            samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
+            files.write_text(to, samples.dropna(subset=["seconds"]).to_csv(lineterminator="\n"), overwrite=force)
+        typer.echo(str(to))
 
 
 @app.command()

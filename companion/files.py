@@ -104,6 +104,19 @@ def write_atomically(path, write, overwrite: bool = False) -> Path:
     return path
 
 
+def write_text(path, text: str, overwrite: bool = False) -> Path:
+    """Write ``text`` as UTF-8, whole or not at all; errors as :func:`write_atomically`."""
+
+    def write(temporary: Path) -> None:
+        # through the system's own calls: a library that closes its file quietly may lose the last block
+        with open(temporary, "wb", buffering=0) as file:
+            data = memoryview(text.encode("utf-8"))
+            while data:
+                data = data[file.write(data) :]
+
+    return write_atomically(path, write, overwrite)
+
+
 def write_netcdf(data, path) -> None:
     """Write an ``xarray.Dataset`` as NetCDF; ``OSError`` where the library says only that HDF failed."""
     try:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from companion import claims
 from companion.claims import mutants
-from companion.files import sentence, write_atomically
+from companion.files import sentence, write_text
 
 
 def write(frame, path: Path) -> None:
     """CSV, whole or not at all; replaces an older one."""
-    write_atomically(path, lambda name: frame.to_csv(name, index=False, float_format="%.4f"), overwrite=True)
+    write_text(path, frame.to_csv(index=False, float_format="%.4f", lineterminator="\n"), overwrite=True)
 
 
 def main(arguments: list[str] | None = None) -> int:

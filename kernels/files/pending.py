@@ -161,3 +161,9 @@ class WorkFolder:
     def close(self) -> None:
         """Remove the folder and everything in it."""
         self._finalizer()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()

@@ -1,6 +1,5 @@
 """The integration: state, one time step, and the driver that times its sections."""
 
-import tempfile
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.files.pending import WorkFolder
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
@@ -196,15 +196,15 @@ def step_times(problem: Problem, state: State, steps: int = 5, threads: int = 1)
     """
     require_range("steps", steps, 1, 10**6)
     found = {name: np.zeros(steps) for name in SECTIONS}
-    with numba_threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
-        require_disk(temporary, 16 * state.plan.grid.points, "an output step")
+    with numba_threads(threads), WorkFolder(None, "shallow-water") as work:
+        require_disk(work.path, 16 * state.plan.grid.points, "an output step")
         stepper = Stepper(problem, state, threads)
         stepper.step()
         for k in range(steps):
             before = dict(stepper.seconds)
             stepper.step()
             begin = perf_counter()
-            _write(stepper, Path(temporary), 0)
+            _write(stepper, work.path, 0)
             stepper.seconds["output"] += perf_counter() - begin
             for name, value in stepper.seconds.items():
                 found[name][k] = value - before[name]
@@ -253,8 +253,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         If the output does not fit on the disk.
     """
     seconds = dict.fromkeys(SECTIONS, 0.0)
-    with numba_threads(threads), tempfile.TemporaryDirectory(prefix="shallow-water-") as temporary:
-        folder = state.folder or Path(temporary)
+    with numba_threads(threads), WorkFolder(None, "shallow-water") as work:
+        folder = state.folder or work.path
         if problem.output:
             count = int(problem.hours / problem.output)
             require_disk(folder, 8 * state.plan.grid.points * count, f"{count} output steps")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,21 +171,24 @@ main()
 """
 
 
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
 @pytest.mark.parametrize("program", [SLOW, IMPORTING], ids=["measuring", "importing"])
-def test_an_interrupt_leaves_nothing(tmp_path, program):
-    code = program.format(tests=str(ROOT / "tests"), out=str(tmp_path / "new"))
+def test_a_signal_leaves_nothing(tmp_path, program, number, code, word):
+    text = program.format(tests=str(ROOT / "tests"), out=str(tmp_path / "new"))
     process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", text], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         assert process.stdout.readline().strip() == "running"
         time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=30)
     finally:
         process.kill()
-    assert process.returncode == 130
-    assert sentence(err) == "companion: interrupted; no unfinished file is left"
+    assert process.returncode == code
+    assert sentence(err) == f"companion: {word}; no unfinished file is left"
     assert os.listdir(tmp_path) == []
 
 
@@ -372,3 +376,76 @@ def test_doctor_works_while_a_kernel_is_broken(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode in (0, 1), done.stderr
     assert "CPUs:" in done.stdout
+
+
+REAL = """
+import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def watch(folder):
+    while not any(os.scandir(folder)):
+        time.sleep(0.005)
+    print("running", flush=True)
+threading.Thread(target=watch, args=(os.environ["TMPDIR"],), daemon=True).start()
+from companion.__main__ import main
+sys.argv = ["companion", "run", {experiment!r}, "--out", {out!r}]
+main()
+"""
+
+
+@pytest.mark.parametrize("experiment", ["xc30-storm", "nht1-groups", "nht1-io"])
+def test_sigterm_leaves_no_work_folder_of_a_real_experiment(tmp_path, experiment):
+    """The signal comes when the first file of the experiment is there."""
+    work = tmp_path / "tmp"
+    work.mkdir()
+    text = REAL.format(experiment=experiment, out=str(tmp_path / "new"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", text],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(work)},
+    )
+    try:
+        assert process.stdout.readline().strip() == "running"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 143
+    assert sentence(err) == "companion: terminated; no unfinished file is left"
+    assert os.listdir(work) == [] and os.listdir(tmp_path) == ["tmp"]
+
+
+FULL_DISK = """
+import sys
+from companion.__main__ import main
+sys.argv = ["companion", "export", sys.argv[1], "--to", sys.argv[2]]
+main()
+"""
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".nc"])
+def test_export_to_a_full_disk_is_no_success(record, tmp_path, suffix):
+    """A filesystem of two pages, mounted where nobody else sees it."""
+    if shutil.which("unshare") is None:
+        pytest.skip("needs unshare to mount a filesystem")
+    record["measurements"][0]["samples"] *= 400
+    path = runs.save(record, tmp_path)
+    full = tmp_path / "full"
+    full.mkdir()
+    mount = 'mount -t tmpfs -o size=8k none "$1" || exit 77; shift; "$@"; code=$?; ls "$0" ; exit $code'
+    command = [sys.executable, "-c", FULL_DISK, str(path), str(full / f"x{suffix}")]
+    rootless = [] if os.geteuid() == 0 else ["--map-root-user"]
+    done = subprocess.run(
+        ["unshare", "--mount", *rootless, "sh", "-c", mount, str(full), str(full), *command],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("this system does not let tests mount a filesystem")
+    assert done.returncode == 2, done.stdout
+    assert "free space there or choose another folder" in sentence(done.stderr)
+    assert done.stdout == "", "nothing may be left on the full filesystem"
