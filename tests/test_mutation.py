@@ -1,0 +1,55 @@
+"""The tool that changes kernels changes one place, inside functions, and draws by its seed alone."""
+
+import ast
+from pathlib import Path
+
+import mutation
+
+SOURCE = '''"""A docstring with 12."""
+LIMIT = 3
+
+
+def work(n):
+    return 5 * n
+
+
+def kernel(x, n, k):
+    """Doubles 2 of them."""
+    if n < 1:
+        raise ValueError("n = 7")
+    for i in range(n):
+        x[i + k] = -x[i] * 2.5e-3
+    fence()
+    return x
+'''
+
+
+def found():
+    return mutation._Sites("kernels/toy/a.py", SOURCE).found
+
+
+def test_every_kind_is_found_where_a_result_depends_on_it():
+    changes = {(m.kind, m.line, m.new) for m in found()}
+    assert ("bound", 11, "<=") in changes and ("bound", 13, "(n - 1)") in changes
+    assert ("index", 14, "i + k + 1") in changes and ("index", 14, "i + 1") in changes
+    assert ("sign", 14, "-") in changes and ("sign", 14, "+") in changes and ("sign", 14, "/") in changes
+    assert ("constant", 14, "3.5e-3") in changes and ("constant", 14, "2.6e-3") in changes
+    assert ("call", 15, "pass") in changes
+    assert {m.line for m in found()} <= {11, 13, 14, 15}
+
+
+def test_every_mutant_is_another_program_that_can_be_parsed():
+    source = SOURCE.encode()
+    for m in found():
+        text = (source[: m.start] + m.new.encode() + source[m.end :]).decode()
+        assert text != SOURCE and m.old == source[m.start : m.end].decode()
+        ast.parse(text)
+
+
+def test_the_same_seed_draws_the_same_mutants_of_the_tree():
+    rooms = [room for room in mutation.ROOMS if (mutation.ROOT / "kernels" / room).is_dir()]
+    tree = mutation.sites(mutation.ROOT, rooms)
+    first, again, other = (mutation.draw(tree, 40, seed) for seed in (1, 1, 2))
+    assert first == again != other and len(set(first)) == 40
+    assert {m.kind for m in first} == {"sign", "constant", "bound", "index", "call"}
+    assert all(Path(m.path).parts[0] == "kernels" for m in first)
