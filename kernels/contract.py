@@ -1,23 +1,33 @@
 """The words every kernel answers to.
 
-A kernel is a module (or package) with these names at its top:
+A kernel is a module (or package) with these names at its top; ``tests/kernels/test_contract.py`` finds
+every one of them and holds it to this page:
 
 ``Problem``
     Frozen dataclass.  Fields carry the document's own symbols; units stand in the field comments.
     ``Problem.preset(name)`` knows ``"quick"`` (seconds in CI), ``"paper"`` (the document's size),
     ``"modern"`` (fills today's machine) and the field's own names.
+``footprint(problem) -> Footprint``
+    Bytes of memory and of disk.  ``setup`` refuses what memory cannot hold (``require_memory``), and
+    whatever writes refuses what the disk cannot hold (``require_disk``), before anything is made.
 ``setup(problem, seed=0) -> state``
     Allocates and touches every page.
 ``run(problem, state, threads=1, repeats=1) -> result``
     Does the work ``repeats`` times in plain Python over pure compiled kernels.  Calling it again on
     the same state gives the same result; loops too short for the clock take ``repeats`` into
     compiled code.
-``reference(problem, state)``
-    The same result, slow and obvious.
+``reference(problem, state) -> result``
+    The same result with one thread and one repeat, slow and obvious.  It is of the type that ``run``
+    returns, so that ``verify`` takes either; what only a clock can tell is NaN in it.
 ``verify(problem, result) -> list[Check]``
     Published constants, residuals, invariants.
-``work(problem) -> Work``
-    Operations and bytes of one repeat, counted from the algorithm.
+``work(problem, threads=1) -> Work``
+    Operations and bytes of one repeat, counted from the algorithm: always the total of all threads.
+    Where threads share the work it does not depend on their number; where each does as much, it is
+    their number times one thread's.
+
+States and results are dataclasses or ``NamedTuple``s (an object that holds processes is a class of its
+own); the comment of each field gives shape, type and unit.
 """
 
 from dataclasses import dataclass, fields
@@ -58,7 +68,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Work:
-    """What one repeat does, counted from the algorithm and not from a counter."""
+    """What one repeat of all threads together does, counted from the algorithm and not from a counter."""
 
     flops: int = 0  # floating-point operations (a fused multiply-add is two)
     bytes_read: int = 0  # bytes the algorithm must read
@@ -67,7 +77,26 @@ class Work:
 
     @property
     def bytes(self) -> int:
+        """Bytes read and written."""
         return self.bytes_read + self.bytes_written
+
+    def times(self, threads: int) -> "Work":
+        """The work of ``threads`` threads that each do this."""
+        parts = tuple((name, threads * count) for name, count in self.parts)
+        return Work(threads * self.flops, threads * self.bytes_read, threads * self.bytes_written, parts)
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What a problem takes of the machine while it runs, in bytes."""
+
+    memory: int  # state, work space and copies made on the way, with one thread
+    disk: int = 0  # files that exist at once
+    each_thread: int = 0  # memory that every further thread adds, where threads own data of their own
+
+    def memory_of(self, threads: int) -> int:
+        """Bytes of memory with ``threads`` threads."""
+        return self.memory + (threads - 1) * self.each_thread
 
 
 @runtime_checkable
@@ -76,11 +105,12 @@ class Kernel(Protocol):
 
     Problem: type
 
+    def footprint(self, problem: Any) -> Footprint: ...
     def setup(self, problem: Any, seed: int = 0) -> Any: ...
     def run(self, problem: Any, state: Any, threads: int = 1, repeats: int = 1) -> Any: ...
     def reference(self, problem: Any, state: Any) -> Any: ...
     def verify(self, problem: Any, result: Any) -> list[Check]: ...
-    def work(self, problem: Any) -> Work: ...
+    def work(self, problem: Any, threads: int = 1) -> Work: ...
 
 
 class Presets:

@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from companion import experiments
 from companion.bench import Case
-from kernels.contract import Check, Work
+from kernels.contract import Check, Footprint, Work
 
 # timings never decide a test: a slow host is no failure
 settings.register_profile("house", deadline=None)
@@ -50,7 +50,10 @@ class ToyKernel:
     def verify(self, problem, result):
         return [Check.near("sum", result, problem.n * (problem.n - 1) / 2, 1e-9)]
 
-    def work(self, problem):
+    def footprint(self, problem):
+        return Footprint(8 * problem.n)
+
+    def work(self, problem, threads=1):
         return Work(flops=problem.n, bytes_read=8 * problem.n, parts=(("sum", problem.n),))
 
 

@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
 
 import numpy as np
-import psutil
 
 from companion.bench.sampling import (
     Deadline,
@@ -63,7 +62,7 @@ class Measurement:
     compile_s: float  # the first call, compilation or loading of cached code included
     repeats: int  # repeats within one sample
     samples: list[float]
-    work: dict[str, Any]  # of one repeat: flops, bytes_read, bytes_written, parts
+    work: dict[str, Any]  # of one repeat of all threads: flops, bytes_read, bytes_written, parts
     checks_before: list[dict[str, Any]]
     checks_after: list[dict[str, Any]]
     flags: dict[str, str]  # name -> sentence; empty when nothing is doubtful
@@ -88,12 +87,12 @@ class Measurement:
 
     @property
     def flop_rate(self) -> float:
-        """Floating-point operations per second at the minimum time."""
+        """Floating-point operations per second of all threads together, at the minimum time."""
         return self.work["flops"] / self.minimum
 
     @property
     def bandwidth(self) -> float:
-        """Bytes per second, read and written, at the minimum time."""
+        """Bytes per second, read and written by all threads together, at the minimum time."""
         return (self.work["bytes_read"] + self.work["bytes_written"]) / self.minimum
 
     def __str__(self) -> str:
@@ -166,7 +165,7 @@ class _Runner:
     def report(
         self, load: OtherLoad, other: float | None, cut: str | None, batch: int, peak: Mapping[str, float | None]
     ) -> Measurement:
-        case, counted = self.case, self.case.kernel.work(self.case.problem)
+        case, counted = self.case, self.case.kernel.work(self.case.problem, self.case.threads)
         work = {
             "flops": int(counted.flops),
             "bytes_read": int(counted.bytes_read),
@@ -228,7 +227,7 @@ def _accept(cases: Sequence[Case], rounds: int) -> None:
         raise ValueError(f"label {sorted(twice)[0]!r} names more than one case; labels must differ")
     for case in cases:
         machine.require_threads(case.threads)
-        for word in ("setup", "run", "verify", "work"):
+        for word in ("footprint", "setup", "run", "verify", "work"):
             if not callable(getattr(case.kernel, word, None)):
                 raise TypeError(f"{case.label}: the kernel has no {word}(); see kernels/contract.py")
 
@@ -263,19 +262,16 @@ def _set_up_group(cases, group: Sequence[int], seed: int, shortest: float) -> di
 def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float, limit: float) -> dict[int, _Runner]:
     """Sets up groups from the front of ``pending`` (and removes them) until ``limit`` bytes are held.
 
-    A kernel that has ``footprint(problem)`` (bytes of its state) is asked first; for others the growth
-    of the resident set tells, which includes what the first call allocates for further threads.  What
-    does not fit beside the others opens the next batch.
+    What does not fit beside the others, by the kernel's own ``footprint``, opens the next batch.
     """
     runners: dict[int, _Runner] = {}
-    process, held = psutil.Process(), 0
-    while pending and held <= limit:
-        case = cases[pending[0][0]]
-        footprint = getattr(case.kernel, "footprint", None)
-        need = int(footprint(case.problem)) if footprint else 0
+    held = 0
+    while pending:
+        members = [cases[index] for index in pending[0]]
+        first = members[0]
+        need = first.kernel.footprint(first.problem).memory_of(max(case.threads for case in members))
         if runners and held + need > limit:
             break
-        resident = process.memory_info().rss
         try:
             group = _set_up_group(cases, pending[0], seed, shortest)
         except MemoryError:
@@ -284,7 +280,7 @@ def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float, l
             break
         runners.update(group)
         pending.pop(0)
-        held += need or max(0, process.memory_info().rss - resident)
+        held += need
     return runners
 
 

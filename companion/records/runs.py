@@ -10,9 +10,13 @@ preset, threads, seed  what was asked for
 date                   UTC, ``YYYY-MM-DDTHH:MM:SSZ``
 simulated              true if the outputs come from a model and not from this machine
 machine                :func:`companion.host.machine.describe`
-measurements           one object per case: problem, samples in seconds, checks, work, flags
+measurements           one object per case: problem, samples in seconds, checks, flags, and the work
+                       of one repeat of all threads together
 outputs                other results by name: ``value``, ``units``, optional ``dims``, ``long_name``
 =====================  ==================================================================
+
+Version 2 counts the work of all threads.  Version 1 counted one thread's where each thread does as much
+(the kernels of :data:`ONE_THREAD_COUNTED`); such a record is read with the total in its place.
 """
 
 import os
@@ -45,9 +49,22 @@ __all__ = [
 ]
 
 SCHEMA = "supercomputers-rerun/run-record"
-VERSION = 1
+VERSION = 2
 #: Records that belong to the book.
 COMMITTED = Path(__file__).resolve().parents[2] / "data" / "runs"
+
+
+#: Kernels whose work version 1 counted for one thread, by every name that records give them.
+ONE_THREAD_COUNTED = frozenset(
+    {
+        "kernels.memory.latency",
+        "kernels.memory.stride",
+        "kernels.peak",
+        "kernels.processor.peak",
+        "kernels.processor.smt",
+        "kernels.smt",
+    }
+)
 
 
 class RunRecordError(ValueError):
@@ -72,9 +89,35 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
     return record
 
 
+def upgrade(record: dict[str, Any]) -> dict[str, Any]:
+    """A valid record of any version in the meaning of the newest one."""
+    if record["version"] == VERSION:
+        return record
+    measurements = []
+    for case in record["measurements"]:
+        # threads that shared one loop's work were counted as one already
+        if case["kernel"] in ONE_THREAD_COUNTED and not case["problem"].get("shared", False):
+            case = case | {"work": _times(case["work"], case["threads"])}
+        measurements.append(case)
+    return record | {"version": VERSION, "measurements": measurements}
+
+
+def _times(work: dict[str, Any], threads: int) -> dict[str, Any]:
+    return {
+        name: {part: threads * count for part, count in value.items()} if name == "parts" else threads * value
+        for name, value in work.items()
+    }
+
+
 def read(path) -> dict[str, Any]:
-    """The record in the file ``path``; ``RunRecordError`` says what is wrong with it."""
-    return validate(_FORMAT.parse(Path(path), MAX_BYTES), str(path))
+    """The record in the file ``path``, in the meaning of the newest version.
+
+    Raises
+    ------
+    RunRecordError
+        The file is no run record; the message says what is wrong with it.
+    """
+    return upgrade(validate(_FORMAT.parse(Path(path), MAX_BYTES), str(path)))
 
 
 def file_name(record: dict[str, Any]) -> str:
@@ -151,9 +194,13 @@ def _case_variables(rows) -> dict[str, tuple]:
         "setup_s": ([case["setup_s"] for case in cases], "s", "allocation and first touch"),
         "compile_s": ([case["compile_s"] for case in cases], "s", "first call, compilation included"),
         "repeats": ([case["repeats"] for case in cases], "1", "repeats within one sample"),
-        "flops": ([case["work"]["flops"] for case in cases], "flop", "operations of one repeat"),
-        "bytes_read": ([case["work"]["bytes_read"] for case in cases], "byte", "bytes read by one repeat"),
-        "bytes_written": ([case["work"]["bytes_written"] for case in cases], "byte", "bytes written by one repeat"),
+        "flops": ([case["work"]["flops"] for case in cases], "flop", "operations of one repeat, all threads"),
+        "bytes_read": ([case["work"]["bytes_read"] for case in cases], "byte", "bytes read by one repeat, all threads"),
+        "bytes_written": (
+            [case["work"]["bytes_written"] for case in cases],
+            "byte",
+            "bytes written by one repeat, all threads",
+        ),
         "other_load": (
             np.array([case["other_load"] for case in cases], dtype=float),
             "CPU",

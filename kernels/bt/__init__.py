@@ -38,15 +38,17 @@ import numpy as np
 from kernels.bt import reference as _plain
 from kernels.bt.problem import Problem
 from kernels.bt.published import TOLERANCE
-from kernels.bt.solver import Stepper, error_norm, new_state, residual_norm
+from kernels.bt.solver import Stepper, error_norm, new_state, required_memory, residual_norm
 from kernels.bt.state import State, pack, solution, unpack
-from kernels.contract import Check, Work, require_range
+from kernels.bt.step import work_size
+from kernels.contract import Check, Footprint, Work, require_range
 
 __all__ = [
     "Problem",
     "Result",
     "State",
     "error_norm",
+    "footprint",
     "march",
     "npb_flops",
     "pack",
@@ -75,6 +77,12 @@ class Result:
 
     residual: np.ndarray  # root-mean-square right-hand side divided by dt
     error: np.ndarray  # root-mean-square difference from the exact solution
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Solution, right-hand side, forcing and initial field, and the scratch of every thread."""
+    scratch = 8 * work_size(problem.N)
+    return Footprint(required_memory(problem) + scratch, each_thread=scratch)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
@@ -174,8 +182,8 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """Operations and bytes of one repeat, NS steps.
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one repeat, NS steps, which threads share.
 
     Flops are those of this algorithm (sparse Jacobians, LU), about two thirds of what NPB's formula
     credits.  Bytes: U is read twice and written once a step, the right-hand side read and written

@@ -75,6 +75,11 @@ class Stepper:
         self._rows(True)
 
 
+def required_memory(problem: Problem) -> int:
+    """Bytes of the four arrays, and of the whole components that the initial field is made from."""
+    return 4 * 8 * Layout.of(problem.N).size + 8 * 8 * problem.N**3
+
+
 def new_state(problem: Problem) -> State:
     """Arrays with the initial field and the forcing, which is minus the operator on the exact solution.
 
@@ -84,7 +89,7 @@ def new_state(problem: Problem) -> State:
         If the four arrays do not fit into the available memory.
     """
     grid = Layout.of(problem.N)
-    require_memory(4 * 8 * grid.size, f"BT with N = {problem.N}")
+    require_memory(required_memory(problem), f"BT with N = {problem.N}")
     state = State(grid, float(problem.dt), grid.new(1.0), grid.new(), grid.new(), grid.new(1.0))
     u, start = grid.view(state.u), grid.view(state.start)
     constant, (x, y, z) = exact_parts(problem.N)

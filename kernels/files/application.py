@@ -26,8 +26,9 @@ from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
-from kernels.contract import Check, Presets, Work, require_range
-from kernels.files.format.layout import checksum
+from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.files.format.containers import estimated_bytes
+from kernels.files.format.layout import Layout, checksum
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import (
     EPSILON,
@@ -37,9 +38,9 @@ from kernels.files.format.verification import (
     mean_error_checks,
     verify_file,
 )
-from kernels.files.formulas import overhead, require_schedule, solution_bytes, transfer_rate
+from kernels.files.formulas import dump_bytes, overhead, require_schedule, solution_bytes, transfer_rate
 from kernels.files.pending import WorkFolder
-from kernels.files.ways import require_way
+from kernels.files.ways import CONTAINERS, require_way
 from kernels.runtime.resources import require_threads
 from kernels.runtime.threads import run_team
 
@@ -129,6 +130,15 @@ class Result:
     filesystem: dict
     path: Path
     keep: WorkFolder = field(repr=False)
+
+
+def footprint(problem: Problem) -> Footprint:
+    """The solver's memory and the buffers of the writer; the best file so far and the one being written."""
+    solver = bt.footprint(problem.solver)
+    buffers = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
+    layout = Layout(problem.N, problem.NS, problem.IW, records=True)
+    size = estimated_bytes(layout) if problem.way in CONTAINERS else layout.total_bytes
+    return Footprint(solver.memory + buffers, 2 * size, solver.each_thread)
 
 
 def setup(problem: Problem, seed: int = 0) -> bt.State:
@@ -271,8 +281,8 @@ def verify(problem: Problem, result: Result, known: np.ndarray | None = None) ->
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """Flops and bytes of the solver, and the bytes of U written."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Flops and bytes of the solver, which threads share, and the bytes of U written."""
     solver = bt.work(problem.solver)
     return Work(solver.flops, solver.bytes_read, solver.bytes_written + problem.solution_bytes, solver.parts)
 

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.files.filesystem import describe
 from kernels.files.format.layout import (
     DTYPE,
@@ -33,6 +33,7 @@ from kernels.files.ways import preallocate, pwrite_all
 from kernels.runtime.resources import require_disk, require_memory
 
 _ELEMENT = COMPONENTS * WORD
+_PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
 _PATIENCE = 600.0  # seconds after which a silent worker is given up
 
 
@@ -212,12 +213,15 @@ def _stop(connections, processes) -> None:
             process.join()
 
 
+def footprint(problem: Problem) -> Footprint:
+    """Every process with its part of U, one dump in the calling process; a file for every group size."""
+    memory = problem.dumps * dump_bytes(problem.N) + problem.P * _PROCESS_BYTES + 2 * dump_bytes(problem.N)
+    return Footprint(memory, len(problem.sizes) * Layout(problem.N, problem.dumps, 1).total_bytes)
+
+
 def setup(problem: Problem, seed: int = 0) -> Team:
     """Start the processes, each with its part of U in memory (``seed`` is not used)."""
-    require_memory(
-        problem.dumps * dump_bytes(problem.N) + problem.P * 40 * 2**20,
-        f"{problem.P} writing processes with N = {problem.N}",
-    )
+    require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     return Team(problem)
 
 
@@ -228,7 +232,7 @@ def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Re
     """
     base = Path(problem.folder or tempfile.gettempdir())
     layout = Layout(problem.N, problem.dumps, 1)
-    require_disk(base, len(problem.sizes) * layout.total_bytes, "the files of the group sweep")
+    require_disk(base, footprint(problem).disk, "the files of the group sweep")
     work = WorkFolder(base, "write-groups")
     sums = [checksum([field_values(problem.N, dump, *[(0, problem.N)] * 3)]) for dump in range(problem.dumps)]
     seconds = {g: np.empty(repeats) for g in problem.sizes}
@@ -268,6 +272,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """Bytes of one file for each group size."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes of one file for each group size, whatever the number of threads: processes write."""
     return Work(bytes_written=len(problem.sizes) * problem.dumps * dump_bytes(problem.N))

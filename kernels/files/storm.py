@@ -11,6 +11,7 @@ The two variants take turns step by step, so that both see the same machine.
 
 import errno
 import os
+import shutil
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.files.filesystem import describe
 from kernels.files.pending import WorkFolder
 from kernels.files.syscalls import touch_files
@@ -99,9 +100,16 @@ class Result:
     keep: WorkFolder = field(repr=False)
 
 
+def footprint(problem: Problem) -> Footprint:
+    """A record and its copy; the output files of both variants and the small files of the first."""
+    records = problem.steps * problem.files * problem.record_bytes
+    small = (len(READ_BY_EVERY_TASK) + 1) * problem.small_bytes
+    return Footprint(2 * problem.record_bytes + small, len(VARIANTS) * (records + small))
+
+
 def setup(problem: Problem, seed: int = 0) -> np.ndarray:
     """One record, uint8 (record_bytes,); its first 16 bytes are overwritten by step and file number."""
-    require_memory(2 * problem.record_bytes, "a record")
+    require_memory(footprint(problem).memory, "a record")
     # Compiled now, so that the first output step does not pay for it.
     touch_files(np.zeros((1, 1), np.uint8), 0, os.O_RDONLY, np.zeros(1, np.uint8), np.zeros(3, np.int64))
     return np.random.default_rng(seed).integers(0, 256, problem.record_bytes, dtype=np.uint8)
@@ -221,11 +229,13 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
     require_threads(threads)
     base = Path(problem.folder or tempfile.gettempdir())
     keep = WorkFolder(base, "output-steps")
-    require_disk(base, len(VARIANTS) * problem.steps * problem.files * problem.record_bytes, "the output steps")
+    require_disk(base, footprint(problem).disk, "the output steps")
     record = state.copy()
-    for repeat in range(repeats):
+    for _ in range(repeats):
+        for name in VARIANTS:  # of the repeat before
+            shutil.rmtree(keep.path / name, ignore_errors=True)
         with ThreadPoolExecutor(threads) as pool:
-            variants = {name: _Variant(problem, keep.path / f"{name}-{repeat}", pool, threads) for name in VARIANTS}
+            variants = {name: _Variant(problem, keep.path / name, pool, threads) for name in VARIANTS}
             seconds = {name: np.empty(problem.steps) for name in VARIANTS}
             small = np.empty(problem.steps)
             try:
@@ -304,8 +314,8 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """Bytes of both variants: records, and the small files of the first."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes of both variants, which threads share: records, and the small files of the first."""
     records = len(VARIANTS) * problem.steps * problem.files * problem.record_bytes
     return Work(
         bytes_read=problem.steps * problem.tasks * len(READ_BY_EVERY_TASK) * problem.small_bytes,

@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
@@ -139,6 +139,11 @@ class Result:
     huge: float | None  # share of the array on huge pages, None where unknown
 
 
+def footprint(problem: Problem) -> Footprint:
+    """The array of the cycle, and order, rank and the random numbers they are drawn from."""
+    return Footprint(problem.nbytes + 24 * problem.nodes)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """The cycle, every page touched.
 
@@ -148,7 +153,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If array and order do not fit into the available memory.
     """
     nodes, step = problem.nodes, problem.spacing // ITEM
-    require_memory(problem.nbytes + 24 * nodes, f"latency: a working set of nbytes = {problem.nbytes}")
+    require_memory(footprint(problem).memory, f"latency: a working set of nbytes = {problem.nbytes}")
     if problem.pattern == "random":
         generator = np.random.default_rng(seed)
         blocks = generator.permutation(nodes).astype(np.uint32)
@@ -215,6 +220,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     ]
 
 
-def work(problem: Problem) -> Work:
-    """One repeat of *one* thread: the bytes asked for, 4 a load."""
-    return Work(bytes_read=ITEM * problem.loads)
+def work(problem: Problem, threads: int = 1) -> Work:
+    """One repeat of every thread's chase: the bytes asked for, 4 a load."""
+    return Work(bytes_read=ITEM * problem.loads).times(threads)

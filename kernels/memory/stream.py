@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.runtime import pages
 from kernels.runtime.barriers import LANES, barrier, store_fence, stream_block
 from kernels.runtime.jit import CONTRACT, kernel
@@ -181,6 +181,11 @@ def shares(n: int, threads: int) -> list[slice]:
     return [slice(low, high) for low, high in zip(ends, ends[1:], strict=False)]
 
 
+def footprint(problem: Problem) -> Footprint:
+    """The three arrays, which all threads share."""
+    return Footprint(3 * WORD * problem.n)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """The three arrays at their starting values (the seed is not used: STREAM's data are constants).
 
@@ -189,7 +194,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     MemoryError
         If the arrays do not fit into the available memory.
     """
-    require_memory(3 * WORD * problem.n, f"stream: three arrays of n = {problem.n}")
+    require_memory(footprint(problem).memory, f"stream: three arrays of n = {problem.n}")
     state = State(*(pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
     _reset(state, slice(None))
     state.huge = pages.huge_fraction(state.a)
@@ -273,8 +278,8 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """One repeat on the whole arrays, as STREAM counts (write-allocate is not counted)."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """One repeat on the whole arrays, which threads share, as STREAM counts (write-allocate is not counted)."""
     names = tuple(_ARRAYS) if problem.operation == "cycle" else (problem.operation,)
     return Work(
         flops=problem.n * sum(_FLOPS[name] for name in names),

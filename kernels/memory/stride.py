@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.runtime import pages
 from kernels.runtime.barriers import barrier, opaque, sum_lines
 from kernels.runtime.jit import kernel
@@ -201,6 +201,11 @@ def _offset(seed: int, thread: int) -> int:
     return (seed * 40503 + thread * 7919 + 1) % _MODULUS
 
 
+def footprint(problem: Problem) -> Footprint:
+    """The working set of every thread."""
+    return Footprint(problem.nbytes, each_thread=problem.nbytes)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's array, filled.
 
@@ -271,6 +276,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """One pass of *one* thread (every thread does as much): the bytes asked for."""
-    return Work(bytes_read=ITEM * problem.reads)
+def work(problem: Problem, threads: int = 1) -> Work:
+    """One pass of every thread over its own array: the bytes asked for."""
+    return Work(bytes_read=ITEM * problem.reads).times(threads)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.mpi import world
 from kernels.runtime.pages import allocate
 from kernels.runtime.resources import require_memory
@@ -69,7 +69,7 @@ def message(rank: int, words: int) -> np.ndarray:
 
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers with every page touched (``seed`` is not used)."""
-    require_memory(footprint_bytes(problem), f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
+    require_memory(footprint(problem).memory, f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
     comm = world.team(problem.ranks)
     partner = (comm.rank + comm.size // 2) % comm.size
     out, into = (allocate(problem.words, np.int64, "default") for _ in range(2))
@@ -102,6 +102,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=problem.ranks * problem.bytes, bytes_written=problem.ranks * problem.bytes)
 
 
-def footprint_bytes(problem: Problem) -> int:
+def footprint(problem: Problem) -> Footprint:
     """Bytes of the buffers of all ranks."""
-    return 2 * problem.ranks * problem.bytes
+    return Footprint(2 * problem.ranks * problem.bytes)

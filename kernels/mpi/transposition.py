@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, shape
 from kernels.mpi.moves import ROUTINES, Moves
@@ -91,7 +91,7 @@ def places(moves: Moves) -> tuple[np.ndarray, ...]:
 
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays filled with their places (``seed`` is not used)."""
-    require_memory(footprint_bytes(problem), f"transpositions of {problem.fields} fields of T{problem.T}")
+    require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.T}")
     moves = Moves(problem.mesh, Traffic(world.team(problem.ranks)))
     grid, lines, waves, columns = moves.spaces()
     grid[:], _, waves[:], _ = places(moves)
@@ -160,6 +160,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=moved_bytes(problem.mesh), bytes_written=moved_bytes(problem.mesh))
 
 
-def footprint_bytes(problem: Problem) -> int:
+def footprint(problem: Problem) -> Footprint:
     """Bytes of the arrays and buffers of all ranks."""
-    return 4 * moved_bytes(problem.mesh)
+    return Footprint(4 * moved_bytes(problem.mesh))

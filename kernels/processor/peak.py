@@ -18,9 +18,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.contract import Check, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
+from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 
@@ -110,8 +111,20 @@ class State:
     placement: Placement = field(default_factory=Placement)
 
 
+def footprint(problem: Problem) -> Footprint:
+    """First and last values of the chains; a cache line or three."""
+    return Footprint(2 * 8 * CHAINS * LANES, each_thread=8 * CHAINS * LANES)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Chains start from 0, 1, 2, … (the seed is not used)."""
+    """Chains start from 0, 1, 2, … (the seed is not used).
+
+    Raises
+    ------
+    MemoryError
+        If nothing is left of the available memory.
+    """
+    require_memory(footprint(problem).memory, "peak: the values of the chains")
     return State(np.arange(float(CHAINS * LANES)))
 
 
@@ -150,6 +163,6 @@ def verify(problem: Problem, result: np.ndarray) -> list[Check]:
     ]
 
 
-def work(problem: Problem) -> Work:
-    """Operations of one thread; nothing is read or written on the way."""
-    return Work(flops=2 * CHAINS * LANES * problem.n)
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations of all threads, each with chains of its own; nothing is read or written on the way."""
+    return Work(flops=2 * CHAINS * LANES * problem.n).times(threads)

@@ -28,7 +28,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.runtime.barriers import barrier, opaque
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import require_memory, smt_siblings
@@ -267,6 +267,12 @@ def _fill(words: int) -> np.ndarray:
     return np.resize(np.arange(1.0, 17.0), words)
 
 
+def footprint(problem: Problem) -> Footprint:
+    """An array for each stream of each thread (``shared``: of all threads together), if the loop reads one."""
+    arrays = 8 * problem.n * problem.streams if LOOPS[problem.loop][1] else 0
+    return Footprint(arrays, each_thread=0 if problem.shared else arrays)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's arrays, if the loop has one (the seed is not used: the data are fixed).
 
@@ -287,7 +293,7 @@ def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
         return
     missing = threads - have
     require_memory(
-        8 * problem.n * problem.streams * missing, f"smt: {missing * problem.streams} array(s) of n = {problem.n} words"
+        missing * footprint(problem).memory, f"smt: {missing * problem.streams} array(s) of n = {problem.n} words"
     )
     made = run_team(
         lambda _: [_fill(problem.n) for _ in range(problem.streams)], missing, cpus[have:] if cpus else None
@@ -373,11 +379,12 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     ]
 
 
-def work(problem: Problem) -> Work:
-    """One repeat: of *one* thread, or of all threads together where they share the work."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """One repeat of all threads: a whole loop each, or one loop that they divide (``shared``)."""
     _accumulators, step, flops = LOOPS[problem.loop]
     words = 2 * problem.iterations if step else 0
-    return Work(flops=problem.streams * problem.iterations * flops, bytes_read=8 * problem.streams * words)
+    loop = Work(flops=problem.streams * problem.iterations * flops, bytes_read=8 * problem.streams * words)
+    return loop if problem.shared else loop.times(threads)
 
 
 def smt_factor(seconds_one: float, seconds_two: float) -> float:

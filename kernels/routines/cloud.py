@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Work, require_range
+from kernels.contract import Check, Footprint, Work, require_range
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import WIDTHS, any_true, both, less, load, one_by_one, root, select, store, wide
@@ -162,6 +162,11 @@ def sweep(given, new, fallen, field, ground, first, end, levels, row, count, dt,
             store(fallen, ground + b * row + lane, snow)
 
 
+def footprint(problem: Problem) -> Footprint:
+    """Nine blocked fields and two at the ground, and the columns that they are made from."""
+    return Footprint(18 * problem.field_bytes() + 2 * problem.field_bytes(1))
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, with cloud water in about a third of the points.
 
@@ -170,7 +175,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     MemoryError
         If the fields do not fit into the available memory.
     """
-    require_memory(18 * problem.field_bytes(), "the cloud-like process")
+    require_memory(footprint(problem).memory, "the cloud-like process")
     air = random_columns(problem, seed)
     q = air["rh"] * saturation_humidity(air["t"], air["p"])
     rng = np.random.default_rng(seed + 1)
@@ -278,9 +283,10 @@ def verify(problem: Problem, result: State) -> list[Check]:
     ]
 
 
-def work(problem: Problem) -> Work:
+def work(problem: Problem, threads: int = 1) -> Work:
     """Operations and bytes of one repeat if every step is taken everywhere: five fields read, four written.
 
+    Threads share the work.
     What a run really does depends on its columns; this is its upper bound, and about what a vector
     executes.  ``parts``: divisions, which the flops contain; exponentials (their operations contained)
     and square roots (one operation each).

@@ -37,7 +37,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Work, require_choice, require_range
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS
@@ -146,6 +146,13 @@ def _wavenumbers(problem: Problem) -> tuple[float, float, float]:
     return 2.0 * np.pi / problem.nx, 2.0 * np.pi / problem.ny, np.pi / problem.levels
 
 
+def footprint(problem: Problem) -> Footprint:
+    """Wind and fields with their margin, the blocked quantities, and copies while they are made."""
+    wide = 8 * (problem.levels + 2) * problem.strides[1]
+    blocked = (2 * _STENCIL + 7 + 2 * problem.fields) * problem.field_bytes()
+    return Footprint((4 + problem.fields) * wide + blocked)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """Smooth wind and field of random phase; for ``linear`` and ``cubic`` the weights are made as well.
 
@@ -154,9 +161,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     MemoryError
         If the fields do not fit into the available memory.
     """
-    wide = 8 * (problem.levels + 2) * problem.strides[1]
-    blocked = (2 * _STENCIL + 7 + 2 * problem.fields) * problem.field_bytes()
-    require_memory((4 + problem.fields) * wide + blocked, "semi-Lagrangian interpolation")
+    require_memory(footprint(problem).memory, "semi-Lagrangian interpolation")
     rng = np.random.default_rng(seed)
     phase = rng.uniform(0.0, 2.0 * np.pi, (3 + problem.fields, 3))
     z, y, x = np.ogrid[: problem.levels, : problem.ny, : problem.nx]
@@ -402,8 +407,11 @@ def _verify_trajectory(problem: Problem, result: State) -> list[Check]:
     ]
 
 
-def work(problem: Problem) -> Work:
-    """Operations and bytes of one repeat; a gathered value counts eight bytes wherever it comes from."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one repeat, which threads share.
+
+    A gathered value counts eight bytes wherever it comes from.
+    """
     points, scheme, fields = problem.columns * problem.levels, problem.scheme, problem.fields
     if scheme == "trajectory":
         fields, flops = 1, 3 + problem.iterations * _FLOPS_ITERATION

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import multiply, padded
 from kernels.runtime.jit import kernel
@@ -95,6 +95,13 @@ def products(terms, spectrum, p, out, first, step, latitudes, fields, row, width
         done += terms[number]
 
 
+def footprint(problem: Problem) -> Footprint:
+    """Both factors and the products of all wavenumbers."""
+    terms, row = problem.terms, padded(problem.latitudes)
+    factors = int(terms.sum()) * (padded(problem.fields) + row)
+    return Footprint(8 * (len(terms) + factors + len(terms) * problem.fields * row))
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random matrices, uniform in ±1.
 
@@ -105,7 +112,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """
     terms, row = problem.terms, padded(problem.latitudes)
     line, total = padded(problem.fields), int(terms.sum())
-    require_memory(8 * (total * (line + row) + len(terms) * problem.fields * row), "the Legendre product")
+    require_memory(footprint(problem).memory, "the Legendre product")
     rng = np.random.default_rng(seed)
     spectrum, p = zeros((total, line)), zeros((total, row))
     for array in (spectrum, p):
@@ -160,8 +167,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return [Check.near("largest relative difference of sums over the fields", worst, 0.0, 1e-12)]
 
 
-def work(problem: Problem) -> Work:
-    """Operations and bytes of one repeat: both factors read, the products written, each once."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one repeat, which threads share: factors read, products written, each once."""
     total, products_ = int(problem.terms.sum()), len(problem.terms)
     return Work(
         2 * total * problem.fields * problem.latitudes,

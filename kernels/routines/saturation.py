@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Work, require_range
+from kernels.contract import Check, Footprint, Work, require_range
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import WIDTHS, less, load, one_by_one, select, store
@@ -122,6 +122,11 @@ def adjust(t, q, p, t_new, q_new, first, end, levels, row, count, iterations, wi
             store(q_new, i, moist - change)
 
 
+def footprint(problem: Problem) -> Footprint:
+    """Five blocked fields, and the columns that they are made from."""
+    return Footprint(10 * problem.field_bytes())
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, a tenth or so of the points above saturation.
 
@@ -130,7 +135,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     MemoryError
         If the fields do not fit into the available memory.
     """
-    require_memory(10 * problem.field_bytes(), "saturation adjustment")
+    require_memory(footprint(problem).memory, "saturation adjustment")
     air = random_columns(problem, seed)
     q = air["rh"] * saturation_humidity(air["t"], air["p"])
     t, q, p = (block(problem, field) for field in (air["t"], q, air["p"]))
@@ -199,8 +204,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
     ]
 
 
-def work(problem: Problem) -> Work:
-    """Operations and bytes of one repeat: t, q, p read, two fields written.
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one repeat, which threads share: t, q, p read, two fields written.
 
     All points take all steps, as a vector does.  ``parts``: divisions, which the flops contain, and
     exponentials, whose operations they contain.

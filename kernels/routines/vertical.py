@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Work
+from kernels.contract import Check, Footprint, Work
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import multiply, padded
@@ -118,6 +118,12 @@ def integrate(weights, f, integral, first, end, levels, row, count, width):
         )
 
 
+def footprint(problem: Problem) -> Footprint:
+    """The matrix, a field and its integrals, and the columns that they are made from."""
+    matrix = 8 * problem.levels * padded(problem.levels + 1)
+    return Footprint(4 * problem.field_bytes(problem.levels + 1) + matrix)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """A random field: a cubic polynomial in η with coefficients of its own in every column.
 
@@ -126,7 +132,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     MemoryError
         If the fields do not fit into the available memory.
     """
-    require_memory(4 * problem.field_bytes(problem.levels + 1), "vertical integration")
+    require_memory(footprint(problem).memory, "vertical integration")
     eta = level_positions(problem.levels)
     weights = zeros((problem.levels, padded(problem.levels + 1)))
     weights[:, : problem.levels + 1] = integral_matrix(eta).T
@@ -174,7 +180,10 @@ def verify(problem: Problem, result: State) -> list[Check]:
     ]
 
 
-def work(problem: Problem) -> Work:
-    """Operations and bytes of one repeat: the field read, the integrals written, the matrix in cache."""
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one repeat, which threads share: the field read, the integrals written.
+
+    The matrix stays in cache.
+    """
     n, columns = problem.levels, problem.columns
     return Work(2 * (n + 1) * n * columns, 8 * n * columns, 8 * (n + 1) * columns)

@@ -7,7 +7,6 @@ addresses (``madvise``); whether it was granted stands in ``/proc/self/smaps``.
 
 import mmap
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -68,18 +67,18 @@ def huge_fraction(array: np.ndarray) -> float | None:
 
     The system reports whole mappings, and a small array shares its mapping with its neighbours.
     """
-    try:
-        text = Path("/proc/self/smaps").read_text()
-    except OSError:
-        return None
     address, inside, resident = array.ctypes.data, False, 0
-    for line in text.splitlines():
-        word = line.split(maxsplit=1)[0]
-        if not word.endswith(":"):
-            low, high = (int(end, 16) for end in word.split("-"))
-            inside = low <= address < high
-        elif inside and word == "Rss:":
-            resident = int(line.split()[1])
-        elif inside and word == "AnonHugePages:":
-            return int(line.split()[1]) / resident if resident else None
+    try:
+        with open("/proc/self/smaps") as lines:  # line by line: a process of many mappings has megabytes of them
+            for line in lines:
+                word = line.split(maxsplit=1)[0]
+                if not word.endswith(":"):
+                    low, high = (int(end, 16) for end in word.split("-"))
+                    inside = low <= address < high
+                elif inside and word == "Rss:":
+                    resident = int(line.split()[1])
+                elif inside and word == "AnonHugePages:":
+                    return int(line.split()[1]) / resident if resident else None
+    except OSError:
+        pass
     return None

@@ -34,7 +34,7 @@ from kernels.shallow_water.model import (
     Result,
     State,
     Stepper,
-    required_memory,
+    footprint,
     run,
     setup,
     step_times,
@@ -91,6 +91,7 @@ __all__ = [
     "errors",
     "evaluate",
     "fields",
+    "footprint",
     "grid_for",
     "kinetic_energy_spectrum",
     "norms",
@@ -98,7 +99,6 @@ __all__ = [
     "product_error",
     "reference",
     "relation_of",
-    "required_memory",
     "rows_for",
     "run",
     "scores",
@@ -195,8 +195,8 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """Operations and bytes of one integration.
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one integration, which threads share.
 
     Legendre sums as in ``spectral.work``: four operations for every degree, wavenumber and pair of rows;
     wind and vector transforms carry one degree more.  Fourier transforms ``2.5 n log2 n`` a row.  Bytes

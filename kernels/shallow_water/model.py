@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.contract import require_range
+from kernels.contract import Footprint, require_range
 from kernels.files.pending import WorkFolder
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.threads import numba_threads
@@ -19,6 +19,8 @@ from kernels.spectral import grid as gaussian_grid
 
 #: What the driver times.
 SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spectral", "output")
+#: Bytes of an output step for each grid point: height and vorticity in single precision.
+OUTPUT_BYTES = 2 * 4
 #: Mean squared vorticity and divergence, 1/s², that no meaningful state has.
 _ABSURD = 1e-4
 
@@ -50,10 +52,20 @@ class Result(NamedTuple):
     history: np.ndarray  # structured: hour, mass, energy, enstrophy
 
 
-def required_memory(problem: Problem) -> int:
-    """Bytes that an integration takes at most: fields, initial values, spectra, copies of transforms."""
-    ncoef = (problem.truncation + 1) * (problem.truncation + 2) // 2
-    return 8 * 30 * gaussian_grid(problem.grid).points + 16 * 40 * ncoef
+def footprint(problem: Problem) -> Footprint:
+    """Fields, initial values, spectra and copies of transforms; on the disk the output steps."""
+    ncoef, points = (problem.truncation + 1) * (problem.truncation + 2) // 2, gaussian_grid(problem.grid).points
+    return Footprint(8 * 30 * points + 16 * 40 * ncoef, OUTPUT_BYTES * points * _outputs(problem))
+
+
+def _outputs(problem: Problem) -> int:
+    """Output steps of an integration."""
+    return problem.steps // _every(problem) if problem.output else 0
+
+
+def _every(problem: Problem) -> int:
+    """Time steps from one output step to the next."""
+    return max(1, round(problem.output * 3600.0 / problem.dt))
 
 
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
@@ -66,7 +78,7 @@ def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     MemoryError
         If the work space does not fit.
     """
-    require_memory(required_memory(problem), f"truncation {problem.truncation} on {problem.grid}")
+    require_memory(footprint(problem).memory, f"truncation {problem.truncation} on {problem.grid}")
     plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
     start = initial(problem, plan.grid)
     spectra = np.zeros((3, plan.ncoef), dtype=np.complex128)
@@ -197,7 +209,7 @@ def step_times(problem: Problem, state: State, steps: int = 5, threads: int = 1)
     require_range("steps", steps, 1, 10**6)
     found = {name: np.zeros(steps) for name in SECTIONS}
     with numba_threads(threads), WorkFolder(None, "shallow-water") as work:
-        require_disk(work.path, 16 * state.plan.grid.points, "an output step")
+        require_disk(work.path, 2 * OUTPUT_BYTES * state.plan.grid.points, "an output step")
         stepper = Stepper(problem, state, threads)
         stepper.step()
         for k in range(steps):
@@ -223,7 +235,7 @@ def _write(stepper, folder, number):
 def _integrate(problem, state, threads, folder):
     stepper = Stepper(problem, state, threads)
     steps = problem.steps
-    every = max(1, round(problem.output * 3600.0 / problem.dt)) if problem.output else steps + 1
+    every = _every(problem) if problem.output else steps + 1
     history = [integrals(stepper)]
     for k in range(1, steps + 1):
         stepper.step()
@@ -256,8 +268,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     with numba_threads(threads), WorkFolder(None, "shallow-water") as work:
         folder = state.folder or work.path
         if problem.output:
-            count = int(problem.hours / problem.output)
-            require_disk(folder, 8 * state.plan.grid.points * count, f"{count} output steps")
+            require_disk(folder, footprint(problem).disk, f"{_outputs(problem)} output steps")
         for _ in range(repeats):
             stepper, history = _integrate(problem, state, threads, folder)
             for name, value in stepper.seconds.items():

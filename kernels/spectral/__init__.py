@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.spectral.gauss import gaussian
 from kernels.spectral.grids import Grid, classic_rows, grid
-from kernels.spectral.plan import LARGEST_TRUNCATION, Plan
+from kernels.spectral.plan import LARGEST_TRUNCATION, Plan, table_bytes
 from kernels.spectral.sums import analyse, row_values, synthesise
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Problem",
     "State",
     "classic_rows",
+    "footprint",
     "gaussian",
     "grid",
     "reference",
@@ -72,14 +73,37 @@ class State(NamedTuple):
     back: np.ndarray
 
 
+def _row_lengths(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Points of each row of one hemisphere, and the largest wavenumber that each of them carries."""
+    chosen = grid(problem.grid)
+    pl = chosen.pl[: chosen.N]
+    return pl, np.minimum(problem.T, (pl - 1) // 2)
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Fields, their spectra and the way back, tables and work space of the plan.
+
+    The work space holds the Fourier coefficients of eight fields on both hemispheres.  What a further
+    thread adds is measured: about two hundred doubles for each degree.
+    """
+    T, points = problem.T, grid(problem.grid).points
+    pl, top = _row_lengths(problem)
+    fields = problem.fields * (8 * points + 2 * 16 * (T + 1) * (T + 2) // 2)
+    work_space = 2 * 8 * 16 * int((top + 1).sum())
+    scratch = 1600 * (T + 1)
+    return Footprint(fields + table_bytes(T, len(pl)) + 8 * points + work_space + scratch, each_thread=scratch)
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Plan and a spectrum whose real and imaginary parts are uniform in ±1."""
+    """Plan and a spectrum whose real and imaginary parts are uniform in ±1.
+
+    Raises
+    ------
+    MemoryError
+        If fields, tables and work space do not fit into the available memory.
+    """
     points = grid(problem.grid).points
-    ncoef = (problem.T + 1) * (problem.T + 2) // 2
-    require_memory(
-        problem.fields * (8 * points + 48 * ncoef),
-        f"{problem.fields} fields of truncation {problem.T} on {problem.grid}",
-    )
+    require_memory(footprint(problem).memory, f"{problem.fields} fields of truncation {problem.T} on {problem.grid}")
     plan = Plan(problem.grid, problem.T)
     rng = np.random.default_rng(seed)
     spectrum = rng.uniform(-1.0, 1.0, (problem.fields, 2 * plan.ncoef)).view(np.complex128)
@@ -126,15 +150,14 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return checks
 
 
-def work(problem: Problem) -> Work:
-    """Operations and bytes of one inverse and one direct transform of all fields.
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one inverse and one direct transform of all fields, which threads share.
 
     Legendre sums: a real function times a complex coefficient, four operations for every degree,
     wavenumber and pair of rows, ``m`` up to ``(row length - 1) // 2``.  Fourier: ``2.5 n log2 n`` a row.
     """
     T, chosen = problem.T, grid(problem.grid)
-    pl = chosen.pl[: chosen.N]
-    top = np.minimum(T, (pl - 1) // 2)
+    pl, top = _row_lengths(problem)
     legendre = 2 * problem.fields * 4 * int(((top + 1) * (T + 1) - top * (top + 1) // 2).sum())
     fft = 2 * problem.fields * 2 * int(np.rint((2.5 * pl * np.log2(pl)).sum()))
     spectrum = 16 * problem.fields * ((T + 1) * (T + 2) // 2)

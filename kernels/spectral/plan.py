@@ -61,10 +61,8 @@ class Plan(VectorTransforms):
         self.nlat = self.grid.N
         self._padded = -(-self.nlat // BLOCK) * BLOCK
         blocks = self._padded // BLOCK
-        terms = sum((T + 1 - m) // 2 + 1 for m in range(T + 1))
-        require_memory(
-            8 * (5 * terms + (T + 1) * blocks * (2 * BLOCK + 1)), f"a plan of truncation {T} on {self.grid.name}"
-        )
+        terms = _terms(T)
+        require_memory(table_bytes(T, self.nlat), f"a plan of truncation {T} on {self.grid.name}")
         self._columns = [self._offsets(T), self._offsets(T + 1)]
         self._legendre(terms, blocks)
         self._fourier_tables()
@@ -403,6 +401,16 @@ class Plan(VectorTransforms):
                 f"out is {out.dtype} of shape {out.shape}; give C-contiguous {np.dtype(dtype)} of shape {shape}"
             )
         return out
+
+
+def _terms(truncation: int) -> int:
+    """Terms of the Legendre recurrences of all wavenumbers, two degrees at a time."""
+    return sum((truncation + 1 - m) // 2 + 1 for m in range(truncation + 1))
+
+
+def table_bytes(truncation: int, rows: int) -> int:
+    """Bytes of the Legendre tables of a plan with so many rows between pole and equator."""
+    return 8 * (5 * _terms(truncation) + (truncation + 1) * -(-rows // BLOCK) * (2 * BLOCK + 1))
 
 
 def _flat(spectra):

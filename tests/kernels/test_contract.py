@@ -1,7 +1,12 @@
-"""The words of a kernel: checks, work, presets, refusals."""
+"""The words of a kernel: checks, work, presets, refusals; and that every kernel of the package keeps to them."""
 
+import importlib
+import inspect
 import math
-from dataclasses import dataclass
+import pkgutil
+import shutil
+import tracemalloc
+from dataclasses import astuple, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.contract import Check, Kernel, Presets, Work, require_choice, require_range
+import kernels
+from kernels.contract import Check, Footprint, Kernel, Presets, Work, require_choice, require_range
+from kernels.runtime import resources
 
 FINITE = st.floats(-1e9, 1e9)
 
@@ -48,6 +55,7 @@ def test_checks_hold_plain_numbers():
 def test_work_adds_its_bytes():
     assert Work(bytes_read=3, bytes_written=4).bytes == 7
     assert Work() == Work(0, 0, 0, ())
+    assert Work(1, 2, 3, (("a", 4),)).times(2) == Work(2, 4, 6, (("a", 8),))
 
 
 def test_a_kernel_is_recognised_by_its_words(toy):
@@ -107,3 +115,128 @@ def test_choices():
     require_choice("order", "xy", ("xy", "yx"))
     with pytest.raises(ValueError, match="order = 'zz' is unknown; choose one of 'xy', 'yx'"):
         require_choice("order", "zz", ("xy", "yx"))
+
+
+# --- every kernel of the package ---------------------------------------------------------------------
+
+
+def _kernels():
+    """Every module or package below ``kernels`` with a Problem that it runs; rooms of a kernel are none."""
+    found = {}
+    for entry in pkgutil.walk_packages(kernels.__path__, "kernels."):
+        if not any(entry.name.startswith(f"{name}.") for name in found):
+            module = importlib.import_module(entry.name)
+            if hasattr(module, "Problem") and hasattr(module, "run"):
+                found[entry.name] = module
+    return found
+
+
+KERNELS = _kernels()
+#: Changes of the preset ``quick`` where the reference, slow and obvious, would take long.
+SMALLER = {
+    "kernels.shallow_water": {"truncation": 21, "grid": "F32", "hours": 6.0, "dt": 1200.0, "output": 3.0},
+    "kernels.spectral": {"T": 63, "grid": "N32", "fields": 9},
+    "kernels.routines.cloud": {"columns": 200},
+}
+#: Positional parameters of each word.
+WORDS = {
+    "footprint": ["problem"],
+    "setup": ["problem", "seed"],
+    "run": ["problem", "state", "threads", "repeats"],
+    "reference": ["problem", "state"],
+    "verify": ["problem", "result"],
+    "work": ["problem", "threads"],
+}
+every_kernel = pytest.mark.parametrize("name", KERNELS)
+#: Kernels of one process; those with ``ranks`` run under mpiexec, and tests/kernels/mpi runs them there.
+every_single = pytest.mark.parametrize(
+    "name", [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks")]
+)
+
+
+def small(name, folder):
+    problem = KERNELS[name].Problem.preset("quick", **SMALLER.get(name, {}))
+    return replace(problem, folder=str(folder)) if hasattr(problem, "folder") else problem
+
+
+def test_the_kernels_are_found():
+    assert {"kernels.bt", "kernels.spectral", "kernels.memory.stride", "kernels.files.storm"} <= set(KERNELS)
+    assert not {"kernels.bt.problem", "kernels.shallow_water.model"} & set(KERNELS)
+
+
+@every_kernel
+def test_words_and_their_parameters(name):
+    module = KERNELS[name]
+    assert isinstance(module, Kernel)
+    for word, parameters in WORDS.items():
+        assert list(inspect.signature(getattr(module, word)).parameters)[: len(parameters)] == parameters, word
+        assert inspect.getdoc(getattr(module, word)), f"{name}.{word} has no docstring"
+    assert module.Problem.__dataclass_params__.frozen
+    assert {"quick", "paper", "modern"} <= set(module.Problem.PRESETS)
+
+
+@every_kernel
+@pytest.mark.parametrize("preset", ["quick", "paper", "modern"])
+def test_work_is_that_of_all_threads(name, preset):
+    """Shared by the threads, or as many times one thread's; and plain numbers above zero."""
+    module = KERNELS[name]
+    problem = module.Problem.preset(preset)
+    alone, four = module.work(problem), module.work(problem, 4)
+    assert alone == module.work(problem, 1)
+    assert four in (alone, alone.times(4))
+    assert alone.flops + alone.bytes > 0
+    assert all(
+        type(value) is int for work in (alone, four) for value in (work.flops, work.bytes, *dict(work.parts).values())
+    )
+
+
+@every_kernel
+@pytest.mark.parametrize("preset", ["quick", "paper", "modern"])
+def test_footprints_are_stated_without_allocating(name, preset):
+    module = KERNELS[name]
+    found = module.footprint(module.Problem.preset(preset))
+    assert isinstance(found, Footprint)
+    assert all(type(value) is int and value >= 0 for value in astuple(found))
+    assert found.memory_of(3) == found.memory + 2 * found.each_thread
+
+
+@every_single
+def test_memory_and_disk_stay_within_the_footprint(name, tmp_path):
+    module, problem = KERNELS[name], small(name, tmp_path)
+    stated = module.footprint(problem)
+    module.run(problem, module.setup(problem), repeats=2)  # compiled
+    tracemalloc.start()
+    try:
+        state = module.setup(problem)
+        result = module.run(problem, state, repeats=2)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    assert most <= stated.memory + 2**20
+    assert written <= stated.disk
+    assert result is not None
+
+
+@every_kernel
+def test_setup_refuses_what_memory_cannot_hold(name, tmp_path, monkeypatch):
+    module, problem = KERNELS[name], small(name, tmp_path)
+    if module.footprint(problem).memory:
+        monkeypatch.setattr(resources, "available_memory", lambda: 0)
+        with pytest.raises(MemoryError, match="choose a smaller problem"):
+            module.setup(problem)
+    assert list(tmp_path.iterdir()) == []
+
+
+@every_single
+def test_run_refuses_what_the_disk_cannot_hold(name, tmp_path, monkeypatch):
+    module, problem = KERNELS[name], small(name, tmp_path)
+    stated = module.footprint(problem)
+    if not stated.disk:
+        return
+    state = module.setup(problem)
+    full = shutil._ntuple_diskusage(2**40, 2**40 - stated.disk // 4, stated.disk // 4)
+    monkeypatch.setattr(resources.shutil, "disk_usage", lambda _: full)
+    with pytest.raises(OSError, match="choose a smaller problem or another folder"):
+        module.run(problem, state)
+    assert list(tmp_path.iterdir()) == []

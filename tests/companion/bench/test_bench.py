@@ -13,7 +13,7 @@ import pytest
 from companion import bench
 from companion.bench import Case, UnverifiedError, interleave, measure, sampling
 from companion.host import machine
-from kernels.contract import Check, Work
+from kernels.contract import Check, Footprint, Work
 
 
 class Clock:
@@ -176,7 +176,7 @@ def test_a_rate_above_the_peak_is_flagged(toy):
 
 def test_work_that_no_cpu_can_do_is_flagged_without_being_told(toy, monkeypatch):
     monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
-    toy.work = lambda problem: Work(flops=10**18)
+    toy.work = lambda problem, threads: Work(flops=10**18)
     assert "rate over peak" in measure([Case("one", toy, toy.Problem())], rounds=1, progress=False)[0].flags
 
 
@@ -257,7 +257,7 @@ def test_observations_are_kept_per_sample(toy):
 
 def test_states_that_do_not_fit_together_are_measured_in_batches(make_toy, monkeypatch):
     kernel, alive, most = make_toy(), [], []
-    kernel.footprint = lambda problem: problem.n
+    kernel.footprint = lambda problem: Footprint(problem.n)
     plain_setup = kernel.setup
 
     class State(np.ndarray):
@@ -315,7 +315,7 @@ def test_bad_requests(toy, toy_cases):
         measure(toy_cases, rounds=True)
     with pytest.raises(ValueError, match="'ten' names more than one case"):
         measure([toy_cases[0], toy_cases[0]])
-    with pytest.raises(TypeError, match="no setup"):
+    with pytest.raises(TypeError, match="no footprint"):
         measure([Case("one", object(), None)])
 
 

@@ -125,7 +125,7 @@ def test_an_empty_request_is_refused():
 
 REFUSED = [
     (("schema",), "someone-else/v1", "is not a run record"),
-    (("version",), 2, "has version 2, this code reads up to 1"),
+    (("version",), 3, "has version 3, this code reads up to 2"),
     (("version",), "1", "version"),
     (("experiment",), "../../etc/passwd", "experiment"),
     (("experiment",), ..., "'experiment' is a required property"),
@@ -273,5 +273,36 @@ def test_the_schema_is_itself_valid():
 
     schema = json.loads((Path(runs.__file__).parent / "run_record.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["properties"]["version"]["const"] == runs.VERSION
+    assert schema["properties"]["version"]["enum"][-1] == runs.VERSION
     assert schema["properties"]["schema"]["const"] == runs.SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("kernel", "problem", "factor"),
+    [
+        ("kernels.memory.stride", {}, 2),
+        ("kernels.smt", {"shared": False}, 2),
+        ("kernels.processor.smt", {"shared": True}, 1),
+        ("kernels.spectral", {}, 1),
+    ],
+)
+def test_work_of_version_1_is_read_as_the_total_of_all_threads(record, tmp_path, kernel, problem, factor):
+    """Version 1 counted one thread of the kernels whose threads each do as much."""
+    record["version"] = 1
+    for case in record["measurements"]:
+        case |= {"kernel": kernel, "problem": problem, "threads": 2}
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(record))
+    found = runs.read(path)
+    assert found["version"] == runs.VERSION
+    for old, new in zip(record["measurements"], found["measurements"], strict=True):
+        assert new["work"]["flops"] == factor * old["work"]["flops"] > 0
+        assert new["work"]["bytes_read"] == factor * old["work"]["bytes_read"] > 0
+        assert new["work"]["parts"] == {"sum": factor * old["work"]["parts"]["sum"]}
+    assert runs.upgrade(found) == found
+
+
+def test_work_of_the_present_version_is_left_alone(record, tmp_path):
+    for case in record["measurements"]:
+        case |= {"kernel": "kernels.processor.peak", "threads": 2}
+    assert runs.read(runs.save(record, tmp_path))["measurements"] == record["measurements"]

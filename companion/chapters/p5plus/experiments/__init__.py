@@ -29,7 +29,7 @@ SHOWN_STRIDES = (1, 16, 1024)
 
 
 def _bandwidth(preset: str, threads: int) -> list[Case]:
-    """Every thread reads its own working set; ``work`` counts one thread's bytes."""
+    """Every thread reads its own working set."""
     from kernels.memory import stride
 
     cases = []

@@ -235,7 +235,7 @@ def _curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
     frame = _curves(record, ["nbytes", "stride", "pages"])
-    frame["rate"] = frame["bytes_read"] / frame["minimum"] / 1e9
+    frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["minimum"] / 1e9
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
     figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
     strides = sorted(alone["stride"].unique())
@@ -352,7 +352,7 @@ def stream(record: xr.Dataset) -> Shown:
 def smt_loops(record: xr.Dataset) -> pd.DataFrame:
     """GFLOPS of one host thread and of its partner modes, one row a loop in the document's order."""
     frame = _curves(record, ["loop", "kind"])
-    frame["gflops"] = frame["threads"] * frame["flops"] / frame["minimum"] / 1e9
+    frame["gflops"] = frame["flops"] / frame["minimum"] / 1e9
     order = list(dict.fromkeys(frame["loop"]))
     return frame.pivot_table(index="loop", columns="kind", values="gflops").loc[order]
 

@@ -58,8 +58,7 @@ def _transforms(preset: str, threads: int) -> list[Case]:
 
 def _share_of_peak(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Rates of the transforms over the peak of the same run, and the share of Fourier operations."""
-    # the peak's operations are those of one thread
-    peak = {m.threads: m.threads * m.flop_rate for m in measurements if m.parameters["what"] == "peak"}
+    peak = {m.threads: m.flop_rate for m in measurements if m.parameters["what"] == "peak"}
     found = [m for m in measurements if m.parameters["what"] == "transforms"]
     along = "transform"
     return {
@@ -137,7 +136,7 @@ def _routine_rates(measurements: Sequence[Measurement]) -> dict[str, dict]:
 
     (peak,) = at("peak")
     vector, scalar = at("routine", build="vector"), at("routine", build="scalar")
-    top = peak.threads * peak.flop_rate
+    top = peak.flop_rate
 
     def divides(m):
         return 100.0 * m.work["parts"].get("divides", 0) / m.work["flops"]

@@ -48,10 +48,10 @@ def _named(name: str, part: int, steps: int):
 
 def _fits(problem) -> bool:
     """Whether the small model's work space takes less than half of the memory that is free."""
-    from kernels.shallow_water import required_memory
+    from kernels.shallow_water import footprint
 
     free = machine.available_memory()
-    return free is None or required_memory(problem) < 0.5 * free
+    return free is None or footprint(problem).memory < 0.5 * free
 
 
 def _section_seconds(result) -> dict[str, float]:
