@@ -1,14 +1,47 @@
-"""Sphinx extension that puts the downloads of the data page and of the ledger into the built book.
+"""Sphinx extension that puts the downloads of the book's pages into the built book.
 
-The files are made from ``data/`` after the pages are written: every table as CSV and NetCDF and the
-package as one zip (``companion.tables.downloads``), and every claim as ``ledger.csv``.  The script of
-the ledger is loaded by that page alone, the style of long tables by these pages that of peers and that of items.
+The files are made after the pages are written: every table as CSV and NetCDF and the package as one zip
+(``companion.tables.downloads``), every claim as ``ledger.csv``, and the source as ``source.zip``.  The script of
+the ledger is loaded by that page alone, the style of long tables by these pages, that of peers and that of items.
 """
 
 import os
+import zipfile
+from functools import partial
 from pathlib import Path
 
-DATA, LEDGER, PEERS, REPRODUCED = "book/data", "book/ledger", "book/peers", "book/reproduced"
+DATA, LEDGER, PEERS, RUN = "book/data", "book/ledger", "book/peers", "book/run"
+REPRODUCED = "book/reproduced"
+ROOT = Path(__file__).resolve().parent.parent.parent
+EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal sources make equal files
+#: What a build, a test run or an editor leaves in the tree.
+MADE = {"_build", "__pycache__", "node_modules"}
+
+
+def sources(root: Path = ROOT) -> list[Path]:
+    """Every file of the source under ``root``; hidden ones only from the root itself and ``.ci``."""
+    found = [path for path in root.iterdir() if path.is_file() and path.name != ".git"]
+    for folder in root.iterdir():
+        if folder.is_dir() and (folder.name == ".ci" or not folder.name.startswith(".")):
+            found += [path for path in folder.rglob("*") if path.is_file()]
+    inner = ((path, path.relative_to(root).parts) for path in found)
+    return sorted(
+        path
+        for path, parts in inner
+        if not MADE & set(parts)
+        and not any(part.startswith(".") for part in parts[1:])
+        and not any(part.endswith((".egg-info", ".pyc", ".tmp")) or part.startswith(".coverage") for part in parts)
+    )
+
+
+def write_source(root: Path, temporary: Path) -> None:
+    """The source as one zip; programs stay executable."""
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sources(root):
+            entry = zipfile.ZipInfo(f"supercomputers-rerun/{path.relative_to(root).as_posix()}", EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
+            archive.writestr(entry, path.read_bytes())
 
 
 def write_ledger(path: Path) -> None:
@@ -31,6 +64,10 @@ def _write(app, exception) -> None:
         from companion.tables import downloads
 
         downloads.write(folder)
+    if RUN in app.env.found_docs:
+        from companion.files import write_atomically
+
+        write_atomically(Path(app.outdir) / "_static" / "source.zip", partial(write_source, ROOT), True)
     if LEDGER in app.env.found_docs:
         folder.mkdir(parents=True, exist_ok=True)
         write_ledger(folder / "ledger.csv")

@@ -36,7 +36,7 @@ def every_table(files: str = FILES) -> Table:
     for document, group in catalogue.groupby("document", sort=False):
         rows.append(
             f'<tr><th scope="rowgroup" colspan="8" style="text-align: left">{escape(document)}: '
-            f"{escape(_citation(document))}</th></tr>"
+            f"{escape(tables.citation(document))}</th></tr>"
         )
         for each in group.itertuples(index=False):
             about = tables.describe(document, each.table)
@@ -57,12 +57,6 @@ def every_table(files: str = FILES) -> Table:
         framed(caption, head, "\n".join(rows), csv_link(catalogue, "tables"), name="tables"),
         f"{caption}\n{catalogue.drop(columns='source').to_string(index=False)}",
     )
-
-
-def _citation(document: str) -> str:
-    """Citation of a document, which every source of its tables begins with."""
-    about = tables.describe(document, tables.names(document)[0])
-    return tables.source(document, {**about, "page": None}).removesuffix(", " + about["item"])
 
 
 def notes() -> pd.DataFrame:

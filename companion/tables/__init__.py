@@ -21,6 +21,7 @@ from companion.tables.csv import TableError, half_unit
 __all__ = [
     "TableError",
     "catalogue",
+    "citation",
     "describe",
     "digits",
     "documents",
@@ -191,9 +192,14 @@ def load(document: str, table: str) -> xr.Dataset:
     return dataset.assign_attrs(title=resource["title"], document=document, source=source(document, resource))
 
 
+def citation(document: str) -> str:
+    """Authors, title, institution and date of a document."""
+    return _fragment(document)["document"]["citation"]
+
+
 def source(document: str, resource: dict) -> str:
     """Citation of one table: document, figure or slide, page where known."""
-    parts = [_fragment(document)["document"]["citation"], resource["item"]]
+    parts = [citation(document), resource["item"]]
     if resource.get("page"):
         parts.append(f"page {resource['page']}")
     return ", ".join(parts)

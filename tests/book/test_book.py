@@ -59,7 +59,7 @@ def test_digest_ignores_what_running_leaves_behind(tree):
 def small_book(tmp_path_factory):
     """A book of one notebook under this book's configuration and extension."""
     root = tmp_path_factory.mktemp("small")
-    for folder in ("_ext", "_static"):
+    for folder in ("_ext", "_static", "_templates"):
         shutil.copytree(BOOK / folder, root / "book" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("_config.yml", "references.bib", "execution.md"):
         shutil.copy(BOOK / name, root / "book" / name)

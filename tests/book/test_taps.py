@@ -1,0 +1,144 @@
+"""What a reader taps on a phone: both menus, search, theme, the filter of the ledger, downloads."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("browser_tests", Path(__file__).with_name("test_browser.py"))
+pages = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(pages)
+address = pages.address
+CHAPTER = "notebooks/03_nht1.html"
+WIDTHS = [360, 800, 1100]
+
+
+@pytest.fixture
+def reader(browser, address):
+    """Opens a page as a phone or tablet shows it, with fingers; collects complaints."""
+    opened = []
+
+    def open_page(path: str, width: int = 360):
+        context = browser.new_context(
+            viewport={"width": width, "height": 780}, has_touch=True, is_mobile=width < 600, accept_downloads=True
+        )
+        opened.append(context)
+        page = context.new_page()
+        page.goto(address + path, wait_until="load")
+        return page
+
+    yield open_page
+    for context in opened:
+        context.close()
+
+
+def _shown(page, selector: str):
+    """The one element of these that shows."""
+    found = [element for element in page.query_selector_all(selector) if element.is_visible()]
+    assert len(found) == 1, f"{len(found)} of {selector} show"
+    return found[0]
+
+
+@pytest.mark.parametrize("width", [360, 800])
+def test_the_contents_button_opens_the_contents_and_a_chapter_can_be_chosen(reader, width):
+    page = reader(CHAPTER, width)
+    _shown(page, ".primary-toggle").tap()
+    page.wait_for_selector("#pst-primary-sidebar-modal[open]")
+    page.locator('#pst-primary-sidebar-modal a[href*="04_p5plus"]').first.tap()
+    page.wait_for_url("**/04_p5plus.html")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_contents_of_the_page_open_and_lead_to_a_section(reader, width):
+    page = reader(CHAPTER, width)
+    _shown(page, ".secondary-toggle").tap()
+    page.wait_for_selector("#pst-secondary-sidebar-modal[open]")
+    link = page.locator("#pst-secondary-sidebar-modal nav a").nth(2)
+    wanted = link.get_attribute("href")
+    link.tap()
+    page.wait_for_function("hash => location.hash === hash", arg=wanted)
+
+
+def test_the_wide_page_shows_its_contents_without_a_tap(reader):
+    page = reader(CHAPTER, 1400)
+    assert page.locator("#pst-primary-sidebar a").first.is_visible()
+    assert page.locator("#pst-secondary-sidebar a").first.is_visible()
+
+
+def test_search_is_tapped_typed_and_answers_with_snippets(reader):
+    page = reader(CHAPTER)
+    _shown(page, ".search-button__button").tap()
+    page.fill("#pst-search-dialog input[name=q]", "median")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=median")
+    page.wait_for_selector("#search-results li a")
+    page.wait_for_selector("#search-results li p.context")
+    assert "median" in page.inner_text("#search-results").lower()
+
+
+def test_the_theme_button_goes_through_light_and_dark(reader):
+    page = reader(CHAPTER)
+    seen = set()
+    for _ in range(3):
+        _shown(page, ".theme-switch-button").tap()
+        seen.add(page.evaluate("document.documentElement.dataset.theme"))
+    assert {"light", "dark"} <= seen
+
+
+def test_the_filter_of_the_ledger_is_chosen_and_reset(reader):
+    page = reader("book/ledger.html")
+    whole = page.locator("#ledger tbody tr:visible").count()
+    page.select_option("#ledger-filter select[name=verdict]", "contradicts")
+    page.wait_for_function(
+        "() => /^\\d+ of/.test(document.querySelector('#ledger-filter output').textContent)"
+        " && document.querySelectorAll('#ledger tbody tr:not([hidden]):not(.contradicts)').length === 0"
+    )
+    assert 0 < page.locator("#ledger tbody tr:visible").count() < whole
+    page.tap("#ledger-filter button[type=reset]")
+    page.wait_for_function("n => document.querySelectorAll('#ledger tbody tr:not([hidden])').length === n", arg=whole)
+
+
+def test_a_figures_data_and_the_notebook_are_downloaded(reader):
+    page = reader(CHAPTER)
+    link = page.locator("a[download$='.csv']").first
+    with page.expect_download() as waiting:
+        link.tap()
+    first = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
+    assert len(first) > 1 and "," in first[0]
+    _shown(page, ".dropdown-download-buttons > button").tap()
+    assert page.locator(".dropdown-download-buttons a[href$='.ipynb']").first.is_visible()
+
+
+def test_the_source_can_be_downloaded_and_holds_the_makefile(reader):
+    import zipfile
+
+    page = reader("book/run.html")
+    with page.expect_download() as waiting:
+        page.tap("a[href$='source.zip']")
+    with zipfile.ZipFile(waiting.value.path()) as archive:
+        names = archive.namelist()
+    assert "supercomputers-rerun/Makefile" in names
+    assert not [name for name in names if "/.venv/" in name or "/_build/" in name]
+
+
+def test_on_paper_tables_are_whole_and_dark_pages_are_readable(browser, address):
+    """The ledger prints every row; nothing is wider than the sheet; text is dark on white after a dark screen."""
+    context = browser.new_context(viewport={"width": 690, "height": 980}, color_scheme="dark")
+    try:
+        for path in ("book/ledger.html", CHAPTER):
+            page = context.new_page()
+            page.goto(address + path, wait_until="load")
+            page.emulate_media(media="print")
+            cut = page.evaluate(
+                "() => [...document.querySelectorAll('div.rerun-table')].filter(e =>"
+                " e.scrollHeight > e.clientHeight + 2 || e.scrollWidth > e.clientWidth + 2).map(e => e.ariaLabel)"
+            )
+            assert not cut, f"{path}: cut on paper: {cut}"
+            inks = page.evaluate(
+                "() => [...document.querySelectorAll('article :is(h1, h2, h3, p, td)')].slice(0, 400).map(e =>"
+                " getComputedStyle(e).color)"
+            )
+            bright = [ink for ink in inks if sum(map(int, pages.re.findall(r"\d+", ink)[:3])) > 330]
+            assert not bright, f"{path}: {bright[:3]} on paper"
+    finally:
+        context.close()
