@@ -79,11 +79,16 @@ def _lighten(app, pagename, templatename, context, doctree) -> None:
         context["body"] = filed(body, Path(app.outdir) / "_static" / "csv", "../" * depth + "_static/csv/")
     for kind in ("script_files", "css_files"):
         context[kind][:] = [item for item in context[kind] if used(item, body)]
-    if pagename != "search":  # its scripts follow one another without waiting for the page
-        for item in context["script_files"]:
-            # inline scripts of the theme speak to the first of these
-            if "documentation_options" not in (getattr(item, "filename", None) or "documentation_options"):
-                item.attributes.setdefault("defer", "defer")
+    if pagename != "search":  # whose scripts follow one another without waiting for the page
+        context["script_files"][:] = map(_deferred, context["script_files"])
+
+
+def _deferred(script):
+    """A copy of ``script`` that waits for the page; inline scripts of the theme speak to the options, which do not."""
+    name = getattr(script, "filename", None) or ""
+    if not name or "documentation_options" in name:
+        return script
+    return type(script)(script.filename, priority=script.priority, **{**script.attributes, "defer": "defer"})
 
 
 def _selectors(prelude: str) -> list[str]:
