@@ -1,0 +1,112 @@
+"""COMB, SUBIM, UVDIF and APRES: sums of images, parts of images, differences of visibilities, residuals.
+
+COMB    out = a·x + b·y                       12 bytes a pixel, so memory is the limit
+SUBIM   out = x[rows, columns]
+UVDIF   records that differ, by column and amplitude
+APRES   out = dirty − beam ∗ (all components)
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import float32, prange
+
+from kernels.imaging.clean import summed
+from kernels.imaging.convolution import Convolver
+from kernels.imaging.lanes import above, fma, larger, load, magnitude, spread, store
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.threads import numba_threads
+
+
+@kernel(parallel=True, fastmath=CONTRACT)
+def _combine(x, y, a, b, out, blocks):
+    size = x.size // 16
+    for block in prange(blocks):
+        for n in range(size * block // blocks, size * (block + 1) // blocks):
+            store(out, 16 * n, fma(load(x, 16 * n), a, load(y, 16 * n) * b))
+    for n in range(size * 16, x.size):
+        out[n] = a * x[n] + b * y[n]
+
+
+def combine(x, y, a: float, b: float, out=None, threads: int = 1) -> np.ndarray:
+    """COMB: a·x + b·y, float32; ``ValueError`` for images of different shapes."""
+    if x.shape != y.shape or x.dtype != np.float32 or y.dtype != np.float32:
+        raise ValueError(f"images of {x.dtype} {x.shape} and {y.dtype} {y.shape} must be float32 of one shape")
+    out = np.empty_like(x) if out is None else out
+    with numba_threads(threads):
+        _combine(x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1), threads)
+    return out
+
+
+def part(image: np.ndarray, box, out=None) -> np.ndarray:
+    """SUBIM: rows box[0] … box[1] and columns box[2] … box[3] of an image, copied.
+
+    Raises
+    ------
+    ValueError
+        A box that is empty or not within the image.
+    """
+    rows, columns = image.shape
+    if not (0 <= box[0] <= box[1] < rows and 0 <= box[2] <= box[3] < columns):
+        raise ValueError(
+            f"box = {tuple(box)} lies outside the image: rows run from 0 to {rows - 1}, columns to {columns - 1}"
+        )
+    chosen = image[box[0] : box[1] + 1, box[2] : box[3] + 1]
+    if out is None:
+        return chosen.copy()
+    out[...] = chosen
+    return out
+
+
+class Differences(NamedTuple):
+    columns: np.ndarray  # int64 (8,): records whose column differs by more than the limit
+    largest: np.ndarray  # float32 (8,): largest difference of each column
+
+
+@kernel(fastmath=CONTRACT)
+def _differences(x, y, limits, counts, largest):
+    """Two records a vector; counts in float32 are emptied before they would round."""
+    pairs = x.size // 16
+    most, limit = spread(float32(0)), load(limits, 0)
+    lanes = np.zeros(16, np.float32)
+    for first in range(0, pairs, 65536):
+        count = spread(float32(0))
+        for n in range(first, min(first + 65536, pairs)):
+            difference = magnitude(load(x, 16 * n) - load(y, 16 * n))
+            count = count + above(difference, limit)
+            most = larger(most, difference)
+        store(lanes, 0, count)
+        for lane in range(16):
+            counts[lane % 8] += np.int64(lanes[lane])
+    store(lanes, 0, most)
+    for lane in range(16):
+        largest[lane % 8] = max(largest[lane % 8], lanes[lane])
+    for n in range(pairs * 16, x.size):
+        difference = abs(x[n] - y[n])
+        if not difference <= limits[n % 8]:
+            counts[n % 8] += 1
+        largest[n % 8] = max(largest[n % 8], difference)
+
+
+def differences(x: np.ndarray, y: np.ndarray, limits) -> Differences:
+    """UVDIF: how many records differ, column by column; a value that is not a number differs.
+
+    Parameters
+    ----------
+    x, y : ndarray, float32 (n, 8)
+    limits : sequence of 8 float
+        What a difference must exceed to count.
+    """
+    if x.shape != y.shape or x.dtype != np.float32 or y.dtype != np.float32:
+        raise ValueError(f"visibilities of shapes {x.shape} and {y.shape} must be float32 of one shape")
+    counts, largest = np.zeros(8, np.int64), np.zeros(8, np.float32)
+    both = np.tile(np.asarray(limits, np.float32), 2)
+    _differences(x.reshape(-1), y.reshape(-1), both, counts, largest)
+    return Differences(counts, largest)
+
+
+def subtract(dirty, beam, places, fluxes, threads: int = 1, convolver: Convolver | None = None) -> np.ndarray:
+    """APRES: the dirty image less the beam at every component, float32 (side, side)."""
+    convolver = Convolver(beam, threads) if convolver is None else convolver
+    model = summed(places, fluxes, dirty.shape[0])
+    return combine(dirty, convolver(model), 1.0, -1.0, threads=threads)

@@ -1,0 +1,130 @@
+"""A 27-antenna array and the records of its visibilities.
+
+The test's tape is lost, so an array in the form of the Very Large Array makes the visibilities: three
+arms of nine antennas, distances from the centre growing as n^1.716 (Napier, Thompson, Ekers 1983).
+Earth's rotation moves each pair of antennas along an ellipse in the (u, v) plane.
+
+A visibility is a record of eight float32, as AIPS and UVFITS keep one Stokes parameter of one channel:
+``U V W`` in wavelengths, ``BASELINE`` = 256·i + j for antennas i < j from 1 on, ``TIME`` in days, then
+``RE IM`` in Jy and ``WEIGHT``; a weight of zero or less marks a flagged visibility.
+"""
+
+import numpy as np
+
+from kernels.contract import require_range
+from kernels.runtime.jit import kernel
+
+U, V, W, BASELINE, TIME, RE, IM, WEIGHT = range(8)
+COLUMNS = ("U", "V", "W", "BASELINE", "TIME", "RE", "IM", "WEIGHT")
+ANTENNAS = 27
+PAIRS = ANTENNAS * (ANTENNAS - 1) // 2
+#: Degrees: azimuths of the three arms from north, latitude of the site.
+_ARMS = (355.0, 115.0, 236.0)
+_LATITUDE = 34.08
+
+
+def antennas() -> np.ndarray:
+    """Equatorial coordinates X (meridian), Y (east), Z (pole) of 27 antennas, float64 (27, 3).
+
+    In units of the longest arm.
+    """
+    distance = np.arange(1, 10) ** 1.716 / 9**1.716
+    east = np.concatenate([distance * np.sin(np.radians(arm)) for arm in _ARMS])
+    north = np.concatenate([distance * np.cos(np.radians(arm)) for arm in _ARMS])
+    tilt = np.radians(_LATITUDE)
+    return np.stack([-north * np.sin(tilt), east, north * np.cos(tilt)], axis=1)
+
+
+def pairs() -> tuple[np.ndarray, np.ndarray]:
+    """Antenna numbers i < j from 0 on of the 351 baselines, in the order of their names."""
+    return np.triu_indices(ANTENNAS, 1)
+
+
+def tracks(times: int, declination: float = 40.0, hours: float = 8.0) -> np.ndarray:
+    """Records without data, float32 (351·times, 8), in order of time and baseline.
+
+    Parameters
+    ----------
+    times : int
+        Samples a baseline, evenly over ``hours`` around the meridian.
+    declination, hours : float
+        Degrees; hours.
+
+    The longest baseline is 1 (:func:`scaled` gives lengths in wavelengths).
+    """
+    require_range("times", times, 1, 1_000_000)
+    first, second = pairs()
+    place = antennas()
+    difference = place[first] - place[second]
+    angle = np.radians(15.0) * (np.arange(times) + 0.5 - times / 2) * hours / times
+    x, y, z = (difference[:, n] for n in range(3))
+    sin_h, cos_h = np.sin(angle)[:, None], np.cos(angle)[:, None]
+    sin_d, cos_d = np.sin(np.radians(declination)), np.cos(np.radians(declination))
+    u = sin_h * x + cos_h * y
+    v = -sin_d * cos_h * x + sin_d * sin_h * y + cos_d * z
+    w = cos_d * cos_h * x - cos_d * sin_h * y + sin_d * z
+    records = np.zeros((times, PAIRS, 8), np.float32)
+    longest = np.sqrt(u**2 + v**2).max()
+    for column, value in ((U, u), (V, v), (W, w)):
+        records[:, :, column] = value / longest
+    records[:, :, BASELINE] = 256 * (first + 1) + second + 1
+    records[:, :, TIME] = (angle / (2 * np.pi))[:, None]
+    records[:, :, WEIGHT] = 1
+    return records.reshape(-1, 8)
+
+
+def scaled(records: np.ndarray, longest: float) -> np.ndarray:
+    """The same with the longest baseline, of one, stretched to ``longest`` wavelengths."""
+    records[:, :3] *= np.float32(longest)
+    return records
+
+
+@kernel
+def survey(records):
+    """Records not flagged, the first of them that is not finite (−1: none), their largest |u| or |v|."""
+    good, bad, longest = 0, -1, np.float32(0)
+    for n in range(np.uint64(records.shape[0])):
+        if records[n, np.uint64(WEIGHT)] > np.float32(0):
+            good += 1
+            total = np.float32(0)
+            for column in range(np.uint64(8)):
+                total += abs(records[n, column]) * np.float32(1e-6)
+            if bad < 0 and not total < np.float32(1e38):
+                bad = np.int64(n)
+            longest = max(longest, max(abs(records[n, np.uint64(U)]), abs(records[n, np.uint64(V)])))
+    return good, bad, np.float64(longest)
+
+
+def require_records(records) -> np.ndarray:
+    """The array, if it is what the kernels take.
+
+    Raises
+    ------
+    ValueError
+        Not float32 (n, 8) in C order, no record at all, all flagged, or something that is not finite in a
+        record that is not flagged.
+    """
+    if not isinstance(records, np.ndarray) or records.dtype != np.float32 or records.ndim != 2:
+        raise ValueError("visibilities must be an array of float32 (records, 8); convert it with numpy.asarray")
+    if records.shape[1] != 8 or not records.flags.c_contiguous:
+        raise ValueError(f"visibilities of shape {records.shape} must be C-contiguous with 8 columns {COLUMNS}")
+    if not len(records):
+        raise ValueError("there are no visibilities: the data set has zero records")
+    good, bad, _longest = survey(records)
+    if bad >= 0:
+        raise ValueError(f"visibility {bad} holds a value that is not finite; flag it by a weight of zero")
+    if not good:
+        raise ValueError(f"all {len(records)} visibilities are flagged (weight not above zero); nothing is left to use")
+    return records
+
+
+def require_cell(records: np.ndarray, cell: float) -> None:
+    """``ValueError`` unless ``cell`` (radians) samples the longest baseline twice a wavelength and more."""
+    _good, _bad, longest = survey(records)
+    if not np.isfinite(cell) or cell <= 0:
+        raise ValueError(f"cell = {cell!r} rad must be above zero")
+    if longest * cell > 0.49:
+        raise ValueError(
+            f"cell = {cell:.4g} rad is too coarse for the longest baseline of {longest:.4g} wavelengths; "
+            f"at most {0.49 / longest:.4g} rad"
+        )

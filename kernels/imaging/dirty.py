@@ -1,0 +1,297 @@
+"""UVMAP: from visibilities to the dirty image and back, by gridding and transforms.
+
+    I(l, m) = Σ w Re(V exp(2πi (u l + v m))) / Σ w        image
+    V(u, v) = Σ I exp(−2πi (u l + v m))                     predict
+
+Images are float32 (side, side), rows m, columns l; pixel (j, i) lies at l = (i − side/2)·cell and
+m = (j − side/2)·cell.  Apart from the factor 1/Σ w and the weights, the two are adjoint.
+
+The transform goes first along the contiguous u, where it drops half of every row, then along v, two
+columns of real numbers as one of complex ones.  Sixteen lines make one vector.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import float32, prange
+
+from kernels.contract import require_range
+from kernels.imaging import gridding
+from kernels.imaging.array import IM, RE, require_cell, require_records
+from kernels.imaging.fourier import plan, transform
+from kernels.imaging.gridding import BELOW, Sorted
+from kernels.imaging.lanes import load, store, transpose
+from kernels.imaging.taps import correction, grid_side
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.resources import require_memory
+from kernels.runtime.threads import numba_threads
+
+SIDES = tuple(32 * 2**power * odd for odd in (1, 3) for power in range(8))
+
+
+class _Shape(NamedTuple):
+    """Whole numbers of a transform between grid and image."""
+
+    side: int  # pixels of a row
+    grid: int  # cells of a whole row
+    rows: int  # rows of the grid in use from v = 0 on
+    step: int  # float32 of a row of the grid
+    threads: int
+
+
+@kernel
+def _fold(grid, cells, step):
+    """Add the rows below v = 0, and the conjugate half of row 0."""
+    for below in range(1, BELOW + 1):
+        source, target = (BELOW - below) * step, (BELOW + below) * step
+        for x in range(1, cells):
+            grid[target + 2 * (cells - x)] += grid[source + 2 * x]
+            grid[target + 2 * (cells - x) + 1] -= grid[source + 2 * x + 1]
+    row = BELOW * step
+    for x in range(cells // 2 + 1):
+        a, b = row + 2 * x, row + 2 * (cells - x)
+        re, im = grid[a] + grid[b], grid[a + 1] - grid[b + 1]
+        grid[a], grid[a + 1], grid[b], grid[b + 1] = re, im, re, -im
+
+
+@kernel(inline=True)
+def _column(i, side, grid):
+    """Place of pixel ``i`` in a transform of ``grid`` points whose middle is 0."""
+    place = i - side // 2
+    return place if place >= 0 else place + grid
+
+
+@kernel(parallel=True)
+def _rows_in(flat, half, shape, passes, factors):
+    """Along u: rows of the grid in blocks of sixteen, the image's columns into ``half`` (rows, 2, side)."""
+    blocks = (shape.rows + 15) // 16
+    for thread in prange(shape.threads):
+        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
+        for block in range(thread, blocks, shape.threads):
+            first = (BELOW + 16 * block) * shape.step
+            for cell in range(0, shape.grid, 8):
+                transpose(flat, first + 2 * cell, shape.step, x, 32 * cell, 16)
+            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+            for i in range(0, shape.side, 16):
+                place = _column(i, shape.side, shape.grid)
+                for part in range(2):
+                    to = 16 * block * 2 * shape.side + part * shape.side + i
+                    transpose(done, (2 * place + part) * 16, 32, half, to, 2 * shape.side)
+
+
+@kernel(fastmath=CONTRACT)
+def _pair_columns(half, x, i, shape):
+    """Two times sixteen real lines along v as sixteen complex ones: C = A + iB, and its mirror image."""
+    wide, rows = 2 * shape.side, shape.rows
+    zero = load(half, 0) * float32(0)
+    for v in range(rows):
+        ar, ai = load(half, v * wide + i), load(half, v * wide + shape.side + i)
+        br, bi = load(half, v * wide + i + 16), load(half, v * wide + shape.side + i + 16)
+        store(x, v * 32, ar - bi)
+        store(x, v * 32 + 16, ai + br)
+        if v > 0:
+            to = (shape.grid - v) * 32
+            store(x, to, ar + bi)
+            store(x, to + 16, br - ai)
+    for v in range(rows, shape.grid - rows + 1):
+        store(x, v * 32, zero)
+        store(x, v * 32 + 16, zero)
+
+
+@kernel(parallel=True, fastmath=CONTRACT)
+def _columns_in(half, image, shape, across, up, passes, factors):
+    """Along v, with the corrections ``across`` and ``up``, to the image."""
+    for thread in prange(shape.threads):
+        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
+        for block in range(thread, shape.side // 32, shape.threads):
+            i = 32 * block
+            _pair_columns(half, x, i, shape)
+            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+            low, high = load(across, i), load(across, i + 16)
+            for j in range(shape.side):
+                at = 32 * _column(j, shape.side, shape.grid)
+                store(image, j * shape.side + i, load(done, at) * low * up[j])
+                store(image, j * shape.side + i + 16, load(done, at + 16) * high * up[j])
+
+
+@kernel(fastmath=CONTRACT)
+def _unpair(done, half, i, shape):
+    """Undo ``_pair_columns``; ``done`` has real and imaginary parts exchanged."""
+    wide = 2 * shape.side
+    for v in range(shape.rows):
+        at, mirror = 32 * v, 32 * ((shape.grid - v) % shape.grid)
+        cr, ci = load(done, at + 16), load(done, at)
+        dr, di = load(done, mirror + 16), load(done, mirror)
+        one = float32(0.5)
+        store(half, v * wide + i, (cr + dr) * one)
+        store(half, v * wide + shape.side + i, (ci - di) * one)
+        store(half, v * wide + i + 16, (ci + di) * one)
+        store(half, v * wide + shape.side + i + 16, (dr - cr) * one)
+
+
+@kernel(parallel=True, fastmath=CONTRACT)
+def _columns_out(image, half, shape, across, up, passes, factors):
+    """Along v from the image: the transform of the other sign, by exchanged parts."""
+    for thread in prange(shape.threads):
+        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
+        for block in range(thread, shape.side // 32, shape.threads):
+            i = 32 * block
+            x[:] = float32(0)
+            low, high = load(across, i), load(across, i + 16)
+            for j in range(shape.side):
+                at = 32 * _column(j, shape.side, shape.grid)
+                store(x, at + 16, load(image, j * shape.side + i) * low * up[j])
+                store(x, at, load(image, j * shape.side + i + 16) * high * up[j])
+            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+            _unpair(done, half, i, shape)
+
+
+@kernel(parallel=True)
+def _rows_out(half, flat, shape, passes, factors):
+    """Along u to the rows of the grid."""
+    blocks = (shape.rows + 15) // 16
+    for thread in prange(shape.threads):
+        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
+        for block in range(thread, blocks, shape.threads):
+            x[:] = float32(0)
+            for i in range(0, shape.side, 16):
+                place = _column(i, shape.side, shape.grid)
+                for part in range(2):
+                    source = 16 * block * 2 * shape.side + part * shape.side + i
+                    transpose(half, source, 2 * shape.side, x, (2 * place + 1 - part) * 16, 32)
+            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+            first = (BELOW + 16 * block) * shape.step
+            _to_rows(done, other if done is x else x, flat, first, shape)
+
+
+@kernel
+def _to_rows(done, spare, flat, first, shape):
+    for cell in range(shape.grid):
+        re, im = load(done, 32 * cell + 16), load(done, 32 * cell)
+        store(done, 32 * cell, re)
+        store(done, 32 * cell + 16, im)
+    for cell in range(0, shape.grid, 8):
+        transpose(done, 32 * cell, 16, flat, first + 2 * cell, shape.step)
+
+
+@kernel
+def _unfold(grid, cells, step):
+    """Rows below v = 0 from those above; their taps read them."""
+    for below in range(1, BELOW + 1):
+        target, source = (BELOW - below) * step, (BELOW + below) * step
+        for x in range(1, cells):
+            grid[target + 2 * x] = grid[source + 2 * (cells - x)]
+            grid[target + 2 * x + 1] = -grid[source + 2 * (cells - x) + 1]
+
+
+@cache
+def _corrections(side: int) -> tuple[np.ndarray, np.ndarray]:
+    """1/φ̂ along l and m with the sign that the middle of the row brings, and without."""
+    plain = correction(side, grid_side(side))
+    sign = 1.0 - 2.0 * ((np.arange(side) - side // 2) % 2)
+    return (plain * sign).astype(np.float32), plain.astype(np.float32)
+
+
+class Plan:
+    """Visibilities sorted for one image, with the grid and the buffers its transforms need.
+
+    Parameters
+    ----------
+    records : ndarray, float32 (n, 8)
+    side : int
+        Pixels of a row, of :data:`SIDES`.
+    cell : float
+        Radians of a pixel.
+    threads : int
+
+    Raises
+    ------
+    ValueError
+        Bad records (see :func:`kernels.imaging.array.require_records`), a side that the transforms do not
+        take, a cell too coarse for the longest baseline.
+    MemoryError
+        It does not fit.
+    """
+
+    def __init__(self, records: np.ndarray, side: int, cell: float, threads: int = 1, checked: bool = False):
+        if side not in SIDES:
+            raise ValueError(f"side = {side!r} is unknown; choose one of {', '.join(map(str, sorted(SIDES)))}")
+        require_range("threads", threads, 1, 4096)
+        if not checked:
+            require_records(records)
+            require_cell(records, cell)
+        self.side, self.cell, self.threads = side, float(cell), threads
+        self.grid_side = grid_side(side)
+        require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
+        self.points: Sorted = gridding.sort(records, self.grid_side * self.cell, self.grid_side, threads)
+        self.grid = gridding.empty_grid(self.grid_side)
+        rows = min(max(self.points.rows - BELOW, 1), self.grid_side // 2)
+        self.shape = _Shape(side, self.grid_side, rows, self.grid.shape[1], threads)
+        self.half = np.empty((-(-rows // 16) * 16, 2, side), np.float32)
+
+    def image(self, out: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
+        """The dirty image, float32 (side, side).
+
+        ``values``, float32 (n, 2), stand in place of the weighted visibilities, in the order of the tiles.
+        """
+        out = np.empty((self.side, self.side), np.float32) if out is None else out
+        points = self.points
+        if values is not None:
+            points.points[:, 2:] = values
+        self.grid[: self.shape.rows + BELOW + 16] = 0
+        across, up = _corrections(self.side)
+        with numba_threads(self.threads):
+            gridding.spread(points, self.grid)
+            flat = self.grid.reshape(-1)
+            _fold(flat, self.grid_side, self.shape.step)
+            tables = plan(self.grid_side)
+            _rows_in(flat, self.half.reshape(-1), self.shape, *tables)
+            scale = np.float32(0.5 / points.weight)
+            _columns_in(self.half.reshape(-1), out.reshape(-1), self.shape, across, up * scale, *tables)
+        return out
+
+    def predict(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """V of the image at the sorted points, float32 (n, 2), in the order of the tiles."""
+        out = np.empty((len(self.points.points), 2), np.float32) if out is None else out
+        across, up = _corrections(self.side)
+        with numba_threads(self.threads):
+            tables = plan(self.grid_side)
+            source = np.ascontiguousarray(image, np.float32).reshape(-1)
+            _columns_out(source, self.half.reshape(-1), self.shape, across, up, *tables)
+            flat = self.grid.reshape(-1)
+            _rows_out(self.half.reshape(-1), flat, self.shape, *tables)
+            _unfold(flat, self.grid_side, self.shape.step)
+            gridding.interpolate(self.points, self.grid, out)
+        return out
+
+    def in_order(self, values: np.ndarray, count: int) -> np.ndarray:
+        """Values at the sorted points back in the order of the records, complex64 (count,); flagged ones 0."""
+        out = np.zeros(count, np.complex64)
+        order = self.points.order
+        number = np.where(order < 0, -1 - order, order)
+        out[number] = values[:, 0] + 1j * np.where(order < 0, -values[:, 1], values[:, 1])
+        return out
+
+
+def dirty(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.ndarray:
+    """The dirty image of unsorted records, float32 (side, side); raises as :class:`Plan`."""
+    return Plan(records, side, cell, threads).image()
+
+
+def beam(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.ndarray:
+    """The response to a source of 1 Jy in the middle, float32 (side, side)."""
+    ones = records.copy()
+    ones[:, RE], ones[:, IM] = 1, 0
+    return Plan(ones, side, cell, threads, checked=True).image()
+
+
+def direct(records: np.ndarray, side: int, cell: float, pixels: np.ndarray) -> np.ndarray:
+    """The dirty image at pixels (j, i), int (count, 2), by the sum itself, float64 (count,)."""
+    good = records[records[:, 7] > 0].astype(np.float64)
+    u, v, data = good[:, 0], good[:, 1], (good[:, RE] + 1j * good[:, IM]) * good[:, 7]
+    out = np.empty(len(pixels))
+    for number, (j, i) in enumerate(np.asarray(pixels)):
+        phase = 2 * np.pi * cell * ((i - side // 2) * u + (j - side // 2) * v)
+        out[number] = (data.real * np.cos(phase) - data.imag * np.sin(phase)).sum()
+    return out / good[:, 7].sum()

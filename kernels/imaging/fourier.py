@@ -1,0 +1,132 @@
+"""Complex transforms of sixteen lines at once, in float32, for lengths 2^a·3^b.
+
+    X[k] = Σ x[n] exp(+2πi nk/M)
+
+A line's element is 32 float32: sixteen real parts, then sixteen imaginary ones, so that every butterfly
+works on sixteen lines.  Stockham's form: each pass reads one buffer and writes the other, and the
+result comes out in order.  Exchanging real and imaginary parts on the way in and out changes the sign.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from kernels.imaging.lanes import fma, fnma, load, store
+from kernels.runtime.jit import CONTRACT, kernel
+
+WIDE = 32  # float32 of one element of sixteen lines
+
+
+def radices(length: int) -> list[int]:
+    """Radices of the passes: four while that goes, then two, then three; ``ValueError`` for other lengths."""
+    found, left = [], length
+    for radix in (4, 2, 3):
+        while left % radix == 0:
+            found.append(radix)
+            left //= radix
+    if left != 1 or length < 2:
+        raise ValueError(f"a transform of {length} points has prime factors other than 2 and 3")
+    return found
+
+
+@cache
+def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Radices, int64, and the twiddle factors of all passes in the order of use, float32 (count, 2)."""
+    turns, left = [], length
+    for radix in radices(length):
+        step = np.arange(left // radix)[:, None] * np.arange(1, radix)[None, :]
+        turns.append(np.exp(2j * np.pi * step / left).ravel())
+        left //= radix
+    factors = np.concatenate(turns)
+    return np.array(radices(length), np.int64), np.stack([factors.real, factors.imag], 1).astype(np.float32).copy()
+
+
+@kernel(inline=True, fastmath=CONTRACT)
+def _turned(out, place, re, im, c, s):
+    store(out, place, fnma(im, s, re * c))
+    store(out, place + 16, fma(im, c, re * s))
+
+
+@kernel(fastmath=CONTRACT)
+def _pass2(x, out, count, stride, factors, first):
+    for p in range(count):
+        c, s = factors[first + p, 0], factors[first + p, 1]
+        for q in range(stride):
+            a = (q + stride * p) * 32
+            b = a + stride * count * 32
+            to = (q + stride * 2 * p) * 32
+            ar, ai, br, bi = load(x, a), load(x, a + 16), load(x, b), load(x, b + 16)
+            store(out, to, ar + br)
+            store(out, to + 16, ai + bi)
+            _turned(out, to + stride * 32, ar - br, ai - bi, c, s)
+
+
+@kernel(fastmath=CONTRACT)
+def _pass3(x, out, count, stride, factors, first):
+    half, root = np.float32(-0.5), np.float32(0.8660254037844386)
+    for p in range(count):
+        at = first + 2 * p
+        c1, s1, c2, s2 = factors[at, 0], factors[at, 1], factors[at + 1, 0], factors[at + 1, 1]
+        for q in range(stride):
+            a = (q + stride * p) * 32
+            far = stride * count * 32
+            to = (q + stride * 3 * p) * 32
+            ar, ai = load(x, a), load(x, a + 16)
+            br, bi = load(x, a + far), load(x, a + far + 16)
+            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + 16)
+            sr, si, dr, di = br + cr, bi + ci, (br - cr) * root, (bi - ci) * root
+            store(out, to, ar + sr)
+            store(out, to + 16, ai + si)
+            mr, mi = fma(sr, half, ar), fma(si, half, ai)
+            _turned(out, to + stride * 32, mr - di, mi + dr, c1, s1)
+            _turned(out, to + stride * 64, mr + di, mi - dr, c2, s2)
+
+
+@kernel(fastmath=CONTRACT)
+def _pass4(x, out, count, stride, factors, first):
+    far = stride * count * 32
+    for p in range(count):
+        at = first + 3 * p
+        c1, s1, c2, s2 = factors[at, 0], factors[at, 1], factors[at + 1, 0], factors[at + 1, 1]
+        c3, s3 = factors[at + 2, 0], factors[at + 2, 1]
+        for q in range(stride):
+            a = (q + stride * p) * 32
+            to = (q + stride * 4 * p) * 32
+            ar, ai, br, bi = load(x, a), load(x, a + 16), load(x, a + far), load(x, a + far + 16)
+            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + 16)
+            dr, di = load(x, a + 3 * far), load(x, a + 3 * far + 16)
+            er, ei, fr, fi = ar + cr, ai + ci, ar - cr, ai - ci
+            gr, gi, hr, hi = br + dr, bi + di, br - dr, bi - di
+            store(out, to, er + gr)
+            store(out, to + 16, ei + gi)
+            _turned(out, to + stride * 32, fr - hi, fi + hr, c1, s1)
+            _turned(out, to + stride * 64, er - gr, ei - gi, c2, s2)
+            _turned(out, to + stride * 96, fr + hi, fi - hr, c3, s3)
+
+
+@kernel
+def transform(x, other, length, passes, factors):
+    """Transform sixteen lines in ``x``, float32 (length·32,); ``other`` is of the same size.
+
+    Returns 0 where the result is in ``x``, 1 where it is in ``other``.
+    """
+    count, stride, first, turn = length, 1, 0, 0
+    for number in range(passes.size):
+        radix = passes[number]
+        count //= radix
+        source, target = (x, other) if turn == 0 else (other, x)
+        if radix == 4:
+            _pass4(source, target, count, stride, factors, first)
+        elif radix == 3:
+            _pass3(source, target, count, stride, factors, first)
+        else:
+            _pass2(source, target, count, stride, factors, first)
+        first += count * (radix - 1)
+        stride *= radix
+        turn = 1 - turn
+    return turn
+
+
+def flops(length: int) -> int:
+    """Floating-point operations of one complex line, by the usual count 5 M log2 M."""
+    return round(5 * length * np.log2(length))

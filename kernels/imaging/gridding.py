@@ -1,0 +1,237 @@
+"""Visibilities onto a grid and off it again, in the order of tiles.
+
+The grid holds half the (u, v) plane: a visibility with v < 0 is the conjugate of the one at (−u, −v).
+Rows are v, and the cells of a row, along u, are contiguous complex numbers; a row is therefore also
+float32 pairs, and eight taps along u are one vector.  Four rows below v = 0 take the taps that reach
+there; :mod:`kernels.imaging.dirty` folds them back.
+
+Records are sorted by tile first: a tile and the margin of its taps stay in the first-level cache.
+Tiles form bands of rows; two bands of equal parity share no cell, so that threads take bands of one
+parity, then of the other.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import float32, int32, prange
+
+from kernels.imaging.array import IM, RE, WEIGHT, U, V
+from kernels.imaging.lanes import (
+    even_odd_totals,
+    fma,
+    halves,
+    load,
+    lower_pairs,
+    pair,
+    spread_lane,
+    store,
+)
+from kernels.imaging.taps import TAPS, polynomials
+from kernels.runtime.jit import CONTRACT, kernel
+
+#: Rows and cells of a tile; rows of the grid below v = 0.
+TILE_ROWS, TILE_CELLS, BELOW = 32, 64, 4
+
+
+class Sorted(NamedTuple):
+    """Visibilities in the order of tiles."""
+
+    points: np.ndarray  # float32 (n, 4): left edge of the taps within the tile along u, v; real, imaginary part
+    order: np.ndarray  # int32 (n,): which record each came from; negative 1 − k for the conjugate of record k
+    starts: np.ndarray  # int64 (tiles + 1,): the first point of each tile, tiles by bands
+    bands: np.ndarray  # int64 (2, threads, most): bands of each parity and thread; −1 for none
+    tiles: int  # tiles of a band
+    grid: int  # cells of a whole row
+    rows: int  # rows that hold anything, those below v = 0 included
+    weight: float  # sum of the weights
+
+
+@kernel(fastmath=CONTRACT)
+def _tile_of(records, scale, grid, tiles, keys):
+    """Number of the tile of every record, −1 where it is flagged."""
+    middle = grid // 2 - 4
+    for n in range(np.uint64(records.shape[0])):
+        if not records[n, np.uint64(WEIGHT)] > float32(0):
+            keys[n] = -1
+            continue
+        x = np.float64(records[n, np.uint64(U)]) * scale
+        y = np.float64(records[n, np.uint64(V)]) * scale
+        if y < 0:
+            x, y = -x, -y
+        keys[n] = int32(int32(y) // TILE_ROWS * tiles + int32(x + middle) // TILE_CELLS)
+
+
+@kernel
+def _count(keys, counts):
+    for n in range(np.uint64(keys.size)):
+        if keys[n] >= 0:
+            counts[np.uint64(keys[n])] += 1
+
+
+@kernel(fastmath=CONTRACT)
+def _place(records, scale, grid, tiles, keys, places, points, order):
+    """Scatter records to their tiles, multiplied by their weights."""
+    middle = grid // 2 - 4
+    for n in range(np.uint64(records.shape[0])):
+        key = keys[n]
+        if key < 0:
+            continue
+        x = np.float64(records[n, np.uint64(U)]) * scale
+        y = np.float64(records[n, np.uint64(V)]) * scale
+        weight, name = records[n, np.uint64(WEIGHT)], int32(n)
+        imaginary = records[n, np.uint64(IM)] * weight
+        if y < 0:
+            x, y, imaginary, name = -x, -y, -imaginary, int32(-1 - name)
+        to = np.uint64(places[np.uint64(key)])
+        places[np.uint64(key)] += 1
+        points[to, np.uint64(0)] = float32(x + middle - key % tiles * TILE_CELLS)
+        points[to, np.uint64(1)] = float32(y - key // tiles * TILE_ROWS)
+        points[to, np.uint64(2)] = records[n, np.uint64(RE)] * weight
+        points[to, np.uint64(3)] = imaginary
+        order[to] = name
+
+
+@kernel
+def _weights(records):
+    total = 0.0
+    for n in range(np.uint64(records.shape[0])):
+        if records[n, np.uint64(WEIGHT)] > float32(0):
+            total += np.float64(records[n, np.uint64(WEIGHT)])
+    return total
+
+
+def _shares(counts: np.ndarray, threads: int) -> np.ndarray:
+    """Bands of each parity shared out, the fullest first to the thread that has least."""
+    shares = [[[] for _ in range(threads)] for _ in range(2)]
+    for parity in range(2):
+        held = np.zeros(threads)
+        for band in sorted(range(parity, len(counts), 2), key=lambda band: -counts[band]):
+            if counts[band]:
+                least = int(held.argmin())
+                held[least] += counts[band]
+                shares[parity][least].append(band)
+    most = max(len(share) for both in shares for share in both)
+    out = np.full((2, threads, max(most, 1)), -1, np.int64)
+    for parity in range(2):
+        for thread, share in enumerate(shares[parity]):
+            out[parity, thread, : len(share)] = share
+    return out
+
+
+def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sorted:
+    """Records in the order of the tiles of a grid.
+
+    Parameters
+    ----------
+    records : ndarray, float32 (n, 8)
+    scale : float
+        Cells of the grid a wavelength: ``grid`` times the cell of the image in radians.
+    grid : int
+        Cells of a whole row, M.
+    """
+    tiles = grid // TILE_CELLS + 1
+    bands = (grid // 2) // TILE_ROWS + 1
+    keys = np.empty(len(records), np.int32)
+    _tile_of(records, scale, grid, tiles, keys)
+    starts = np.zeros(tiles * bands + 1, np.int64)
+    _count(keys, starts[1:])
+    per_band = starts[1:].reshape(bands, tiles).sum(axis=1)
+    np.cumsum(starts, out=starts)
+    used = int(starts[-1])
+    points, order = np.empty((used, 4), np.float32), np.empty(used, np.int32)
+    _place(records, scale, grid, tiles, keys, starts[:-1].copy(), points, order)
+    filled = int(np.flatnonzero(per_band)[-1]) + 1 if used else 0
+    rows = min(filled * TILE_ROWS + TAPS + 1, grid // 2 + 1 + BELOW + TAPS)
+    shares = _shares(per_band, threads)
+    return Sorted(points, order, starts, shares, tiles, grid, rows, float(_weights(records)))
+
+
+@kernel(inline=True, fastmath=CONTRACT)
+def _taps(x, y, table):
+    """Taps along u in lanes 0 … 7 and along v in lanes 8 … 15; the first cell and row they fall on."""
+    left, low = int32(x) + int32(1), int32(y) + int32(1)
+    z = halves(float32(2) * (float32(left) - x) - float32(1), float32(2) * (float32(low) - y) - float32(1))
+    value = load(table, 9 * 16)
+    for power in (8, 7, 6, 5, 4, 3, 2, 1, 0):
+        value = fma(value, z, load(table, power * 16))
+    return value, np.int64(left), np.int64(low)
+
+
+@kernel(fastmath=CONTRACT)
+def _spread_tile(points, first, end, grid, corner, step, table):
+    """Add the points of one tile; ``grid`` is flat float32, a row ``step`` numbers long."""
+    for n in range(np.uint64(first), np.uint64(end)):
+        taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
+        # taps along v are needed one by one, those along u in pairs
+        value = lower_pairs(taps) * pair(points[n, np.uint64(2)], points[n, np.uint64(3)])
+        at = corner + low * step + 2 * left
+        store(grid, at, fma(spread_lane(taps, 8), value, load(grid, at)))
+        store(grid, at + step, fma(spread_lane(taps, 9), value, load(grid, at + step)))
+        store(grid, at + 2 * step, fma(spread_lane(taps, 10), value, load(grid, at + 2 * step)))
+        store(grid, at + 3 * step, fma(spread_lane(taps, 11), value, load(grid, at + 3 * step)))
+        store(grid, at + 4 * step, fma(spread_lane(taps, 12), value, load(grid, at + 4 * step)))
+        store(grid, at + 5 * step, fma(spread_lane(taps, 13), value, load(grid, at + 5 * step)))
+        store(grid, at + 6 * step, fma(spread_lane(taps, 14), value, load(grid, at + 6 * step)))
+        store(grid, at + 7 * step, fma(spread_lane(taps, 15), value, load(grid, at + 7 * step)))
+
+
+@kernel(fastmath=CONTRACT)
+def _read_tile(points, first, end, grid, corner, step, table, out):
+    """Interpolate the grid at the points of one tile; real and imaginary parts into ``out`` (n, 2)."""
+    for n in range(np.uint64(first), np.uint64(end)):
+        taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
+        at = corner + low * step + 2 * left
+        a = spread_lane(taps, 8) * load(grid, at)
+        b = spread_lane(taps, 9) * load(grid, at + step)
+        a = fma(spread_lane(taps, 10), load(grid, at + 2 * step), a)
+        b = fma(spread_lane(taps, 11), load(grid, at + 3 * step), b)
+        a = fma(spread_lane(taps, 12), load(grid, at + 4 * step), a)
+        b = fma(spread_lane(taps, 13), load(grid, at + 5 * step), b)
+        a = fma(spread_lane(taps, 14), load(grid, at + 6 * step), a)
+        b = fma(spread_lane(taps, 15), load(grid, at + 7 * step), b)
+        out[n, 0], out[n, 1] = even_odd_totals(lower_pairs(taps) * (a + b))
+
+
+@kernel(parallel=True)
+def _spread_bands(points, starts, shares, tiles, grid, step, table):
+    for thread in prange(shares.shape[0]):
+        for k in range(shares.shape[1]):
+            band = shares[thread, k]
+            if band >= 0:
+                for tile in range(tiles):
+                    number = band * tiles + tile
+                    corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
+                    _spread_tile(points, starts[number], starts[number + 1], grid, corner, step, table)
+
+
+@kernel(parallel=True)
+def _read_bands(points, starts, shares, tiles, grid, step, table, out):
+    for thread in prange(shares.shape[0]):
+        for k in range(shares.shape[1]):
+            band = shares[thread, k]
+            if band >= 0:
+                for tile in range(tiles):
+                    number = band * tiles + tile
+                    corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
+                    _read_tile(points, starts[number], starts[number + 1], grid, corner, step, table, out)
+
+
+def empty_grid(grid: int) -> np.ndarray:
+    """Float32 (rows, 2·(M + margin)): all rows a grid of M cells can need, in whole blocks of sixteen."""
+    rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // 16) * 16
+    return np.empty((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
+
+
+def spread(points: Sorted, grid: np.ndarray) -> None:
+    """Add all points to ``grid``."""
+    table = polynomials().ravel()
+    for shares in points.bands:
+        _spread_bands(points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table)
+
+
+def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """The grid at all points, float32 (n, 2), in the order of the tiles."""
+    table = polynomials().ravel()
+    for shares in points.bands:
+        _read_bands(points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table, out)
+    return out
