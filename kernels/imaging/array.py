@@ -118,13 +118,13 @@ def require_records(records) -> np.ndarray:
     return records
 
 
-def require_cell(records: np.ndarray, cell: float) -> None:
-    """``ValueError`` unless ``cell`` (radians) samples the longest baseline twice a wavelength and more."""
+def require_cell(records: np.ndarray, cell: float, limit: float = 0.48) -> None:
+    """``ValueError`` unless the longest |u| or |v| is at most ``limit`` wavelengths a cell (radians)."""
     _good, _bad, longest = survey(records)
     if not np.isfinite(cell) or cell <= 0:
         raise ValueError(f"cell = {cell!r} rad must be above zero")
-    if longest * cell > 0.49:
+    if longest * cell > limit:
         raise ValueError(
             f"cell = {cell:.4g} rad is too coarse for the longest baseline of {longest:.4g} wavelengths; "
-            f"at most {0.49 / longest:.4g} rad"
+            f"at most {limit / longest:.4g} rad"
         )

@@ -220,7 +220,7 @@ class Plan:
         require_range("threads", threads, 1, 4096)
         if not checked:
             require_records(records)
-            require_cell(records, cell)
+            require_cell(records, cell, 0.5 - 5.5 / grid_side(side))  # room for the taps
         self.side, self.cell, self.threads = side, float(cell), threads
         self.grid_side = grid_side(side)
         require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")

@@ -1,0 +1,206 @@
+"""The Dirty Dozen Test: thirteen problems at three sizes, each from files to files.
+
+As a task of AIPS does, a run reads its input from disk, works, and writes what it made.  Both times of
+the memo are taken: CPU time of the process, all threads together, and elapsed time.  Files are
+plain numbers; IMLOD and UVLOD read FITS.  What lies in the page cache of the system is read from there.
+"""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kernels.contract import Check, Presets, Work, require_choice
+from kernels.files.pending import WorkFolder
+from kernels.imaging import checks, clean, fits, fourier, tasks
+from kernels.imaging.direct import FLOPS
+from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
+from kernels.imaging.taps import DEGREE, TAPS, grid_side
+from kernels.runtime.resources import require_disk, require_memory, require_threads
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """One task at one size."""
+
+    task: str = "UVMAP"  # of TASKS
+    size: str = "small"  # of SIZES
+    method: str = "blocks"  # of CLEAN's minor cycle
+    reader: str = "raw"  # of FITS files
+    folder: str | None = None  # where files lie; None: the system's temporary folder
+
+    PRESETS: ClassVar = {
+        "quick": {"size": "small"},
+        "small": {"size": "small"},
+        "medium": {"size": "medium"},
+        "large": {"size": "large"},
+        "paper": {"size": "large"},
+        "modern": {"size": "modern"},
+    }
+
+    def __post_init__(self):
+        require_choice("task", self.task, tasks.TASKS)
+        require_choice("size", self.size, tuple(SIZES))
+        require_choice("method", self.method, clean.METHODS)
+        require_choice("reader", self.reader, fits.READERS)
+
+
+@dataclass(frozen=True)
+class State:
+    problem: Problem
+    made: Masters
+    inputs: list[Path]  # files
+    out: Path  # folder for products
+    keep: WorkFolder = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Result:
+    products: dict[str, Any]
+    inputs: list  # the arrays, or the paths of FITS files
+    cpu_s: float  # CPU seconds a repeat, all threads
+    real_s: float  # elapsed seconds a repeat
+    made: Masters = field(repr=False)
+
+
+_KINDS = {"places": (np.int32, 2), "records": (np.float32, 8), "changed": (np.float32, 8)}
+_KINDS |= {name: (np.float32, 8) for name in ("corrupted", "by_tile")} | {"fluxes": (np.float32, 0)}
+
+
+def _disk(problem: Problem) -> int:
+    """Bytes of input and products: at most six images, a beam, three sets of records."""
+    size = SIZES[problem.size]
+    return 40 * size.side**2 + 4 * 32 * size.visibilities + 16 * size.components
+
+
+def memory(problem: Problem) -> int:
+    """Bytes a run holds at most: masters, a grid of the beam's side, products."""
+    size = SIZES[problem.size]
+    return bytes_of(size) + 12 * grid_side(2 * size.side) ** 2 + 5 * 32 * size.visibilities
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Masters, and the input files of the task in a folder of their own."""
+    require_memory(memory(problem), f"{problem.task} at size {problem.size}")
+    keep = WorkFolder(problem.folder, "ddt")
+    require_disk(keep.path, _disk(problem), f"{problem.task} at size {problem.size}")
+    made, inputs = masters(problem.size, seed), []
+    for name in tasks.INPUTS[problem.task]:
+        path = keep.path / name
+        if name == "dirty.fits":
+            fits.write_image(path, made.dirty, CELL)
+        elif name == "records.fits":
+            fits.write_visibilities(path, made.records)
+        else:
+            getattr(made, name).tofile(path)
+        inputs.append(path)
+    out = keep.path / "products"
+    out.mkdir()
+    return State(problem, made, inputs, out, keep)
+
+
+def _read(path: Path):
+    """Array of one input file; FITS files stay paths, for the tasks that load them."""
+    if path.suffix == ".fits":
+        return path
+    kind, columns = _KINDS.get(path.name, (np.float32, -1))
+    data = np.fromfile(path, kind)
+    if columns < 0:
+        side = int(round(data.size**0.5))
+        return data.reshape(side, side)
+    return data.reshape(-1, columns) if columns else data
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """Read, work and write ``repeats`` times.
+
+    Raises
+    ------
+    ValueError
+        More threads than usable CPUs.
+    OSError
+        The folder cannot take the products.
+    """
+    require_threads(threads)
+    size = SIZES[problem.size]
+    cpu, real = time.process_time(), time.perf_counter()
+    for _ in range(repeats):
+        inputs = [_read(path) for path in state.inputs]
+        products = tasks.perform(problem.task, inputs, size, threads, problem.method, problem.reader)
+        for name, value in products.items():
+            np.ascontiguousarray(value).tofile(state.out / name)
+    cpu, real = time.process_time() - cpu, time.perf_counter() - real
+    return Result(products, inputs, cpu / repeats, real / repeats, state.made)
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The same products by NumPy, SciPy and astropy; minutes and gigabytes beyond the small size."""
+    inputs = [_read(path) for path in state.inputs]
+    cpu, real = time.process_time(), time.perf_counter()
+    products = tasks.reference(problem.task, inputs, SIZES[problem.size])
+    return Result(products, inputs, time.process_time() - cpu, time.perf_counter() - real, state.made)
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """DDT's bits of every product; see :mod:`kernels.imaging.checks`."""
+    return checks.of(problem.task, result.products, result.inputs, SIZES[problem.size], result.made)
+
+
+def _gridding(visibilities: int) -> int:
+    return visibilities * (2 * 2 * TAPS * DEGREE + 2 * TAPS + 4 * TAPS * TAPS)
+
+
+def _transform(side: int) -> int:
+    """Both directions over a grid of half a plane."""
+    grid = grid_side(side)
+    return (grid // 2 + side // 2) * fourier.flops(grid)
+
+
+def _convolution(side: int) -> int:
+    return (side + 2 * (side + 1)) * fourier.flops(2 * side)
+
+
+def _flops(problem: Problem) -> int:
+    """Of one repeat; zero for what only moves data.  Searches for peaks are not counted."""
+    size = SIZES[problem.size]
+    side, count = size.side, size.visibilities
+    mapped = 2 * (_gridding(count) + _transform(side))
+    subtracted = 2 * size.components * (2 * clean.HALF + 1) ** 2
+    return {
+        "COMB": 3 * side * side,
+        "UVDIF": 8 * count,
+        "APCLN": subtracted + 2 * _convolution(side),
+        "APRES": _convolution(side) + 3 * side * side,
+        "ASCAL": FLOPS * count * size.components,
+        "MXCLN": subtracted + mapped + 2 * _gridding(count) + _transform(2 * side) + 2 * _transform(side),
+        "MXMAP": mapped,
+        "UVMAP": mapped,
+        "VTESS": (tasks.ITERATIONS + 1) * _convolution(side) + 12 * tasks.ITERATIONS * side * side // 4,
+    }.get(problem.task, 0)
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """The least that the task must do: one major cycle of a CLEAN, every input read and product written."""
+    size = SIZES[problem.size]
+    image, records = 4 * size.side**2, 32 * size.visibilities
+    kinds = {"beam": 4 * image, "places": 8 * size.components, "fluxes": 4 * size.components}
+    kinds |= {"dirty": image, "residual": image, "dirty.fits": image}
+    read = sum(kinds.get(name, records) for name in tasks.INPUTS[problem.task])
+    written = {
+        "IMLOD": image,
+        "UVLOD": records,
+        "COMB": image,
+        "SUBIM": image // 4,
+        "UVDIF": 96,
+        "UVSRT": 2 * records,
+        "APCLN": 3 * image + 12 * size.components,
+        "APRES": image,
+        "ASCAL": records + 8 * size.visibilities + 16 * 27 * size.intervals,
+        "MXCLN": 8 * image + 12 * size.components,
+        "MXMAP": 2 * image,
+        "UVMAP": 2 * image,
+        "VTESS": 2 * image + 8 * (2 * tasks.ITERATIONS + 1),
+    }[problem.task]
+    return Work(_flops(problem), read, written)

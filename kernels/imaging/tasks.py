@@ -1,0 +1,183 @@
+"""The thirteen tasks, from arrays to arrays; ``ddt`` feeds them from files and writes what they give.
+
+Each takes its input arrays, the size and the threads, and returns its products by name.
+"""
+
+import numpy as np
+
+from kernels.imaging import arithmetic, clean, cotton_schwab, direct, dirty, entropy, fits, selfcal, sorting
+from kernels.imaging.array import IM, RE
+from kernels.imaging.convolution import Convolver
+from kernels.imaging.masters import CELL, NOISE
+
+TASKS = (
+    "IMLOD", "UVLOD", "COMB", "SUBIM", "UVDIF", "UVSRT", "APCLN", "APRES", "ASCAL", "MXCLN", "MXMAP", "UVMAP", "VTESS",
+)  # fmt: skip
+#: What each task reads, by names of ``Masters``; the loading tasks read FITS files.
+INPUTS = {
+    "IMLOD": ("dirty.fits",),
+    "UVLOD": ("records.fits",),
+    "COMB": ("dirty", "residual"),
+    "SUBIM": ("dirty",),
+    "UVDIF": ("records", "changed"),
+    "UVSRT": ("records",),
+    "APCLN": ("dirty", "beam"),
+    "APRES": ("dirty", "beam", "places", "fluxes"),
+    "ASCAL": ("corrupted", "places", "fluxes"),
+    "MXCLN": ("records",),
+    "MXMAP": ("records",),
+    "UVMAP": ("by_tile",),
+    "VTESS": ("dirty", "beam"),
+}
+#: Largest difference that UVDIF lets pass, by column.
+LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-6)
+ITERATIONS = 10
+
+
+def limits_of(size, method="blocks") -> clean.Limits:
+    return clean.Limits(size.components, gain=0.1, list_length=size.list_length, method=method)
+
+
+def subimage_box(side: int) -> tuple[int, int, int, int]:
+    """The inner quarter."""
+    return (side // 4, side - side // 4 - 1) * 2
+
+
+def noise_of(visibilities: int) -> float:
+    """Jy per beam of the dirty image's noise."""
+    return NOISE / visibilities**0.5
+
+
+def _restored(found: clean.Cleaned, beam, threads) -> np.ndarray:
+    """Model ∗ restoring beam + residual."""
+    smooth = Convolver(clean.restoring_beam(beam), threads)(found.model)
+    return arithmetic.combine(smooth, found.residual, 1.0, 1.0, threads=threads)
+
+
+def _cleaned(found: clean.Cleaned, beam, threads) -> dict:
+    return {
+        "clean": _restored(found, beam, threads),
+        "residual": found.residual,
+        "model": found.model,
+        "places": found.places,
+        "fluxes": found.fluxes,
+    }
+
+
+def _mapped(records, size, threads) -> dict:
+    """Image and beam; the beam of the same side, as both tasks make it."""
+    plan = dirty.Plan(records, size.side, CELL, threads)
+    image = plan.image()
+    weights = records[np.where(plan.points.order < 0, -1 - plan.points.order, plan.points.order), 7]
+    ones = np.zeros((len(weights), 2), np.float32)
+    ones[:, 0] = weights
+    return {"dirty": image, "beam": plan.image(values=ones)}
+
+
+def _self_calibrated(records, places, fluxes, size, threads) -> dict:
+    model = direct.predict(records, places, fluxes, size.side, CELL, threads)
+    found = selfcal.solve(*selfcal.sums(records, model, size.intervals), threads=threads)
+    return {"model": model, "gains": found.gains, "records": selfcal.apply(records, found.gains)}
+
+
+def _differences(x, y) -> dict:
+    found = arithmetic.differences(x, y, LIMITS)
+    return {"columns": found.columns, "largest": found.largest}
+
+
+def _restored_by_entropy(image, beam, size, threads) -> dict:
+    found = entropy.restore(image, beam, noise_of(size.visibilities), None, ITERATIONS, threads=threads)
+    return {"model": found.model, "residual": found.residual, "rms": found.rms, "entropy": found.entropy}
+
+
+def perform(task: str, inputs: list, size, threads: int, method: str = "blocks", reader: str = "raw") -> dict:
+    """The products of one task by name."""
+    if task == "IMLOD":
+        return {"image": fits.read_image(inputs[0], reader)}
+    if task == "UVLOD":
+        return {"records": fits.read_visibilities(inputs[0], reader)}
+    if task == "COMB":
+        return {"image": arithmetic.combine(*inputs, 0.5, 0.25, threads=threads)}
+    if task == "SUBIM":
+        return {"image": arithmetic.part(inputs[0], subimage_box(size.side))}
+    if task == "UVDIF":
+        return _differences(*inputs)
+    if task == "UVSRT":
+        return {"baseline": sorting.sort(inputs[0], "baseline"), "tile": sorting.sort(inputs[0], "tile")}
+    if task == "APCLN":
+        return _cleaned(clean.clark(*inputs, limits_of(size, method), threads), inputs[1], threads)
+    if task == "APRES":
+        return {"residual": arithmetic.subtract(*inputs, threads=threads)}
+    if task == "ASCAL":
+        return _self_calibrated(*inputs, size, threads)
+    if task == "MXCLN":
+        found = cotton_schwab.clean(inputs[0], size.side, CELL, limits_of(size, method), threads)
+        return _cleaned(found.cleaned, found.beam, threads) | {"dirty": found.dirty, "response": found.beam}
+    if task in ("MXMAP", "UVMAP"):
+        return _mapped(inputs[0], size, threads)
+    return _restored_by_entropy(*inputs, size, threads)
+
+
+def direct_image(records, side: int, ones: bool = False) -> np.ndarray:
+    """The dirty image (or beam) by the sum itself as a product of matrices, float64; small sizes only."""
+    good = records[records[:, 7] > 0].astype(np.float64)
+    data = good[:, 7] * (1.0 if ones else good[:, RE] + 1j * good[:, IM])
+    pixel = 2 * np.pi * CELL * (np.arange(side) - side // 2)
+    across, up = np.exp(1j * np.outer(good[:, 0], pixel)), np.exp(1j * np.outer(pixel, good[:, 1]))
+    return ((up * data) @ across).real / good[:, 7].sum()
+
+
+def reference(task: str, inputs: list, size) -> dict:
+    """The same products by NumPy, SciPy and astropy: slow, and for the small size."""
+    if task in ("IMLOD", "UVLOD"):
+        return perform(task, inputs, size, 1, reader="astropy")
+    if task == "COMB":
+        return {"image": (0.5 * inputs[0].astype(float) + 0.25 * inputs[1]).astype(np.float32)}
+    if task == "SUBIM":
+        box = subimage_box(size.side)
+        return {"image": inputs[0][box[0] : box[1] + 1, box[2] : box[3] + 1].copy()}
+    if task == "UVDIF":
+        difference = np.abs(inputs[0] - inputs[1])
+        return {"columns": (difference > np.float32(LIMITS)).sum(axis=0), "largest": difference.max(axis=0)}
+    if task == "UVSRT":
+        return {order: sorting.reference(inputs[0], order) for order in ("baseline", "tile")}
+    if task == "APRES":
+        model = clean.summed(inputs[2], inputs[3], size.side)
+        return {"residual": inputs[0] - clean.convolve(inputs[1], model.astype(float))}
+    if task == "ASCAL":
+        model = direct.reference(inputs[0], inputs[1], inputs[2], size.side, CELL)
+        gains = selfcal.solve_numpy(*selfcal.sums(inputs[0], model, size.intervals))
+        return {"model": model, "gains": gains, "records": selfcal.apply(inputs[0], gains)}
+    if task in ("MXMAP", "UVMAP"):
+        return {name: direct_image(inputs[0], size.side, name == "beam") for name in ("dirty", "beam")}
+    if task == "APCLN":
+        return perform(task, inputs, size, 1, method="scalar")
+    if task == "MXCLN":
+        image = direct_image(inputs[0], size.side).astype(np.float32)
+        beam = direct_image(inputs[0], 2 * size.side, True).astype(np.float32)
+        return perform("APCLN", [image, beam], size, 1, method="scalar") | {"dirty": image, "response": beam}
+    return _entropy_by_numpy(*inputs, size)
+
+
+def _entropy_by_numpy(image, beam, size) -> dict:
+    """The steps of ``entropy.restore`` in float64 with SciPy's transforms."""
+    side = size.side
+    inner = (slice(side // 4, side - side // 4),) * 2
+    spectrum = np.fft.rfft2(np.roll(beam.astype(float), (-side, -side), (0, 1)))
+    norm = np.abs(spectrum.real).max()
+    level = image[inner].max() / norm
+    model = np.zeros((side, side))
+    model[inner] = level
+    alpha, rms, total = 1 / np.abs(image[inner]).max(), [], []
+    for number in range(ITERATIONS + 1):
+        residual = image - clean.convolve(beam, model)
+        rms.append(np.sqrt(np.mean(residual[inner] ** 2)))
+        if number == ITERATIONS:
+            break
+        value = model[inner]
+        slope = -np.log(value / level)
+        total.append((value * (slope + 1)).sum())
+        step = value / (1 + 2 * alpha * norm * value) * (slope + 2 * alpha * residual[inner])
+        model[inner] = np.clip(value + step, 0.3 * value, 8 * value + level)
+        alpha *= 2.5 if rms[-1] > noise_of(size.visibilities) else 1
+    return {"model": model, "residual": residual, "rms": np.array(rms), "entropy": np.array(total)}

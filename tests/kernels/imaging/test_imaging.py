@@ -1,0 +1,265 @@
+"""Imaging: gridding and transforms against the direct sum, adjointness, sorting, CLEAN's identity, gains, errors."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.imaging import (
+    arithmetic,
+    array,
+    bits,
+    clean,
+    convolution,
+    cotton_schwab,
+    direct,
+    dirty,
+    entropy,
+    fourier,
+    selfcal,
+    sky,
+    sorting,
+)
+from kernels.runtime.resources import usable_cpus
+
+SIDE, CELL = 128, 2.1e-6
+
+
+def made(times=6, noise=0.0, side=SIDE, seed=0):
+    records = array.scaled(array.tracks(times), 0.36 / CELL)
+    return sky.observe(records, sky.made(side, CELL, points=8, gaussians=2, seed=seed), noise, seed)
+
+
+RECORDS = made()
+
+
+@pytest.mark.parametrize("length", [6, 24, 48, 128, 384, 512])
+def test_transforms_of_sixteen_lines_are_numpys(length):
+    generator = np.random.default_rng(length)
+    x = generator.standard_normal((length, 16)) + 1j * generator.standard_normal((length, 16))
+    pair = np.stack([x.real, x.imag], axis=1).astype(np.float32), np.empty((length, 2, 16), np.float32)
+    turn = fourier.transform(pair[0].reshape(-1), pair[1].reshape(-1), length, *fourier.plan(length))
+    expected = np.fft.ifft(x, axis=0) * length
+    found = pair[turn][:, 0] + 1j * pair[turn][:, 1]
+    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+def test_a_length_with_another_prime_factor_is_refused():
+    with pytest.raises(ValueError, match="10 points has prime factors other than 2 and 3"):
+        fourier.radices(10)
+
+
+def test_a_source_in_the_middle_gives_the_beam():
+    records = RECORDS.copy()
+    records[:, array.RE], records[:, array.IM] = 1, 0
+    image = dirty.dirty(records, SIDE, CELL)
+    assert image[SIDE // 2, SIDE // 2] == pytest.approx(1, abs=1e-5)
+    assert np.abs(image - dirty.beam(RECORDS, SIDE, CELL)).max() == 0
+
+
+@pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
+def test_the_dirty_image_is_the_direct_sum(threads):
+    image = dirty.dirty(RECORDS, SIDE, CELL, threads)
+    pixels = np.random.default_rng(3).integers(0, SIDE, (300, 2))
+    expected = dirty.direct(RECORDS, SIDE, CELL, pixels)
+    assert np.abs(image[pixels[:, 0], pixels[:, 1]] - expected).max() < 1e-5 * np.abs(image).max()
+
+
+@settings(max_examples=15, deadline=None)
+@given(u=st.floats(-0.44, 0.44), v=st.floats(-0.44, 0.44), weight=st.floats(0.1, 9), phase=st.floats(-3, 3))
+def test_one_visibility_is_a_cosine(u, v, weight, phase):
+    record = np.zeros((1, 8), np.float32)
+    record[0, [0, 1, 5, 6, 7]] = u / CELL, v / CELL, np.cos(phase), np.sin(phase), weight
+    image = dirty.dirty(record, 64, CELL)
+    place = np.arange(64) - 32
+    turns = np.float64(record[0, 0]) * CELL * place[None, :] + np.float64(record[0, 1]) * CELL * place[:, None]
+    expected = np.cos(2 * np.pi * turns + phase)
+    assert np.abs(image - expected).max() < 3e-5
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_image_and_prediction_are_adjoint(seed):
+    generator = np.random.default_rng(seed)
+    plan = dirty.Plan(RECORDS, SIDE, CELL)
+    x = generator.standard_normal((SIDE, SIDE)).astype(np.float32)
+    y = generator.standard_normal((len(plan.points.points), 2)).astype(np.float32)
+    forward = plan.predict(x).astype(float)
+    back = plan.image(values=y).astype(float) * plan.points.weight
+    left, right = (forward * y).sum(), (x * back).sum()
+    assert abs(left - right) < 3e-6 * np.linalg.norm(forward) * np.linalg.norm(y)
+
+
+def test_prediction_is_the_direct_sum_of_a_float64_sky():
+    image = np.zeros((SIDE, SIDE), np.float32)
+    image[40, 90], image[64, 64], image[100, 3] = 1, -0.5, 0.25
+    plan = dirty.Plan(RECORDS, SIDE, CELL)
+    found = plan.in_order(plan.predict(image), len(RECORDS))
+    rows, columns = np.nonzero(image)
+    model = sky.Sky(image[rows, columns].astype(float), (columns - 64) * CELL, (rows - 64) * CELL, np.zeros(len(rows)))
+    expected = sky.visibilities(model, RECORDS[:, 0], RECORDS[:, 1])
+    assert np.abs(found - expected).max() < 1e-5
+
+
+def test_flagged_visibilities_do_not_count():
+    records = np.concatenate([RECORDS, RECORDS[::3]])
+    records[len(RECORDS) :, array.RE] = np.nan
+    records[len(RECORDS) :, array.WEIGHT] = -1
+    assert np.array_equal(dirty.dirty(records, SIDE, CELL), dirty.dirty(RECORDS, SIDE, CELL))
+
+
+@settings(max_examples=20, deadline=None)
+@given(order=st.sampled_from(sorting.ORDERS), seed=st.integers(0, 10**6), count=st.integers(1, len(RECORDS)))
+def test_sorting_orders_and_permutes(order, seed, count):
+    given_ = RECORDS[np.random.default_rng(seed).permutation(len(RECORDS))[:count]].copy()
+    after = sorting.sort(given_, order)
+    assert np.array_equal(after, sorting.reference(given_, order))
+    assert all(check.ok for check in sorting.verify(given_, after, order))
+
+
+def test_a_lost_record_is_noticed():
+    after = sorting.sort(RECORDS, "tile")
+    after[5] = after[6]
+    assert not all(check.ok for check in sorting.verify(RECORDS, after, "tile"))
+
+
+def test_convolution_is_scipys():
+    generator = np.random.default_rng(0)
+    beam = generator.standard_normal((2 * SIDE, 2 * SIDE)).astype(np.float32)
+    image = generator.standard_normal((SIDE, SIDE)).astype(np.float32)
+    found, expected = convolution.Convolver(beam)(image), convolution.convolve(beam, image)
+    assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+@pytest.fixture(scope="module")
+def images():
+    records = made(times=12, noise=0.01)
+    return records, dirty.dirty(records, SIDE, CELL), dirty.beam(records, 2 * SIDE, CELL)
+
+
+@pytest.mark.parametrize("method", [*clean.METHODS, "hogbom"])
+def test_clean_by_its_identity(images, method):
+    _, image, beam = images
+    limits = clean.Limits(500, list_length=1500, method="blocks" if method == "hogbom" else method)
+    found = clean.hogbom(image, beam, limits) if method == "hogbom" else clean.clark(image, beam, limits)
+    assert len(found.fluxes) == 500
+    assert clean.identity(image, beam, found, 20, method).ok
+    assert np.abs(found.residual[32:96, 32:96]).max() < 0.1 * image.max()
+    first = np.unravel_index(np.argmax(np.abs(image[32:96, 32:96])), (64, 64))
+    assert tuple(found.places[0] - 32) == first
+
+
+def test_the_three_minor_cycles_agree(images):
+    _, image, beam = images
+    found = [clean.clark(image, beam, clean.Limits(300, list_length=900, method=method)) for method in clean.METHODS]
+    for other in found[1:]:
+        assert np.abs(other.model - found[0].model).max() < 1e-4
+        assert np.array_equal(other.places[:100], found[0].places[:100])
+
+
+def test_clean_stops_at_its_threshold(images):
+    _, image, beam = images
+    found = clean.clark(image, beam, clean.Limits(100_000, threshold=0.05, list_length=1500))
+    inner = np.abs(found.residual[32:96, 32:96]).max()
+    assert len(found.fluxes) < 100_000 and inner <= 0.05
+
+
+def test_cotton_schwab_by_its_identity(images):
+    records, image, beam = images
+    found = cotton_schwab.clean(records, SIDE, CELL, clean.Limits(400, list_length=1500))
+    assert np.array_equal(found.beam, beam)
+    assert clean.identity(found.dirty, found.beam, found.cleaned, 20, "MXCLN").ok
+
+
+def test_components_predict_as_float64_does():
+    generator = np.random.default_rng(0)
+    places = generator.integers(0, 1024, (40, 2)).astype(np.int32)
+    fluxes = generator.standard_normal(40).astype(np.float32)
+    found = direct.predict(RECORDS, places, fluxes, 1024, CELL)
+    expected = direct.reference(RECORDS, places, fluxes, 1024, CELL)
+    assert np.abs(found - expected).max() < 2e-6 * np.abs(fluxes).sum()
+
+
+@pytest.mark.parametrize("spread", [0.3, 3.0])
+def test_gains_return_to_the_truth(spread):
+    model = (RECORDS[:, array.RE] + 1j * RECORDS[:, array.IM]).astype(np.complex64)
+    truth = sky.gains(2, phase=spread)
+    found = selfcal.solve(*selfcal.sums(sky.corrupt(RECORDS.copy(), truth), model, 2))
+    right = truth * (truth[:, :1].conj() / np.abs(truth[:, :1]))
+    assert np.abs(found.gains - right).max() < 1e-5
+    corrected = selfcal.apply(sky.corrupt(RECORDS.copy(), truth), found.gains)
+    turned = corrected[:, array.RE] + 1j * corrected[:, array.IM]
+    assert np.abs(turned - model).max() < 1e-4 * np.abs(model).max()
+
+
+def test_an_antenna_without_data_keeps_its_gain():
+    records = RECORDS.copy()
+    first, second = sky.antenna_numbers(records)
+    records[(first == 4) | (second == 4), array.WEIGHT] = 0
+    model = np.ones(len(records), np.complex64)
+    assert selfcal.solve(*selfcal.sums(records, model, 1)).gains[0, 4] == pytest.approx(1, abs=1e-3)
+
+
+def test_entropy_by_its_identity_and_its_descent(images):
+    _, image, beam = images
+    found = entropy.restore(image, beam, noise=1e-9, iterations=12)
+    expected = image - convolution.convolve(beam, found.model.astype(float))
+    assert bits.agreement(found.residual, expected, peak=float(image.max())).maximum >= 20
+    assert (np.diff(found.rms) < 0).all() and not found.converged
+    assert (found.model[32:96, 32:96] > 0).all()
+    assert entropy.restore(image, beam, noise=1.0, iterations=3).converged
+
+
+def test_arithmetic_of_images_and_visibilities():
+    generator = np.random.default_rng(0)
+    x, y = generator.standard_normal((2, 37, 53)).astype(np.float32)
+    assert np.abs(arithmetic.combine(x, y, 0.5, -2.0) - (0.5 * x - 2 * y)).max() < 1e-6
+    assert np.array_equal(arithmetic.part(x, (3, 9, 0, 52)), x[3:10])
+    changed = RECORDS.copy()
+    changed[::11, array.IM] += 1
+    changed[4, array.WEIGHT] = np.nan
+    found = arithmetic.differences(RECORDS, changed, [1e-3] * 8)
+    assert found.columns.tolist() == [0, 0, 0, 0, 0, 0, len(RECORDS[::11]), 1]
+
+
+def test_bits_are_logarithms_to_two():
+    expected = np.ones((20, 20))
+    ours = expected.copy()
+    ours[0, 0] = 2
+    assert bits.agreement(ours, expected).maximum == 0
+    assert bits.agreement(ours, expected, skip=4) == (bits.EXACT, bits.EXACT)
+    assert bits.agreement(expected + 2.0**-10, expected).maximum == pytest.approx(10)
+    assert bits.agreement(expected * np.nan, expected) == (0, 0)
+
+
+def test_what_cannot_be_imaged_is_refused_in_one_sentence():
+    nothing, flagged, broken = RECORDS[:0], RECORDS.copy(), RECORDS.copy()
+    flagged[:, array.WEIGHT] = 0
+    broken[7, array.RE] = np.inf
+    for records, words in (
+        (nothing, "zero records"),
+        (flagged, "are flagged"),
+        (broken, "visibility 7 holds a value that is not finite"),
+        (RECORDS.astype(np.float64), "float32"),
+        (RECORDS[:, :7].copy(), "8 columns"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            dirty.dirty(records, SIDE, CELL)
+    with pytest.raises(ValueError, match="too coarse for the longest baseline"):
+        dirty.dirty(RECORDS, SIDE, 2 * CELL)
+    with pytest.raises(ValueError, match="side = 100 is unknown"):
+        dirty.dirty(RECORDS, 100, CELL)
+
+
+def test_what_cannot_be_cleaned_is_refused_in_one_sentence(images):
+    _, image, beam = images
+    with pytest.raises(ValueError, match="outside the image"):
+        clean.clark(image, beam, clean.Limits(box=(0, 128, 0, 5)))
+    with pytest.raises(ValueError, match="outside the image"):
+        arithmetic.part(image, (0, 5, 100, 200))
+    with pytest.raises(ValueError, match="gain = 0"):
+        clean.Limits(gain=0.0)
+    with pytest.raises(ValueError, match="not finite"):
+        clean.hogbom(image * np.float32(np.nan), beam, clean.Limits())
+    with pytest.raises(ValueError, match="beam of float32"):
+        clean.hogbom(image, image, clean.Limits())
