@@ -5,6 +5,8 @@ the memo are taken: CPU time of the process, all threads together, and elapsed t
 plain numbers; IMLOD and UVLOD read FITS.  What lies in the page cache of the system is read from there.
 """
 
+import math
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Presets, Work, require_choice
+from kernels.contract import Check, Footprint, Presets, Work, require_choice
 from kernels.files.pending import WorkFolder
 from kernels.imaging import checks, clean, fits, fourier, tasks
 from kernels.imaging.direct import FLOPS
@@ -47,13 +49,49 @@ class Problem(Presets):
         require_choice("reader", self.reader, fits.READERS)
 
 
+class Files:
+    """The folder of one state, with the input files in it; made by the first run."""
+
+    def __init__(self, problem: "Problem", made: Masters):
+        self._problem, self._made, self._keep = problem, made, None
+        self.inputs: list[Path] = []
+
+    @property
+    def out(self) -> Path:
+        """Where products go."""
+        return self._keep.path / "products"
+
+    def make(self) -> "Files":
+        """Write the input files, once; ``OSError`` where inputs and products do not fit."""
+        if self._keep is None:
+            problem = self._problem
+            folder = Path(tempfile.gettempdir() if problem.folder is None else problem.folder)
+            require_disk(folder, footprint(problem).disk, f"{problem.task} at size {problem.size}")
+            self._keep = WorkFolder(problem.folder, "ddt")
+            self.out.mkdir()
+            self.inputs = [self._write(name) for name in tasks.INPUTS[problem.task]]
+        return self
+
+    def _write(self, name: str) -> Path:
+        path = self._keep.path / name
+        if name == "dirty.fits":
+            fits.write_image(path, self._made.dirty, CELL)
+        elif name == "records.fits":
+            fits.write_visibilities(path, self._made.records)
+        else:
+            getattr(self._made, name).tofile(path)
+        return path
+
+    def close(self) -> None:
+        """Remove the folder."""
+        if self._keep is not None:
+            self._keep.close()
+
+
 @dataclass(frozen=True)
 class State:
-    problem: Problem
-    made: Masters
-    inputs: list[Path]  # files
-    out: Path  # folder for products
-    keep: WorkFolder = field(repr=False)
+    made: Masters  # what the task starts from
+    files: Files  # the same as files, and the products
 
 
 @dataclass(frozen=True)
@@ -69,36 +107,25 @@ _KINDS = {"places": (np.int32, 2), "records": (np.float32, 8), "changed": (np.fl
 _KINDS |= {name: (np.float32, 8) for name in ("corrupted", "by_tile")} | {"fluxes": (np.float32, 0)}
 
 
-def _disk(problem: Problem) -> int:
-    """Bytes of input and products: at most six images, a beam, three sets of records."""
+def footprint(problem: Problem) -> Footprint:
+    """Masters, a grid of the beam's side and products; on disk at most eight images and four sets of records."""
     size = SIZES[problem.size]
-    return 40 * size.side**2 + 4 * 32 * size.visibilities + 16 * size.components
-
-
-def memory(problem: Problem) -> int:
-    """Bytes a run holds at most: masters, a grid of the beam's side, products."""
-    size = SIZES[problem.size]
-    return bytes_of(size) + 12 * grid_side(2 * size.side) ** 2 + 5 * 32 * size.visibilities
+    memory = bytes_of(size) + 12 * grid_side(2 * size.side) ** 2 + 5 * 32 * size.visibilities
+    disk = 40 * size.side**2 + 4 * 32 * size.visibilities + 16 * size.components + 2**14
+    return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side))
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Masters, and the input files of the task in a folder of their own."""
-    require_memory(memory(problem), f"{problem.task} at size {problem.size}")
-    keep = WorkFolder(problem.folder, "ddt")
-    require_disk(keep.path, _disk(problem), f"{problem.task} at size {problem.size}")
-    made, inputs = masters(problem.size, seed), []
-    for name in tasks.INPUTS[problem.task]:
-        path = keep.path / name
-        if name == "dirty.fits":
-            fits.write_image(path, made.dirty, CELL)
-        elif name == "records.fits":
-            fits.write_visibilities(path, made.records)
-        else:
-            getattr(made, name).tofile(path)
-        inputs.append(path)
-    out = keep.path / "products"
-    out.mkdir()
-    return State(problem, made, inputs, out, keep)
+    """Masters of the size; the first run writes them to files.
+
+    Raises
+    ------
+    MemoryError
+        They, or what the task makes of them, do not fit.
+    """
+    require_memory(footprint(problem).memory, f"{problem.task} at size {problem.size}")
+    made = masters(problem.size, seed)
+    return State(made, Files(problem, made))
 
 
 def _read(path: Path):
@@ -124,23 +151,22 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         The folder cannot take the products.
     """
     require_threads(threads)
-    size = SIZES[problem.size]
+    size, files = SIZES[problem.size], state.files.make()
     cpu, real = time.process_time(), time.perf_counter()
     for _ in range(repeats):
-        inputs = [_read(path) for path in state.inputs]
+        inputs = [_read(path) for path in files.inputs]
         products = tasks.perform(problem.task, inputs, size, threads, problem.method, problem.reader)
         for name, value in products.items():
-            np.ascontiguousarray(value).tofile(state.out / name)
+            np.ascontiguousarray(value).tofile(files.out / name)
     cpu, real = time.process_time() - cpu, time.perf_counter() - real
     return Result(products, inputs, cpu / repeats, real / repeats, state.made)
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same products by NumPy, SciPy and astropy; minutes and gigabytes beyond the small size."""
-    inputs = [_read(path) for path in state.inputs]
-    cpu, real = time.process_time(), time.perf_counter()
+    inputs = [_read(path) for path in state.files.make().inputs]
     products = tasks.reference(problem.task, inputs, SIZES[problem.size])
-    return Result(products, inputs, time.process_time() - cpu, time.perf_counter() - real, state.made)
+    return Result(products, inputs, math.nan, math.nan, state.made)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

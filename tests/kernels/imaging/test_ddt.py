@@ -19,7 +19,6 @@ def test_the_test_answers_to_the_words_of_a_kernel():
 def test_a_small_problem_is_verified_and_agrees_with_its_reference(task):
     problem = ddt.Problem(task=task)
     state = ddt.setup(problem)
-    folder = state.keep.path
     result = ddt.run(problem, state, threads=min(2, usable_cpus()))
     for check in ddt.verify(problem, result):
         assert check.ok, str(check)
@@ -30,9 +29,10 @@ def test_a_small_problem_is_verified_and_agrees_with_its_reference(task):
         assert ours.shape == slow.shape
         if name not in ("places", "fluxes") and task != "MXCLN":  # equal peaks may come in another order
             assert np.abs(ours - slow).max() <= 2e-5 * max(np.abs(slow).max(), 1e-30)
-    assert {path.name for path in state.out.iterdir()} == set(result.products)
+    assert {path.name for path in state.files.out.iterdir()} == set(result.products)
     assert result.cpu_s > 0 and result.real_s > 0
-    state.keep.close()
+    folder = state.files.out.parent
+    state.files.close()
     assert not folder.exists()
 
 

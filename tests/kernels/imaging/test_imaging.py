@@ -197,7 +197,7 @@ def test_an_antenna_without_data_keeps_its_gain():
     first, second = sky.antenna_numbers(records)
     records[(first == 4) | (second == 4), array.WEIGHT] = 0
     model = np.ones(len(records), np.complex64)
-    assert selfcal.solve(*selfcal.sums(records, model, 1)).gains[0, 4] == pytest.approx(1, abs=1e-3)
+    assert abs(selfcal.solve(*selfcal.sums(records, model, 1)).gains[0, 4]) == pytest.approx(1)
 
 
 def test_entropy_by_its_identity_and_its_descent(images):
