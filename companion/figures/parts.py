@@ -8,6 +8,7 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.figures.style import CYCLE, INK, document_style, host_style
+from companion.records.runs import single
 
 
 def plain(value: float) -> str:
@@ -74,7 +75,14 @@ def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: 
 
 
 def run_title(record: xr.Dataset) -> str:
-    """Machine, preset and day of a run, for the title of its figure."""
+    """Machine, preset and day of a run, for the title of its figure.
+
+    Raises
+    ------
+    ValueError
+        If there are several runs: a figure takes one.
+    """
+    record = single(record)
     return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
 
 

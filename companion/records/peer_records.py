@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 
-from companion.files import write_atomically
 from companion.host import machine
 from companion.records import store
 
@@ -91,18 +90,17 @@ def file_name(record: dict[str, Any]) -> str:
 def save(record: dict[str, Any], folder) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
+    A second record of the same modules, threads and second gets a name of its own, ending in ``-2``.
+
     Raises
     ------
     PeerRecordError
         ``record`` does not fit the schema.
-    FileExistsError
-        A record of the same modules, threads and second is there already.
     OSError
         The folder cannot be written, or the disk is full.
     """
     record = validate(store.finite(record))
-    text = store.text(record, "rows")
-    return write_atomically(Path(folder) / file_name(record), lambda path: path.write_text(text, encoding="utf-8"))
+    return store.write(Path(folder) / file_name(record), store.text(record, "rows"))
 
 
 def committed(folder=None) -> list[dict[str, Any]]:

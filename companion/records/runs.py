@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from companion.bench.statistics import median_interval
-from companion.files import write_atomically
 from companion.host import machine
 from companion.records import store
 from companion.records.store import MAX_BYTES, finite, now, stamp
@@ -41,10 +40,12 @@ __all__ = [
     "dataset",
     "file_name",
     "finite",
+    "latest",
     "load",
     "now",
     "read",
     "save",
+    "single",
     "validate",
 ]
 
@@ -129,20 +130,18 @@ def file_name(record: dict[str, Any]) -> str:
 def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
+    A second record of the same experiment, preset, threads and second gets a name of its own, ending in
+    ``-2``, unless ``overwrite`` says that it replaces the first.
+
     Raises
     ------
     RunRecordError
         ``record`` does not fit the schema.
-    FileExistsError
-        The same experiment, preset, threads and second are there already.
     OSError
         The folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
-    text = store.text(record, "measurements")
-    return write_atomically(
-        Path(folder) / file_name(record), lambda path: path.write_text(text, encoding="utf-8"), overwrite
-    )
+    return store.write(Path(folder) / file_name(record), store.text(record, "measurements"), overwrite)
 
 
 def _output_array(name: str, entry: dict[str, Any], where: str):
@@ -293,6 +292,7 @@ def dataset(records: Sequence[dict[str, Any]]):
         dict.fromkeys(str((record["machine"].get("provenance") or {}).get("commit") or "unknown") for record in records)
     )
     data.attrs["simulated"] = int(first["simulated"])
+    data.attrs["records"] = len(records)
     return data
 
 
@@ -310,14 +310,34 @@ def load(paths):
     return dataset([read(path) for path in ([paths] if single else paths)])
 
 
-def committed(experiment: str, document: str | None = None, folder=None):
-    """The committed records of an experiment as one ``xarray.Dataset``, or None if there is none.
+def committed(experiment: str, folder=None) -> list:
+    """The committed records of an experiment, one ``xarray.Dataset`` each, oldest first by their date.
 
-    ``document`` keeps only records of that document.  A damaged committed file is an error, not a gap.
+    They may come from several machines; nothing is merged.  A damaged committed file is an error, not a gap.
     """
     folder = COMMITTED if folder is None else Path(folder)
     records = [read(path) for path in sorted(folder.glob(f"{experiment}_*.json"))]
-    records = [
-        record for record in records if record["experiment"] == experiment and document in (None, record["document"])
-    ]
-    return dataset(records) if records else None
+    records = [record for record in records if record["experiment"] == experiment]
+    return [dataset([record]) for record in sorted(records, key=lambda record: record["date"])]
+
+
+def latest(experiment: str, folder=None):
+    """The committed record of an experiment with the newest date as ``xarray.Dataset``, None if there is none."""
+    found = committed(experiment, folder)
+    return found[-1] if found else None
+
+
+def single(record):
+    """``record``, a Dataset that holds one record and not several.
+
+    Raises
+    ------
+    ValueError
+        It holds several: numbers of different runs, perhaps machines, would be averaged or drawn twice.
+    """
+    if record.attrs.get("records", 1) > 1:
+        raise ValueError(
+            f"this takes one record and got {record.attrs['records']}: {record.attrs['machine']}, "
+            f"{record.attrs['date']}; give it runs.latest(id) or one of runs.committed(id)"
+        )
+    return record

@@ -7,8 +7,11 @@ schema alone; how a file is refused, and how one is written and named, stands he
 import json
 import math
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
+
+from companion.files import write_text
 
 #: A record is some hundred kilobytes; a file beyond this is something else.
 MAX_BYTES = 50_000_000
@@ -96,6 +99,22 @@ class Format:
             return json.loads(text, parse_constant=_constant)
         except (ValueError, RecursionError) as error:
             raise self.error(f"{path} is damaged or not JSON: {error}") from None
+
+
+def write(path: Path, content: str, overwrite: bool = False) -> Path:
+    """Write a record, or, where its name is taken, the same name with ``-2``, ``-3`` …; no record is lost.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be written, or the disk is full.
+    """
+    for number in count(1):
+        name = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
+        try:
+            return write_text(name, content, overwrite)
+        except FileExistsError:
+            continue
 
 
 def text(record: dict[str, Any], listed: str) -> str:

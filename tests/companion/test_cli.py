@@ -132,7 +132,7 @@ def test_a_disk_that_fills_while_writing(call, toy_experiment, tmp_path, monkeyp
 
 
 def test_a_defect_keeps_its_traceback(call, toy_experiment, toy, tmp_path, monkeypatch):
-    monkeypatch.setattr(toy, "work", lambda problem: 1 / 0)
+    monkeypatch.setattr(toy, "work", lambda problem, threads: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         call("run", "toy-sum", "--out", tmp_path)
 

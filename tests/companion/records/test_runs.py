@@ -220,9 +220,10 @@ def test_absent_files_folders_and_giants_are_refused(tmp_path, monkeypatch):
 def test_nothing_is_replaced_silently(record, tmp_path):
     path = save(record, tmp_path)
     before = path.read_bytes()
-    with pytest.raises(FileExistsError, match="never replaced silently"):
-        save(changed(record, ("seed",), 9), tmp_path)
+    others = [save(changed(record, ("seed",), seed), tmp_path) for seed in (7, 8)]  # within the same second
     assert path.read_bytes() == before
+    assert [other.name for other in others] == [f"{path.stem}-2.json", f"{path.stem}-3.json"]
+    assert [read(other)["seed"] for other in others] == [7, 8]
     save(changed(record, ("seed",), 9), tmp_path, overwrite=True)
     assert read(path)["seed"] == 9
 
@@ -249,16 +250,26 @@ def test_a_full_disk_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_committed_records(record, tmp_path):
-    assert committed("toy-sum", folder=tmp_path) is None
-    save(record, tmp_path)
+def test_committed_records_stay_apart_and_the_newest_is_that_of_the_latest_date(record, tmp_path):
+    assert committed("toy-sum", folder=tmp_path) == [] and runs.latest("toy-sum", folder=tmp_path) is None
     save(changed(record, ("experiment",), "toy-sum-other"), tmp_path)
-    assert committed("toy-sum", folder=tmp_path).sizes["case"] == 2
-    assert committed("toy-sum", "toy", folder=tmp_path).sizes["case"] == 2
-    assert committed("toy-sum", "p5plus", folder=tmp_path) is None
+    # by file name the order would be paper, quick
+    save(changed(record, ("date",), "2031-01-01T00:00:00Z") | {"preset": "paper"}, tmp_path)
+    save(changed(record, ("date",), "2030-01-01T00:00:00Z"), tmp_path)
+    found = committed("toy-sum", folder=tmp_path)
+    assert [one.attrs["preset"] for one in found] == ["quick", "paper"]
+    assert [one.sizes["case"] for one in found] == [2, 2]
+    assert runs.latest("toy-sum", folder=tmp_path).attrs["date"] == "2031-01-01T00:00:00Z"
     (tmp_path / "toy-sum_quick_broken.json").write_text("{")
     with pytest.raises(RunRecordError, match="broken"):
         committed("toy-sum", folder=tmp_path)
+
+
+def test_what_takes_one_record_refuses_several(record):
+    one = runs.dataset([record])
+    assert runs.single(one) is one
+    with pytest.raises(ValueError, match="takes one record and got 2.*runs.latest"):
+        runs.single(runs.dataset([record, record]))
 
 
 def test_every_committed_record_fits_the_schema_and_names_no_person_or_path():

@@ -7,6 +7,7 @@ import xarray as xr
 from companion.figures.parts import bytes_axis, bytes_label, log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
 
 
 def write_sizes(parameters: pd.DataFrame, sizes: pd.DataFrame) -> Shown:
@@ -155,7 +156,7 @@ def solver(record: xr.Dataset) -> Shown:
 def runs_table(record: xr.Dataset) -> pd.DataFrame:
     """T_T, T_C, R_IO and zeta of every run with writing."""
     names = ["run_N", "run_threads", "run_way", "T_T", "T_C", "R_IO", "zeta", "zeta_best"]
-    frame = record[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("run_"))
+    frame = single(record)[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("run_"))
     frame["R_IO"] /= 1e6
     frame[["zeta", "zeta_best"]] *= 100
     frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%", "zeta_best": "%"}

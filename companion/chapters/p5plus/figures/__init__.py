@@ -14,6 +14,7 @@ from matplotlib.ticker import MultipleLocator
 from companion.figures.parts import bytes_axis, bytes_label, icicle, log_axis, points, run_title, stacked_bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
 
 DOCUMENT = "Power5+ 1.9 GHz (2006)"
 
@@ -228,6 +229,7 @@ def blades(times: pd.DataFrame) -> Shown:
 
 def _curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
     """Coordinates of each case, its best time and its work, as a table."""
+    record = single(record)
     names = [*columns, "threads", "minimum", "median", "bytes_read", "bytes_written", "flops"]
     return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
 
@@ -298,7 +300,7 @@ def latency(record: xr.Dataset) -> Shown:
 
 def plateaus(record: xr.Dataset) -> pd.DataFrame:
     """Plateaus of the latency curve: latency, range of working sets, capacity estimated and reported."""
-    reported = np.unique(record["reported_capacity"].values)
+    reported = np.unique(single(record)["reported_capacity"].values)
     capacity = np.atleast_1d(record["plateau_capacity"].values.astype(float))
     nearest = [
         reported[np.argmin(np.abs(np.log(reported / size)))] if np.isfinite(size) and reported.size else np.nan
@@ -354,7 +356,7 @@ def smt_loops(record: xr.Dataset) -> pd.DataFrame:
     frame = _curves(record, ["loop", "kind"])
     frame["gflops"] = frame["flops"] / frame["minimum"] / 1e9
     order = list(dict.fromkeys(frame["loop"]))
-    return frame.pivot_table(index="loop", columns="kind", values="gflops").loc[order]
+    return frame.pivot(index="loop", columns="kind", values="gflops").loc[order]
 
 
 def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
@@ -415,7 +417,7 @@ def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
             "S f/2, bound": np.nan,
         }
     ]
-    for number, loop in enumerate(record["loop_name"].values):
+    for number, loop in enumerate(single(record)["loop_name"].values):
         rows.append(
             {
                 "program": f"loop {loop}, here",

@@ -1,6 +1,6 @@
 """Figures of chapter 5 that draw run records: transforms, routines and output steps of this machine.
 
-Of several records each draws the last.
+Each takes one record.
 """
 
 from collections.abc import Mapping
@@ -13,18 +13,11 @@ from matplotlib.ticker import FuncFormatter
 from companion.figures.parts import log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
+from companion.records.runs import single
 
 #: Rates in millions are written out: the unit has its own prefix already.
 MEGA = FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", "\u2009"))
 TWO_AND_FIVE = FuncFormatter(lambda value, _: MEGA(value) if f"{value:.0e}"[0] in "25" else "")
-
-
-def latest(record: xr.Dataset) -> xr.Dataset:
-    """Of several records the last, with its own machine, preset and date."""
-    if "record" not in record.dims:
-        return record
-    own = {name: str(record[name].values[-1]) for name in ("machine", "preset", "date") if name in record}
-    return record.isel(record=-1).assign_attrs(own)
 
 
 def frame_of(record: xr.Dataset, *names: str) -> pd.DataFrame:
@@ -37,7 +30,7 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
 
     ``truncation`` is that of the document's forecast.
     """
-    record = latest(record)
+    record = single(record)
     frame = frame_of(
         record,
         "transform_truncation",
@@ -92,7 +85,7 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
 
 def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     """Rates of our versions of seven routines, vectorised and scalar, beside the profile of 2006."""
-    record = latest(record)
+    record = single(record)
     names = [str(name) for name in record["routine_name"].values]
     frame = frame_of(record, "routine_name", "mflops_vector", "mflops_scalar", "share_of_peak", "divides")
     frame["document_mflops"] = profile["mflops"].reindex(routine=names).values
@@ -128,7 +121,7 @@ def routine_table(record: xr.Dataset, profile: xr.Dataset, peak: float) -> pd.Da
 
     ``peak`` is that of one processor of 2006, in MFLOPS.
     """
-    record = latest(record)
+    record = single(record)
     names = [str(name) for name in record["routine_name"].values]
     then = profile.reindex(routine=names)
     vector, scalar = record["mflops_vector"].values, record["mflops_scalar"].values
@@ -201,7 +194,7 @@ def cycle_table(trees: Mapping[str, xr.Dataset], counted: Mapping[str, Mapping])
 
 def nproma(record: xr.Dataset) -> Shown:
     """Rate against the number of columns in a block."""
-    record = latest(record)
+    record = single(record)
     figure, axis = axes(height=3.2)
     length = record["nproma_length"].values
     rates = pd.DataFrame(record["nproma_mflops"].values.T, length, record["blocked_name"].values)
@@ -228,7 +221,7 @@ def nproma(record: xr.Dataset) -> Shown:
 
 def storm_sizes(record: xr.Dataset, output: xr.Dataset, runs: xr.Dataset) -> pd.DataFrame:
     """What one output step writes and touches: in the talk, and in the run that is drawn."""
-    record = latest(record)
+    record = single(record)
     steps, files = (int(output[name]) for name in ("steps", "files"))
     here = {name: int(record[name].values.ravel()[-1]) for name in ("tasks", "files", "steps", "record_bytes")}
     megabytes = 1e6 * float(output["volume"]) / (steps * files)
@@ -247,7 +240,7 @@ def storm_sizes(record: xr.Dataset, output: xr.Dataset, runs: xr.Dataset) -> pd.
 
 def storm(record: xr.Dataset) -> Shown:
     """Time of every output step with and without the small files."""
-    record = latest(record)
+    record = single(record)
     names = [str(name) for name in record["variant_name"].values]
     seconds = pd.DataFrame(1e3 * record["step_seconds"].values.T, columns=names)
     figure, axis = axes(height=3.4)
@@ -269,7 +262,7 @@ def storm(record: xr.Dataset) -> Shown:
 
 def storm_table(record: xr.Dataset) -> pd.DataFrame:
     """What the host's kernel spent on one output step of each variant."""
-    record = latest(record)
+    record = single(record)
     milliseconds = 1e3 * np.median(record["step_seconds"].values, axis=1)
     calls = record["calls_per_step"].values
     frame = pd.DataFrame(

@@ -1,6 +1,6 @@
 """Figures of chapter 5 that draw the small spectral model: costs, sections, errors, aliasing, scores.
 
-Of several records each draws the last.
+Each takes one record.
 """
 
 import numpy as np
@@ -8,15 +8,16 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
-from companion.chapters.xc30.figures.live import frame_of, latest
+from companion.chapters.xc30.figures.live import frame_of
 from companion.figures.parts import log_axis, points, run_title, stacked_bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
 
 
 def costs(record: xr.Dataset) -> Shown:
     """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model."""
-    record = latest(record)
+    record = single(record)
     figure, (measured, model) = axes(2, 1, height=6.0)
     names = [str(label) for label in record["measured_label"].values]
     factor, unit = (1e3, "ms") if float(record["measured_step"].max()) < 0.1 else (1, "s")
@@ -64,7 +65,7 @@ def costs(record: xr.Dataset) -> Shown:
 
 def sections(record: xr.Dataset) -> Shown:
     """Where the time of the small model goes, as shares."""
-    record = latest(record)
+    record = single(record)
     seconds = pd.DataFrame(record["section_seconds"].values, record["run_label"].values, record["section_name"].values)
     shares = 100 * seconds.div(seconds.sum(axis=1), axis=0)
     figure, axis = axes(height=1.5 + 0.55 * len(shares))
@@ -85,7 +86,7 @@ def sections(record: xr.Dataset) -> Shown:
 
 def cases(record: xr.Dataset) -> Shown:
     """Errors over the mountain against the number of grid points, beside the published ones."""
-    record = latest(record)
+    record = single(record)
     figure, panels = axes(2, 1, height=5.4, sharex=True)
     for axis, name in zip(panels, ("height", "vorticity"), strict=True):
         points(axis, record["published_points"], record[f"published_{name}"], label="GME, published", index=0)
@@ -120,7 +121,7 @@ def cases(record: xr.Dataset) -> Shown:
 
 def steady_table(record: xr.Dataset) -> pd.DataFrame:
     """Errors of the steady flow after five days, whose exact value is zero."""
-    record = latest(record)
+    record = single(record)
     names = [f"T{int(truncation)}" for truncation in record["truncation_scored"].values]
     degrees = [f"tilted by {np.degrees(tilt):.0f}°" for tilt in record["tilt"].values]
     frame = pd.DataFrame(record["steady_error"].values, names, degrees)
@@ -129,7 +130,7 @@ def steady_table(record: xr.Dataset) -> pd.DataFrame:
 
 def aliasing(record: xr.Dataset) -> Shown:
     """Vorticity of one truncation on a linear and on a cubic grid, and the error of each grid's products."""
-    record = latest(record)
+    record = single(record)
     names = [str(name) for name in record["matching"].values]
     field = 1e5 * record["vorticity"].values
     most = float(np.percentile(np.abs(field), 99.5))
@@ -195,7 +196,7 @@ def aliasing(record: xr.Dataset) -> Shown:
 
 def scores(record: xr.Dataset) -> Shown:
     """Errors of a strict and a fast-math build, and their paired difference with a 95 % interval."""
-    record = latest(record)
+    record = single(record)
     figure, (error, paired) = axes(2, 1, height=5.4, sharex=True)
     lead = record["lead"].values / 24
     points(error, lead, record["error_strict"], label="strict", host=True, index=0)

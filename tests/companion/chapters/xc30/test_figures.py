@@ -106,24 +106,6 @@ def test_measured_and_modelled_costs_never_share_a_column():
     assert "Nothing in the lower panel is measured" in shown.alt
 
 
-def test_of_several_records_the_last_is_drawn():
-    def one(seconds):
-        return record(
-            measured_resolution=("resolution_measured", ["TL1279"]),
-            measured_label=("resolution_measured", ["TL1279 on N640"]),
-            measured_step=("resolution_measured", [seconds]),
-            model_resolution=("resolution_model", ["TL1279"]),
-            model_step=("resolution_model", [seconds]),
-            model_from="TL1279 on N640",
-        )
-
-    both = xr.concat([one(1.0), one(2.0)], dim="record", combine_attrs="override")
-    dates = ["2026-01-02T03:04:05Z", "2027-08-09T03:04:05Z"]
-    shown = figures.costs(both.assign_coords(date=("case", dates)))
-    assert list(offered(shown)["measured_step"]) == [2.0]
-    assert "2027-08-09" in shown.html and "2026-01-02" not in shown.html
-
-
 def test_sections_name_the_longest():
     shown = figures.sections(
         record(
@@ -276,13 +258,6 @@ def test_routines_in_numbers_have_both_shares_of_peak():
     assert frame.loc["CLOUDSC", "divisions 2006"] == 4.3 and frame.loc["CLOUDSC", "divisions"] == 6.0
     assert list(frame["vectorised over scalar"]) == [2.0, 5.0]
     assert list(frame["share, vectorised"]) == [8.0, 30.0]
-
-
-def test_the_last_of_several_routine_records_is_tabulated():
-    old = routine_record()
-    both = xr.concat([old.assign(mflops_vector=("name", [1.0, 1.0])), old], dim="record", combine_attrs="override")
-    frame = figures.routine_table(both, tables.load("p5plus", "drhook"), 7600.0)
-    assert list(frame["rate, vectorised"]) == [8000, 30000]
 
 
 def test_cycles_of_2006_stand_beside_those_counted_here():
