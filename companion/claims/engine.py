@@ -9,7 +9,7 @@ so that they occur once where that matters.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -81,6 +81,10 @@ def total(values: Iterable[Interval | float]) -> Interval:
     return result
 
 
+class EmptyCell(LookupError):
+    """A formula asks for a cell in which nothing is printed."""
+
+
 class Sheet:
     """Cells of one table, addressed by primary key and column.
 
@@ -131,10 +135,45 @@ class Sheet:
             self._intervals[place] = None if math.isnan(half) else Interval.around(float(cell), half)
         return self._intervals[place]
 
+    def number(self, *address) -> Interval:
+        """The value of a cell; raises ``EmptyCell`` where nothing is printed."""
+        value = self[address]
+        if value is None:
+            raise EmptyCell(f"table {self.resource['name']} prints nothing at {address}.")
+        return value
+
+    def lines(self) -> list["Row"]:
+        """The rows, in printed order."""
+        return [Row(self, key) for key in self.rows]
+
     def column(self, name: str) -> list[Interval]:
         """Printed values of one column, empty cells left out."""
         values = [self[(*key, name)] for key in self.rows]
         return [value for value in values if value is not None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a sheet, its cells addressed by column alone."""
+
+    sheet: Sheet
+    keys: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The primary key as one text."""
+        return ", ".join(self.keys)
+
+    def __getitem__(self, column: str) -> Interval | None:
+        return self.sheet[(*self.keys, column)]
+
+    def number(self, column: str) -> Interval:
+        """The value of a column; raises ``EmptyCell`` where nothing is printed."""
+        return self.sheet.number(*self.keys, column)
+
+    def text(self, column: str) -> str:
+        """The printed text of a column."""
+        return self.sheet.text(*self.keys, column)
 
 
 @cache
@@ -216,6 +255,8 @@ def significant_half(text: str) -> float:
 
 
 Items = Iterator[tuple[str, str, Interval | float]]
+Cell = tuple[str, ...]
+Formula = Cell | Callable[["Reader"], Interval | float]
 
 
 @dataclass
@@ -282,6 +323,111 @@ class Ledger:
         """Take over the claims of a part of the document that stands in a module of its own."""
         for maker in other.makers:
             self._add(maker)
+
+    def equal(
+        self, name: str, where: str, statement: str, printed: Cell, value: Formula, form: str = "{}", reason: str = ""
+    ) -> None:
+        """The cell ``printed`` equals ``value``: another cell, or what a formula ``reader -> value`` gives.
+
+        A cell is ``(table, key ..., column)``; ``form`` says where its text goes, ``"{} GFLOPS"``, ``"< {} s"``.
+        """
+
+        def make(reader: Reader) -> Items:
+            result = value(reader) if callable(value) else reader(value[0])[value[1:]]
+            if result is None:
+                raise TypeError(f"{name}: the cell that gives the value is empty.")
+            yield "", form.format(reader(printed[0]).text(*printed[1:])), result
+
+        self._add(Maker(name, self.document, where, statement, make, {"": reason} if reason else {}))
+
+    def rows(
+        self,
+        name: str,
+        where: str,
+        statement: str,
+        table: str | Mapping[str, str],
+        printed: str,
+        formula: Callable[["Row", Reader], Interval | float | None],
+        form: str = "{}",
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        """In every row of a table the column ``printed`` equals the formula of the row.
+
+        ``table`` is a name, or several: ``{"small": "ddt_small", ...}``, whose labels then lead the items.  A row
+        makes no claim where ``printed`` holds no number or the formula meets an empty cell.
+        """
+        named = {"": table} if isinstance(table, str) else table
+
+        def make(reader: Reader) -> Items:
+            for label, each in named.items():
+                for row in reader(each).lines():
+                    if row[printed] is None:
+                        continue
+                    try:
+                        value = formula(row, reader)
+                    except EmptyCell:
+                        continue
+                    if value is not None:
+                        yield f"{label} {row.key}".strip(), form.format(row.text(printed)), value
+
+        self._add(Maker(name, self.document, where, statement, make, dict(reasons or {})))
+
+    def ratio(
+        self,
+        name: str,
+        where: str,
+        statement: str,
+        table: str | Mapping[str, str],
+        printed: str,
+        over: str,
+        under: str,
+        scale: float = 1.0,
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        """The column ``printed`` is ``over / under``, times ``scale``; rows with an empty or zero cell are left out."""
+
+        def formula(row: Row, reader: Reader) -> Interval | None:
+            return scale * row.number(over) / row.number(under) if row.number(under).mid else None
+
+        self.rows(name, where, statement, table, printed, formula, reasons=reasons)
+
+    def total(
+        self,
+        name: str,
+        where: str,
+        statement: str,
+        table: str,
+        printed: str,
+        parts: Iterable[str],
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        """The column ``printed`` is the sum of the columns ``parts``; rows with an empty part are left out."""
+        columns = tuple(parts)
+        self.rows(
+            name,
+            where,
+            statement,
+            table,
+            printed,
+            lambda row, reader: total(row.number(column) for column in columns),
+            reasons=reasons,
+        )
+
+    def same(
+        self,
+        name: str,
+        where: str,
+        statement: str,
+        cells: Mapping[str, tuple[Cell, Cell]],
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        """What is printed twice is the same: item -> the cell that is held, and the cell it is held to."""
+
+        def make(reader: Reader) -> Items:
+            for item, (held, to) in cells.items():
+                yield item, reader(held[0]).text(*held[1:]), reader(to[0]).number(*to[1:])
+
+        self._add(Maker(name, self.document, where, statement, make, dict(reasons or {})))
 
     def claim(self, *, where: str, statement: str, printed: str = "{}", cell: tuple[str, ...] = (), reason: str = ""):
         """Register a function ``reader -> Interval | float`` that recomputes one printed value.

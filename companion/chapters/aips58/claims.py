@@ -2,10 +2,10 @@
 
 import statistics
 
-from companion.claims.engine import Interval, Items, Ledger, Reader, ratio_column
+from companion.claims.engine import Interval, Ledger, Reader
 
 ledger = Ledger("aips58")
-SIZES = ("small", "medium", "large")
+SIZES = {size: f"ddt_{size}" for size in ("small", "medium", "large")}
 
 ASCAL_MEDIUM = (
     "The CLSC CPU time gives {recomputed}. Two ratios of the row (.78 to real time, .12 to NRAO1) want a "
@@ -14,60 +14,94 @@ ASCAL_MEDIUM = (
 )
 
 
-def ddt_ratio(reader: Reader, numerator: str, denominator: str, column: str) -> Items:
-    """One ratio column over the three sizes; cells that print no number are left out."""
-    for size in SIZES:
-        for problem, printed, value in ratio_column(reader(f"ddt_{size}"), numerator, denominator, column):
-            if printed.strip("*"):
-                yield f"{size} {problem}", printed, value
+ledger.ratio(
+    "nrao1_cpu_per_real",
+    "{item} DDT, first C/R column",
+    "NRAO1: CPU time over real time, {item}",
+    SIZES,
+    "nrao1_cpu_per_real",
+    "nrao1_cpu",
+    "nrao1_real",
+)
 
 
-@ledger.each(where="{item} DDT, first C/R column", statement="NRAO1: CPU time over real time, {item}")
-def nrao1_cpu_per_real(reader):
-    return ddt_ratio(reader, "nrao1_cpu", "nrao1_real", "nrao1_cpu_per_real")
-
-
-@ledger.each(
-    where="{item} DDT, second C/R column",
-    statement="CLSC: CPU time over real time, {item}",
+ledger.ratio(
+    "clsc_cpu_per_real",
+    "{item} DDT, second C/R column",
+    "CLSC: CPU time over real time, {item}",
+    SIZES,
+    "clsc_cpu_per_real",
+    "clsc_cpu",
+    "clsc_real",
     reasons={"medium ASCAL": ASCAL_MEDIUM.format(recomputed=".83")},
 )
-def clsc_cpu_per_real(reader):
-    return ddt_ratio(reader, "clsc_cpu", "clsc_real", "clsc_cpu_per_real")
 
 
-@ledger.each(
-    where="{item} DDT, column CLSC/NRAO1 CPU",
-    statement="CPU time, CLSC over NRAO1, {item}",
+ledger.ratio(
+    "clsc_over_nrao1_cpu",
+    "{item} DDT, column CLSC/NRAO1 CPU",
+    "CPU time, CLSC over NRAO1, {item}",
+    SIZES,
+    "clsc_over_nrao1_cpu",
+    "clsc_cpu",
+    "nrao1_cpu",
     reasons={"medium ASCAL": ASCAL_MEDIUM.format(recomputed=".13")},
 )
-def clsc_over_nrao1_cpu(reader):
-    return ddt_ratio(reader, "clsc_cpu", "nrao1_cpu", "clsc_over_nrao1_cpu")
 
 
-@ledger.each(where="{item} DDT, column CLSC/NRAO1 REAL", statement="Real time, CLSC over NRAO1, {item}")
-def clsc_over_nrao1_real(reader):
-    return ddt_ratio(reader, "clsc_real", "nrao1_real", "clsc_over_nrao1_real")
+ledger.ratio(
+    "clsc_over_nrao1_real",
+    "{item} DDT, column CLSC/NRAO1 REAL",
+    "Real time, CLSC over NRAO1, {item}",
+    SIZES,
+    "clsc_over_nrao1_real",
+    "clsc_real",
+    "nrao1_real",
+)
 
 
-@ledger.each(where="{item} DDT, third C/R column", statement="PSC: CPU time over real time, {item}")
-def psc_cpu_per_real(reader):
-    return ddt_ratio(reader, "psc_cpu", "psc_real", "psc_cpu_per_real")
+ledger.ratio(
+    "psc_cpu_per_real",
+    "{item} DDT, third C/R column",
+    "PSC: CPU time over real time, {item}",
+    SIZES,
+    "psc_cpu_per_real",
+    "psc_cpu",
+    "psc_real",
+)
 
 
-@ledger.each(where="{item} DDT, column PSC/NRAO1 CPU", statement="CPU time, PSC over NRAO1, {item}")
-def psc_over_nrao1_cpu(reader):
-    return ddt_ratio(reader, "psc_cpu", "nrao1_cpu", "psc_over_nrao1_cpu")
+ledger.ratio(
+    "psc_over_nrao1_cpu",
+    "{item} DDT, column PSC/NRAO1 CPU",
+    "CPU time, PSC over NRAO1, {item}",
+    SIZES,
+    "psc_over_nrao1_cpu",
+    "psc_cpu",
+    "nrao1_cpu",
+)
 
 
-@ledger.each(where="{item} DDT, column PSC/NRAO1 REAL", statement="Real time, PSC over NRAO1, {item}")
-def psc_over_nrao1_real(reader):
-    return ddt_ratio(reader, "psc_real", "nrao1_real", "psc_over_nrao1_real")
+ledger.ratio(
+    "psc_over_nrao1_real",
+    "{item} DDT, column PSC/NRAO1 REAL",
+    "Real time, PSC over NRAO1, {item}",
+    SIZES,
+    "psc_over_nrao1_real",
+    "psc_real",
+    "nrao1_real",
+)
 
 
-@ledger.each(where="{item} DDT, column PSC/CLSC CPU", statement="CPU time, PSC over CLSC, {item}")
-def psc_over_clsc_cpu(reader):
-    return ddt_ratio(reader, "psc_cpu", "clsc_cpu", "psc_over_clsc_cpu")
+ledger.ratio(
+    "psc_over_clsc_cpu",
+    "{item} DDT, column PSC/CLSC CPU",
+    "CPU time, PSC over CLSC, {item}",
+    SIZES,
+    "psc_over_clsc_cpu",
+    "psc_cpu",
+    "clsc_cpu",
+)
 
 
 ledger.not_checkable(
@@ -96,19 +130,19 @@ def mean_of_whole_seconds(reader):
                 yield f"{size} {problem} {system.upper()}", sheet.text(problem, column), mean
 
 
-@ledger.each(
-    where="section 6 note 8",
-    statement="Executions averaged for {item}, against the bracket in the tables",
+ledger.rows(
+    "executions_in_text",
+    "section 6 note 8",
+    "Executions averaged for {item}, against the bracket in the tables",
+    "executions",
+    "executions",
+    lambda row, t: t("ddt_small")[row.key, "executions"],
     reasons={
         "COMB": "The text says 7, all three tables print [8], and the printed real times are eighths of a "
         "second (6.88, 64.88, 27.13) that no seven whole seconds average to: the author's slip in "
         "the text."
     },
 )
-def executions_in_text(reader):
-    text, table = reader("executions"), reader("ddt_small")
-    for (problem,) in text.keys():
-        yield problem, text.text(problem, "executions"), table[problem, "executions"]
 
 
 @ledger.each(where="abstract", statement="Factor by which CPU times at PSC can exceed those at CLSC")

@@ -16,29 +16,34 @@ def solution_bytes(t, size: str) -> Interval:
     return t("prose")["components"] * t("prose")["word"] * n**3
 
 
-@ledger.each(
-    where="Section 3.1, N = {item}",
-    statement="One write of the solution vector for N = {item} takes 5·8·N³ bytes.",
+ledger.rows(
+    "bytes_per_write",
+    "Section 3.1, N = {item}",
+    "One write of the solution vector for N = {item} takes 5·8·N³ bytes.",
+    "write_sizes",
+    "bytes_per_write",
+    lambda row, t: solution_bytes(t, row.key),
 )
-def bytes_per_write(t):
-    for (size,) in t("write_sizes").keys():
-        yield size, t("write_sizes").text(size, "bytes_per_write"), solution_bytes(t, size)
 
 
-@ledger.each(where="Section 3.1, N = {item}", statement="One record for N = {item} takes 5·8·N² bytes.")
-def bytes_per_record(t):
-    for (size,) in t("write_sizes").keys():
-        yield size, t("write_sizes").text(size, "bytes_per_record"), solution_bytes(t, size) / float(size)
-
-
-@ledger.each(
-    where="Section 3.1, N = {item}",
-    statement="N records for N = {item} are one write of the solution vector.",
+ledger.rows(
+    "bytes_per_record",
+    "Section 3.1, N = {item}",
+    "One record for N = {item} takes 5·8·N² bytes.",
+    "write_sizes",
+    "bytes_per_record",
+    lambda row, t: solution_bytes(t, row.key) / float(row.key),
 )
-def records_per_write(t):
-    sheet = t("write_sizes")
-    for (size,) in sheet.keys():
-        yield size, sheet.text(size, "bytes_per_write"), sheet[size, "bytes_per_record"] * float(size)
+
+
+ledger.rows(
+    "records_per_write",
+    "Section 3.1, N = {item}",
+    "N records for N = {item} are one write of the solution vector.",
+    "write_sizes",
+    "bytes_per_write",
+    lambda row, t: row["bytes_per_record"] * float(row.key),
+)
 
 
 @ledger.each(where="Table 1 and Section 3.1", statement="The sizes of the byte counts are those of Table 1: {item}.")
@@ -47,13 +52,13 @@ def sizes(t):
         yield f"N = {size}", size, float(other)
 
 
-@ledger.claim(
-    where="Section 3.2 and Table 1",
-    cell=("prose", "full_size"),
-    statement="The full size is the largest N of Table 1.",
+ledger.equal(
+    "full_size",
+    "Section 3.2 and Table 1",
+    "The full size is the largest N of Table 1.",
+    ("prose", "full_size"),
+    lambda t: max(float(size) for (size,) in t("table_1").keys()),
 )
-def full_size(t):
-    return max(float(size) for (size,) in t("table_1").keys())
 
 
 @ledger.each(where="Table 1", statement="The write interval divides the number of steps: whole writes for {item}.")
@@ -70,79 +75,79 @@ def file_bytes(t) -> Interval:
     return solution_bytes(t, size) * t("table_1")[size, "NS"] / t("table_1")[size, "IW"]
 
 
-@ledger.claim(
-    where="Section 3.2",
-    printed="{} GBytes",
-    cell=("prose", "file_size"),
-    statement="Output file of the full size: 5 w N³ NS/IW.",
+ledger.equal(
+    "file_size",
+    "Section 3.2",
+    "Output file of the full size: 5 w N³ NS/IW.",
+    ("prose", "file_size"),
+    lambda t: file_bytes(t) / GIB,
+    form="{} GBytes",
     reason="The base is ambiguous: 1.58 in units of 2^30 bytes, 1.70 in units of 10^9. The report counts the "
     "memory of the Y-MP and of the iPSC/860 in powers of two, and only that gives the printed 1.6.",
 )
-def file_size(t):
-    return file_bytes(t) / GIB
 
 
-@ledger.claim(
-    where="Section 3.3",
-    printed="{} bytes",
-    cell=("prose", "point_bytes"),
-    statement="The bytes of one write call are one point: components times word.",
+ledger.equal(
+    "point_bytes",
+    "Section 3.3",
+    "The bytes of one write call are one point: components times word.",
+    ("prose", "point_bytes"),
+    lambda t: t("prose")["components"] * t("prose")["word"],
+    form="{} bytes",
 )
-def point_bytes(t):
-    return t("prose")["components"] * t("prose")["word"]
 
 
 # Systems
 
 
-@ledger.claim(
-    where="Section 3.1",
-    printed="{} GBytes",
-    cell=("systems", "memory", "ymp"),
-    statement="Y-MP memory is 256 megawords of 8 bytes, in powers of two.",
+ledger.equal(
+    "ymp_memory",
+    "Section 3.1",
+    "Y-MP memory is 256 megawords of 8 bytes, in powers of two.",
+    ("systems", "memory", "ymp"),
+    lambda t: t("systems")["memory_words", "ymp"] * t("prose")["word"] * MIB / GIB,
+    form="{} GBytes",
 )
-def ymp_memory(t):
-    return t("systems")["memory_words", "ymp"] * t("prose")["word"] * MIB / GIB
 
 
-@ledger.claim(
-    where="Section 3.1",
-    printed="{} bit",
-    cell=("prose", "ymp_word_bits"),
-    statement="A word of Y-MP memory is a word of the byte counts.",
+ledger.equal(
+    "ymp_word",
+    "Section 3.1",
+    "A word of Y-MP memory is a word of the byte counts.",
+    ("prose", "ymp_word_bits"),
+    lambda t: 8 * t("prose")["word"],
+    form="{} bit",
 )
-def ymp_word(t):
-    return 8 * t("prose")["word"]
 
 
-@ledger.claim(
-    where="Section 3.1",
-    printed="{} processors",
-    cell=("systems", "processors", "ymp"),
-    statement="The model name gives the number of processors.",
+ledger.equal(
+    "ymp_name_processors",
+    "Section 3.1",
+    "The model name gives the number of processors.",
+    ("systems", "processors", "ymp"),
+    ("prose", "ymp_name_processors"),
+    form="{} processors",
 )
-def ymp_name_processors(t):
-    return t("prose")["ymp_name_processors"]
 
 
-@ledger.claim(
-    where="Section 3.1",
-    printed="{} MW",
-    cell=("systems", "memory_words", "ymp"),
-    statement="The model name gives the memory in megawords.",
+ledger.equal(
+    "ymp_name_memory",
+    "Section 3.1",
+    "The model name gives the memory in megawords.",
+    ("systems", "memory_words", "ymp"),
+    ("prose", "ymp_name_memory"),
+    form="{} MW",
 )
-def ymp_name_memory(t):
-    return t("prose")["ymp_name_memory"]
 
 
-@ledger.claim(
-    where="Section 3.1",
-    printed="{} GFLOPS",
-    cell=("systems", "peak", "ymp"),
-    statement="Peak is processors times an addition and a multiplication each clock period.",
+ledger.equal(
+    "ymp_peak",
+    "Section 3.1",
+    "Peak is processors times an addition and a multiplication each clock period.",
+    ("systems", "peak", "ymp"),
+    lambda t: t("systems")["processors", "ymp"] * 2 / t("systems")["clock_period", "ymp"].mid,
+    form="{} GFLOPS",
 )
-def ymp_peak(t):
-    return t("systems")["processors", "ymp"] * 2 / t("systems")["clock_period", "ymp"].mid
 
 
 @ledger.claim(
@@ -158,84 +163,84 @@ def cm2_units(t):
     )
 
 
-@ledger.claim(
-    where="Section 3.3",
-    printed="{} GByte",
-    cell=("systems", "memory", "ipsc"),
-    statement="iPSC/860 memory is nodes times memory of a node.",
+ledger.equal(
+    "ipsc_memory",
+    "Section 3.3",
+    "iPSC/860 memory is nodes times memory of a node.",
+    ("systems", "memory", "ipsc"),
+    lambda t: t("systems")["processors", "ipsc"] * t("systems")["memory_per_node", "ipsc"] / 1024,
+    form="{} GByte",
 )
-def ipsc_memory(t):
-    return t("systems")["processors", "ipsc"] * t("systems")["memory_per_node", "ipsc"] / 1024
 
 
-@ledger.claim(
-    where="Section 3.3",
-    printed="{} nodes",
-    cell=("systems", "processors_most", "ipsc"),
-    statement="The nodes are a hypercube of as many dimensions as links to nodes.",
+ledger.equal(
+    "ipsc_hypercube",
+    "Section 3.3",
+    "The nodes are a hypercube of as many dimensions as links to nodes.",
+    ("systems", "processors_most", "ipsc"),
+    lambda t: 2 ** t("systems")["links_to_nodes", "ipsc"].mid,
+    form="{} nodes",
 )
-def ipsc_hypercube(t):
-    return 2 ** t("systems")["links_to_nodes", "ipsc"].mid
 
 
-@ledger.claim(
-    where="Section 3.3",
-    printed="{} links",
-    cell=("systems", "links_per_node", "ipsc"),
-    statement="A node has its hypercube links and one for I/O.",
+ledger.equal(
+    "ipsc_links",
+    "Section 3.3",
+    "A node has its hypercube links and one for I/O.",
+    ("systems", "links_per_node", "ipsc"),
+    lambda t: t("systems")["links_to_nodes", "ipsc"] + 1,
+    form="{} links",
 )
-def ipsc_links(t):
-    return t("systems")["links_to_nodes", "ipsc"] + 1
 
 
-@ledger.claim(
-    where="Section 3.3",
-    printed="{} MBytes/sec",
-    cell=("systems", "io_rate_peak", "ipsc"),
-    statement="Peak of the file system is disks times rate of a disk.",
+ledger.equal(
+    "ipsc_io_peak",
+    "Section 3.3",
+    "Peak of the file system is disks times rate of a disk.",
+    ("systems", "io_rate_peak", "ipsc"),
+    lambda t: t("systems")["disks", "ipsc"] * t("systems")["disk_rate", "ipsc"].mid,
+    form="{} MBytes/sec",
 )
-def ipsc_io_peak(t):
-    return t("systems")["disks", "ipsc"] * t("systems")["disk_rate", "ipsc"].mid
 
 
-@ledger.claim(
-    where="Section 3.3",
-    printed="{} disks",
-    cell=("systems", "disks", "ipsc"),
-    statement="There is a disk on each I/O processor.",
+ledger.equal(
+    "ipsc_disks",
+    "Section 3.3",
+    "There is a disk on each I/O processor.",
+    ("systems", "disks", "ipsc"),
+    ("systems", "io_processors", "ipsc"),
+    form="{} disks",
 )
-def ipsc_disks(t):
-    return t("systems")["io_processors", "ipsc"]
 
 
-@ledger.claim(
-    where="Section 3.3",
-    printed="{} nodes",
-    cell=("prose", "group_nodes"),
-    statement="The runs with groups use every node.",
+ledger.equal(
+    "group_nodes",
+    "Section 3.3",
+    "The runs with groups use every node.",
+    ("prose", "group_nodes"),
+    ("systems", "processors", "ipsc"),
+    form="{} nodes",
 )
-def group_nodes(t):
-    return t("systems")["processors", "ipsc"]
 
 
-@ledger.claim(
-    where="Section 3.2",
-    printed="{} bit",
-    cell=("prose", "ieee_bits"),
-    statement="The numbers written on the CM-2 are the words of the byte counts.",
+ledger.equal(
+    "ieee_bits",
+    "Section 3.2",
+    "The numbers written on the CM-2 are the words of the byte counts.",
+    ("prose", "ieee_bits"),
+    lambda t: 8 * t("prose")["word"],
+    form="{} bit",
 )
-def ieee_bits(t):
-    return 8 * t("prose")["word"]
 
 
-@ledger.claim(
-    where="Section 3.2",
-    printed="{} bit",
-    cell=("prose", "cray_bits"),
-    statement="The numbers after conversion are double words of the Y-MP.",
+ledger.equal(
+    "cray_bits",
+    "Section 3.2",
+    "The numbers after conversion are double words of the Y-MP.",
+    ("prose", "cray_bits"),
+    lambda t: 2 * t("prose")["ymp_word_bits"],
+    form="{} bit",
 )
-def cray_bits(t):
-    return 2 * t("prose")["ymp_word_bits"]
 
 
 @ledger.claim(

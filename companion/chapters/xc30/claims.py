@@ -77,13 +77,13 @@ def operational_month(t):
     )
 
 
-@ledger.claim(
-    where='slide "Choices for Higher resolution upgrade in 2015"',
-    cell=("prose", "upgrade_year"),
-    statement="The year of the upgrade is that of the list of dates.",
+ledger.equal(
+    "upgrade_year",
+    'slide "Choices for Higher resolution upgrade in 2015"',
+    "The year of the upgrade is that of the list of dates.",
+    ("prose", "upgrade_year"),
+    lambda t: float(t("timeline").text("higher resolution", "date")),
 )
-def upgrade_year(t):
-    return float(t("timeline").text("higher resolution", "date"))
 
 
 # Runs of the forecast
@@ -126,24 +126,24 @@ def comparison_nodes(t):
         yield system, t("prose").text(f"comparison_{system}_nodes"), t("runs")["nodes", system]
 
 
-@ledger.claim(
-    where=STATISTICS,
-    printed="{} Tflops",
-    cell=("forecast", "tflops"),
-    statement="The rate is operations over elapsed time.",
+ledger.equal(
+    "rate",
+    STATISTICS,
+    "The rate is operations over elapsed time.",
+    ("forecast", "tflops"),
+    lambda t: t("forecast")["operations"] / t("forecast")["elapsed"] / 1e12,
+    form="{} Tflops",
 )
-def rate(t):
-    return t("forecast")["operations"] / t("forecast")["elapsed"] / 1e12
 
 
-@ledger.claim(
-    where=STATISTICS,
-    printed="{} s",
-    cell=("forecast", "elapsed"),
-    statement="The elapsed time is operations over the rate.",
+ledger.equal(
+    "elapsed",
+    STATISTICS,
+    "The elapsed time is operations over the rate.",
+    ("forecast", "elapsed"),
+    lambda t: t("forecast")["operations"] / t("forecast")["tflops"] / 1e12,
+    form="{} s",
 )
-def elapsed(t):
-    return t("forecast")["operations"] / t("forecast")["tflops"] / 1e12
 
 
 # Grids
@@ -160,58 +160,56 @@ def grid_points(t):
     return float(points)
 
 
-@ledger.claim(
-    where=STATISTICS,
-    printed="{} km",
-    cell=("forecast", "spacing"),
-    statement="The spacing is half the Earth's circumference over the truncation plus one.",
+ledger.equal(
+    "forecast_spacing",
+    STATISTICS,
+    "The spacing is half the Earth's circumference over the truncation plus one.",
+    ("forecast", "spacing"),
+    lambda t: HALF_CIRCUMFERENCE / (t("forecast")["truncation"] + 1),
+    form="{} km",
 )
-def forecast_spacing(t):
-    return HALF_CIRCUMFERENCE / (t("forecast")["truncation"] + 1)
 
 
-@ledger.each(
-    where=MATCHES,
-    statement="Spacing of the grid of {item} points: half the Earth's circumference over the linear "
-    "truncation plus one.",
+ledger.rows(
+    "spacing",
+    MATCHES,
+    "Spacing of the grid of {item} points: half the Earth's circumference over the linear truncation plus one.",
+    "resolutions",
+    "spacing",
+    lambda row, t: HALF_CIRCUMFERENCE / (row["linear"] + 1),
     reasons={
         "2140702": "The base is not named: along the equator the spacing is 15.6 km, the mean over the sphere 15.4 km."
     },
 )
-def spacing(t):
-    sheet = t("resolutions")
-    for (points,) in sheet.keys():
-        yield points, sheet.text(points, "spacing"), HALF_CIRCUMFERENCE / (sheet[points, "linear"] + 1)
 
 
-@ledger.each(
-    where=MATCHES,
-    statement="Quadratic truncation on {item} points: two thirds of the linear one (T + 1 = 4N/3, 2N).",
+ledger.rows(
+    "quadratic",
+    MATCHES,
+    "Quadratic truncation on {item} points: two thirds of the linear one (T + 1 = 4N/3, 2N).",
+    "resolutions",
+    "quadratic",
+    lambda row, t: (row["linear"] + 1) * 2 / 3 - 1,
 )
-def quadratic(t):
-    sheet = t("resolutions")
-    for (points,) in sheet.keys():
-        printed = sheet.text(points, "quadratic")
-        if printed:
-            yield points, printed, (sheet[points, "linear"] + 1) * 2 / 3 - 1
 
 
-@ledger.each(where=MATCHES, statement="Cubic truncation on {item} points: half of the linear one (T + 1 = N, 2N).")
-def cubic(t):
-    sheet = t("resolutions")
-    for (points,) in sheet.keys():
-        printed = sheet.text(points, "cubic")
-        if printed:
-            yield points, printed, (sheet[points, "linear"] + 1) / 2 - 1
-
-
-@ledger.claim(
-    where=MATCHES,
-    cell=("forecast", "truncation"),
-    statement="The cubic truncation of the finest grid is the linear one of the coarsest.",
+ledger.rows(
+    "cubic",
+    MATCHES,
+    "Cubic truncation on {item} points: half of the linear one (T + 1 = N, 2N).",
+    "resolutions",
+    "cubic",
+    lambda row, t: (row["linear"] + 1) / 2 - 1,
 )
-def same_truncation(t):
-    return t("resolutions")["8505906", "cubic"]
+
+
+ledger.equal(
+    "same_truncation",
+    MATCHES,
+    "The cubic truncation of the finest grid is the linear one of the coarsest.",
+    ("forecast", "truncation"),
+    ("resolutions", "8505906", "cubic"),
+)
 
 
 @ledger.each(
@@ -223,13 +221,13 @@ def map_spacing(t):
     yield "TC1279", t("prose").text("tc1279_spacing"), t("resolutions")["8505906", "spacing"].mid
 
 
-@ledger.claim(
-    where='slide "Comms developments: Overlap MPI with CPU"',
-    cell=("legendre_runs", "2047", "truncation"),
-    statement="The larger resolution of the overlap test is a linear truncation of the table.",
+ledger.equal(
+    "overlap_truncation",
+    'slide "Comms developments: Overlap MPI with CPU"',
+    "The larger resolution of the overlap test is a linear truncation of the table.",
+    ("legendre_runs", "2047", "truncation"),
+    ("resolutions", "5447118", "linear"),
 )
-def overlap_truncation(t):
-    return t("resolutions")["5447118", "linear"]
 
 
 ledger.not_checkable(

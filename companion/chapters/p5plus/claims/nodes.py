@@ -7,24 +7,24 @@ ledger = Ledger("p5plus")
 # Nodes, chips, threads
 
 
-@ledger.claim(
-    where='slide "SMT: Simultaneous Multi Threading"',
-    printed="{} CPUs",
-    cell=("prose", "physical_cpus"),
-    statement="A node's physical CPUs are its chips times the cores of a chip.",
+ledger.equal(
+    "node_cpus",
+    'slide "SMT: Simultaneous Multi Threading"',
+    "A node's physical CPUs are its chips times the cores of a chip.",
+    ("prose", "physical_cpus"),
+    lambda t: t("prose")["chips"] * t("prose")["cores_per_chip"],
+    form="{} CPUs",
 )
-def node_cpus(t):
-    return t("prose")["chips"] * t("prose")["cores_per_chip"]
 
 
-@ledger.claim(
-    where='slide "ECMWF: Current and New (Phase4) System"',
-    printed="{}-way",
-    cell=("systems", "cpus_per_node", "p5plus"),
-    statement="The CPUs of a node agree with the slide on SMT.",
+ledger.equal(
+    "node_cpus_systems",
+    'slide "ECMWF: Current and New (Phase4) System"',
+    "The CPUs of a node agree with the slide on SMT.",
+    ("systems", "cpus_per_node", "p5plus"),
+    ("prose", "physical_cpus"),
+    form="{}-way",
 )
-def node_cpus_systems(t):
-    return t("prose")["physical_cpus"]
 
 
 @ledger.each(
@@ -58,24 +58,24 @@ def systems_elsewhere(t):
     )
 
 
-@ledger.claim(
-    where='slide "Binding (for P5+)"',
-    printed="{} threads",
-    cell=("prose", "affinity_threads"),
-    statement="Without SMT MP_TASK_AFFINITY fits as many threads as a chip has cores.",
+ledger.equal(
+    "affinity_threads",
+    'slide "Binding (for P5+)"',
+    "Without SMT MP_TASK_AFFINITY fits as many threads as a chip has cores.",
+    ("prose", "affinity_threads"),
+    ("prose", "cores_per_chip"),
+    form="{} threads",
 )
-def affinity_threads(t):
-    return t("prose")["cores_per_chip"]
 
 
-@ledger.claim(
-    where='slide "Binding (for P5+)"',
-    printed="{} threads",
-    cell=("prose", "affinity_threads_smt"),
-    statement="With SMT MP_TASK_AFFINITY fits as many threads as a chip has logical CPUs.",
+ledger.equal(
+    "affinity_threads_smt",
+    'slide "Binding (for P5+)"',
+    "With SMT MP_TASK_AFFINITY fits as many threads as a chip has logical CPUs.",
+    ("prose", "affinity_threads_smt"),
+    lambda t: t("prose")["cores_per_chip"] * t("prose")["logical_per_physical"],
+    form="{} threads",
 )
-def affinity_threads_smt(t):
-    return t("prose")["cores_per_chip"] * t("prose")["logical_per_physical"]
 
 
 @ledger.each(where='slide "Binding (for P5+)"', statement="The list {item}, counted over all its entries.")
@@ -129,34 +129,34 @@ def tasks_per_link(t):
         )
 
 
-@ledger.claim(
-    where="title of the plot of exchange bandwidth with N tasks a node",
-    printed="{} links",
-    cell=("plots", "4", "links_per_node"),
-    statement="The links of a node are its adapters.",
+ledger.equal(
+    "links_per_node",
+    "title of the plot of exchange bandwidth with N tasks a node",
+    "The links of a node are its adapters.",
+    ("plots", "4", "links_per_node"),
+    ("systems", "adapters_per_node", "p5plus"),
+    form="{} links",
 )
-def links_per_node(t):
-    return t("systems")["adapters_per_node", "p5plus"]
 
 
-@ledger.claim(
-    where="title of the plot of transposition bandwidth",
-    printed="{}-way",
-    cell=("systems", "cpus_per_node", "p5plus"),
-    statement="Tasks times threads fill the CPUs of a node.",
+ledger.equal(
+    "transposition_cpus",
+    "title of the plot of transposition bandwidth",
+    "Tasks times threads fill the CPUs of a node.",
+    ("systems", "cpus_per_node", "p5plus"),
+    lambda t: t("plots")["5", "tasks_per_node"] * t("plots")["5", "threads_per_task"],
+    form="{}-way",
 )
-def transposition_cpus(t):
-    return t("plots")["5", "tasks_per_node"] * t("plots")["5", "threads_per_task"]
 
 
-@ledger.claim(
-    where="title of the plot of memory bandwidth",
-    printed="{} KB",
-    cell=("plots", "1", "page"),
-    statement="The page size is the medium page of the list of changes.",
+ledger.equal(
+    "medium_page",
+    "title of the plot of memory bandwidth",
+    "The page size is the medium page of the list of changes.",
+    ("plots", "1", "page"),
+    ("prose", "medium_page"),
+    form="{} KB",
 )
-def medium_page(t):
-    return t("prose")["medium_page"]
 
 
 @ledger.each(
@@ -173,39 +173,39 @@ def grid_spacing(t):
 # SMT
 
 
-@ledger.claim(
-    where='slide "SMT for parallel jobs (on P5+)"',
-    cell=("smt_model", "speedup"),
-    statement="The speed-up due to SMT is S f/2 with the factors put into the formula.",
+ledger.equal(
+    "smt_speedup",
+    'slide "SMT for parallel jobs (on P5+)"',
+    "The speed-up due to SMT is S f/2 with the factors put into the formula.",
+    ("smt_model", "speedup"),
+    lambda t: t("smt_model")["S_in_formula"] * t("smt_model")["f_in_formula"] / 2,
 )
-def smt_speedup(t):
-    return t("smt_model")["S_in_formula"] * t("smt_model")["f_in_formula"] / 2
 
 
-@ledger.claim(
-    where='slide "SMT for parallel jobs (on P5+)"',
-    cell=("smt_model", "speedup"),
-    statement="The speed-up due to SMT is S f/2 with the factors of the bullet.",
+ledger.equal(
+    "smt_speedup_bullet",
+    'slide "SMT for parallel jobs (on P5+)"',
+    "The speed-up due to SMT is S f/2 with the factors of the bullet.",
+    ("smt_model", "speedup"),
+    lambda t: t("smt_model")["S"] * t("smt_model")["f"] / 2,
     reason="The bullet gives S = 1.3, the formula under it uses 1.35; only 1.35 gives the printed "
     "speed-up exactly, so the bullet shortens S. The rounding of 1.3 just covers it.",
 )
-def smt_speedup_bullet(t):
-    return t("smt_model")["S"] * t("smt_model")["f"] / 2
 
 
-@ledger.claim(
-    where='slide "SMT for parallel jobs (on P5+)"',
-    cell=("smt_model", "S"),
-    statement="S in the bullet is S in the formula.",
+ledger.equal(
+    "smt_factor",
+    'slide "SMT for parallel jobs (on P5+)"',
+    "S in the bullet is S in the formula.",
+    ("smt_model", "S"),
+    lambda t: t("smt_model")["S_in_formula"].mid,
 )
-def smt_factor(t):
-    return t("smt_model")["S_in_formula"].mid
 
 
-@ledger.claim(
-    where='slide "SMT for parallel jobs (on P5+)"',
-    cell=("smt_model", "f"),
-    statement="f in the bullet is f in the formula.",
+ledger.equal(
+    "smt_scalability",
+    'slide "SMT for parallel jobs (on P5+)"',
+    "f in the bullet is f in the formula.",
+    ("smt_model", "f"),
+    lambda t: t("smt_model")["f_in_formula"].mid,
 )
-def smt_scalability(t):
-    return t("smt_model")["f_in_formula"].mid

@@ -1,6 +1,6 @@
 """Claims of the X-MP report, sections 6 to 8: the analysis, input/output rates and memory banks."""
 
-from companion.claims.engine import Ledger, ratio_column
+from companion.claims.engine import Ledger
 
 ledger = Ledger("xmp1982")
 BYTES_PER_WORD, BITS_PER_BYTE = 8, 8
@@ -9,17 +9,20 @@ BYTES_PER_WORD, BITS_PER_BYTE = 8, 8
 # Section 6: the analysis
 
 
-@ledger.each(
-    where="Fig. 6.2",
-    statement="CPU time ratio, {item}",
+ledger.ratio(
+    "analysis_cpu_ratio",
+    "Fig. 6.2",
+    "CPU time ratio, {item}",
+    "fig6_2",
+    "ratio",
+    "cray_1a",
+    "cray_xmp",
     reasons={
         "POST GAP": "14.5 / 10.5 is 1.38, and the rounding of both times allows 1.37 to 1.39. The same "
         "1.35 stands two rows up where it is right, so the author may have copied it; a "
         "misread 1.38 is as likely."
     },
 )
-def analysis_cpu_ratio(reader):
-    return ratio_column(reader("fig6_2"), "cray_1a", "cray_xmp", "ratio")
 
 
 TOGETHER = {
@@ -169,25 +172,28 @@ def byte_rate(reader):
         yield test, sheet.text(test, "mbyte_rate"), BYTES_PER_WORD * sheet[test, "mwords"] / time
 
 
-@ledger.each(
-    where="Fig. 7.2",
-    statement="Rate in Mbyte/s: 8 times the rate in Mword/s, {item}",
+ledger.rows(
+    "byte_rate_from_words",
+    "Fig. 7.2",
+    "Rate in Mbyte/s: 8 times the rate in Mword/s, {item}",
+    "fig7_2",
+    "mbyte_rate",
+    lambda row, t: BYTES_PER_WORD * row["mword_rate"],
     reasons={
         "ssd-with-disk": "8 x 29.25 is 234.00; the printed 234.06 comes from 614.4 / 21 = 29.257. The "
         "author cut the word rate off at 29.25, where 29.26 is right."
     },
 )
-def byte_rate_from_words(reader):
-    sheet = reader("fig7_2")
-    for (test,) in sheet.keys():
-        yield test, sheet.text(test, "mbyte_rate"), BYTES_PER_WORD * sheet[test, "mword_rate"]
 
 
-@ledger.each(where="Fig. 7.2", statement="Rate in Mbit/s: 8 times the rate in Mbyte/s, {item}")
-def bit_rate(reader):
-    sheet = reader("fig7_2")
-    for (test,) in sheet.keys():
-        yield test, sheet.text(test, "mbit_rate"), BITS_PER_BYTE * sheet[test, "mbyte_rate"]
+ledger.rows(
+    "bit_rate",
+    "Fig. 7.2",
+    "Rate in Mbit/s: 8 times the rate in Mbyte/s, {item}",
+    "fig7_2",
+    "mbit_rate",
+    lambda row, t: BITS_PER_BYTE * row["mbyte_rate"],
+)
 
 
 @ledger.each(

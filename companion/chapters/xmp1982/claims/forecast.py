@@ -1,6 +1,6 @@
 """Claims of the X-MP report, sections 3 to 5.1: the forecast and its simulator, one job at a time."""
 
-from companion.claims.engine import Interval, Items, Ledger, Reader, Sheet, ratio_column, total
+from companion.claims.engine import Interval, Ledger
 
 ledger = Ledger("xmp1982")
 STEPS = tuple(f"write_step_{step}" for step in range(1, 6))
@@ -9,40 +9,6 @@ STEPS = tuple(f"write_step_{step}" for step in range(1, 6))
 def extreme(values: list[Interval], choose=max) -> Interval:
     """The largest (or with ``min`` the smallest) of several printed values."""
     return choose(values, key=lambda value: value.mid)
-
-
-def with_post_processing(reader: Reader, table: str, clock: str) -> Items:
-    """Forecast plus as many average post processing jobs as there are write-up steps."""
-    sheet, jobs = reader(table), reader("prose")["write_up_steps"]
-    for (row,) in sheet.keys():
-        yield (
-            row,
-            sheet.text(row, f"total_{clock}"),
-            sheet[row, f"forecast_{clock}"] + jobs * sheet[row, f"pp_{clock}"],
-        )
-
-
-def write_up_sums(sheet: Sheet) -> Items:
-    """Sum of the five write-up steps."""
-    for key in sheet.keys():
-        yield ", ".join(key), sheet.text(*key, "write_sum"), total(sheet[(*key, step)] for step in STEPS)
-
-
-def breakdown_totals(sheet: Sheet) -> Items:
-    """Net forecast plus write-up steps; rows whose net forecast was restored from these two are left out."""
-    for key in sheet.keys():
-        if "restored: net_forecast" not in sheet.text(*key, "note"):
-            yield (
-                ", ".join(key),
-                sheet.text(*key, "total"),
-                sheet[(*key, "net_forecast")] + sheet[(*key, "write_sum")],
-            )
-
-
-def same(first: Sheet, column: str, second: Sheet, other: str) -> Items:
-    """The second table prints what the first prints."""
-    for key in second.keys():
-        yield ", ".join(key), second.text(*key, other), first[(*key, column)]
 
 
 # Section 3.1: work files
@@ -76,9 +42,14 @@ def requests_halved(reader):
     yield "", "0.5", requests["ii"] / requests["i"]
 
 
-@ledger.each(where="section 4.2", statement="Buffer memory holds the one random work file")
-def random_file_fits_buffer_memory(reader):
-    yield "", f"<= {reader('prose').text('buffer_memory')} Mword", reader("sec3_1")["iii", "file_size"]
+ledger.equal(
+    "random_file_fits_buffer_memory",
+    "section 4.2",
+    "Buffer memory holds the one random work file",
+    ("prose", "buffer_memory"),
+    ("sec3_1", "iii", "file_size"),
+    form="<= {} Mword",
+)
 
 
 @ledger.each(where="section 4.2", statement="Buffer memory cannot hold two work files, so no other case was possible")
@@ -122,39 +93,61 @@ ledger.not_checkable(
 
 # Section 4: the forecast
 
-
-@ledger.each(where="Fig. 4.1", statement="CPU time of forecast and 5 post processing jobs, {item}")
-def forecast_total_cpu(reader):
-    return with_post_processing(reader, "fig4_1", "cpu")
-
-
-@ledger.each(
-    where="Fig. 4.1",
-    statement="Clock time of forecast and 5 post processing jobs, {item}",
-    reasons={
+TOTAL_CLOCK = {
+    "forecast": {
         "ssd2-async": "666 + 5 x 46.6 is 899. The 666 agrees with Fig. 4.2, so 46.6 stands for 48.6 or 909 "
         "for 899; whether author or scan slipped cannot be told.",
         "ssd4-sync": "702 + 5 x 43.0 is 917. The 702 agrees with Fig. 4.2, so 43.0 stands for 43.4 or 919 "
         "for 917; whether author or scan slipped cannot be told.",
     },
-)
-def forecast_total_clock(reader):
-    return with_post_processing(reader, "fig4_1", "clock")
+    "simulated": {
+        "ssd1-sync": "679 + 5 x 41.5 is 886.5 and 887 would be one digit from the printed 877; the "
+        "forecast time agrees with Fig. 5.2. Whether author or scan slipped cannot be told.",
+        "ssd4-async": "649 + 5 x 41.8 is 858. Both 41.8 and 895 stand, and agree, three rows up (4 files, "
+        "synchronous), so one or both of them were copied from the wrong row by the author.",
+    },
+}
 
 
-@ledger.each(where="Fig. 4.2", statement="Sum of write-up steps, {item}")
-def forecast_write_ups(reader):
-    return write_up_sums(reader("fig4_2"))
+def breakdown(name: str, where: str, table: str, sums: str, totals: str) -> None:
+    """The two sums of a figure that splits forecasts: write-up steps, and these with the net forecast."""
+    ledger.total(f"{name}_write_ups", where, sums, table, "write_sum", STEPS)
+    ledger.total(f"{name}_breakdown", where, totals, table, "total", ("net_forecast", "write_sum"))
 
 
-@ledger.each(where="Fig. 4.2", statement="Forecast as net forecast and write-up steps, {item}")
-def forecast_breakdown(reader):
-    return breakdown_totals(reader("fig4_2"))
+def real_and_simulated(name: str, what: str, times: str, split: str) -> None:
+    """The same claims for the forecast and for its simulator; ``times`` and ``split`` are the tables of each."""
+    first, second = (f"Fig. {table[3]}.{table[5]}" for table in (times, split))
+    for clock, said in (("cpu", "CPU"), ("clock", "Clock")):
+        ledger.rows(
+            f"{name}_total_{clock}",
+            first,
+            f"{said} time of {what} and 5 post processing jobs, {{item}}",
+            times,
+            f"total_{clock}",
+            lambda row, t, clock=clock: row[f"forecast_{clock}"] + t("prose")["write_up_steps"] * row[f"pp_{clock}"],
+            reasons=TOTAL_CLOCK[name] if clock == "clock" else None,
+        )
+    of = " of the simulated forecast" if name == "simulated" else ""
+    breakdown(
+        name,
+        second,
+        split,
+        f"Sum of write-up steps{of}, {{item}}",
+        f"{what.capitalize()} as net forecast and write-up steps, {{item}}",
+    )
+    ledger.rows(
+        f"{name}_same_clock",
+        f"{second} and {first}",
+        f"Clock time of the {what} is the same in both, {{item}}",
+        split,
+        "total",
+        lambda row, t: t(times)[row.key, "forecast_clock"],
+    )
 
 
-@ledger.each(where="Fig. 4.2 and Fig. 4.1", statement="Clock time of the forecast is the same in both, {item}")
-def forecast_same_clock(reader):
-    return same(reader("fig4_1"), "forecast_clock", reader("fig4_2"), "total")
+real_and_simulated("forecast", "forecast", "fig4_1", "fig4_2")
+real_and_simulated("simulated", "simulated forecast", "fig5_1", "fig5_2")
 
 
 @ledger.each(where="section 4.5, {item}", statement="Ratio of net forecast clock times, Cray 1-A over X-MP, {item}")
@@ -216,19 +209,21 @@ def degraded_clock(reader):
     yield "", sheet.text(row, "complete_clock"), sheet[row, "forecast_clock"] + last * sheet[row, "pp_clock"]
 
 
-@ledger.each(where="Fig. 4.3", statement="Sum of write-up steps of the degraded forecast")
-def degraded_write_ups(reader):
-    return write_up_sums(reader("fig4_3_breakdown"))
-
-
-@ledger.each(where="Fig. 4.3", statement="Degraded forecast as net forecast and write-up steps")
-def degraded_breakdown(reader):
-    return breakdown_totals(reader("fig4_3_breakdown"))
-
-
-@ledger.each(where="Fig. 4.3", statement="Clock time of the degraded forecast is the same in both parts")
-def degraded_same_clock(reader):
-    return same(reader("fig4_3_times"), "forecast_clock", reader("fig4_3_breakdown"), "total")
+breakdown(
+    "degraded",
+    "Fig. 4.3",
+    "fig4_3_breakdown",
+    "Sum of write-up steps of the degraded forecast",
+    "Degraded forecast as net forecast and write-up steps",
+)
+ledger.rows(
+    "degraded_same_clock",
+    "Fig. 4.3",
+    "Clock time of the degraded forecast is the same in both parts",
+    "fig4_3_breakdown",
+    "total",
+    lambda row, t: t("fig4_3_times")[row.key, "forecast_clock"],
+)
 
 
 @ledger.each(
@@ -250,9 +245,7 @@ NORMAL, PP, FORECAST = "NORMAL FORECAST TIME STEP", "POST PROCESSING JOB", "24 H
 PP_5, WHOLE = "5 x POST PROCESSING JOBS", "24 HOUR F/C + 5 x PP JOBS"
 
 
-@ledger.each(where="Fig. 4.4", statement="CPU time ratio, {item}")
-def component_ratio(reader):
-    return ratio_column(reader("fig4_4"), "cray_1a", "cray_xmp", "ratio")
+ledger.ratio("component_ratio", "Fig. 4.4", "CPU time ratio, {item}", "fig4_4", "ratio", "cray_1a", "cray_xmp")
 
 
 @ledger.each(where="Fig. 4.4", statement="Overhead over a normal time step, {item}")
@@ -336,43 +329,6 @@ ledger.not_checkable(
 )
 
 # Section 5: the simulator
-
-
-@ledger.each(where="Fig. 5.1", statement="CPU time of simulated forecast and 5 post processing jobs, {item}")
-def simulated_total_cpu(reader):
-    return with_post_processing(reader, "fig5_1", "cpu")
-
-
-@ledger.each(
-    where="Fig. 5.1",
-    statement="Clock time of simulated forecast and 5 post processing jobs, {item}",
-    reasons={
-        "ssd1-sync": "679 + 5 x 41.5 is 886.5 and 887 would be one digit from the printed 877; the "
-        "forecast time agrees with Fig. 5.2. Whether author or scan slipped cannot be told.",
-        "ssd4-async": "649 + 5 x 41.8 is 858. Both 41.8 and 895 stand, and agree, three rows up (4 files, "
-        "synchronous), so one or both of them were copied from the wrong row by the author.",
-    },
-)
-def simulated_total_clock(reader):
-    return with_post_processing(reader, "fig5_1", "clock")
-
-
-@ledger.each(where="Fig. 5.2", statement="Sum of write-up steps of the simulated forecast, {item}")
-def simulated_write_ups(reader):
-    return write_up_sums(reader("fig5_2"))
-
-
-@ledger.each(where="Fig. 5.2", statement="Simulated forecast as net forecast and write-up steps, {item}")
-def simulated_breakdown(reader):
-    return breakdown_totals(reader("fig5_2"))
-
-
-@ledger.each(
-    where="Fig. 5.2 and Fig. 5.1",
-    statement="Clock time of the simulated forecast is the same in both, {item}",
-)
-def simulated_same_clock(reader):
-    return same(reader("fig5_1"), "forecast_clock", reader("fig5_2"), "total")
 
 
 @ledger.each(

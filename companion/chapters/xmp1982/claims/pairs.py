@@ -1,6 +1,6 @@
 """Claims of the X-MP report, sections 5.2 to 5.6: pairs of simulated forecasts on two CPUs."""
 
-from companion.chapters.xmp1982.claims.forecast import STEPS, breakdown_totals, extreme, same, write_up_sums
+from companion.chapters.xmp1982.claims.forecast import STEPS, extreme
 from companion.claims.engine import Interval, Ledger, Sheet, total
 
 ledger = Ledger("xmp1982")
@@ -21,9 +21,13 @@ def pair_reference(reader):
     yield "two forecasts one after the other", pair.text("ecmwf", "1", "complete"), 2 * both
 
 
-@ledger.each(
-    where="Fig. 5.4 and Fig. 5.3",
-    statement="Clock time of the forecast is the same in both, {item}",
+ledger.rows(
+    "pair_same_clock",
+    "Fig. 5.4 and Fig. 5.3",
+    "Clock time of the forecast is the same in both, {item}",
+    "fig5_4",
+    "total",
+    lambda row, t: t("fig5_3")[(*row.keys, "forecast")],
     reasons={
         "bmr1+disk4, 1": "Fig. 5.3 prints 845, Fig. 5.4 prints 813 and its parts add up to it (662 + 151). "
         "With 845 the idle time before the completion at 1125 s is like that of the other "
@@ -35,13 +39,15 @@ def pair_reference(reader):
         "the author made the two figures from different times.",
     },
 )
-def pair_same_clock(reader):
-    return same(reader("fig5_3"), "forecast", reader("fig5_4"), "total")
 
 
-@ledger.each(
-    where="Fig. 5.4",
-    statement="Sum of write-up steps, {item}",
+ledger.total(
+    "pair_write_ups",
+    "Fig. 5.4",
+    "Sum of write-up steps, {item}",
+    "fig5_4",
+    "write_sum",
+    STEPS,
     reasons={
         "ssd1+disk4, 1": "The steps add up to 134. 608 + 144 is 752 as Fig. 5.3 has it, so the sum is "
         "right and one of the steps is 10 s too small, a digit lost by author or scan.",
@@ -50,13 +56,16 @@ def pair_same_clock(reader):
         "scan.",
     },
 )
-def pair_write_ups(reader):
-    return write_up_sums(reader("fig5_4"))
 
 
-@ledger.each(where="Fig. 5.4", statement="Forecast as net forecast and write-up steps, {item}")
-def pair_breakdown(reader):
-    return breakdown_totals(reader("fig5_4"))
+ledger.total(
+    "pair_breakdown",
+    "Fig. 5.4",
+    "Forecast as net forecast and write-up steps, {item}",
+    "fig5_4",
+    "total",
+    ("net_forecast", "write_sum"),
+)
 
 
 @ledger.each(where="Fig. 5.4 and Fig. 4.2", statement="The reference row repeats the Cray 1-A, {item}")
@@ -136,19 +145,15 @@ def throughput_ratio(reader):
         yield test, f"< {prose.text('throughput_threshold')}", ratio
 
 
-@ledger.each(
-    where="Fig. 5.5",
-    statement="System overhead: clock time beyond the accounted time, {item}",
+ledger.rows(
+    "system_overhead",
+    "Fig. 5.5",
+    "System overhead: clock time beyond the accounted time, {item}",
+    "fig5_5",
+    "system_overhead",
+    lambda row, t: row["clock"] - row["accounted"],
     reasons={"ssd1+bmr1, 2": "Rounding of both times to whole seconds can hide the difference of 1."},
 )
-def system_overhead(reader):
-    sheet = reader("fig5_5")
-    for key in sheet.keys():
-        yield (
-            ", ".join(key),
-            sheet.text(*key, "system_overhead"),
-            sheet[(*key, "clock")] - sheet[(*key, "accounted")],
-        )
 
 
 ALONE = {("1", "SSD"): "ssd1", ("1", "BMR"): "bmr1", ("4", "DISK"): "disk4-biop"}
