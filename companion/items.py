@@ -115,7 +115,7 @@ def problems(found: list[Item]) -> list[str]:
     for item in found:
         if item.status == "live" and not item.experiments:
             said.append(f"{item.item} is live, and no registered experiment names it")
-        if not item.is_plot and item.experiments and item.status not in ("live", "modelled"):
+        if not item.is_plot and item.experiments and item.status in ("redrawn", "not possible"):
             said.append(f"{item.item} is {item.status}, and {', '.join(item.experiments)} names it")
         if missing := set(item.of) - known:
             said.append(f"{item.item} is of {', '.join(sorted(missing))}, which the register does not have")

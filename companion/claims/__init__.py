@@ -15,7 +15,6 @@ from companion.claims.engine import (
     Ledger,
     Reader,
     Sheet,
-    ratio_column,
     total,
     verdict,
 )
@@ -32,7 +31,6 @@ __all__ = [
     "frame",
     "ledger",
     "mutation",
-    "ratio_column",
     "total",
     "verdict",
 ]
@@ -70,6 +68,7 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
             "recomputed": c.recomputed,
             "low": c.interval[0],
             "high": c.interval[1],
+            "bound": c.bound,
             "verdict": c.verdict,
             "reason": c.reason,
         }
@@ -87,6 +86,7 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
             "recomputed",
             "low",
             "high",
+            "bound",
             "verdict",
             "reason",
         ],

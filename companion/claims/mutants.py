@@ -2,14 +2,18 @@
 
 Every digit of every numeric cell is changed by one (9 becomes 8, so that a cell keeps its length).  A
 change is noticed when the reader refuses the table, or when a claim changes its verdict or can no longer
-be computed: the tests hold every verdict.  Only claims that use the table are computed again.
+be computed: the tests hold every verdict.  Only claims that use the table are computed again.  A change that
+only an *identity* or a *restored by this* would notice is counted apart: such a claim protects nothing, since the
+cell was the same on both sides, or was filled in by it.
 """
 
 import pandas as pd
 
 from companion import tables
-from companion.claims.engine import Ledger, Maker, Reader, Sheet
+from companion.claims.engine import IDENTITY, RESTORED, Ledger, Maker, Reader, Sheet
 from companion.tables import csv
+
+COLUMNS = ["document", "table", "row", "column", "cell", "digits", "noticed", "itself"]
 
 
 def altered(text: str, position: int) -> str:
@@ -58,21 +62,32 @@ def refused(document: str, table: str, row: int, column: int, cell: str, cells: 
     return keys.count(keys[row]) > 1
 
 
+def notices(maker: Maker, before: list[tuple[str, str]], reader: Reader) -> set[str]:
+    """Verdicts that the claims of ``maker`` had, of those that change or vanish on the tables ``reader`` gives."""
+    after = verdicts(maker, reader)
+    if after == before:
+        return set()
+    kept = set(after or [])
+    return {verdict for claim, verdict in before if (claim, verdict) not in kept} or {"a claim more"}
+
+
 def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) -> list[dict]:
-    """One record per numeric cell: digits, and how many of their changes are noticed."""
+    """One record per numeric cell: digits, how many of their changes are noticed, and how many by itself alone."""
     records = []
     columns = [field["name"] for field in tables.describe(document, table)["schema"]["fields"]]
     for row, column, cell in numeric_cells(document, table):
         places = [place for place, character in enumerate(cell) if character.isdigit()]
-        noticed = 0
+        noticed = itself = 0
         for place in places:
             cells = tables.text(document, table).values.tolist()
             cells[row][column] = altered(cell, place)
             if refused(document, table, row, column, cells[row][column], cells):
                 noticed += 1
                 continue
-            sheet = Sheet(document, table, cells)
-            noticed += any(verdicts(maker, Reader(document, {table: sheet})) != before for maker, before in makers)
+            reader = {table: Sheet(document, table, cells)}
+            found = {kind for maker, before in makers for kind in notices(maker, before, Reader(document, reader))}
+            noticed += bool(found - {IDENTITY, RESTORED})
+            itself += bool(found) and not found - {IDENTITY, RESTORED}
         records.append(
             {
                 "document": document,
@@ -82,6 +97,7 @@ def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) ->
                 "cell": cell,
                 "digits": len(places),
                 "noticed": noticed,
+                "itself": itself,
             }
         )
     return records
@@ -90,7 +106,8 @@ def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) ->
 def survey(documents: list[str] | None = None) -> pd.DataFrame:
     """Change every digit of every numeric cell and see whether it is noticed.
 
-    Returns one row per numeric cell with ``digits`` and ``noticed`` (digits whose change is noticed).
+    Returns one row per numeric cell with ``digits``, ``noticed`` (digits whose change is noticed) and ``itself``
+    (digits whose change only an identity or a restored cell notices).
     """
     from companion.claims import documents as known
     from companion.claims import ledger
@@ -100,7 +117,7 @@ def survey(documents: list[str] | None = None) -> pd.DataFrame:
         makers = users(ledger(document))
         for table in tables.names(document):
             records += survey_table(document, table, makers.get(table, []))
-    return pd.DataFrame(records, columns=["document", "table", "row", "column", "cell", "digits", "noticed"])
+    return pd.DataFrame(records, columns=COLUMNS)
 
 
 def shares(cells: pd.DataFrame, by: str = "document") -> pd.DataFrame:
@@ -115,6 +132,7 @@ def shares(cells: pd.DataFrame, by: str = "document") -> pd.DataFrame:
             cells_whole=("whole", "mean"),
             cells_some=("some", "mean"),
             digits_noticed=("noticed", "sum"),
+            digits_itself=("itself", "sum"),
         )
         .assign(digits_share=lambda frame: frame["digits_noticed"] / frame["digits"])
         .reset_index()

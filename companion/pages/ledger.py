@@ -61,7 +61,7 @@ def _row(claim) -> str:
         escape(claim.document),
         escape(claim.verdict),
         f"{escape(claim.statement)}<small>{escape(claim.where)}</small>",
-        escape(claim.printed),
+        escape(claim.printed) + (f"<small>held to {escape(claim.bound)}</small>" if claim.bound else ""),
         "" if pd.isna(claim.recomputed) else value + allowed,
         escape(claim.reason),
     )

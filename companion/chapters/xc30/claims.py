@@ -1,6 +1,6 @@
 """Claims of *IFS migrates from IBM to Cray* (2014)."""
 
-from companion.claims.engine import Ledger
+from companion.claims.engine import IDENTITY, Bound, Ledger
 
 ledger = Ledger("xc30")
 
@@ -49,7 +49,7 @@ def installation(t):
             yield f"{name}, {system}", t("installations").text(fact, system), t("machines")[fact, system]
 
 
-@ledger.each(where="slides with photographs", statement="The date agrees with the caption: {item}.")
+@ledger.each(where="slides with photographs", statement="The date agrees with the caption: {item}.", itself=IDENTITY)
 def installation_years(t):
     dates = {
         ("from", "ibm"): "IBM Power7 in service",
@@ -233,7 +233,8 @@ ledger.equal(
 ledger.not_checkable(
     "overlap_small_truncation",
     where='slide "Comms developments: Overlap MPI with CPU"',
-    printed="1198",
+    printed="{}",
+    cells=(("legendre_runs", "1198", "truncation"),),
     statement="The smaller resolution of the overlap test.",
     reason="1198 is no truncation of any other slide; TL1198 was Météo-France's, and the deck says only that "
     "the work was done there.",
@@ -247,7 +248,8 @@ ledger.not_checkable(
 def overlap_gain(t):
     sheet = t("legendre_overlap")
     for column in ("t2047", "t1198"):
-        yield column.upper(), f"< {sheet.text('original', column)} s", sheet["new", column]
+        original = sheet.text("original", column)
+        yield column.upper(), Bound(f"< {original} s", f"{original} s"), sheet["new", column]
 
 
 # Input and output
@@ -265,7 +267,8 @@ def overlap_gain(t):
 )
 def hres_sets(t):
     io = t("hres_io")
-    return (t("runs")["tasks", "ibm"] * io["task_files"] + io["master_files"]) * io["steps"]
+    files = io["list_files"] + io["namelist_files"]
+    return (t("runs")["tasks", "ibm"] * files + io["master_files"]) * io["steps"]
 
 
 @ledger.each(
@@ -282,27 +285,31 @@ ledger.not_checkable(
     "ens_sets",
     where='slide "IO that needs to be removed"',
     statement="Small-file operations of ENS.",
-    printed="1.2M sets",
+    printed="{} sets",
+    cells=(("io_to_remove", "ENS", "open_close"),),
     reason="Members, tasks and I/O steps of the ensemble are not printed.",
 )
 ledger.not_checkable(
     "prodgen_files",
     where='slide "IO that needs to be removed"',
     statement="Temporary files of HRES PRODGEN.",
-    printed="930K files",
+    printed="{} files",
+    cells=(("io_to_remove", "HRES PRODGEN", "temporary_files"),),
     reason="The products that make the files are not printed.",
 )
 ledger.not_checkable(
     "ens_prodgen_files",
     where='slide "IO that needs to be removed"',
     statement="Temporary files of ENS PRODGEN.",
-    printed="880K files",
+    printed="{} files",
+    cells=(("io_to_remove", "ENS PRODGEN", "temporary_files"),),
     reason="The products that make the files are not printed.",
 )
 ledger.not_checkable(
     "samples",
     where='slide "Improvement to scores with fixes to cce compiler"',
-    printed="322-360 samples",
+    printed="{}-{} samples",
+    cells=(("scores", "samples_low"), ("scores", "samples_high")),
     statement="Samples of the score comparison.",
     reason="The dates span 242 days; forecasts a day, missing days and the forecast step that each count "
     "belongs to are "
@@ -312,13 +319,15 @@ ledger.not_checkable(
     "mpi_volume",
     where=STATISTICS,
     statement="MPI communication of the forecast.",
-    printed="150 TB",
+    printed="{} TB",
+    cells=(("forecast", "mpi_volume"),),
     reason="Fields, transpositions and halo points are not printed.",
 )
 ledger.not_checkable(
     "file_rate",
     where='slide "A Look at HRES IO"',
     statement="Rate of one file.",
-    printed="> 200 MB/s",
+    printed="> {} MB/s",
+    cells=(("hres_io", "file_rate"),),
     reason="The time of an I/O step stands in a plot whose points are lost.",
 )

@@ -99,7 +99,7 @@ def test_machines_keep_value_unit_and_place():
 def survey(*digits):
     """Cells with digits and noticed digits."""
     frame = pd.DataFrame(digits, columns=["document", "table", "digits", "noticed"])
-    return frame.assign(row=2, column="x", cell="0")
+    return frame.assign(row=2, column="x", cell="0", itself=0)
 
 
 def test_shares_count_cells_whole_and_in_part_and_digits():
@@ -128,6 +128,8 @@ def test_the_ledger_holds_every_claim_in_order(frame, whole):
     for row, claim in zip(rows, frame.itertuples(), strict=True):
         document, verdict, statement, printed, recomputed, reason = row.find_all("td")
         where = statement.small.extract().text
+        held = printed.small.extract().text if claim.bound else ""
+        assert held == (f"held to {claim.bound}" if claim.bound else "")
         assert (document.text, verdict.text, statement.text, where, printed.text, reason.text) == (
             claim.document,
             claim.verdict,

@@ -125,22 +125,24 @@ ledger.not_checkable(
     "power_bluegene",
     where=POWER,
     statement="BlueGene/L CPUs for one Power5+ CPU.",
-    printed="10 CPUs",
+    printed="{} CPUs",
+    cells=(("power_performance", "BlueGene L", "cpus"),),
     reason="The times of BlueGene/L stand only in a plot whose points are lost.",
 )
 
-for _name, _what, _printed in (
-    ("qarch", "the compiler option for the processor", "1-2 %"),
-    ("pages", "64 KB pages", "3 %"),
-    ("special_binding", "special binding", "2 %"),
-    ("write_caching", "write caching and mirroring", "3-5 %"),
-    ("sensors", "synchronised sensors", "2-5 %"),
-    ("throttling", "throttling, in variability", "20 %"),
+for _name, _what, _change in (
+    ("qarch", "the compiler option for the processor", "xlf90_r -qarch=pwr5"),
+    ("pages", "64 KB pages", "medium pages"),
+    ("special_binding", "special binding", "binding, special"),
+    ("write_caching", "write caching and mirroring", "write caching and mirroring"),
+    ("sensors", "synchronised sensors", "monitoring"),
+    ("throttling", "throttling, in variability", "throttling"),
 ):
     ledger.not_checkable(
         "change_" + _name,
         where='slide "Changes for New P5+ System"',
         statement=f"Gain from {_what}.",
-        printed=_printed,
+        printed="{} %" if _name in ("pages", "special_binding", "throttling") else "{}-{} %",
+        cells=(("changes", _change, "gain_low"), ("changes", _change, "gain_high")),
         reason="No times with and without the change are printed.",
     )

@@ -1,0 +1,121 @@
+"""The cells of a table as claims read them: by key and column, as intervals or as printed text."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+from companion import tables
+from companion.claims.intervals import Interval
+
+
+class EmptyCell(LookupError):
+    """A formula asks for a cell in which nothing is printed."""
+
+
+class Sheet:
+    """Cells of one table, addressed by primary key and column.
+
+    ``sheet["T399 EPS", "wall"]`` is an ``Interval`` (None where nothing is printed);
+    ``sheet.text("T399 EPS", "wall")`` the printed text.  In a table of facts with one value column the
+    column may be left out: ``sheet["elapsed"]``.
+    """
+
+    def __init__(self, document: str, table: str, cells: list[list[str]] | None = None):
+        resource = tables.describe(document, table)
+        self.resource = resource
+        self.fields = resource["schema"]["fields"]
+        self.columns = {each["name"]: position for position, each in enumerate(self.fields)}
+        self.cells = tables.text(document, table).values.tolist() if cells is None else cells
+        facts = resource.get("facts")
+        self.default = next(iter(facts["values"])) if facts and len(facts["values"]) == 1 else None
+        self.unit = self.columns[facts["unit"]] if facts else None
+        self.key_columns = [self.columns[name] for name in resource["schema"]["primaryKey"]]
+        self.rows = {tuple(row[c] for c in self.key_columns): row for row in self.cells}
+        self._intervals: dict[tuple, Interval | None] = {}
+
+    def keys(self) -> list[tuple[str, ...]]:
+        """Primary keys in printed order."""
+        return list(self.rows)
+
+    def _place(self, address) -> tuple[tuple[str, ...], str]:
+        address = address if isinstance(address, tuple) else (address,)
+        if self.default and len(address) == len(self.key_columns):
+            return tuple(map(str, address)), self.default
+        return tuple(map(str, address[:-1])), address[-1]
+
+    def text(self, *address) -> str:
+        """Printed text of a cell."""
+        key, column = self._place(address)
+        if key not in self.rows or column not in self.columns:
+            raise KeyError(
+                f"table {self.resource['name']} has no cell {key}, {column!r}; its first keys are {self.keys()[:5]}."
+            )
+        return self.rows[key][self.columns[column]]
+
+    def __getitem__(self, address) -> Interval | None:
+        place = self._place(address)
+        if place not in self._intervals:
+            cell = self.text(*place[0], place[1])
+            column = self.columns[place[1]]
+            unit = self.rows[place[0]][self.unit] if self.unit is not None else None
+            half = tables.half(self.fields[column], cell, unit)
+            self._intervals[place] = None if math.isnan(half) else Interval.around(float(cell), half)
+        return self._intervals[place]
+
+    def number(self, *address) -> Interval:
+        """The value of a cell; raises ``EmptyCell`` where nothing is printed."""
+        value = self[address]
+        if value is None:
+            raise EmptyCell(f"table {self.resource['name']} prints nothing at {address}.")
+        return value
+
+    def lines(self) -> list["Row"]:
+        """The rows, in printed order."""
+        return [Row(self, key) for key in self.rows]
+
+    def column(self, name: str) -> list[Interval]:
+        """Printed values of one column, empty cells left out."""
+        values = [self[(*key, name)] for key in self.rows]
+        return [value for value in values if value is not None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a sheet, its cells addressed by column alone."""
+
+    sheet: Sheet
+    keys: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The primary key as one text."""
+        return ", ".join(self.keys)
+
+    def __getitem__(self, column: str) -> Interval | None:
+        return self.sheet[(*self.keys, column)]
+
+    def number(self, column: str) -> Interval:
+        """The value of a column; raises ``EmptyCell`` where nothing is printed."""
+        return self.sheet.number(*self.keys, column)
+
+    def text(self, column: str) -> str:
+        """The printed text of a column."""
+        return self.sheet.text(*self.keys, column)
+
+
+@cache
+def _sheet(document: str, table: str) -> Sheet:
+    return Sheet(document, table)
+
+
+class Reader:
+    """Gives a claim its tables and remembers which it used; ``overrides`` replaces tables by altered ones."""
+
+    def __init__(self, document: str, overrides: dict[str, Sheet] | None = None):
+        self.document = document
+        self.overrides = overrides or {}
+        self.used: set[str] = set()
+
+    def __call__(self, table: str) -> Sheet:
+        self.used.add(table)
+        return self.overrides[table] if table in self.overrides else _sheet(self.document, table)
