@@ -11,6 +11,7 @@ import errno
 import mmap
 import os
 import struct
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from kernels.contract import require_choice
 from kernels.files.filesystem import ALIGNMENT, require_direct
 from kernels.files.format.layout import DTYPE, HEADER_BYTES, Layout
 from kernels.files.formulas import COMPONENTS, WORD
+from kernels.runtime.resources import usable_cpus
 from kernels.runtime.pages import zeros
 
 
@@ -125,6 +127,7 @@ class FileWay:
     """Common part: opening, pre-allocating, closing a solution file."""
 
     RECORDS = False  # k-planes as Fortran records
+    ARRAYS = False  # five arrays of three dimensions
     DIRECT = False  # can be combined with O_DIRECT
 
     def __init__(self, part, layout: Layout, direct: bool = False):
@@ -199,6 +202,16 @@ class Array(FileWay):
         self.append(_bytes(u))
 
 
+class Arrays(FileWay):
+    """Five arrays of three dimensions, one sequential write each, as the faster CM-2 code wrote."""
+
+    ARRAYS = DIRECT = True
+
+    def put(self, index, u, crc32):
+        for m in range(COMPONENTS):
+            self.append(_bytes(u[..., m]))
+
+
 class Elements(FileWay):
     """40-byte writes with a seek after each, column i after column i, as the 1-D iPSC/860 code."""
 
@@ -236,6 +249,30 @@ class Positioned(FileWay):
             pwrite_all(self.handle, _bytes(u), self.layout.offset(index))
 
 
+class Parallel(FileWay):
+    """Slabs of k-planes of the same serial file, written by as many threads at once as there are CPUs."""
+
+    def __init__(self, part, layout, direct=False):
+        self.pool = None
+        super().__init__(part, layout, direct)
+        self.threads = min(usable_cpus(), layout.N)
+        self.pool = ThreadPoolExecutor(self.threads, thread_name_prefix="solution-slab")
+
+    def put(self, index, u, crc32):
+        data, start = _bytes(u), self.layout.offset(index)
+        cuts = [self.layout.plane_bytes * (self.layout.N * n // self.threads) for n in range(self.threads + 1)]
+        slabs = zip(cuts[:-1], cuts[1:], strict=True)
+        futures = [self.pool.submit(pwrite_all, self.handle, data[a:b], start + a) for a, b in slabs]
+        for future in futures:
+            future.result()
+
+    def close(self):
+        if self.pool is not None:
+            self.pool.shutdown(wait=True, cancel_futures=True)
+            self.pool = None
+        super().close()
+
+
 class Mapped(FileWay):
     """A copy into the memory-mapped file; the kernel writes the pages when it likes, or at fsync."""
 
@@ -267,8 +304,10 @@ class Mapped(FileWay):
 WAYS = {
     "records": Records,
     "array": Array,
+    "arrays": Arrays,
     "elements": Elements,
     "positioned": Positioned,
+    "parallel": Parallel,
     "mapped": Mapped,
 }
 #: Ways that leave the form of the file to a library.

@@ -5,7 +5,8 @@
     after them    trailer: JSON, then 24 bytes that close the file
 
 Everything is little-endian.  U is 5×N×N×N IEEE 754 double precision with the component running
-fastest, ``u[k][j][i][m]`` in C order, u(m,i,j,k) in Fortran.  The header starts with 8 characters
+fastest, ``u[k][j][i][m]`` in C order, u(m,i,j,k) in Fortran, or five arrays one after the other,
+``u[m][k][j][i]``; the header says which.  The header starts with 8 characters
 and an endianness mark; the rest is one line of JSON padded with spaces, so that both a person and a
 program of a few lines can read it.  With ``records = "k-plane"`` each k-plane is a Fortran
 sequential unformatted record: its length in bytes as a 4-byte integer before and after the data.
@@ -37,6 +38,7 @@ END = b"\nEND U\r\n"
 MARK = 0x0102030405060708
 VERSION = 1
 DTYPE = np.dtype("<f8")
+_ORDERS = ("u[k][j][i][m], m fastest", "u[m][k][j][i], i fastest")  # one array, five arrays
 _TAIL = struct.Struct("<QII8s")  # bytes of JSON, its CRC-32, zero, END
 
 
@@ -52,6 +54,7 @@ class Layout:
     NS: int
     IW: int
     records: bool = False  # k-planes as Fortran records
+    arrays: bool = False  # five arrays of three dimensions one after the other, not one of four
 
     def __post_init__(self):
         require_range("N", self.N, 1, 2000, "grid points")
@@ -95,7 +98,7 @@ class Layout:
                 "IW": self.IW,
                 "dumps": self.dumps,
                 "word": DTYPE.str,
-                "order": "u[k][j][i][m], m fastest",
+                "order": _ORDERS[self.arrays],
                 "records": "k-plane" if self.records else "none",
                 "header_bytes": HEADER_BYTES,
                 "dump_bytes": self.dump_bytes,
@@ -150,7 +153,9 @@ def _parse_header(path: Path, head: bytes) -> Layout:
             raise SolutionError(
                 f"{path} has version {facts['version']!r} of the solution format, this program reads version {VERSION}"
             )
-        layout = Layout(facts["N"], facts["NS"], facts["IW"], facts["records"] == "k-plane")
+        layout = Layout(
+            facts["N"], facts["NS"], facts["IW"], facts["records"] == "k-plane", facts["order"] == _ORDERS[1]
+        )
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, SolutionError):
             raise
@@ -239,6 +244,9 @@ class SolutionFile:
 
         One buffer is used again for every plane: copy what is to be kept.
         """
+        if self.layout.arrays:
+            yield from self._planes_of_arrays(index)
+            return
         plane = np.empty(self.layout.shape[1:], DTYPE)
         marks = self.layout.records
         self._file.seek(self.layout.offset(index))
@@ -249,6 +257,18 @@ class SolutionFile:
                 raise SolutionError(f"{self.path} is truncated: dump {index} ends in k-plane {k}")
             if marks:
                 self._mark(index, k)
+            yield plane
+
+    def _planes_of_arrays(self, index: int):
+        """As ``planes``, gathered from five places of the file."""
+        plane = np.empty(self.layout.shape[1:], DTYPE)
+        part = np.empty((self.N, self.N), DTYPE)
+        for k in range(self.N):
+            for m in range(COMPONENTS):
+                self._file.seek(self.layout.offset(index) + (m * self.N + k) * part.nbytes)
+                if self._file.readinto(part.reshape(-1).view(np.uint8)) != part.nbytes:
+                    raise SolutionError(f"{self.path} is truncated: dump {index} ends in k-plane {k}")
+                plane[:, :, m] = part
             yield plane
 
     def _mark(self, index: int, k: int) -> None:

@@ -86,7 +86,8 @@ class SolutionWriter:
     def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False, direct=False, staged=False):
         self.path = Path(path)
         require_way(way, direct)
-        self.layout = Layout(N, NS, IW, way in WAYS and WAYS[way].RECORDS)
+        form = WAYS.get(way)
+        self.layout = Layout(N, NS, IW, form is not None and form.RECORDS, form is not None and form.ARRAYS)
         self.asynchronous, self.fsync = bool(asynchronous), bool(fsync)
         self._require_folder()
         size = estimated_bytes(self.layout) if way in CONTAINERS else self.layout.total_bytes

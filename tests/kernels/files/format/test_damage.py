@@ -25,7 +25,7 @@ from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import verify_file
 
 N, NS, IW = 4, 10, 5
-WAYS = ("positioned", "records", "netcdf", "zarr")
+WAYS = ("positioned", "records", "arrays", "netcdf", "zarr")
 
 
 @pytest.fixture(scope="module", params=WAYS)

@@ -74,7 +74,7 @@ def test_content_is_the_same_whatever_the_way(tmp_path, way, asynchronous, fsync
     assert sums == [zlib.crc32(u.astype("<f8").tobytes()) for u in dumps]
     assert len(writer.stalls) == len(writer.transfer_seconds) == 3
     assert os.listdir(tmp_path) == ["solution"], "no temporary or lock may be left"
-    if way in ("array", "elements", "positioned", "mapped"):
+    if way in ("array", "elements", "positioned", "parallel", "mapped"):
         write(tmp_path / "plain", dumps)
         assert path.read_bytes() == (tmp_path / "plain").read_bytes()
 

@@ -1,0 +1,119 @@
+"""Foreign words: known constants, exact arithmetic, order, and the way there and back."""
+
+import struct
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernels.files import conversion
+
+WORDS = {  # value: Cray word, by hand from the format
+    0.0: 0x0000000000000000,
+    1.0: 0x4001800000000000,
+    -1.0: 0xC001800000000000,
+    0.5: 0x4000800000000000,
+    2.0: 0x4002800000000000,
+    -3.0: 0xC002C00000000000,
+    1024.0: 0x400B800000000000,
+}
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def encode(*values):
+    native = np.array(values, np.float64).view(np.uint64)
+    out = np.zeros_like(native)
+    conversion.encode_cray(native, out)
+    return out
+
+
+def decode(*words):
+    foreign = np.array(words, np.uint64)
+    out = np.zeros_like(foreign)
+    conversion.decode_cray(foreign, out)
+    return out.view(np.float64)
+
+
+@pytest.mark.parametrize(("value", "word"), WORDS.items())
+def test_known_words(value, word):
+    assert encode(value)[0] == word and decode(word)[0] == value
+
+
+@given(st.lists(finite, min_size=1, max_size=40))
+def test_every_finite_number_becomes_the_nearest_cray_number(values):
+    assert encode(*values).tolist() == [conversion._nearest_cray(value) for value in values]
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=40))
+def test_every_cray_word_becomes_the_nearest_ieee_number(words):
+    for word, found in zip(words, decode(*words), strict=True):
+        exact = conversion.cray_value(word)
+        try:
+            expected = float(exact)
+        except OverflowError:
+            expected = float("inf") if exact > 0 else float("-inf")
+        assert found == expected
+
+
+@given(st.integers(-(2**48) + 1, 2**48 - 1), st.integers(-1000, 960))
+def test_numbers_that_both_formats_hold_come_back_unchanged(significand, exponent):
+    value = float(Fraction(significand) * Fraction(2) ** exponent)
+    word = encode(value)[0]
+    assert conversion.cray_value(int(word)) == Fraction(value) and decode(word)[0] == value
+
+
+@given(st.lists(finite, min_size=2, max_size=40))
+def test_order_is_kept_and_the_change_is_half_a_unit_of_the_48th_place_at_most(values):
+    ordered = np.sort(np.array(values))
+    back = decode(*encode(*ordered))
+    assert (back[1:] >= back[:-1]).all()
+    normal = np.abs(ordered) >= np.finfo(np.float64).tiny
+    with np.errstate(over="ignore"):
+        fits = np.isfinite(back)
+    change = np.abs(back[normal & fits] - ordered[normal & fits])
+    assert (change <= 2.0**-48 * np.abs(ordered[normal & fits])).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_the_cray_has_no_word_for_is_out_of_its_range(value):
+    word = int(encode(value)[0])
+    assert (word >> 48) & 0x7FFF == conversion.CRAY_RANGE and np.isinf(decode(word)[0])
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=50))
+def test_swapping_is_that_of_the_standard_library(words):
+    source = np.array(words, np.uint64)
+    out = np.zeros_like(source)
+    conversion.swap_words(source, out)
+    assert out.tobytes() == source.byteswap().tobytes()
+    assert out.tolist() == [struct.unpack(">Q", struct.pack("<Q", word))[0] for word in words]
+
+
+@pytest.mark.parametrize("direction", ["encode", "decode"])
+@pytest.mark.parametrize("form", conversion.FORMATS)
+def test_verified_for_every_format_and_equal_to_the_reference(form, direction):
+    problem = conversion.Problem(N=6, format=form, direction=direction)
+    state = conversion.setup(problem)
+    result = conversion.run(problem, state, repeats=2)
+    assert all(check.ok for check in conversion.verify(problem, result))
+    assert np.array_equal(result.target, conversion.reference(problem, state).target)
+    result.target[0] ^= np.uint64(1)
+    assert not all(check.ok for check in conversion.verify(problem, result))
+
+
+def test_a_long_array_takes_both_loops():
+    generator = np.random.default_rng(1)
+    values = generator.standard_normal(5000)
+    values[[7, 3000]] = 0.0, 5e-324
+    assert encode(*values).tolist() == [conversion._nearest_cray(float(value)) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"N": 4}, "N = 4"), ({"format": "vax"}, "format = 'vax'"), ({"direction": "up"}, "direction")],
+)
+def test_nonsense_is_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        conversion.Problem(**changes)
