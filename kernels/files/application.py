@@ -22,11 +22,12 @@ from typing import ClassVar
 import numpy as np
 
 from kernels import bt
+from kernels.bt import plain
 from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
-from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.format.containers import estimated_bytes
 from kernels.files.format.layout import Layout, checksum
 from kernels.files.format.solution import SolutionWriter
@@ -44,6 +45,7 @@ from kernels.files.ways import CONTAINERS, require_way
 from kernels.runtime.resources import require_threads
 from kernels.runtime.threads import run_team
 
+_CODES = {"compiled": bt, "plain": plain}
 SMALLEST_N = 5  # the fourth differences of BT need five points
 _TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
 
@@ -60,6 +62,7 @@ class Problem(Presets):
     fsync: bool = False  # T_T includes waiting for the device
     direct: bool = False  # O_DIRECT, past the page cache
     dt: float | None = None  # time step; None: NPB's for this N, else 0.0008
+    code: str = "compiled"  # "compiled": kernels.bt; "plain": the same steps in NumPy, a slow base code
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -74,6 +77,7 @@ class Problem(Presets):
         require_range("N", self.N, SMALLEST_N, 1000, "grid points")
         require_schedule(self.NS, self.IW)
         require_way(self.way, self.direct)
+        require_choice("code", self.code, tuple(_CODES))
         bt.Problem(self.N, self.NS, self._time_step)  # refuses a time step that makes no sense
 
     @property
@@ -134,22 +138,25 @@ class Result:
 
 def footprint(problem: Problem) -> Footprint:
     """The solver's memory and the buffers of the writer; the best file so far and the one being written."""
-    solver = bt.footprint(problem.solver)
+    solver = _CODES[problem.code].footprint(problem.solver)
     buffers = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW, records=True)
     size = estimated_bytes(layout) if problem.way in CONTAINERS else layout.total_bytes
     return Footprint(solver.memory + buffers, 2 * size, solver.each_thread)
 
 
-def setup(problem: Problem, seed: int = 0) -> bt.State:
+def setup(problem: Problem, seed: int = 0) -> bt.State | plain.State:
     """State of the solver (``seed`` is not used: the initial field is part of the problem)."""
-    return bt.setup(problem.solver, seed)
+    return _CODES[problem.code].setup(problem.solver, seed)
 
 
-def _serial(state: bt.State, threads: int):
+def _serial(state: bt.State | plain.State, threads: int):
     """A function that fills an array (N, N, N, 5) with U, k-planes shared out over ``threads``."""
 
     def fill(out: np.ndarray) -> None:
+        if isinstance(state, plain.State):
+            np.copyto(out, state.u)
+            return
         planes = out.shape[0]
         run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
 
@@ -158,9 +165,10 @@ def _serial(state: bt.State, threads: int):
 
 def compute(problem: Problem, state: bt.State, threads: int = 1) -> float:
     """T_C of the same code: seconds of NS steps without writing."""
-    bt.reset(state)
+    code = _CODES[problem.code]
+    code.reset(state)
     start = time.perf_counter()
-    bt.march(problem.solver, state, problem.NS, threads)
+    code.march(problem.solver, state, problem.NS, threads)
     return time.perf_counter() - start
 
 
@@ -170,7 +178,8 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     path = keep.path / (
         "solution.zarr" if problem.way == "zarr" else "solution.nc" if problem.way == "netcdf" else "solution.nht1"
     )
-    bt.reset(state)
+    code = _CODES[problem.code]
+    code.reset(state)
     fill = _serial(state, threads)
     try:
         with SolutionWriter(
@@ -184,14 +193,15 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
             problem.direct,
             staged=True,
         ) as writer:
-            bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
+            if code is bt:
+                bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
 
             def on_step(step, _):
                 if step % problem.IW == 0:
                     writer.write(step, fill)
 
             start = time.perf_counter()
-            bt.march(problem.solver, state, problem.NS, threads, on_step)
+            code.march(problem.solver, state, problem.NS, threads, on_step)
             writer.finish()
             T_T = time.perf_counter() - start
         published = time.perf_counter() - start - T_T
@@ -206,7 +216,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
         writer.open_seconds,
         writer.finish_seconds,
         published,
-        checksum(bt.solution(state)),
+        checksum(np.ascontiguousarray(code.solution(state))),
         writer.filesystem,
         path,
         keep,

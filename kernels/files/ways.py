@@ -19,8 +19,8 @@ from kernels.contract import require_choice
 from kernels.files.filesystem import ALIGNMENT, require_direct
 from kernels.files.format.layout import DTYPE, HEADER_BYTES, Layout
 from kernels.files.formulas import COMPONENTS, WORD
-from kernels.runtime.resources import usable_cpus
 from kernels.runtime.pages import zeros
+from kernels.runtime.resources import usable_cpus
 
 
 def _bytes(u: np.ndarray) -> memoryview:

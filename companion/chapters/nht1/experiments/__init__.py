@@ -5,17 +5,20 @@ from dataclasses import replace
 from statistics import median
 
 from companion.bench import Case, Measurement
+from companion.chapters.nht1.experiments import base, formats  # noqa: F401  they register themselves
 from companion.experiments import VERIFIERS, Experiment, register
 
 #: Ways of writing a chapter compares: label, way, double buffering, fsync.
 WAYS = (
     ("sequential records, one a plane", "records", False, False),
     ("one array a write", "array", False, False),
+    ("five arrays, one a write", "arrays", False, False),
     ("40-byte elements", "elements", False, False),
     ("positioned arrays", "positioned", False, False),
     ("positioned arrays, fsync", "positioned", False, True),
     ("positioned arrays, asynchronous", "positioned", True, False),
     ("positioned arrays, asynchronous, fsync", "positioned", True, True),
+    ("positioned arrays, several threads", "parallel", False, False),
     ("memory-mapped", "mapped", False, False),
     ("NetCDF", "netcdf", False, False),
     ("Zarr", "zarr", False, False),

@@ -1,0 +1,38 @@
+"""The plain solver gives what the compiled one gives, and writes the same dumps."""
+
+import numpy as np
+import pytest
+
+from kernels import bt
+from kernels.bt import plain
+from kernels.files import application
+
+
+def test_the_plain_solver_agrees_with_the_compiled_one():
+    problem = bt.Problem(8, 6, 0.01)
+    state = plain.setup(problem)
+    found, expected = plain.run(problem, state, repeats=2), plain.reference(problem, state)
+    assert np.allclose(found.residual, expected.residual, rtol=1e-11)
+    assert np.allclose(found.error, expected.error, rtol=1e-11)
+    assert all(check.ok for check in plain.verify(problem, found))
+
+
+def test_a_grid_that_would_take_minutes_is_refused():
+    with pytest.raises(ValueError, match="N = 64"):
+        plain.setup(bt.Problem.preset("A"))
+
+
+def test_both_codes_write_the_same_solution():
+    diagonals = {}
+    for code in ("compiled", "plain"):
+        problem = application.Problem(N=8, NS=6, IW=3, code=code)
+        result = application.run(problem, application.setup(problem))
+        checks = application.verify(problem, result)
+        assert all(check.ok for check in checks)
+        diagonals[code] = application.verify_file(result.path).diagonal
+    assert np.allclose(diagonals["plain"], diagonals["compiled"], rtol=1e-12)
+
+
+def test_an_unknown_code_is_refused():
+    with pytest.raises(ValueError, match="code = 'slow'"):
+        application.Problem(code="slow")
