@@ -18,6 +18,7 @@ FAMILIES = {
     "routines": "IFS routines",
     "smt": "SMT loops",
     "memory": "memory",
+    "banks": "simulated memory banks",
     "files": "solution files",
 }
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))

@@ -1,0 +1,5 @@
+"""Experiments of the X-MP report of 1982."""
+
+from companion.chapters.xmp1982.experiments import banks
+
+__all__ = ["banks"]

@@ -1,0 +1,133 @@
+"""Sections 8.2 and 8.3 on simulated memory banks: a kernel fitted to Fig. 8.2, and what follows from it.
+
+The listing of the report's kernel does not survive.  A loop with two loads and a store in every cycle is
+taken instead; the cycles between its strips, the cycles before its store, and the banks in which its arrays
+begin are searched for on a grid (:data:`GRID`), the same for both jobs.  All of it is simulated.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from companion import tables
+from companion.experiments import Experiment, register
+
+#: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
+GRID = {
+    "overhead": (8, 16, 24),
+    "latency": (12, 20, 28),
+    "bank_b": tuple(range(16)),
+    "bank_c": tuple(range(16)),
+}
+RUNS = ("alone", "first of two", "second of two")
+#: Banks and CPUs of the predictions; the report tested two numbers of banks and at most two CPUs.
+BANKS, CPUS = (8, 16, 32, 64), (1, 2, 4)
+#: Shares of the time that the mixed job spends in the heavy loop when it is alone.
+SHARES = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
+_SEARCHED, _PASSES = 1000, 4000  # strips of each job
+_HEAVY_STRIPS = 8  # strips of the heavy loop in a row of the mixed job
+
+
+def _column(value, units, long_name, *dims):
+    return {"value": value, "units": units, "dims": list(dims), "long_name": long_name}
+
+
+def ends(count: int, cpus: int, job) -> np.ndarray:
+    """Cycles after which each of ``cpus`` equal jobs has ended, in order of their ends."""
+    from kernels.memory import banks
+
+    problem = banks.Problem(banks=count, jobs=cpus * (job,))
+    return np.sort(banks.run(problem, banks.setup(problem)).ends)
+
+
+def ratios(job, full: int, half: int) -> np.ndarray:
+    """Times in ``half`` of the banks, alone and of two, over the time alone in all of them."""
+    base = ends(full, 1, job)[0]
+    return np.array([*ends(half, 1, job), *ends(half, 2, job)]) / base
+
+
+def printed() -> tuple[np.ndarray, int, int]:
+    """The three ratios of Fig. 8.2, and the numbers of banks."""
+    cpu = tables.load("xmp1982", "fig8_2")["cpu"]
+    full, half = (int(count) for count in cpu["banks"].values)
+    times = [cpu.sel(banks=half, jobs=jobs, job=job) for jobs, job in ((1, 1), (2, 1), (2, 2))]
+    return np.array(times, float) / float(cpu.sel(banks=full, jobs=1, job=1)), full, half
+
+
+def search() -> tuple[list[dict], np.ndarray]:
+    """Every point of the grid with its largest relative departure from the printed ratios, and these."""
+    from kernels.memory import banks
+
+    wanted, full, half = printed()
+    found = []
+    for point in product(*GRID.values()):
+        overhead, latency, b, c = point
+        job = banks.Job((banks.Loop(overhead=overhead, latency=latency),), (0, b, c), _SEARCHED)
+        departures = np.abs(ratios(job, full, half) / wanted - 1)
+        found.append({**dict(zip(GRID, point, strict=True)), "departure": float(departures.max())})
+    return sorted(found, key=lambda one: one["departure"]), wanted
+
+
+def _job(best: dict, passes: int = _PASSES):
+    from kernels.memory import banks
+
+    loop = banks.Loop(overhead=best["overhead"], latency=best["latency"])
+    return banks.Job((loop,), (0, best["bank_b"], best["bank_c"]), passes)
+
+
+def _mixed(job, share: float):
+    """A job that spends ``share`` of its time in the heavy loop and computes without memory for the rest."""
+    from kernels.memory import banks
+
+    heavy = replace(job.loops[0], strips=_HEAVY_STRIPS)
+    cycles = _HEAVY_STRIPS * (heavy.vector + heavy.overhead)
+    pause = round(cycles * (1 - share) / share)
+    nothing = banks.Loop((None, None, None), vector=1, overhead=pause)
+    return replace(job, loops=(heavy, nothing) if pause else (heavy,), passes=500)
+
+
+def predictions(job) -> np.ndarray:
+    """(banks, CPUs, first and last) times over the time of one job alone in the full number of banks."""
+    _wanted, full, _half = printed()
+    base = ends(full, 1, job)[0]
+    found = [[ends(count, cpus, job)[[0, -1]] / base for cpus in CPUS] for count in BANKS]
+    return np.array(found)
+
+
+def outputs(_measurements) -> dict[str, dict]:
+    """The search, its best point, predictions, and the mixed job."""
+    ranked, wanted = search()
+    best, job = ranked[0], _job(ranked[0])
+    _wanted, full, half = printed()
+    mixed = np.array([ratios(_mixed(job, share), full, half) for share in SHARES])
+    departures = np.array([one["departure"] for one in ranked])
+    return {
+        "searched": _column(len(ranked), "count", "points of the grid that were simulated"),
+        "within_2_percent": _column(int((departures <= 0.02).sum()), "count", "points within 2 % of all three ratios"),
+        "largest_departure": _column(best["departure"], "1", "largest departure of the best point from a ratio"),
+        **{name: _column(best[name], "1", f"{name} of the best point") for name in GRID},
+        "run": _column(list(RUNS), None, "run in half of the banks", "job_run"),
+        "fitted_ratio": _column(ratios(job, full, half), "1", "time over that alone in all banks, fitted", "job_run"),
+        "predicted_banks": _column(list(BANKS), "count", "memory banks", "bank_count"),
+        "predicted_cpus": _column(list(CPUS), "count", "CPUs that run the kernel", "cpu_count"),
+        "predicted_ratio": _column(
+            predictions(job), "1", "time over that alone in all banks, first and last", "bank_count", "cpu_count", "end"
+        ),
+        "heavy_share": _column(list(SHARES), "1", "share of the mixed job's time in the heavy loop", "mix"),
+        "mixed_ratio": _column(mixed, "1", "time over that alone in all banks, mixed job", "mix", "job_run"),
+    }
+
+
+register(
+    Experiment(
+        "xmp1982-banks",
+        "xmp1982",
+        "X20, X21",
+        "Half the memory banks: a simulated kernel fitted to the report's ratios, and predictions",
+        lambda preset, threads: [],
+        outputs=outputs,
+        presets=("quick", "paper"),
+        simulated=True,
+    )
+)

@@ -1,0 +1,182 @@
+"""The bank simulator: Oed and Lange's theorems, the plain simulation, closed forms and refusals."""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from kernels.memory import banks
+from kernels.memory.banks import Job, Loop, Problem
+
+BANKS = st.sampled_from((4, 8, 16, 32, 64))
+STRIDES = st.integers(0, 70)
+COUNTED = 3840  # cycles over which grants are counted, at most
+
+
+def streams(count, busy, *jobs, sections=None):
+    return Problem(banks=count, busy=busy, sections=sections or count, jobs=jobs, limit=4096)
+
+
+def simulated(problem):
+    return banks.run(problem, banks.setup(problem))
+
+
+def settled(problem, period):
+    """Grants a cycle over whole periods after the transient, by the compiled simulator."""
+    more = replace(problem, limit=problem.limit + period * (COUNTED // period))
+    grants = simulated(more).granted.sum() - simulated(problem).granted.sum()
+    return Fraction(int(grants), more.limit - problem.limit)
+
+
+@settings(max_examples=60, deadline=None)
+@given(BANKS, st.integers(1, 12), STRIDES, st.integers(0, 63))
+def test_one_stream_has_the_bandwidth_of_the_theorem(count, busy, stride, start):
+    problem = streams(count, busy, banks.stream(stride, start))
+    expected = banks.one_stream(count, busy, stride)
+    assert banks.bandwidth(problem) == expected
+    visited = count // gcd(count, stride)
+    assert settled(problem, max(visited, busy)) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(BANKS, st.integers(1, 6), STRIDES, STRIDES, st.integers(0, 63))
+def test_two_streams_have_the_bandwidth_of_the_theorems(count, busy, d1, d2, apart):
+    problem = streams(count, busy, banks.stream(d1), banks.stream(d2, apart))
+    expected = banks.two_streams(count, busy, (d1, d2), apart)
+    found = banks.bandwidth(problem)
+    if expected is None:
+        assert (
+            found < banks.one_stream(count, busy, d1) + banks.one_stream(count, busy, d2)
+            or min(count // gcd(count, d1), count // gcd(count, d2)) < busy
+        )
+    else:
+        assert found == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from((16, 32, 64)), st.integers(1, 4), STRIDES, st.integers(0, 8), st.integers(0, 63))
+def test_the_compiled_streams_settle_to_what_the_theorems_say(count, busy, d1, eights, apart):
+    d2 = d1 + 8 * eights
+    expected = banks.two_streams(count, busy, (d1, d2), apart)
+    if expected is None:
+        expected = banks.bandwidth(streams(count, busy, banks.stream(d1), banks.stream(d2, apart)))
+        assume(COUNTED % expected.denominator == 0)
+    problem = streams(count, busy, banks.stream(d1), banks.stream(d2, apart))
+    assert abs(settled(problem, COUNTED) - expected) <= Fraction(2 * count, COUNTED)
+    if expected == 2:
+        assert settled(problem, COUNTED) == 2
+
+
+LOOPS = st.builds(
+    Loop,
+    strides=st.tuples(*3 * [st.one_of(st.none(), st.integers(0, 40))]),
+    vector=st.integers(1, 70),
+    overhead=st.integers(0, 40),
+    latency=st.integers(0, 40),
+    overlap=st.booleans(),
+    strips=st.integers(1, 3),
+)
+JOBS = st.builds(
+    Job,
+    loops=st.lists(LOOPS, min_size=1, max_size=3).map(tuple),
+    starts=st.tuples(*3 * [st.integers(0, 63)]),
+    passes=st.integers(1, 12),
+)
+PROBLEMS = st.builds(
+    Problem,
+    banks=st.sampled_from((8, 16, 32, 64)),
+    busy=st.integers(1, 8),
+    sections=st.sampled_from((1, 4, 8)),
+    lines=st.integers(1, 3),
+    priority=st.sampled_from(("fixed", "alternating")),
+    jobs=st.lists(JOBS, min_size=1, max_size=4).map(tuple),
+    leap=st.booleans(),
+    limit=st.sampled_from((0, 0, 500)),
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(PROBLEMS)
+def test_the_packed_simulator_is_the_plain_one(problem):
+    state = banks.setup(problem)
+    ours, plain = banks.run(problem, state), banks.reference(problem, state)
+    np.testing.assert_array_equal(ours.ends, plain.ends)
+    np.testing.assert_array_equal(ours.granted, plain.granted)
+    assert ours.cycles == plain.cycles
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize("priority", ["fixed", "alternating"])
+def test_leaping_over_periods_changes_no_number(count, priority):
+    problem = Problem(priority=priority, jobs=count * (Job(passes=4000),))
+    state = banks.setup(problem)
+    leapt, walked = banks.run(problem, state), banks.run(replace(problem, leap=False), state)
+    assert leapt.leapt > 0.9 * leapt.cycles and walked.leapt == 0
+    np.testing.assert_array_equal(leapt.ends, walked.ends)
+    np.testing.assert_array_equal(leapt.granted, walked.granted)
+
+
+def test_programs_of_several_loops_leap_as_well():
+    loops = (Loop(strips=3), Loop(strides=(None, 2, None), overhead=300), Loop(strides=(4, None, 8), overlap=False))
+    problem = Problem(jobs=2 * (Job(loops=loops, passes=5000),))
+    state = banks.setup(problem)
+    leapt, walked = banks.run(problem, state), banks.run(replace(problem, leap=False), state)
+    assert leapt.leapt > 0
+    np.testing.assert_array_equal(leapt.ends, walked.ends)
+
+
+def test_a_loop_alone_without_conflicts_takes_the_time_of_its_parts():
+    """Loads of a strip, the overhead, and after the last strip the rest of its chained store."""
+    loop, passes = Loop(strides=(1, None, 1), overhead=10, latency=20), 7
+    result = simulated(Problem(banks=64, jobs=(Job(loops=(loop,), starts=(0, 0, 33), passes=passes),)))
+    assert result.ends[0] == passes * (loop.overhead + loop.vector) + loop.latency
+
+
+def test_the_trace_says_who_waits_and_why():
+    two = Problem(banks=8, busy=4, sections=8, jobs=(banks.stream(0), banks.stream(0)))
+    found = banks.trace(two, 40)
+    assert found.kinds["busy"] > found.kinds["simultaneous"] > 0 == found.kinds["section"]
+    assert set(np.unique(found.holder)) == {-1, 0}  # fixed priority: the second CPU never gets the bank
+    one = Problem(banks=8, busy=1, sections=1, jobs=(Job(starts=(0, 1, 2)),))
+    assert banks.trace(one, 40).kinds["section"] > 0
+
+
+def test_verification_notices_a_wrong_count():
+    problem = Problem.preset("quick")
+    result = simulated(problem)
+    assert all(check.ok for check in banks.verify(problem, result))
+    assert not all(check.ok for check in banks.verify(problem, replace(result, granted=result.granted + 1)))
+    assert not all(check.ok for check in banks.verify(problem, replace(result, cycles=1000)))
+
+
+def test_work_counts_the_words_moved():
+    problem = Problem.preset("quick")
+    result = simulated(problem)
+    assert banks.work(problem).bytes_read == 8 * result.granted[:, :2].sum()
+    assert banks.work(problem).bytes_written == 8 * result.granted[:, 2].sum()
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Problem(banks=12), "banks = 12 is unknown"),
+        (lambda: Problem(banks=4, sections=8), "sections = 8 is outside 1 … 4"),
+        (lambda: Problem(busy=0), "busy = 0 cycles is outside 1 … 15"),
+        (lambda: Problem(jobs=()), "jobs = 0 is outside 1 … 4"),
+        (lambda: Problem(priority="random"), "priority = 'random' is unknown"),
+        (lambda: Loop(vector=0), "vector = 0 elements is outside"),
+        (lambda: Loop(strides=(1, 1)), "must be three"),
+        (lambda: Loop(strides=(-1, 1, 1)), "stride of port A = -1 words is outside"),
+        (lambda: Job(passes=0), "passes = 0 is outside"),
+        (lambda: banks.run(Problem(), banks.setup(Problem()), threads=2), "threads = 2 is outside 1 … 1"),
+        (lambda: banks.reference(Problem.preset("paper"), None), "stopped after"),
+    ],
+)
+def test_nonsense_is_refused_in_one_sentence(make, sentence, monkeypatch):
+    monkeypatch.setattr("kernels.memory.banks.plain._MAX_CYCLES", 1000)
+    with pytest.raises(ValueError, match=sentence):
+        make()
