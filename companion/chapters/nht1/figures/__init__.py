@@ -4,10 +4,36 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.chapters.nht1.figures.evidence import (
+    base_code,
+    base_table,
+    by_processors,
+    conversion_table,
+    rates_then_and_now,
+    surviving_rates,
+)
 from companion.figures.parts import bytes_axis, bytes_label, log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
+
+__all__ = [
+    "base_code",
+    "base_table",
+    "by_processors",
+    "choice_of_base",
+    "conversion_table",
+    "field",
+    "groups",
+    "io_rates",
+    "layout",
+    "overheads",
+    "rates_then_and_now",
+    "runs_table",
+    "solver",
+    "surviving_rates",
+    "write_sizes",
+]
 
 
 def write_sizes(parameters: pd.DataFrame, sizes: pd.DataFrame) -> Shown:

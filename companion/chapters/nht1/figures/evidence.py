@@ -1,0 +1,163 @@
+"""What the report's statements rest on: the base code, the number of processors, the rates, the foreign words."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import log_axis, points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+
+_MEGA = 1e6
+_HOUR = 3600.0
+
+
+def base_table(record: xr.Dataset) -> pd.DataFrame:
+    """T_C, T_T and zeta of each base code, and the zeta that the compiled code's writing time gives."""
+    names = ["base_N", "base_code", "base_T_C", "base_T_T", "base_zeta", "base_expected"]
+    frame = record[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("base_"))
+    frame[["zeta", "expected"]] *= 100
+    frame.attrs["units"] = {"T_C": "s", "T_T": "s", "zeta": "%", "expected": "%"}
+    return frame.reset_index(drop=True)
+
+
+def base_code(record: xr.Dataset) -> Shown:
+    """The same writing on the same file system under two base codes (N8)."""
+    frame = base_table(record)
+    figure, axis = axes(height=1.6 + 0.42 * len(frame))
+    place = np.arange(len(frame))
+    points(axis, frame["zeta"], place, host=True, index=0, line=False, label="measured")
+    axis.plot(
+        frame["expected"], place, marker="|", markersize=16, linestyle="none", color=INK,
+        label="writing time of the compiled code over this code's $T_C$",
+    )  # fmt: skip
+    log_axis(axis, "x")
+    axis.set_yticks(place, [f"N = {row.N}, {row.code}" for row in frame.itertuples()])
+    axis.invert_yaxis()
+    axis.set(xlabel="overhead ζ [%]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0))
+    figure.suptitle(run_title(record), size=9)
+    text = "; ".join(f"N = {row.N}, {row.code} {row.zeta:.3g} percent" for row in frame.itertuples())
+    return show(
+        figure,
+        data=frame,
+        name="nht1_base_code",
+        alt=f"Overhead of the same writing under two solvers, on a logarithmic axis: {text}. The slower the "
+        "code, the smaller the overhead, although the file system is the same.",
+    )
+
+
+def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, way: str) -> Shown:
+    """Overhead against the number of processors (N4): measured here, and a model beyond, drawn apart.
+
+    The model keeps the time that writing adds with one thread and divides T_C of one thread by the number of
+    processors; a band is the range that the report's abstract gives for the Y-MP.
+
+    Raises
+    ------
+    ValueError
+        If the record has no run of this way.
+    """
+    names = ["run_N", "run_threads", "run_way", "T_T", "T_C", "zeta"]
+    frame = record[names].to_dataframe().rename(columns=lambda name: name.removeprefix("run_"))
+    frame = frame[frame["way"] == way].sort_values(["N", "threads"])
+    if frame.empty:
+        raise ValueError(f"way = {way!r} is not in this record; choose one of {set(record['run_way'].values)}")
+    figure, axis = axes(height=3.6)
+    ymp = printed.set_index("system").loc["Y-MP"]
+    axis.axhspan(ymp["low"], ymp["high"], color=CYCLE[-1], alpha=0.35, label="Y-MP (1993), range of the abstract")
+    rows, count = [], np.arange(1, processors + 1)
+    for number, (N, part) in enumerate(frame.groupby("N")):
+        points(
+            axis, part["threads"], 100 * part["zeta"], host=True, index=number, line=False, label=f"N = {N}, measured"
+        )
+        first = part.iloc[0]
+        added, alone = first["T_T"] - first["T_C"], first["T_C"] * first["threads"]
+        model = 100 * added * count / alone
+        axis.plot(count, model, color=CYCLE[number % len(CYCLE)], linestyle=":", label=f"N = {N}, model")
+        rows += [{"N": N, "processors": int(p), "kind": "model", "zeta": z} for p, z in zip(count, model, strict=True)]
+        rows += [{"N": N, "processors": int(row.threads), "kind": "measured", "zeta": 100 * row.zeta}
+                 for row in part.itertuples()]  # fmt: skip
+    axis.set_yscale("symlog", linthresh=1)
+    axis.set_yticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
+    axis.set_ylim(bottom=0)
+    axis.set_xticks(count)
+    axis.set(xlabel="processors", ylabel="overhead ζ [%]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    figure.suptitle(f"{run_title(record)}, {way}", size=9)
+    return show(
+        figure,
+        data=pd.DataFrame(rows),
+        name="nht1_by_processors",
+        alt="Overhead in percent against the number of processors, logarithmic above one percent. Filled circles: "
+        "measured on this machine. Dotted lines: a model in which the time that writing adds stays and computing "
+        f"is divided by the processors. Band: {ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in 1993.",
+    )
+
+
+def surviving_rates(
+    systems: xr.Dataset, prose: xr.Dataset, parameters: pd.DataFrame, figure_axes: pd.DataFrame
+) -> pd.DataFrame:
+    """Rates in MB/s that the surviving pages state or bound, each with where it comes from.
+
+    ``R_IO`` of a run is the bytes of its solution over its time; the time axis of the report's Figure 1 and the
+    18 hours of the CM-2 bound it.
+    """
+    N = int(prose["full_size"])
+    row = parameters.set_index("N").loc[N]
+    nbytes = float(prose["components"]) * float(prose["word"]) * N**3 * (row["NS"] / row["IW"])
+    times = figure_axes.loc[figure_axes["axis"] == "y", "value"]
+    rows = [
+        ("Y-MP, one file", float(systems["disk_rate"].sel(system="Y-MP")), "rate of the file system"),
+        ("CM-2, serial file", float(systems["io_rate_serial"].sel(system="CM-2")), "rate of the call"),
+        ("CM-2, whole run, at most", nbytes / (float(prose["cm2_time"]) * _HOUR) / _MEGA, "R_IO from the hours"),
+        ("iPSC/860, whole run, least", nbytes / times.max() / _MEGA, "R_IO, top of Figure 1's axis"),
+        ("iPSC/860, whole run, most", nbytes / times.min() / _MEGA, "R_IO, bottom of Figure 1's axis"),
+    ]
+    return pd.DataFrame(rows, columns=["what", "rate", "from"])
+
+
+def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
+    """The report's surviving rates and R_IO of every way here, at the largest grid of the record."""
+    names = ["run_N", "run_threads", "run_way", "R_IO"]
+    frame = record[names].to_dataframe().rename(columns=lambda name: name.removeprefix("run_"))
+    frame = frame[frame["N"] == frame["N"].max()].sort_values("R_IO")
+    here = pd.DataFrame(
+        {
+            "what": [f"{row.way}, {row.threads} thr." for row in frame.itertuples()],
+            "rate": frame["R_IO"].to_numpy() / _MEGA,
+            "from": "R_IO here",
+        }
+    )
+    figure, axis = axes(height=1.6 + 0.26 * (len(surviving) + len(here)))
+    old, new = np.arange(len(surviving)), len(surviving) + np.arange(len(here))
+    points(axis, surviving["rate"], old, index=0, line=False, label="report (1993)")
+    points(axis, here["rate"], new, host=True, index=1, line=False, label=f"$R_{{IO}}$, N = {frame['N'].max()}")
+    log_axis(axis, "x")
+    axis.set_yticks([*old, *new], [*surviving["what"], *here["what"]], size=8)
+    axis.invert_yaxis()
+    axis.set(xlabel="rate [MB/s]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    text = "; ".join(f"{row.what} {row.rate:.3g}" for row in surviving.itertuples())
+    return show(
+        figure,
+        data=pd.concat([surviving, here], ignore_index=True),
+        name="nht1_rates_then_and_now",
+        alt=f"Rates in megabytes a second on a logarithmic axis. Report: {text}. Below, the rate of the whole "
+        f"application here by way of writing, from {here['rate'].min():.3g} to {here['rate'].max():.3g}.",
+    )
+
+
+def conversion_table(record: xr.Dataset) -> pd.DataFrame:
+    """Rate of converting a dump by format and direction, and its time over that of a plain copy (N5)."""
+    frame = record[["N", "format", "direction", "median", "bytes_read"]].to_dataframe()
+    frame["rate"] = frame["bytes_read"] / frame["median"] / 1e9
+    copy = frame[frame["format"] == "native"].set_index(["N", "direction"])["median"]
+    keys = list(zip(frame["N"], frame["direction"], strict=True))
+    frame["over_copy"] = frame["median"].to_numpy() / copy.loc[keys].to_numpy()
+    frame["direction"] = frame["direction"].map({"encode": "written", "decode": "read"})
+    frame["ms"] = 1e3 * frame["median"]
+    frame = frame[["N", "format", "direction", "ms", "rate", "over_copy"]].reset_index(drop=True)
+    frame.attrs["units"] = {"ms": "ms", "rate": "GB/s"}
+    return frame
