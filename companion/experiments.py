@@ -54,6 +54,8 @@ class Experiment:
     rounds: int = 11
     budgets: Mapping[str, float] = field(default_factory=lambda: {"quick": 20.0})  # seconds per preset
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
+    #: why fewer than three samples of a case are taken; empty where three or more are
+    few_samples: str = ""
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
 
 
@@ -257,6 +259,7 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
                     "seed": seed,
                     "date": date,
                     "simulated": entry.simulated,
+                    "few_samples": entry.few_samples or None,
                     "machine": machine.describe(folder),
                     "measurements": [asdict(measurement) for measurement in measurements],
                     "outputs": outputs,

@@ -7,22 +7,17 @@ and problem share one state.  Cases whose states do not fit into memory together
 consecutive batches; only cases of one batch are interleaved.
 """
 
-import gc
-import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
 
 import numpy as np
 
+from companion.bench.rounds import Sampler, interleave, no_collection, require_rounds, sample_rounds
 from companion.bench.sampling import (
-    Deadline,
     OtherLoad,
     UnverifiedError,
-    calibrate,
-    orders,
     progress_bar,
     shortest_sample,
     timed,
@@ -135,12 +130,12 @@ def _verified(case: Case, result: Any, when: str) -> list[dict[str, Any]]:
     ]
 
 
-class _Runner:
+class _Runner(Sampler):
     """One case with its state, between preparation and report."""
 
     def __init__(self, case: Case, state: Any, setup_s: float):
+        super().__init__(case.label)
         self.case, self.state, self.setup_s = case, state, setup_s
-        self.samples: list[float] = []
         self.observed: dict[str, list[float]] = {}
         self.after: list[dict[str, Any]] = []
 
@@ -151,11 +146,10 @@ class _Runner:
     def prepare(self, shortest: float) -> None:
         self.compile_s, result = timed(self.call, 1)
         self.before = _verified(self.case, result, "before")
-        self.repeats, self.expected = calibrate(self.call, shortest, self.case.label)
+        self.calibrate(shortest)
 
     def sample(self, final: bool) -> None:
-        seconds, result = timed(self.call, self.repeats)
-        self.samples.append(seconds / self.repeats)
+        result = super().sample(final)
         if self.case.observe is not None:
             for name, value in self.case.observe(result).items():
                 self.observed.setdefault(name, []).append(float(value))
@@ -219,8 +213,7 @@ def _accept(cases: Sequence[Case], rounds: int) -> None:
     """``ValueError`` or ``TypeError`` for what cannot be measured."""
     if not cases:
         raise ValueError("cases is empty: there is nothing to measure")
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-        raise ValueError(f"rounds = {rounds!r} must be a whole number of at least 1")
+    require_rounds(rounds)
     labels = [case.label for case in cases]
     twice = {label for label in labels if labels.count(label) > 1}
     if twice:
@@ -284,40 +277,10 @@ def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float, l
     return runners
 
 
-@contextmanager
-def _no_collection():
-    """Garbage collection off, as in timeit, and back to what it was."""
-    enabled = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _sample_rounds(samplers, expected, rounds, seed, budget, bar) -> str | None:
-    """Interleaved rounds over ``samplers`` (callables of ``final``); the budget sentence if it cut them."""
-    deadline = Deadline(budget)
-    for index, seconds in enumerate(expected):  # warm-up: long runs were warmed by calibration
-        if seconds < 1.0:
-            samplers[index](None)
-    for number, order in enumerate(orders(len(samplers), rounds, seed), start=1):
-        last = number == rounds or deadline.last(sum(expected))
-        for index in order:
-            samplers[index](last)
-            bar.update()
-        if last:
-            return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
-
-
 def _measure_batch(runners, batch, rounds, seed, budget, peak, bar) -> dict[int, Measurement]:
-    active = list(runners.values())
-    samplers = [lambda final, r=runner: r.call(r.repeats) if final is None else r.sample(final) for runner in active]
-    with _no_collection():
+    with no_collection():
         load = OtherLoad()
-        cut = _sample_rounds(samplers, [runner.expected for runner in active], rounds, seed, budget, bar)
+        cut = sample_rounds(list(runners.values()), rounds, seed, budget, bar)
         other = load.value()
         return {index: runner.report(load, other, cut, batch, peak) for index, runner in runners.items()}
 
@@ -378,67 +341,3 @@ def measure(
             runners.clear()
             batch += 1
     return [done[index] for index in range(len(cases))]
-
-
-def _repeated(function: Callable) -> Callable[[int], Any]:
-    """``call(repeats)`` of a callable that takes ``repeats``, or of a loop around one that does not."""
-    try:
-        takes = "repeats" in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        takes = False
-    if takes:
-        return lambda repeats: function(repeats=repeats)
-
-    def loop(repeats):
-        for _ in range(repeats):
-            function()
-
-    return loop
-
-
-def interleave(
-    functions: Mapping[str, Callable],
-    rounds: int = 11,
-    seed: int = 0,
-    budget: float | None = None,
-    progress: bool = True,
-) -> dict[str, np.ndarray]:
-    """Samples of plain callables, calibrated and interleaved as :func:`measure` does.
-
-    A callable without arguments does one unit of work per call; one that has a parameter named
-    ``repeats`` is asked for that many units in one call.  Verifying what they compute is the
-    caller's business.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (rounds,)
-        Seconds per unit of work, in the order taken; fewer where the budget ended.
-
-    Raises
-    ------
-    ValueError
-        No function, or no round.
-    """
-    if not functions:
-        raise ValueError("functions is empty: there is nothing to measure")
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-        raise ValueError(f"rounds = {rounds!r} must be a whole number of at least 1")
-    started, shortest = time.perf_counter(), shortest_sample()
-    calls = {name: _repeated(function) for name, function in functions.items()}
-    samples: dict[str, list[float]] = {name: [] for name in calls}
-    samplers, expected = [], []
-    for name, call in calls.items():
-        call(1)
-        repeats, seconds = calibrate(call, shortest, name)
-        expected.append(seconds)
-
-        def sample(final, call=call, repeats=repeats, kept=samples[name]):
-            taken, _result = timed(call, repeats)
-            if final is not None:
-                kept.append(taken / repeats)
-
-        samplers.append(sample)
-    left = None if budget is None else budget - (time.perf_counter() - started)
-    with progress_bar(rounds * len(samplers), "measuring", progress) as bar, _no_collection():
-        _sample_rounds(samplers, expected, rounds, seed, left, bar)
-    return {name: np.array(taken) for name, taken in samples.items()}

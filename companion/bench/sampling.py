@@ -88,8 +88,8 @@ def _shortest_call(call, repeats: int, wanted: float) -> float:
 class OtherLoad:
     """Mean number of CPUs kept busy by others since the start, on the CPUs this process may use.
 
-    Kernel counters per CPU (steal time of a hypervisor included) less this process's own and its
-    finished children's CPU time.  ``value()`` is None where the system does not count, or where too
+    Kernel counters per CPU (steal time of a hypervisor included) less the CPU time of this process and of
+    all its descendants, living or finished.  ``value()`` is None where the system does not count, or where too
     little time passed for counters that tick a hundred times a second.
     """
 
@@ -109,9 +109,18 @@ class OtherLoad:
             sum(value for name, value in row._asdict().items() if name not in ("idle", "iowait", "guest", "guest_nice"))
             for row in rows
         )
-        own = self._process.cpu_times()
-        mine = own.user + own.system + own.children_user + own.children_system
-        return time.perf_counter(), busy, mine, len(rows)
+        return time.perf_counter(), busy, self._ours(), len(rows)
+
+    def _ours(self) -> float:
+        """CPU seconds of this process and its descendants; each holds those of its finished children."""
+        total = 0.0
+        for process in (self._process, *self._process.children(recursive=True)):
+            try:
+                times = process.cpu_times()
+            except psutil.Error:  # it ended since it was listed
+                continue
+            total += times.user + times.system + times.children_user + times.children_system
+        return total
 
     def value(self) -> float | None:
         now = self._read()

@@ -9,6 +9,8 @@ experiment, document   identifiers in the register; ``item`` is the item of the 
 preset, threads, seed  what was asked for
 date                   UTC, ``YYYY-MM-DDTHH:MM:SSZ``
 simulated              true if the outputs come from a model and not from this machine
+few_samples            why cases have fewer than three samples, null where they have more (since
+                       version 2)
 machine                :func:`companion.host.machine.describe`
 measurements           one object per case: problem, samples in seconds, checks, flags, and the work
                        of one repeat of all threads together
@@ -187,6 +189,7 @@ def _case_variables(rows) -> dict[str, tuple]:
     bounds = [median_interval(case["samples"]) or (np.nan, np.nan) for case in cases]
     each = {
         "minimum": ([min(case["samples"]) for case in cases], "s", "minimum time of one repeat"),
+        "maximum": ([max(case["samples"]) for case in cases], "s", "maximum time of one repeat"),
         "median": ([float(np.median(case["samples"])) for case in cases], "s", "median time of one repeat"),
         "median_low": ([low for low, _ in bounds], "s", "lower end of the median's 95 % interval"),
         "median_high": ([high for _, high in bounds], "s", "upper end of the median's 95 % interval"),

@@ -3,6 +3,7 @@
 import gc
 import io
 import itertools
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -191,6 +192,9 @@ class FakeProcess:
     def cpu_times(self):
         return SimpleNamespace(user=self.own, system=0.0, children_user=0.0, children_system=0.0)
 
+    def children(self, recursive):
+        return []
+
 
 @pytest.mark.parametrize(("other", "threads", "flagged"), [(0.1, 2, False), (1.0, 1, False), (1.0, 2, True)])
 def test_load_of_others_is_flagged_above_the_usable_cpus(monkeypatch, other, threads, flagged):
@@ -210,6 +214,20 @@ def test_load_of_others_is_flagged_above_the_usable_cpus(monkeypatch, other, thr
     FakeProcess.own = 10.0
     assert load.value() == pytest.approx(other)
     assert (load.excess(threads) is not None) == flagged
+
+
+def test_living_descendants_are_not_others():
+    """A team of processes that an experiment starts lives on while it is measured."""
+    spinning = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ntime.sleep(60)"
+    nested = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {spinning!r}])"
+    load = sampling.OtherLoad()
+    before = load._ours()
+    with subprocess.Popen([sys.executable, "-c", nested], stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        grandchildren = psutil.Process(child.pid).children()
+        assert grandchildren and load._ours() - before >= 0.3
+        for process in (*grandchildren, child):
+            process.kill()
 
 
 def test_too_short_a_time_says_nothing_about_load(monkeypatch):

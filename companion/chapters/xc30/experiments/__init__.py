@@ -276,6 +276,7 @@ register(
         known_cases.cases,
         outputs=known_cases.errors,
         rounds=1,
+        few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
         budgets={"quick": 5.0, "paper": 60.0, "modern": 120.0},
     )
 )
@@ -288,6 +289,7 @@ register(
         small_model.aliasing,
         outputs=small_model.maps,
         rounds=1,
+        few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
         budgets={"quick": 10.0, "paper": 120.0, "modern": 1200.0},
     )
 )

@@ -102,3 +102,34 @@ def test_the_stream_experiment_runs_and_verifies():
     data = experiments.run("p5plus-stream", rounds=1, budget=5.0, progress=False)
     assert data.sizes["case"] == 8
     assert set(data.stores.values) == {"plain", "non-temporal"}
+
+
+@pytest.mark.parametrize(
+    ("preset", "caches", "free", "words", "level"),
+    [
+        ("quick", 2**25, None, 2**17, "cache"),
+        ("paper", 2**25, None, 2**24, "memory"),  # 4 · 32 MiB / 8 bytes
+        ("paper", 1000, None, 2**23, "memory"),
+        ("paper", 2**25, 2**28, 2**23, "cache"),  # 384 MiB do not fit
+        ("paper", None, None, 2**23, "unknown"),
+    ],
+)
+def test_stream_leaves_the_caches_or_says_that_it_does_not(monkeypatch, preset, caches, free, words, level):
+    monkeypatch.setattr(p5plus, "last_caches", lambda: caches)
+    monkeypatch.setattr(p5plus.machine, "available_memory", lambda: free)
+    cases = p5plus._stream(preset, 1)
+    assert {case.problem.n for case in cases} == {words}
+    assert {case.parameters["level"] for case in cases} == {level}
+
+
+def test_last_caches_of_all_sockets_count(monkeypatch):
+    caches = [
+        {"level": 1, "type": "instruction", "bytes": 2**15, "shared_by": 1},
+        {"level": 2, "type": "unified", "bytes": 2**20, "shared_by": 1},
+        {"level": 3, "type": "unified", "bytes": 2**25, "shared_by": 8},
+    ]
+    here = {"cpu": {"logical_cpus": 16}, "caches": caches}
+    monkeypatch.setattr(p5plus.machine, "describe", lambda: here)
+    assert p5plus.last_caches() == 2**26
+    here["caches"] = []
+    assert p5plus.last_caches() is None
