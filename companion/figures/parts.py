@@ -74,6 +74,50 @@ def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: 
     return axis.plot(x, y, label=label, **style)[0]
 
 
+#: What the marks of :func:`spread` are, for the title of a figure that has them.
+MARKS = "points: median; bars: its 95 % interval\n(range of samples where under six); ×: flagged"
+
+
+def intervals(cases: pd.DataFrame) -> pd.DataFrame:
+    """Columns ``low``, ``middle`` and ``high``, in seconds, and ``flagged`` of cases along the rows.
+
+    ``middle`` is the median; the others are the ends of its 95 % interval, or least and largest sample where
+    there are too few samples for an interval.  ``cases`` has the columns ``minimum``, ``maximum``, ``median``,
+    ``median_low``, ``median_high`` and ``flags`` of a record.
+    """
+    return pd.DataFrame(
+        {
+            "low": cases["median_low"].fillna(cases["minimum"]),
+            "middle": cases["median"],
+            "high": cases["median_high"].fillna(cases["maximum"]),
+            "flagged": cases["flags"].astype(str) != "",
+        }
+    )
+
+
+def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0, line: bool = True):
+    """Median of every case of a run with its spread; flagged cases are crossed.
+
+    Parameters
+    ----------
+    x : array_like
+        Place of each case.
+    cases : pandas.DataFrame
+        As :func:`intervals` takes it.
+    convert : callable
+        Seconds to the quantity drawn, elementwise; rates fall with time, so that the ends change places.
+    """
+    found = intervals(cases)
+    ends = [np.asarray(convert(found[name]), dtype=float) for name in ("low", "middle", "high")]
+    low, middle, high = np.minimum(ends[0], ends[2]), ends[1], np.maximum(ends[0], ends[2])
+    drawn = points(axis, x, middle, label=label, host=True, index=index, line=line)
+    axis.vlines(x, low, high, color=drawn.get_color(), linewidth=1.6)
+    flagged = found["flagged"].to_numpy()
+    if flagged.any():
+        axis.plot(np.asarray(x)[flagged], middle[flagged], "x", color=INK, markersize=7, linestyle="none")
+    return drawn
+
+
 def run_title(record: xr.Dataset) -> str:
     """Machine, preset and day of a run, for the title of its figure.
 

@@ -12,7 +12,7 @@ from companion.chapters.nht1.figures.evidence import (
     rates_then_and_now,
     surviving_rates,
 )
-from companion.figures.parts import bytes_axis, bytes_label, log_axis, points, run_title
+from companion.figures.parts import MARKS, bytes_axis, bytes_label, log_axis, points, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
@@ -151,15 +151,16 @@ def field(u: np.ndarray, exact: np.ndarray) -> Shown:
 
 def solver(record: xr.Dataset) -> Shown:
     """Time of one step of BT by class and threads."""
-    frame = record[["minimum", "median", "NS", "N", "class", "threads", "flops"]].to_dataframe()
-    frame["ms_per_step"] = 1e3 * frame["minimum"] / frame["NS"]
+    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
+    frame = record[[*times, "NS", "N", "class", "threads", "flops"]].to_dataframe()
+    frame["ms_per_step"] = 1e3 * frame["median"] / frame["NS"]
     figure, axis = axes(height=3.2)
     for number, (threads, part) in enumerate(frame.groupby("threads")):
-        points(
+        spread(
             axis,
             part["N"],
-            part["ms_per_step"],
-            host=True,
+            part,
+            lambda seconds, steps=part["NS"]: 1e3 * seconds / steps,
             index=number,
             label=f"{threads} thread{'s' if threads > 1 else ''}",
         )
@@ -169,7 +170,7 @@ def solver(record: xr.Dataset) -> Shown:
     axis.minorticks_off()
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
     axis.legend()
-    figure.suptitle(run_title(record), size=9)
+    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),

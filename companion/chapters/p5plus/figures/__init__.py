@@ -11,7 +11,17 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
-from companion.figures.parts import bytes_axis, bytes_label, icicle, log_axis, points, run_title, stacked_bars
+from companion.figures.parts import (
+    MARKS,
+    bytes_axis,
+    bytes_label,
+    icicle,
+    log_axis,
+    points,
+    run_title,
+    spread,
+    stacked_bars,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
@@ -228,34 +238,40 @@ def blades(times: pd.DataFrame) -> Shown:
 
 
 def _curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
-    """Coordinates of each case, its best time and its work, as a table."""
+    """Coordinates of each case, its times, flags and work, as a table."""
     record = single(record)
-    names = [*columns, "threads", "minimum", "median", "bytes_read", "bytes_written", "flops"]
+    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
+    names = [*columns, "threads", *times, "bytes_read", "bytes_written", "flops"]
     return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
+
+
+def _per_thread(cases: pd.DataFrame):
+    """Seconds of ``cases`` to the GB/s that each thread asks for."""
+    return lambda seconds: cases["bytes_read"] / cases["threads"] / seconds / 1e9
 
 
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
     frame = _curves(record, ["nbytes", "stride", "pages"])
-    frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["minimum"] / 1e9
+    frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["median"] / 1e9
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
     figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
     strides = sorted(alone["stride"].unique())
     for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
         line = alone[alone["stride"] == stride].sort_values("nbytes")
-        points(by_stride, line["nbytes"], line["rate"], label=f"stride {stride}", host=True, index=number)
+        spread(by_stride, line["nbytes"], line, _per_thread(line), label=f"stride {stride}", index=number)
     unit = frame[frame["stride"] == 1]
     for number, (count, pages) in enumerate(sorted(set(zip(unit["threads"], unit["pages"], strict=True)))):
         line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
         name = f"{count} thread{'s' if count > 1 else ''}, {pages} pages"
-        points(by_threads, line["nbytes"], line["rate"], label=name, host=True, index=number)
+        spread(by_threads, line["nbytes"], line, _per_thread(line), label=name, index=number)
     for axis, title in ((by_stride, "1 thread, small pages"), (by_threads, "stride 1, per thread")):
         log_axis(axis, "y")
         axis.set(ylabel="bytes asked for [GB/s]", title=title)
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if axis is by_threads else -0.06), ncols=2)
     bytes_axis(by_threads, frame["nbytes"])
     by_threads.set(xlabel="working set of one thread")
-    figure.suptitle(run_title(record), size=9)
+    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
@@ -269,12 +285,12 @@ def bandwidth(record: xr.Dataset) -> Shown:
 def latency(record: xr.Dataset) -> Shown:
     """Time of one dependent load against working set: random chase and walk with stride 1024."""
     frame = _curves(record, ["nbytes", "pattern", "loads"])
-    frame["ns"] = 1e9 * frame["minimum"] / frame["loads"]
+    frame["ns"] = 1e9 * frame["median"] / frame["loads"]
     figure, axis = axes(height=4.4)
     names = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
     for number, (pattern, name) in enumerate(names.items()):
         line = frame[frame["pattern"] == pattern].sort_values("nbytes")
-        points(axis, line["nbytes"], line["ns"], label=name, host=True, index=number)
+        spread(axis, line["nbytes"], line, lambda t, loads=line["loads"]: 1e9 * t / loads, label=name, index=number)
     for first, last, ns in zip(
         record["plateau_first"].values, record["plateau_last"].values, record["plateau_ns"].values, strict=True
     ):
@@ -287,7 +303,7 @@ def latency(record: xr.Dataset) -> Shown:
     bytes_axis(axis, frame["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-    figure.suptitle(run_title(record), size=9)
+    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
@@ -319,35 +335,48 @@ def plateaus(record: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
+def _level(record: xr.Dataset) -> str:
+    """What arrays of this size measure, by STREAM's rule of four times the last caches."""
+    if "level" not in record.coords or str(record["level"].values[0]) != "cache":
+        return ""
+    caches = bytes_label(float(record["last_caches"].values[0]))
+    return f", less than 4 times the last caches ({caches}):\na measurement of caches, not of memory"
+
+
 def stream(record: xr.Dataset) -> Shown:
     """STREAM's four kernels with plain and non-temporal stores."""
     frame = _curves(record, ["operation", "stores"])
-    frame["rate"] = (frame["bytes_read"] + frame["bytes_written"]) / frame["minimum"] / 1e9
+    frame["bytes"] = frame["bytes_read"] + frame["bytes_written"]
+    frame["rate"] = frame["bytes"] / frame["median"] / 1e9
     figure, axis = axes(height=3.4)
     groups = list(dict.fromkeys(zip(frame["threads"], frame["stores"], strict=True)))
     operations = list(dict.fromkeys(frame["operation"]))
     width = 0.8 / len(groups)
     for number, (count, stores) in enumerate(groups):
         part = frame[(frame["threads"] == count) & (frame["stores"] == stores)].set_index("operation")
-        axis.bar(
-            np.arange(len(operations)) + width * (number - (len(groups) - 1) / 2),
-            part.loc[operations, "rate"],
-            width=0.92 * width,
-            color=CYCLE[number],
+        place = np.arange(len(operations)) + width * (number - (len(groups) - 1) / 2)
+        part = part.loc[operations]
+        spread(
+            axis,
+            place,
+            part,
+            lambda seconds, nbytes=part["bytes"]: nbytes / seconds / 1e9,
             label=f"{count} thread{'s' if count > 1 else ''}, {stores} stores",
+            index=number,
+            line=False,
         )
     axis.set_xticks(range(len(operations)), operations)
     axis.grid(False, axis="x")
     size = bytes_label(8 * int(record["n"].values[0]))
-    axis.set(ylabel="rate, STREAM's count [GB/s]", title=f"arrays of {size} each")
+    axis.set(ylabel="rate, STREAM's count [GB/s]", ylim=(0, None), title=f"arrays of {size} each{_level(record)}")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    figure.suptitle(run_title(record), size=9)
+    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_stream",
-        alt="Grouped bars of the rates of copy, scale, add and triad on this machine, with plain and "
-        "with non-temporal stores, for each number of threads.",
+        alt="Rates of copy, scale, add and triad on this machine, with plain and "
+        "with non-temporal stores, for each number of threads, as medians with their spread.",
     )
 
 
