@@ -13,6 +13,7 @@ from typing import Any
 from companion import bench, chapters
 from companion.bench import Case, Measurement
 from companion.host import doctor, machine
+from companion.host.doctor import Unavailable
 from companion.records import runs
 
 __all__ = [
@@ -30,10 +31,6 @@ __all__ = [
 ]
 
 PRESETS = ("quick", "paper", "modern")
-
-
-class Unavailable(RuntimeError):
-    """The machine lacks what the experiment needs; the message is one sentence with the remedy."""
 
 
 @dataclass(frozen=True)

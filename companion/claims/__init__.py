@@ -8,6 +8,7 @@ the documents' own redundancy protects.
 import pandas as pd
 
 from companion import chapters
+from companion.claims import mutants
 from companion.claims.engine import (
     VERDICTS,
     Claim,
@@ -95,6 +96,4 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
 
 def mutation(documents: list[str] | None = None) -> pd.DataFrame:
     """Change every digit of every table by one and see who notices; see ``mutants.survey``."""
-    from companion.claims.mutants import survey
-
-    return survey(documents)
+    return mutants.survey({name: ledger(name) for name in documents or chapters.documents("claims")})

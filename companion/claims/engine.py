@@ -148,8 +148,6 @@ class Ledger:
 
         def make(reader: Reader) -> Items:
             result = value(reader) if callable(value) else reader(value[0])[value[1:]]
-            if result is None:
-                raise TypeError(f"{name}: the cell that gives the value is empty.")
             text = form.format(reader(printed[0]).text(*printed[1:]))
             yield "", Bound(f"{bound} {text}", text) if bound else text, result
 
@@ -180,7 +178,7 @@ class Ledger:
         def make(reader: Reader) -> Items:
             for label, each in named.items():
                 for row in reader(each).lines():
-                    if row[printed] is None:
+                    if row.get(printed) is None:
                         continue
                     try:
                         value = formula(row, reader)
@@ -209,7 +207,7 @@ class Ledger:
         """The column ``printed`` is ``over / under``, times ``scale``; rows with an empty or zero cell are left out."""
 
         def formula(row: Row, reader: Reader) -> Interval | None:
-            return scale * row.number(over) / row.number(under) if row.number(under).mid else None
+            return scale * row[over] / row[under] if row[under].mid else None
 
         self.rows(name, where, statement, table, printed, formula, reasons=reasons, itself=itself)
 
@@ -231,7 +229,7 @@ class Ledger:
             statement,
             table,
             printed,
-            lambda row, reader: total(row.number(column) for column in columns),
+            lambda row, reader: total(row[column] for column in columns),
             reasons=reasons,
         )
 
@@ -247,7 +245,7 @@ class Ledger:
 
         def make(reader: Reader) -> Items:
             for item, (held, to) in cells.items():
-                yield item, reader(held[0]).text(*held[1:]), reader(to[0]).number(*to[1:])
+                yield item, reader(held[0]).text(*held[1:]), reader(to[0])[to[1:]]
 
         self._add(Maker(name, self.document, where, statement, make, dict(reasons or {})))
 

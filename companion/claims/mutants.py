@@ -7,6 +7,8 @@ only an *identity* or a *restored by this* would notice is counted apart: such a
 cell was the same on both sides, or was filled in by it.
 """
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from companion import tables
@@ -103,18 +105,15 @@ def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) ->
     return records
 
 
-def survey(documents: list[str] | None = None) -> pd.DataFrame:
+def survey(ledgers: Mapping[str, Ledger]) -> pd.DataFrame:
     """Change every digit of every numeric cell and see whether it is noticed.
 
     Returns one row per numeric cell with ``digits``, ``noticed`` (digits whose change is noticed) and ``itself``
     (digits whose change only an identity or a restored cell notices).
     """
-    from companion.claims import documents as known
-    from companion.claims import ledger
-
     records = []
-    for document in documents or known():
-        makers = users(ledger(document))
+    for document, ledger in ledgers.items():
+        makers = users(ledger)
         for table in tables.names(document):
             records += survey_table(document, table, makers.get(table, []))
     return pd.DataFrame(records, columns=COLUMNS)

@@ -15,7 +15,7 @@ class EmptyCell(LookupError):
 class Sheet:
     """Cells of one table, addressed by primary key and column.
 
-    ``sheet["T399 EPS", "wall"]`` is an ``Interval`` (None where nothing is printed);
+    ``sheet["T399 EPS", "wall"]`` is an ``Interval``, ``EmptyCell`` where nothing is printed (``get`` gives None);
     ``sheet.text("T399 EPS", "wall")`` the printed text.  In a table of facts with one value column the
     column may be left out: ``sheet["elapsed"]``.
     """
@@ -52,7 +52,8 @@ class Sheet:
             )
         return self.rows[key][self.columns[column]]
 
-    def __getitem__(self, address) -> Interval | None:
+    def get(self, *address) -> Interval | None:
+        """The value of a cell, None where nothing is printed."""
         place = self._place(address)
         if place not in self._intervals:
             cell = self.text(*place[0], place[1])
@@ -62,9 +63,9 @@ class Sheet:
             self._intervals[place] = None if math.isnan(half) else Interval.around(float(cell), half)
         return self._intervals[place]
 
-    def number(self, *address) -> Interval:
-        """The value of a cell; raises ``EmptyCell`` where nothing is printed."""
-        value = self[address]
+    def __getitem__(self, address) -> Interval:
+        address = address if isinstance(address, tuple) else (address,)
+        value = self.get(*address)
         if value is None:
             raise EmptyCell(f"table {self.resource['name']} prints nothing at {address}.")
         return value
@@ -75,7 +76,7 @@ class Sheet:
 
     def column(self, name: str) -> list[Interval]:
         """Printed values of one column, empty cells left out."""
-        values = [self[(*key, name)] for key in self.rows]
+        values = [self.get(*key, name) for key in self.rows]
         return [value for value in values if value is not None]
 
 
@@ -91,12 +92,12 @@ class Row:
         """The primary key as one text."""
         return ", ".join(self.keys)
 
-    def __getitem__(self, column: str) -> Interval | None:
+    def __getitem__(self, column: str) -> Interval:
         return self.sheet[(*self.keys, column)]
 
-    def number(self, column: str) -> Interval:
-        """The value of a column; raises ``EmptyCell`` where nothing is printed."""
-        return self.sheet.number(*self.keys, column)
+    def get(self, column: str) -> Interval | None:
+        """The value of a column, None where nothing is printed."""
+        return self.sheet.get(*self.keys, column)
 
     def text(self, column: str) -> str:
         """The printed text of a column."""

@@ -173,6 +173,8 @@ def per_repeat(source: str, few: int = 1, many: int = 101, timeout: float | None
 
     count(program(few), timeout)
     low, high = count(program(few), timeout), count(program(many), timeout)
+    if low is None or high is None:
+        return None
     return {event: (high[event] - low[event]) / (many - few) for event in high if event in low}
 
 

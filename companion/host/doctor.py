@@ -23,6 +23,10 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MEMORY_BYTES, SCRATCH_BYTES = 2 * 2**30, 2 * 2**30
 
 
+class Unavailable(RuntimeError):
+    """The machine lacks what the experiment needs; the message is one sentence with the remedy."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing looked at.  ``remedy`` is empty where nothing can be done or nothing is missing."""

@@ -110,11 +110,11 @@ def library(name: str | None = None) -> Library:
 
     Raises
     ------
-    companion.experiments.Unavailable
+    companion.host.doctor.Unavailable
         There is none (of that name); the message says how to get it.
     """
-    from companion.experiments import Unavailable
     from companion.host import doctor
+    from companion.host.doctor import Unavailable
 
     finding = doctor.mpi()
     known = libraries() if finding.ok else ()

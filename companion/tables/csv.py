@@ -164,7 +164,7 @@ def check_unique(path: Path, body: list[list[str]], resource: dict) -> None:
     keys = [tuple(schema["primaryKey"])] if schema.get("primaryKey") else []
     keys += [(field["name"],) for field in schema["fields"] if field.get("constraints", {}).get("unique")]
     for key in keys:
-        seen = {}
+        seen: dict[tuple[str, ...], int] = {}
         for number, row in enumerate(body, start=2):
             value = tuple(row[names.index(name)] for name in key)
             if "" in value and len(key) == 1:

@@ -34,7 +34,7 @@ def read(path: Path) -> dict:
         fail(path, error.lineno, error.colno, f"{error.msg}; mend the descriptor.")
     except RecursionError:
         fail(path, None, None, "it is nested too deep; mend the descriptor.")
-    for error in sorted(_validator().iter_errors(content), key=lambda error: len(error.absolute_path), reverse=True):
-        place = "/".join(map(str, error.absolute_path)) or "the top"
-        fail(path, None, None, f"at {place}: {error.message[:200]}; mend the descriptor.")
+    for wrong in sorted(_validator().iter_errors(content), key=lambda each: len(each.absolute_path), reverse=True):
+        place = "/".join(map(str, wrong.absolute_path)) or "the top"
+        fail(path, None, None, f"at {place}: {wrong.message[:200]}; mend the descriptor.")
     return content

@@ -351,7 +351,7 @@ ledger.equal(
     "Section 3.3 and Figure 1",
     "The largest group is smaller than the nodes.",
     ("prose", "group_nodes"),
-    lambda t: max(t("figure_1_axes").number(*key, "value").mid for key in t("figure_1_axes").keys() if key[0] == "x"),
+    lambda t: max(t("figure_1_axes")[*key, "value"].mid for key in t("figure_1_axes").keys() if key[0] == "x"),
     form="{} processors",
     bound="<",
 )

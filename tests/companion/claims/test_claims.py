@@ -209,7 +209,7 @@ def test_the_words_of_the_ledger_check_cells_rows_and_columns():
     sections = ("comms", "parallel", "io", "serial", "barrier", "missing")
     ledger.total("sums", "here", "The parts of {item} add up.", "ifs_times", "wall", sections)
     ledger.ratio("shares", "here", "Share of {item}.", "ifs_times", "io_percent", "io", "wall", scale=100)
-    ledger.rows("walls", "here", "{item}", {"a": "ifs_times"}, "wall", lambda row, t: row.number("wall"))
+    ledger.rows("walls", "here", "{item}", {"a": "ifs_times"}, "wall", lambda row, t: row["wall"])
     ledger.same("twice", "here", "{item}", {"P5+": (("p4_p5", "P5+", "wall"), ("ifs_times", "4D-Var", "wall"))})
     found = {claim.id.removeprefix("p5plus."): claim for claim in ledger.check()}
     assert found["sums[4D-Var]"].recomputed == 3121 and found["sums[4D-Var]"].statement == "The parts of 4D-Var add up."
@@ -250,7 +250,7 @@ def test_a_sheet_addresses_cells_and_names_what_is_missing():
     sheet = Sheet("p5plus", "ifs_times")
     assert sheet["4D-Var", "wall"] == Interval.around(3121, 0.5) and sheet["4D-Var", "cpus"].lo == 768
     assert sheet.text("4D-Var", "peak_percent") == "5.68"
-    assert Sheet("p5plus", "binding_lists")["31", "no_smt"] is None
+    assert Sheet("p5plus", "binding_lists").get("31", "no_smt") is None
     assert Sheet("nht1", "prose")["file_size"] == Interval.around(1.6, 0.05)
     with pytest.raises(KeyError, match="table ifs_times has no cell .*'3D-Var'"):
         sheet.text("3D-Var", "wall")

@@ -82,7 +82,7 @@ ledger.equal(
 def binding_lists(t):
     def entries(column):
         sheet = t("binding_lists")
-        return {int(key): int(sheet[key, column].mid) for (key,) in sheet.keys() if sheet[key, column]}
+        return {int(key): int(sheet[key, column].mid) for (key,) in sheet.keys() if sheet.get(key, column)}
 
     physical = t("prose").text("physical_cpus")
     pair = t("prose")["logical_per_physical"].mid

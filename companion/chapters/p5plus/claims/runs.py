@@ -31,7 +31,7 @@ def cpu_peak(t, system="p5plus") -> Interval:
 def section_shares(t):
     for section in SECTIONS:
         for row in t("ifs_times").lines():
-            share = 100 * row.number(section) / row.number("wall")
+            share = 100 * row[section] / row["wall"]
             yield f"{row.key}, {section}", row.text(f"{section}_percent"), share
 
 
@@ -72,10 +72,10 @@ ledger.rows(
     "smt_binding",
     "tasks",
     lambda row, t: (
-        t("prose").number("t399_nodes")
-        * t("prose").number("t399_cpus_per_node")
-        * (t("prose").number("logical_per_physical") if row.keys[0] == "Y" else 1)
-        / row.number("threads")
+        t("prose")["t399_nodes"]
+        * t("prose")["t399_cpus_per_node"]
+        * (t("prose")["logical_per_physical"] if row.keys[0] == "Y" else 1)
+        / row["threads"]
     ),
 )
 

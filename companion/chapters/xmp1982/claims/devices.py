@@ -170,7 +170,7 @@ ledger.equal(
     "Words of the two jobs to four disks each, from transfers and record length",
     ("fig7_2", "disks-both", "mwords"),
     lambda t: total(
-        t("fig7_2").number(test, "transfers") * t("fig7_2").number(test, "record_length") / 1e6
+        t("fig7_2")[test, "transfers"] * t("fig7_2")[test, "record_length"] / 1e6
         for test in ("disks-diop", "disks-biop")
     ),
     reason="2560 and 2208 transfers of 384000 words are 1830.912 million words, which round to 1830.91. The author "

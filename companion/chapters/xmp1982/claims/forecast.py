@@ -58,7 +58,7 @@ ledger.equal(
     "section 4.2",
     "Buffer memory cannot hold two work files, so no other case was possible",
     ("prose", "buffer_memory"),
-    lambda t: t("sec3_1").number("ii", "work_files") * t("sec3_1").number("ii", "file_size"),
+    lambda t: t("sec3_1")["ii", "work_files"] * t("sec3_1")["ii", "file_size"],
     form="{} Mword",
     bound=">",
 )

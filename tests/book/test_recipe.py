@@ -1,0 +1,145 @@
+"""The recipe of ``CONTRIBUTING.md``: a chapter is a notebook, a folder in data/ and one in companion/chapters/.
+
+A toy document is added to a copy of the tree, nothing else is touched, and its page is built.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("companion", "kernels", "book/_ext", "book/_static", "data")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "runs", "peers", "*.nc", "_build")
+
+DESCRIPTOR = {
+    "document": {"id": "toy", "citation": "A. Toy, Sums of whole numbers, 1999"},
+    "resources": [
+        {
+            "name": "sums",
+            "title": "Sums of two numbers",
+            "item": "Table 1",
+            "rows": 2,
+            "schema": {
+                "primaryKey": ["case"],
+                "fields": [
+                    {"name": "case", "type": "string", "description": "case", "constraints": {"required": True}},
+                    {"name": "a", "type": "integer", "unit": "1", "exact": True, "description": "first"},
+                    {"name": "b", "type": "integer", "unit": "1", "exact": True, "description": "second"},
+                    {"name": "sum", "type": "integer", "unit": "1", "exact": True, "description": "sum"},
+                    {"name": "note", "type": "string", "description": "our remark"},
+                ],
+            },
+        }
+    ],
+}
+CLAIMS = '''"""Claims of the toy document."""
+
+from companion.claims.engine import Ledger
+
+ledger = Ledger("toy")
+ledger.total(
+    "sums", "Table 1", "The sum of {item}.", "sums", "sum", ("a", "b"), reasons={"wrong": "Two and two are 4."}
+)
+'''
+EXPERIMENTS = '''"""Experiments of the toy document."""
+
+from companion.experiments import Experiment, register
+
+
+def _cases(preset, threads):
+    return []
+
+
+register(Experiment("toy-sum", "toy", "T1", "A sum", _cases, simulated=True))
+'''
+ITEMS = """item,of,title,survives,status,heading,here
+T1,,sums of two numbers,all,live,Sums,the same sums
+T-F1,T1,a lost plot of sums,its title,not possible,Sums,the points are lost
+"""
+CELLS = (
+    "# A toy",
+    "from companion import claims, experiments, figures, tables\nfrom companion.pages import items",
+    "## Sums",
+    'figures.document_table("toy", "sums")',
+    'figures.claims_table("toy", "contradicts")',
+    'items.items_table("toy")',
+    'items.items_table("toy", "plots")',
+    'print(experiments.run("toy-sum", progress=False).attrs["experiment"], tables.names("toy"))',
+)
+
+
+def add_a_chapter(root: Path) -> None:
+    """What the recipe names: two files of a table, claims, experiments and items, and a notebook."""
+    data, chapter = root / "data" / "toy", root / "companion" / "chapters" / "toy"
+    data.mkdir(), chapter.mkdir()
+    (data / "resources.json").write_text(json.dumps(DESCRIPTOR))
+    (data / "sums.csv").write_text("case,a,b,sum,note\nright,1,2,3,\nwrong,2,2,5,\n")
+    (chapter / "__init__.py").write_text('"""The toy document."""\n')
+    (chapter / "claims.py").write_text(CLAIMS)
+    (chapter / "experiments.py").write_text(EXPERIMENTS)
+    (chapter / "items.csv").write_text(ITEMS)
+    cell = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}
+    cells = [cell[text.startswith("#")](text) for text in CELLS]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "07_toy.ipynb")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The HTML of the toy's page, built with this book's configuration and extensions."""
+    root = tmp_path_factory.mktemp("recipe")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, root / name, ignore=LEFT_OUT)
+    for name in ("runs", "peers"):
+        (root / "data" / name).mkdir()
+    for name in ("_config.yml", "references.bib", "execution.md"):
+        shutil.copy(ROOT / "book" / name, root / "book" / name)
+    (root / "notebooks").mkdir()
+    add_a_chapter(root)
+    (root / "book" / "index.md").write_text("# Index\n\nA page.\n")
+    toc = {
+        "format": "jb-book",
+        "root": "book/index",
+        "chapters": [{"glob": "notebooks/*"}, {"file": "book/execution"}],
+    }
+    (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
+    recipe = re.search(r"^book:.*\n\t\$\(BIN\)/(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
+    program, *arguments = recipe.split()
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name(program)), *arguments],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return (root / "book" / "_build" / "html" / "notebooks" / "07_toy.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1",  # the table
+        "Two and two are 4.",  # the claim that fails
+        'href="#sums"',  # the item leads to its heading
+        "rerun live<br><small>toy-sum</small>",  # and names its experiment
+        "a lost plot of sums",
+        "toy-sum ['sums']",  # the experiment runs
+    ],
+)
+def test_the_page_of_a_new_chapter_shows(page, shown):
+    assert shown in page
+
+
+def test_contributing_names_what_a_chapter_is():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name in ("data/<document>/", "companion/chapters/<document>/", "items.csv", "resources.json"):
+        assert name in text, name

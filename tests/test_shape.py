@@ -1,0 +1,141 @@
+"""The shape of the code: no cycles among modules, modules and functions that fit on a screen or a few."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_walls import LATE, imports, modules, package_of
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("kernels", "companion", "peers")
+MODULE_LINES, FUNCTION_LINES = 400, 50
+#: modules and functions that are longer, until they are split, and modules that import each other: nothing may be added
+LONG_MODULES = {
+    "companion/bench/__init__.py",
+    "companion/chapters/p5plus/figures/__init__.py",
+    "kernels/processor/smt.py",
+    "kernels/routines/interpolation.py",
+    "kernels/spectral/legendre_eight.py",
+    "kernels/spectral/plan.py",
+}
+LONG_FUNCTIONS = {
+    "companion/chapters/xc30/figures/live.py:transforms",
+    "companion/chapters/xc30/figures/model.py:aliasing",
+    "kernels/spectral/legendre_eight.py:_direct_share",
+    "kernels/spectral/legendre_eight.py:_direct_wavenumber",
+    "kernels/spectral/legendre_eight.py:_inverse_block",
+    "kernels/spectral/legendre_eight.py:_inverse_share",
+}
+CYCLES = [["kernels.files.format.containers", "kernels.files.format.layout"]]
+
+SOURCES = [path for room in ROOMS for path in modules(room)]
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def name_of(path: Path) -> str:
+    """``kernels.bt`` for ``kernels/bt/__init__.py``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def edges(sources: dict[str, list[str]]) -> dict[str, set[str]]:
+    """Module -> modules it imports, early or late; ``from a import b`` is of ``a.b`` where that is a module."""
+    graph: dict[str, set[str]] = {name: set() for name in sources}
+    for name, imported in sources.items():
+        for target in imported:
+            while target and target not in sources:
+                target = target.rpartition(".")[0]
+            if target and target != name:
+                graph[name].add(target)
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that reach each other (Tarjan)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(node: str) -> None:
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == order[node]:
+            group = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for node in sorted(graph):
+        if node not in order:
+            visit(node)
+    return found
+
+
+def graph_of(paths: list[Path]) -> dict[str, set[str]]:
+    return edges(
+        {name_of(path): [m for m, _ in imports(path.read_text(encoding="utf-8"), package_of(path))] for path in paths}
+    )
+
+
+def test_no_modules_import_each_other_not_even_late():
+    found = cycles(graph_of(SOURCES))
+    assert not [group for group in found if group not in CYCLES]
+
+
+def test_a_planted_cycle_is_found():
+    planted = edges({"a": ["b.f"], "b": ["c"], "c": ["a.g", "os"], "d": ["a"]})
+    assert cycles(planted) == [["a", "b", "c"]]
+
+
+def test_no_module_is_longer_than_it_may_be():
+    long = {relative(path) for path in SOURCES if len(path.read_text(encoding="utf-8").splitlines()) > MODULE_LINES}
+    assert long <= LONG_MODULES, f"a module has at most {MODULE_LINES} lines"
+
+
+def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function without its docstring."""
+    lines = (node.end_lineno or node.lineno) - node.lineno + 1
+    first = node.body[0]
+    if ast.get_docstring(node) is not None:
+        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return lines
+
+
+def test_no_function_is_longer_than_it_may_be():
+    long = {
+        f"{relative(path)}:{node.name}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and length(node) > FUNCTION_LINES
+    }
+    assert long <= LONG_FUNCTIONS, f"a function has at most {FUNCTION_LINES} lines"
+
+
+def test_rooms_that_the_walls_name_exist():
+    missing = [
+        room for room in LATE if not ((ROOT / "kernels" / room).exists() or (ROOT / f"kernels/{room}.py").exists())
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["format", "--check"]], ids=["check", "format"])
+def test_the_tree_is_as_the_formatter_leaves_it(arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", *arguments, "--quiet", "."],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
