@@ -15,8 +15,9 @@ from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.spectral.gauss import gaussian
 from kernels.spectral.grids import Grid, classic_rows, grid
-from kernels.spectral.plan import LARGEST_TRUNCATION, Plan, table_bytes
+from kernels.spectral.plan import LARGEST_TRUNCATION, Plan
 from kernels.spectral.sums import analyse, row_values, synthesise
+from kernels.spectral.tables import table_bytes
 
 __all__ = [
     "Grid",

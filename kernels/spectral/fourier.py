@@ -3,19 +3,23 @@
 A row north of the equator and its mirror image have the same length, so they travel as real and
 imaginary part of one complex row; odd lengths then cost nothing extra.  Lanes are eight fields of one row
 pair, or eight neighbouring row pairs of one field.  Lengths with prime factors up to ``LARGEST_RADIX`` go
-through Stockham passes (``butterflies``), long ones of them in two steps (``long``); a larger prime factor
+through Stockham passes (``fourier_passes``), long ones of them in two steps (``fourier_long``); a larger prime factor
 asks for Bluestein's algorithm.
 
 Source: L. Bluestein, IEEE Trans. Audio Electroacoust. 18, 451 (1970).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import spread, store
-from kernels.spectral.fourier_passes import LARGEST_RADIX, element, multiply, put_element, root, stockham
+from kernels.runtime.vector import LANES, spread, store
+from kernels.spectral.fourier_passes import ELEMENT, LARGEST_RADIX, element, multiply, put_element, root, stockham
 
 FACTORS = 20  # room for the radices of one length
+# neighbouring wavenumbers of a long row, 128 bytes of every field: single lines leave for memory at half the speed
+GROUP = 16
 SHORT = 192  # elements up to which a row stays in the first-level cache
 # columns of a length's row in ``Lengths.info``
 N, START, PARTNER, CHIRP, FIRST, SECOND, TWIST = range(7)
@@ -74,14 +78,14 @@ def split(n: int) -> tuple[int, int]:
 
     def cost(n1, n2):
         passes = len(factorise(n1)) + len(factorise(n2))
-        overlap = -(-n1 // 16) * 16 / n1
+        overlap = -(-n1 // GROUP) * GROUP / n1
         # columns of both steps should fit the first-level cache, 48 KiB, the first ones with a copy
         excess = max(0.0, n1 / 80 - 1.0) + max(0.0, n2 / 20 - 1.0)
         return passes * overlap + excess
 
     if n <= SHORT or max(factorise(n)) > LARGEST_RADIX:
         return 0, 0
-    pairs = [(n1, n // n1) for n1 in range(16, n // 2 + 1) if n % n1 == 0 and len(factorise(n // n1)) <= 2]
+    pairs = [(n1, n // n1) for n1 in range(GROUP, n // 2 + 1) if n % n1 == 0 and len(factorise(n // n1)) <= 2]
     return min(pairs, key=lambda pair: (cost(*pair), abs(pair[0] - pair[1])), default=(0, 0))
 
 
@@ -120,10 +124,15 @@ class Lengths:
             tables += [part.ravel() for part in here]
             size += sum(part.size for part in here)
         self.table = np.concatenate(tables)
-        #: complex elements of a row with room for its convolution or for overlapping groups of sixteen
-        self.largest = max([*every, *(-(-n1 // 16) * 16 * n2 for n1, n2 in steps.values())])
+        #: complex elements of a row with room for its convolution or for overlapping groups
+        self.largest = max([*every, *(-(-n1 // GROUP) * GROUP * n2 for n1, n2 in steps.values())])
         #: complex elements of the columns of both steps
-        self.columns = max([16, *(2 * n1 for n1, _ in steps.values())])
+        self.columns = max([GROUP, *(2 * n1 for n1, _ in steps.values())])
+
+    @property
+    def tables(self) -> "Tables":
+        """The same for compiled code."""
+        return Tables(self.info, self.radix, self.table, self.largest, self.columns)
 
     @staticmethod
     def _chirp(n, m):
@@ -132,36 +141,57 @@ class Lengths:
         conjugate = np.zeros(m, dtype=complex)
         conjugate[:n] = w[:, 0] - 1j * w[:, 1]
         conjugate[m - n + 1 :] = conjugate[n - 1 : 0 : -1]
-        kernel_spectrum = np.fft.ifft(conjugate)  # sign +, divided by m as the convolution needs
-        return [w, kernel_spectrum.view(np.float64)]
+        spectrum = np.fft.ifft(conjugate)  # sign +, divided by m as the convolution needs
+        return [w, spectrum.view(np.float64)]
+
+
+class Tables(NamedTuple):
+    """What compiled code needs of ``Lengths``."""
+
+    info: np.ndarray  # int64, (lengths, 7)
+    radices: np.ndarray  # int64, (lengths, FACTORS), 0-terminated
+    table: np.ndarray  # float64, flat: roots of unity, chirps and filters
+    largest: int  # complex elements of the longest row, see ``Lengths.largest``
+    columns: int  # complex elements of the columns of both steps
 
 
 @kernel
-def _twist(work, x, n, table, offset, swap):
+def _multiply_by(work, x, n, table, offset, swap):
     """Multiply ``x`` by a table, element by element; ``swap`` exchanges the parts of the product."""
     for j in range(n):
-        z, w = element(work, x + 16 * j), root(table, offset + 2 * j)
-        z = multiply(z[0], z[1], w[0], w[1])
+        z = multiply(element(work, x + ELEMENT * j), root(table, offset + 2 * j))
         if swap:
             z = z[1], z[0]
-        put_element(work, x + 16 * j, z)
+        put_element(work, x + ELEMENT * j, z)
 
 
 @kernel
 def transform(work, x, y, id, info, radices, table):
-    """``X_k = Σ_j x_j exp(2πi jk / n)`` of one row of eight lanes at ``work[x]``; the place of the result."""
+    """``X_k = Σ_j x_j exp(2πi jk / n)`` of one row of eight lanes; the place of the result, ``x`` or ``y``.
+
+    Parameters
+    ----------
+    work : address of float64
+    x, y : int
+        Places of the row and of scratch, each with room for ``Lengths.largest`` elements, doubles.
+    id : int
+        Number of the length n.
+    info : int64, (lengths, 7)
+    radices, table : address of int64, address of float64
+        See ``Tables``.
+    """
     n, start, other, offset = info[id, N], info[id, START], info[id, PARTNER], info[id, CHIRP]
     if offset < 0:
         return stockham(work, x, y, n, 1, radices, FACTORS * id, table, start)
     m, start = info[other, N], info[other, START]
-    _twist(work, x, n, table, offset, False)
-    for i in range(16 * n, 16 * m, 8):
+    _multiply_by(work, x, n, table, offset, False)
+    for i in range(ELEMENT * n, ELEMENT * m, LANES):
         store(work, x + i, spread(0.0))
     a = stockham(work, x, y, m, 1, radices, FACTORS * other, table, start)
     b = y if a == x else x
-    _twist(work, a, m, table, offset + 2 * n, True)
+    _multiply_by(work, a, m, table, offset + 2 * n, True)
     a = stockham(work, a, b, m, 1, radices, FACTORS * other, table, start)
     for j in range(n):
-        z, w = element(work, a + 16 * j), root(table, offset + 2 * j)
-        put_element(work, a + 16 * j, multiply(z[1], z[0], w[0], w[1]))
+        z, w = element(work, a + ELEMENT * j), root(table, offset + 2 * j)
+        put_element(work, a + ELEMENT * j, multiply((z[1], z[0]), w))
     return a

@@ -1,52 +1,72 @@
 """Passes of Stockham's Fourier transform over eight SIMD lanes: radix 2, 3, 4, 5, 8 and any odd prime.
 
 An element is ``[2, 8]`` doubles: real and imaginary part of eight lanes.  One pass of radix ``r`` reads,
-for every ``p`` and every member ``q`` of a batch, the elements ``work[x + p px + 16 q + j dx]``, ``j < r``,
-transforms them, turns output ``k`` by the root of unity number ``k (first + p) step`` of a table, and
-writes it to ``work[y + p py + 16 q + k dy]``.  Strides are the caller's, so that a pass can work on a slice
-of a row that stays in the first-level cache.  ``p = first = 0`` needs no turning.
+for every butterfly ``p`` and every member ``q`` of a batch of neighbouring elements, ``r`` elements of the
+inputs, transforms them, turns output ``k`` by the root of unity number ``k (first + p) step`` of a table, and
+writes it to the outputs.  Where these stand is the caller's choice (``Elements``), so that a pass can work on
+a slice of a row that stays in the first-level cache.  ``p = first = 0`` needs no turning.
 
-Everything lies in one private array ``work``, given by its address like ``table`` and ``radices``, and places
-are offsets in it.  The first ``SPARE`` numbers belong to the pass of an odd radix.
+Everything lies in one private array ``work``, given by its address (of float64) like the tables, and places
+are offsets in it, in doubles.  The first ``SPARE`` numbers belong to the pass of an odd radix.
 
 Only the sign ``exp(+2πi jk / n)`` is coded; the other swaps real and imaginary parts on both sides.
 
 Source: C. Temperton, J. Comput. Phys. 52, 1 (1983).
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import at, fma, fms, fnma, load, spread, store
+from kernels.runtime.vector import LANES, at, fma, fms, fnma, load, spread, store
 
 LARGEST_RADIX = 31
-SPARE = 16 * (LARGEST_RADIX + 1)  # doubles that the pass of an odd radix uses
+ELEMENT = 2 * LANES  # doubles
+SPARE = ELEMENT * (LARGEST_RADIX + 1)  # doubles that the pass of an odd radix uses
+
+
+class Elements(NamedTuple):
+    """Inputs or outputs of the butterflies of a pass; doubles."""
+
+    place: int  # of the first element of butterfly 0
+    across: int  # from a butterfly to the next
+    apart: int  # from an element of a butterfly to the next
+
+
+class Roots(NamedTuple):
+    """By which roots of unity a pass turns its outputs."""
+
+    table: Any  # address of float64: cosine and sine of 2π j / n in turn
+    start: int  # where the roots begin in the table, doubles
+    first: int  # number of butterfly 0 in the whole pass
+    step: int  # root number ``k (first + p) step`` turns output k of butterfly p
+    unit: int  # number of the first root of order radix, which the pass of an odd radix needs
 
 
 @kernel(inline=True)
-def multiply(xr, xi, wr, wi):
-    return fms(xr, wr, xi * wi), fma(xr, wi, xi * wr)
+def multiply(z, w):
+    """Complex product of ``z`` and ``w``, each a pair of real and imaginary part (vectors)."""
+    return fms(z[0], w[0], z[1] * w[1]), fma(z[0], w[1], z[1] * w[0])
 
 
 @kernel(inline=True)
-def element(x, o):
-    return load(x, o), load(x, o + 8)
+def element(values, place):
+    """The element that begins at ``place`` of ``values`` (address of float64), a pair of vectors."""
+    return load(values, place), load(values, place + LANES)
 
 
 @kernel(inline=True)
-def put_element(y, o, z):
-    store(y, o, z[0])
-    store(y, o + 8, z[1])
+def put_element(values, place, z):
+    """Write the element ``z``, a pair of vectors, to ``values`` (address of float64) at ``place``."""
+    store(values, place, z[0])
+    store(values, place + LANES, z[1])
 
 
 @kernel(inline=True)
-def root(table, w):
-    return spread(at(table, w)), spread(at(table, w + 1))
-
-
-@kernel(inline=True)
-def _turn(z, w):
-    return multiply(z[0], z[1], w[0], w[1])
+def root(table, place):
+    """The complex number at ``place`` of ``table`` (address of float64), each part in all lanes."""
+    return spread(at(table, place)), spread(at(table, place + 1))
 
 
 @kernel(inline=True)
@@ -138,162 +158,195 @@ def _eight(x, i, d):
 
 
 @kernel(inline=True)
-def _pass2(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
+def _send(work, place, z, roots, w, turned):
+    """Write one output of a butterfly, turned by the root of unity ``w`` doubles into the roots if it has to be."""
+    put_element(work, place, multiply(z, root(roots.table, roots.start + w)) if turned else z)
+
+
+@kernel(inline=True)
+def _butterflies4(work, inputs, outputs, p, batch, roots, turned):
+    w = 2 * (roots.first + p) * roots.step
+    for q in range(0, ELEMENT * batch, ELEMENT):
+        z = _four(work, inputs.place + p * inputs.across + q, inputs.apart)
+        o, d = outputs.place + p * outputs.across + q, outputs.apart
+        put_element(work, o, z[0])
+        _send(work, o + d, z[1], roots, w, turned)
+        _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
+        _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
+
+
+@kernel(inline=True)
+def _butterflies5(work, inputs, outputs, p, batch, roots, turned):
+    w = 2 * (roots.first + p) * roots.step
+    for q in range(0, ELEMENT * batch, ELEMENT):
+        z = _five(work, inputs.place + p * inputs.across + q, inputs.apart)
+        o, d = outputs.place + p * outputs.across + q, outputs.apart
+        put_element(work, o, z[0])
+        _send(work, o + d, z[1], roots, w, turned)
+        _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
+        _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
+        _send(work, o + 4 * d, z[4], roots, 4 * w, turned)
+
+
+@kernel(inline=True)
+def _butterflies8(work, inputs, outputs, p, batch, roots, turned):
+    w = 2 * (roots.first + p) * roots.step
+    for q in range(0, ELEMENT * batch, ELEMENT):
+        z = _eight(work, inputs.place + p * inputs.across + q, inputs.apart)
+        o, d = outputs.place + p * outputs.across + q, outputs.apart
+        put_element(work, o, z[0])
+        _send(work, o + d, z[1], roots, w, turned)
+        _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
+        _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
+        _send(work, o + 4 * d, z[4], roots, 4 * w, turned)
+        _send(work, o + 5 * d, z[5], roots, 5 * w, turned)
+        _send(work, o + 6 * d, z[6], roots, 6 * w, turned)
+        _send(work, o + 7 * d, z[7], roots, 7 * w, turned)
+
+
+@kernel(inline=True)
+def _pass2(work, inputs, outputs, count, batch, roots):
     for p in range(count):
-        w = root(table, start + 2 * (first + p) * step)
-        for q in range(0, 16 * batch, 16):
-            i, o = x + p * px + q, y + p * py + q
-            a, b = element(work, i), element(work, i + dx)
+        u = root(roots.table, roots.start + 2 * (roots.first + p) * roots.step)
+        for q in range(0, ELEMENT * batch, ELEMENT):
+            i, o = inputs.place + p * inputs.across + q, outputs.place + p * outputs.across + q
+            a, b = element(work, i), element(work, i + inputs.apart)
             put_element(work, o, _plus(a, b))
-            put_element(work, o + dy, _turn(_minus(a, b), w))
+            put_element(work, o + outputs.apart, multiply(_minus(a, b), u))
 
 
 @kernel(inline=True)
-def _pass3(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
+def _pass3(work, inputs, outputs, count, batch, roots):
     for p in range(count):
-        w = 2 * (first + p) * step
-        u, v = root(table, start + w), root(table, start + 2 * w)
-        for q in range(0, 16 * batch, 16):
-            z = _three(work, x + p * px + q, dx)
-            o = y + p * py + q
+        w = 2 * (roots.first + p) * roots.step
+        u, v = root(roots.table, roots.start + w), root(roots.table, roots.start + 2 * w)
+        for q in range(0, ELEMENT * batch, ELEMENT):
+            z = _three(work, inputs.place + p * inputs.across + q, inputs.apart)
+            o = outputs.place + p * outputs.across + q
             put_element(work, o, z[0])
-            put_element(work, o + dy, _turn(z[1], u))
-            put_element(work, o + 2 * dy, _turn(z[2], v))
+            put_element(work, o + outputs.apart, multiply(z[1], u))
+            put_element(work, o + 2 * outputs.apart, multiply(z[2], v))
 
 
 @kernel(inline=True)
-def _send(work, o, z, table, w, turned):
-    """Write one output of a butterfly, turned by the root of unity at ``table[w]`` if it has to be."""
-    put_element(work, o, _turn(z, root(table, w)) if turned else z)
-
-
-@kernel(inline=True)
-def _line4(work, x, dx, y, dy, batch, table, start, w, turned):
-    for q in range(0, 16 * batch, 16):
-        z, o = _four(work, x + q, dx), y + q
-        put_element(work, o, z[0])
-        _send(work, o + dy, z[1], table, start + w, turned)
-        _send(work, o + 2 * dy, z[2], table, start + 2 * w, turned)
-        _send(work, o + 3 * dy, z[3], table, start + 3 * w, turned)
-
-
-@kernel(inline=True)
-def _pass4(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
+def _pass4(work, inputs, outputs, count, batch, roots):
     for p in range(count):
-        w = 2 * (first + p) * step
-        if w == 0:
-            _line4(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, False)
+        if (roots.first + p) * roots.step == 0:
+            _butterflies4(work, inputs, outputs, p, batch, roots, False)
         else:
-            _line4(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, True)
+            _butterflies4(work, inputs, outputs, p, batch, roots, True)
 
 
 @kernel(inline=True)
-def _line5(work, x, dx, y, dy, batch, table, start, w, turned):
-    for q in range(0, 16 * batch, 16):
-        z, o = _five(work, x + q, dx), y + q
-        put_element(work, o, z[0])
-        _send(work, o + dy, z[1], table, start + w, turned)
-        _send(work, o + 2 * dy, z[2], table, start + 2 * w, turned)
-        _send(work, o + 3 * dy, z[3], table, start + 3 * w, turned)
-        _send(work, o + 4 * dy, z[4], table, start + 4 * w, turned)
-
-
-@kernel(inline=True)
-def _pass5(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
+def _pass5(work, inputs, outputs, count, batch, roots):
     for p in range(count):
-        w = 2 * (first + p) * step
-        if w == 0:
-            _line5(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, False)
+        if (roots.first + p) * roots.step == 0:
+            _butterflies5(work, inputs, outputs, p, batch, roots, False)
         else:
-            _line5(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, True)
+            _butterflies5(work, inputs, outputs, p, batch, roots, True)
 
 
 @kernel(inline=True)
-def _line8(work, x, dx, y, dy, batch, table, start, w, turned):
-    for q in range(0, 16 * batch, 16):
-        z, o = _eight(work, x + q, dx), y + q
-        put_element(work, o, z[0])
-        _send(work, o + dy, z[1], table, start + w, turned)
-        _send(work, o + 2 * dy, z[2], table, start + 2 * w, turned)
-        _send(work, o + 3 * dy, z[3], table, start + 3 * w, turned)
-        _send(work, o + 4 * dy, z[4], table, start + 4 * w, turned)
-        _send(work, o + 5 * dy, z[5], table, start + 5 * w, turned)
-        _send(work, o + 6 * dy, z[6], table, start + 6 * w, turned)
-        _send(work, o + 7 * dy, z[7], table, start + 7 * w, turned)
-
-
-@kernel(inline=True)
-def _pass8(work, x, px, dx, y, py, dy, count, batch, table, start, first, step):
+def _pass8(work, inputs, outputs, count, batch, roots):
     for p in range(count):
-        w = 2 * (first + p) * step
-        if w == 0:
-            _line8(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, False)
+        if (roots.first + p) * roots.step == 0:
+            _butterflies8(work, inputs, outputs, p, batch, roots, False)
         else:
-            _line8(work, x + p * px, dx, y + p * py, dy, batch, table, start, w, True)
+            _butterflies8(work, inputs, outputs, p, batch, roots, True)
+
+
+@kernel(inline=True)
+def _sums_and_differences(work, radix, i, apart):
+    """Of mirrored inputs, to the spare numbers; and the sum of all inputs."""
+    z = element(work, i)
+    for j in range(1, radix // 2 + 1):
+        b, e = element(work, i + j * apart), element(work, i + (radix - j) * apart)
+        s, pair = _plus(b, e), 2 * ELEMENT * (j - 1)
+        z = _plus(z, s)
+        put_element(work, pair, s)
+        put_element(work, pair + ELEMENT, _minus(b, e))
+    return z
 
 
 @kernel
-def _pass_odd(radix, work, x, px, dx, y, py, dy, count, batch, table, start, first, step, turn):
-    """Any odd radix: sums and differences of mirrored inputs, then real combinations of them.
-
-    ``turn`` is the distance of two ``radix``-th roots of unity in the table.
-    """
+def _pass_odd(radix, work, inputs, outputs, count, batch, roots):
+    """Any odd radix: sums and differences of mirrored inputs, then real combinations of them."""
     half = radix // 2
+    table, start, first, step, unit = roots
     for p in range(count):
-        for q in range(0, 16 * batch, 16):
-            i, o = x + p * px + q, y + p * py + q
+        for q in range(0, ELEMENT * batch, ELEMENT):
+            i, o = inputs.place + p * inputs.across + q, outputs.place + p * outputs.across + q
             a = element(work, i)
-            z = a
-            for j in range(1, half + 1):
-                b, e = element(work, i + j * dx), element(work, i + (radix - j) * dx)
-                s = _plus(b, e)
-                z = _plus(z, s)
-                put_element(work, 32 * j - 32, s)
-                put_element(work, 32 * j - 16, _minus(b, e))
-            put_element(work, o, z)
+            put_element(work, o, _sums_and_differences(work, radix, i, inputs.apart))
             for k in range(1, half + 1):
                 f, h = a, (spread(0.0), spread(0.0))
                 for j in range(1, half + 1):
-                    w = root(table, start + 2 * (j * k % radix) * turn)
-                    f = _more(w[0], element(work, 32 * j - 32), f)
-                    h = _more(w[1], element(work, 32 * j - 16), h)
+                    w, pair = root(table, start + 2 * (j * k % radix) * unit), 2 * ELEMENT * (j - 1)
+                    f = _more(w[0], element(work, pair), f)
+                    h = _more(w[1], element(work, pair + ELEMENT), h)
                 w = 2 * (first + p) * step
-                put_element(work, o + k * dy, _turn(_plus_i(f, h), root(table, start + k * w)))
+                put_element(work, o + k * outputs.apart, multiply(_plus_i(f, h), root(table, start + k * w)))
                 v = root(table, start + (radix - k) * w)
-                put_element(work, o + (radix - k) * dy, _turn(_minus_i(f, h), v))
+                put_element(work, o + (radix - k) * outputs.apart, multiply(_minus_i(f, h), v))
 
 
 @kernel
-def butterflies(radix, work, x, px, dx, y, py, dy, count, batch, table, start, first, step, turn):
-    """One pass, or a slice of one; see the module's text for the arguments."""
+def butterflies(radix, work, inputs, outputs, count, batch, roots):
+    """One pass, or a slice of one.
+
+    Parameters
+    ----------
+    radix : int
+        2, 4, 8 or odd, up to ``LARGEST_RADIX``.
+    work : address of float64
+        Where everything lies.
+    inputs, outputs : Elements
+        Where the elements of every butterfly stand.
+    count : int
+        Butterflies.
+    batch : int
+        Neighbouring elements that go the same way.
+    roots : Roots
+    """
     if radix == 8:
-        _pass8(work, x, px, dx, y, py, dy, count, batch, table, start, first, step)
+        _pass8(work, inputs, outputs, count, batch, roots)
     elif radix == 4:
-        _pass4(work, x, px, dx, y, py, dy, count, batch, table, start, first, step)
+        _pass4(work, inputs, outputs, count, batch, roots)
     elif radix == 5:
-        _pass5(work, x, px, dx, y, py, dy, count, batch, table, start, first, step)
+        _pass5(work, inputs, outputs, count, batch, roots)
     elif radix == 2:
-        _pass2(work, x, px, dx, y, py, dy, count, batch, table, start, first, step)
+        _pass2(work, inputs, outputs, count, batch, roots)
     elif radix == 3:
-        _pass3(work, x, px, dx, y, py, dy, count, batch, table, start, first, step)
+        _pass3(work, inputs, outputs, count, batch, roots)
     else:
-        _pass_odd(radix, work, x, px, dx, y, py, dy, count, batch, table, start, first, step, turn)
+        _pass_odd(radix, work, inputs, outputs, count, batch, roots)
 
 
 @kernel
 def stockham(work, x, y, length, batch, radices, i, table, start):
-    """Transform ``[length, batch, 2, 8]`` at ``work[x]`` over its first axis with the help of ``work[y]``.
+    """Transform ``[length, batch, 2, 8]`` over its first axis; the place of the result, ``x`` or ``y``.
 
-    The passes have the ``radices[i], radices[i + 1], …`` up to a 0.  Returns the place of the result, ``x``
-    or ``y``.
+    Parameters
+    ----------
+    work : address of float64
+    x, y : int
+        Places of the elements and of as many others that serve as scratch, doubles.
+    length, batch : int
+        Elements to transform, and transforms side by side.
+    radices : address of int64
+        The passes have the radices ``i``, ``i + 1``, … of it, up to a 0.
+    i : int
+    table : address of float64
+        Roots of unity of order ``length`` begin at ``start``, doubles.
+    start : int
     """
     n, s, step = length, batch, 1
     radix = at(radices, i)
     while radix:
         n //= radix
-        butterflies(
-            radix, work, x, 16 * s, 16 * s * n, y, 16 * s * radix, 16 * s, n, s, table, start, 0, step, n * step
-        )
+        inputs = Elements(x, ELEMENT * s, ELEMENT * s * n)
+        outputs = Elements(y, ELEMENT * s * radix, ELEMENT * s)
+        butterflies(radix, work, inputs, outputs, n, s, Roots(table, start, 0, step, n * step))
         s *= radix
         step *= radix
         i += 1

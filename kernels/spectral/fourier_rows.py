@@ -1,29 +1,23 @@
-"""Between Fourier buffers and grid rows: expand, transform, transpose, and back.
-
-Task tables (one row each, see ``tasks``):
-
-``where[task] = (length id, number of wavenumbers, offset in the latitude-major buffer, row or block
-number in the wavenumber-major buffer, bits of the active lanes)``.
-``north[task, lane]`` and ``south[task, lane]`` are offsets of the rows in the grid-point array, negative
-for an idle lane, which then works on a row that nobody reads; ``factors[task, 16]`` scale the even and odd
-parts lane by lane.
-"""
+"""Between Fourier buffers and grid rows: expand, transform, transpose, and back."""
 
 import numba
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import address, at, distance, fence, load, put, store, transpose
+from kernels.runtime.vector import LANES, address, at, distance, fence, load, put, store, transpose
 from kernels.spectral.fourier import FACTORS, FIRST, SECOND, START, TWIST, N, transform
+from kernels.spectral.fourier import Tables as Lengths
+from kernels.spectral.fourier_ends import Scales, Waves, build_lone, emit_column, write_eight
 from kernels.spectral.fourier_long import (
-    BLOCK,
-    build_lone,
+    GROUP_SPAN,
+    Room,
+    Steps,
+    Tables,
     direct_long,
-    emit_column,
     inverse_first_step,
     inverse_second_step,
-    write_eight,
 )
-from kernels.spectral.fourier_passes import LARGEST_RADIX, SPARE
+from kernels.spectral.fourier_passes import ELEMENT, LARGEST_RADIX, SPARE
+from kernels.spectral.tasks import Buffer
 
 
 @kernel
@@ -32,14 +26,14 @@ def _write(work, z, n, out, north, south, streaming):
 
     ``streaming`` promises rows that start on cache lines.
     """
-    body = n - n % 8
-    for j in range(0, body, 8):
-        write_eight(work, z + 16 * j, out, j, north, south, streaming)
+    body = n - n % LANES
+    for j in range(0, body, LANES):
+        write_eight(work, z + ELEMENT * j, out, j, north, south, streaming)
     for part in range(2):
         rows = south if part else north
-        for lane in range(7, -1, -1):
+        for lane in range(LANES - 1, -1, -1):
             for j in range(body, n):
-                put(out, rows[lane] + j, at(work, z + 16 * j + 8 * part + lane))
+                put(out, rows[lane] + j, at(work, z + ELEMENT * j + LANES * part + lane))
 
 
 @kernel
@@ -57,28 +51,28 @@ def _read_eight(values, j, north, south, work, z):
             load(values, p6 + j),
             load(values, p7 + j),
         )
-        o = z + 8 * part
+        o = z + LANES * part
         store(work, o, r[0])
-        store(work, o + 16, r[1])
-        store(work, o + 32, r[2])
-        store(work, o + 48, r[3])
-        store(work, o + 64, r[4])
-        store(work, o + 80, r[5])
-        store(work, o + 96, r[6])
-        store(work, o + 112, r[7])
+        store(work, o + ELEMENT, r[1])
+        store(work, o + 2 * ELEMENT, r[2])
+        store(work, o + 3 * ELEMENT, r[3])
+        store(work, o + 4 * ELEMENT, r[4])
+        store(work, o + 5 * ELEMENT, r[5])
+        store(work, o + 6 * ELEMENT, r[6])
+        store(work, o + 7 * ELEMENT, r[7])
 
 
 @kernel
 def _read(values, n, north, south, work, z):
     """South + i north of eight lanes."""
-    body = n - n % 8
-    for j in range(0, body, 8):
-        _read_eight(values, j, north, south, work, z + 16 * j)
+    body = n - n % LANES
+    for j in range(0, body, LANES):
+        _read_eight(values, j, north, south, work, z + ELEMENT * j)
     for part in range(2):
         rows = north if part else south
-        for lane in range(8):
+        for lane in range(LANES):
             for j in range(body, n):
-                put(work, z + 16 * j + 8 * part + lane, at(values, rows[lane] + j))
+                put(work, z + ELEMENT * j + LANES * part + lane, at(values, rows[lane] + j))
 
 
 @kernel(inline=True)
@@ -103,9 +97,9 @@ def _eight(rows, i, idle):
 
 @kernel(inline=True)
 def _two_steps(info, id):
-    """What ``long`` needs to know of a length: both factors, their radices and roots, the roots between."""
+    """``Steps`` of a length."""
     first, second = info[id, FIRST], info[id, SECOND]
-    return (
+    return Steps(
         info[first, N],
         info[second, N],
         FACTORS * first,
@@ -117,159 +111,99 @@ def _two_steps(info, id):
 
 
 @kernel(inline=True)
-def _places(largest, columns):
-    """Where two rows, two columns, a group of outputs and a row of idle lanes stand in the work space."""
-    x = SPARE
-    a = x + 32 * largest
-    spare = a + 32 * columns
-    return x, x + 16 * largest, a, a + 16 * columns, spare, spare + BLOCK * LARGEST_RADIX
+def _room(work, lengths, grid):
+    """``Room`` in one thread's work space; the row of idle lanes as an offset from ``grid``, an address."""
+    row, line, column = SPARE, ELEMENT * lengths.largest, ELEMENT * lengths.columns
+    columns = row + 2 * line
+    group = columns + 2 * column
+    idle = group + GROUP_SPAN * LARGEST_RADIX + distance(work, grid)
+    return Room(work, row, row + line, columns, columns + column, group, idle)
 
 
 def scratch_size(lengths) -> int:
     """Doubles of private work space a thread needs."""
-    return SPARE + 32 * (lengths.largest + lengths.columns) + BLOCK * LARGEST_RADIX + 8 * lengths.largest
+    two = 2 * ELEMENT * (lengths.largest + lengths.columns)
+    return SPARE + two + GROUP_SPAN * LARGEST_RADIX + LANES * lengths.largest
 
 
 @kernel
-def _inverse_share(
-    t, threads, where, north, south, factors, info, radices, table, work, largest, columns, fourier, out, streaming
-):
-    work, radices, table = address(work), address(radices), address(table)
-    fourier, out = address(fourier), address(out)
-    x, y, a, b, spare, idle = _places(largest, columns)
-    idle += distance(work, out)
+def _inverse_share(thread, threads, rows, lengths, work, buffer, values, streaming):
+    lengths, buffer = Lengths(*lengths), Buffer(*buffer)
+    where, norths, souths, factors = rows
+    tables = Tables(address(lengths.radices), address(lengths.table))
+    fourier, out = address(buffer.values), address(values)
+    room, info = _room(address(work), lengths, out), lengths.info
     last = where.shape[0] - 1
-    for i in range(t, last + 1, threads):
-        id, count, o = where[i, 0], where[i, 1], where[i, 2]
-        even, odd = load(factors, 16 * i), load(factors, 16 * i + 8)
+    for i in range(thread, last + 1, threads):
+        id, count, place = where[i, 0], where[i, 1], where[i, 2]
+        scales = Scales(load(factors, 2 * LANES * i), load(factors, 2 * LANES * i + LANES))
         n = info[id, N]
         if info[id, FIRST] >= 0:
-            steps, following, places = _two_steps(info, id), min(i + threads, last), (x, a, b, spare)
-            inverse_first_step(fourier, o, count, where[following, 2], steps, radices, table, even, odd, work, places)
-            sliced, z = streaming and steps[0] % 8 == 0, y
-            inverse_second_step(
-                steps, radices, table, work, places, z, out, _eight(north, i, idle), _eight(south, i, idle), sliced
-            )
+            steps, following = _two_steps(info, id), where[min(i + threads, last), 2]
+            inverse_first_step(fourier, place, count, following, steps, tables, scales, room)
+            written, z = streaming and steps.n1 % LANES == 0, room.other_row
+            north, south = _eight(norths, i, room.idle), _eight(souths, i, room.idle)
+            inverse_second_step(steps, tables, room, out, north, south, written)
         else:
-            build_lone(fourier, o, count, n, 1, 0, even, odd, work, x)
-            z, sliced = transform(work, x, y, id, info, radices, table), False
-        if not sliced:
-            _write(work, z, n, out, _eight(north, i, idle), _eight(south, i, idle), streaming)
+            build_lone(fourier, place, count, n, 1, 0, scales, room.work, room.row)
+            z = transform(room.work, room.row, room.other_row, id, info, tables.radices, tables.roots)
+            written = False
+        if not written:
+            north, south = _eight(norths, i, room.idle), _eight(souths, i, room.idle)
+            _write(room.work, z, n, out, north, south, streaming)
     fence()
 
 
 @kernel(parallel=True)
-def inverse_rows(
-    threads, where, north, south, factors, info, radices, table, scratch, largest, columns, fourier, out, streaming
-):
-    """Fourier part of the inverse transform: ``out`` (flat) from the latitude-major buffer."""
-    for t in numba.prange(threads):
-        _inverse_share(
-            t,
-            threads,
-            where,
-            north,
-            south,
-            factors,
-            info,
-            radices,
-            table,
-            scratch[t],
-            largest,
-            columns,
-            fourier,
-            out,
-            streaming,
-        )
+def inverse_rows(threads, rows, lengths, scratch, buffer, values, streaming):
+    """Fourier part of the inverse transform.
+
+    Parameters
+    ----------
+    threads : int
+        Each takes every ``threads``-th task.
+    rows : tasks.Rows
+    lengths : fourier.Tables
+    scratch : float64, (threads, scratch_size(lengths))
+    buffer : tasks.Buffer
+        Latitude-major Fourier buffer.
+    values : float64, flat
+        Grid-point values of all fields, written.
+    streaming : bool
+        Write past the caches; every row must begin a cache line.
+    """
+    for thread in numba.prange(threads):
+        _inverse_share(thread, threads, rows, lengths, scratch[thread], buffer, values, streaming)
 
 
 @kernel
-def _direct_share(
-    t,
-    threads,
-    where,
-    north,
-    south,
-    factors,
-    info,
-    radices,
-    table,
-    work,
-    largest,
-    columns,
-    values,
-    fourier,
-    places,
-    streaming,
-):
-    work, radices, table = address(work), address(radices), address(table)
-    fourier, values = address(fourier), address(values)
-    x, y, a, b, spare, idle = _places(largest, columns)
-    idle += distance(work, values)
-    last = where.shape[0] - 1
-    for i in range(t, last + 1, threads):
-        id, count, column, active = where[i, 0], where[i, 1], where[i, 3], where[i, 4]
-        even, odd = load(factors, 16 * i), load(factors, 16 * i + 8)
+def _direct_share(thread, threads, rows, lengths, work, values, buffer):
+    lengths, buffer = Lengths(*lengths), Buffer(*buffer)
+    where, norths, souths, factors = rows
+    tables = Tables(address(lengths.radices), address(lengths.table))
+    source, fourier, places = address(values), address(buffer.values), buffer.places
+    room, info = _room(address(work), lengths, source), lengths.info
+    for i in range(thread, where.shape[0], threads):
+        id = where[i, 0]
+        scales = Scales(load(factors, 2 * LANES * i), load(factors, 2 * LANES * i + LANES))
+        waves = Waves(fourier, places, where[i, 3], where[i, 1], where[i, 4], buffer.streaming)
         n = info[id, N]
-        _read(values, n, _eight(north, i, idle), _eight(south, i, idle), work, y)
+        north, south = _eight(norths, i, room.idle), _eight(souths, i, room.idle)
+        _read(source, n, north, south, room.work, room.other_row)
         if info[id, FIRST] >= 0:
-            direct_long(
-                y,
-                _two_steps(info, id),
-                radices,
-                table,
-                even,
-                odd,
-                work,
-                (x, a, b, spare),
-                fourier,
-                places,
-                column,
-                count,
-                active,
-                streaming,
-            )
+            direct_long(_two_steps(info, id), tables, scales, room, waves)
         else:
-            z = transform(work, y, x, id, info, radices, table)
-            emit_column(work, z, z + 16 * n, 16, 0, 1, even, odd, fourier, places, column, count, active, streaming)
+            z = transform(room.work, room.other_row, room.row, id, info, tables.radices, tables.roots)
+            emit_column(room.work, z, z + ELEMENT * n, ELEMENT, 0, 1, scales, waves)
     fence()
 
 
 @kernel(parallel=True)
-def direct_rows(
-    threads,
-    where,
-    north,
-    south,
-    factors,
-    info,
-    radices,
-    table,
-    scratch,
-    largest,
-    columns,
-    values,
-    fourier,
-    places,
-    streaming,
-):
-    """Fourier part of the direct transform: the wavenumber-major buffer from ``values`` (flat)."""
-    for t in numba.prange(threads):
-        _direct_share(
-            t,
-            threads,
-            where,
-            north,
-            south,
-            factors,
-            info,
-            radices,
-            table,
-            scratch[t],
-            largest,
-            columns,
-            values,
-            fourier,
-            places,
-            streaming,
-        )
+def direct_rows(threads, rows, lengths, scratch, values, buffer):
+    """Fourier part of the direct transform.
+
+    ``threads``, ``rows``, ``lengths`` and ``scratch`` as for the inverse; ``values`` (float64, flat) are the
+    grid-point values, ``buffer`` (``tasks.Buffer``) is the wavenumber-major Fourier buffer, written.
+    """
+    for thread in numba.prange(threads):
+        _direct_share(thread, threads, rows, lengths, scratch[thread], values, buffer)

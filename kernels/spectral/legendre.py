@@ -16,15 +16,30 @@ that the transforms need neither rescaling nor branches.
 Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kernels.runtime.jit import kernel
+from kernels.runtime.vector import LANES
 from kernels.spectral.gauss import dd_div, dd_mul
 
-BLOCK = 24  # latitudes per block: three vectors of eight, four groups of six
+BLOCK = 3 * LANES  # latitudes per block: three vectors of eight, four groups of six
 TINY = 1e-20  # what a Legendre function must exceed to be summed
 _FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops
 _UP, _DOWN = 2.0**256, 2.0**-256
+
+
+class Tables(NamedTuple):
+    """What a plan knows of the Legendre functions of wavenumbers 0 … T and degrees up to T + 1."""
+
+    factors: np.ndarray  # float64, (5, terms): a, b, even, carry, odd of ``coefficients``, 1
+    offset: np.ndarray  # int64, (T + 1,): where the terms of each wavenumber start in a row of ``factors``
+    squares: np.ndarray  # float64, (rows,): μ² of the northern latitudes, padded to whole blocks
+    rows: int  # latitudes without padding
+    first_row: np.ndarray  # int64, (T + 1,): first latitude that carries each wavenumber
+    first: np.ndarray  # int64, (T + 1, blocks): first ell at which the block matters
+    seeds: np.ndarray  # float64, (T + 1, blocks, 2·BLOCK): two values of p to start from
 
 
 def epsilon(n, m):
@@ -39,12 +54,14 @@ def _eps(n, m):
 
 
 @kernel
-def coefficients(top, offset, a, b, even, carry, odd):
-    """Recurrence and combination coefficients of wavenumbers 0 … top, degrees up to ``top + 1``.
+def coefficients(top, offset, factors):
+    """Recurrence and combination coefficients of wavenumbers 0 … ``top``, degrees up to ``top + 1``.
 
-    For ``ell`` of wavenumber ``m`` at ``offset[m] + ell``: ``a``, ``b`` of the recurrence;
-    ``odd = c_l``, ``even = c_l ε_{m+2l+1}``, ``carry = c_l ε_{m+2l+2}`` of the combinations.
+    For ``ell`` of wavenumber ``m`` at ``offset[m] + ell`` (``offset`` int64, (top + 1,)) of the rows of
+    ``factors`` (float64, (5, terms)): a, b of the recurrence, and of the combinations
+    even = ``c_l ε_{m+2l+1}``, carry = ``c_l ε_{m+2l+2}``, odd = ``c_l``.
     """
+    a, b, even, carry, odd = factors[0], factors[1], factors[2], factors[3], factors[4]
     for m in range(top + 1):
         kappa = 0.25
         c = np.sqrt(kappa / (_eps(m + 1.0, m) * _eps(m + 2.0, m)))
@@ -70,16 +87,14 @@ def _ratio_root(m):
 
 
 @kernel
-def _seed_block(x, p0, scale, a, b, c, count, seeds):
-    """Run the recurrence for one block until it matters; give the first ``ell`` (``count``: never)."""
-    q = np.zeros(BLOCK)
-    p = np.empty(BLOCK)
-    k = np.empty(BLOCK, dtype=np.int64)
-    for j in range(BLOCK):
-        p[j] = p0[j]
-        k[j] = scale[j]
+def _seed_block(tables, latitudes, p, scale, terms, seeds):
+    """Run the recurrence for one block until it matters; give the first ``ell`` (the end: never)."""
+    q, p, k = np.zeros(BLOCK), p.copy(), scale.copy()
+    low, high = terms
+    a, b, c = tables.factors[0, low:high], tables.factors[1, low:high], tables.factors[4, low:high]
+    x = tables.squares[latitudes : latitudes + BLOCK]
     ell = 0
-    while ell < count:
+    while ell < high - low:
         large = 0.0
         for j in range(BLOCK):
             if k[j] == 0:
@@ -104,45 +119,49 @@ def _seed_block(x, p0, scale, a, b, c, count, seeds):
     return ell
 
 
-@kernel
-def plan_seeds(top, offset, a, b, odd, x, s, sl, first_row, first, seeds):
-    """First ``ell`` and seeds of every wavenumber and block.
+@kernel(inline=True)
+def _next_sectoral(m, cosine, cosine_low, hi, lo, exponent):
+    """``P_m^m = sqrt((2m + 1) / 2m) cos φ P_{m-1}^{m-1}``, in double-double: its error grows with m."""
+    r, rl = _ratio_root(float(m))
+    for j in range(cosine.size):
+        g, gl = dd_mul(cosine[j], cosine_low[j], r, rl)
+        hi[j], lo[j] = dd_mul(hi[j], lo[j], g, gl)
+        if hi[j] < 2.0**-128 and hi[j] > 0.0:
+            hi[j] *= _UP
+            lo[j] *= _UP
+            exponent[j] -= 1
 
-    ``x = μ²``, ``s + sl = cos φ`` (padded to whole blocks with ``s = 0``); rows before
-    ``first_row[m]`` do not carry wavenumber ``m``.  ``first[m, block]``; ``seeds[m, block, 48]``.
+
+@kernel
+def plan_seeds(tables, cosine, cosine_low):
+    """Write the first ``ell`` and the seeds of every wavenumber and block into ``tables`` (``Tables``).
+
+    ``cosine + cosine_low`` (float64, (rows,), padded to whole blocks with 0) is cos φ.  A block none of whose
+    rows carries the wavenumber never begins.
     """
-    rows = x.size
-    hi, lo = np.where(s > 0.0, 1.0, 0.0), np.zeros(rows)
+    rows = cosine.size
+    hi, lo = np.where(cosine > 0.0, 1.0, 0.0), np.zeros(rows)
     exponent = np.zeros(rows, dtype=np.int64)
     start = np.empty(rows)
+    top = tables.offset.size - 1
     for m in range(top + 1):
         if m:
-            # P_m^m = sqrt((2m + 1) / 2m) cos φ P_{m-1}^{m-1}, in double-double: its error grows with m
-            r, rl = _ratio_root(float(m))
-            for j in range(rows):
-                g, gl = dd_mul(s[j], sl[j], r, rl)
-                hi[j], lo[j] = dd_mul(hi[j], lo[j], g, gl)
-                if hi[j] < 2.0**-128 and hi[j] > 0.0:
-                    hi[j] *= _UP
-                    lo[j] *= _UP
-                    exponent[j] -= 1
-        k = offset[m]
+            _next_sectoral(m, cosine, cosine_low, hi, lo, exponent)
+        k = tables.offset[m]
         count = (top + 1 - m) // 2 + 1
-        divisor = odd[k] * _eps(m + 1.0, m)
+        divisor = tables.factors[4, k] * _eps(m + 1.0, m)
         for j in range(rows):
             start[j] = hi[j] / divisor
         for block in range(rows // BLOCK):
             j = block * BLOCK
-            if j + BLOCK <= first_row[m]:
-                first[m, block] = count
+            if j + BLOCK <= tables.first_row[m]:
+                tables.first[m, block] = count
                 continue
-            first[m, block] = _seed_block(
-                x[j : j + BLOCK],
+            tables.first[m, block] = _seed_block(
+                tables,
+                j,
                 start[j : j + BLOCK],
                 exponent[j : j + BLOCK],
-                a[k : k + count],
-                b[k : k + count],
-                odd[k : k + count],
-                count,
-                seeds[m, block],
+                (k, k + count),
+                tables.seeds[m, block],
             )

@@ -12,570 +12,268 @@ odd-real, odd-imaginary and the last axis fields; Fourier buffers hold the same 
 so that each stage writes scattered blocks and reads contiguous ones.
 """
 
+from typing import Any, NamedTuple
+
 import numba
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import address, at, fence, fma, fms, load, prefetch, put, spread, store, transpose
-from kernels.spectral.legendre import BLOCK
-from kernels.spectral.quads import SPAN, emit4, load4, load6, row4, store4, store6, zero6
+from kernels.runtime.vector import LANES, address, at, fence, prefetch, spread
+from kernels.spectral.legendre import BLOCK, Tables
+from kernels.spectral.quads import SPAN, add_scaled, emit4, load4, load6, store6, zero6
+from kernels.spectral.recurrence import begin, build, build_or_zero, first_of, functions_at, functions_of
+from kernels.spectral.spectra import (
+    Spectra,
+    column_at,
+    column_of,
+    from_functions,
+    terms,
+    to_functions,
+    weights_at,
+    weights_of,
+)
+from kernels.spectral.tasks import Buffer
 
 CHUNK = 96  # most values of ell in a panel of the inverse transform: 18 KiB
 SLICE = 3  # blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the latitudes
-STEP = 12  # values of ell in a panel of the direct transform: two products
+SIX = 6  # latitudes, or values of ell, whose sums are in registers at once
+STEP = 2 * SIX  # values of ell in a panel of the direct transform: two products
 _WIDTH = SLICE * BLOCK
+_EDGE = LANES * LANES  # doubles
+
+
+class Room(NamedTuple):
+    """One thread's private work space; addresses of float64."""
+
+    coefficients: Any  # of p_l, (ell, 4, 8)
+    edge: Any  # (8, 8), for the last few degrees
+    sums: Any  # (BLOCK, 4, 8): of latitudes whose ell come in several panels
+    state: Any  # (blocks, 2, BLOCK): where the recurrences are
+    panel: Any  # p_l of some ell and latitudes
+
+
+class Panel(NamedTuple):
+    """``p_l`` of some ell and latitudes: the factors of a product."""
+
+    values: Any  # address of float64
+    place: int  # of the first factor, doubles
+    across: int  # from one of the six sums to the next, doubles
+    along: int  # from one term of a sum to the next, doubles
+
+
+class Ahead(NamedTuple):
+    """What is asked for while a product is computed, so that it arrives from memory meanwhile."""
+
+    values: Any  # address of float64
+    place: int  # where it begins, doubles
+    pace: int  # doubles a term
+
+
+class Target(NamedTuple):
+    """Where the inverse transform writes one wavenumber of all latitudes."""
+
+    values: Any  # address of the Fourier buffer
+    places: Any  # address, int64: where each latitude starts in it, doubles
+    wave: int  # place of the wavenumber within a latitude, doubles
+    first: int  # first latitude that carries it
+    end: int  # latitudes
+    streaming: bool  # write past the caches
 
 
 @kernel(inline=True)
-def _six(x, xo, step, advance, c, co, count, other, near, pace, r):
-    """``r_j += Σ_i x[xo + j step + i advance] c[i]`` for six j; ``c[i]`` and ``r_j`` hold 32.
-
-    Every term asks for ``other[near + i pace]``, which so arrives from memory while this computes.
-    """
+def _six(panel, c, place, count, ahead, r):
+    """``r_j += Σ_i panel[j, i] c[i]`` for six j and ``count`` terms; ``c[i]`` and ``r_j`` are quads."""
     r0, r1, r2, r3, r4, r5 = r
     for i in range(count):
-        c0, c1, c2, c3 = load4(c, co + i * SPAN)
-        k = xo + i * advance
-        prefetch(other, near + i * pace)
-        r0 = row4(spread(at(x, k)), c0, c1, c2, c3, r0[0], r0[1], r0[2], r0[3])
-        r1 = row4(spread(at(x, k + step)), c0, c1, c2, c3, r1[0], r1[1], r1[2], r1[3])
-        r2 = row4(spread(at(x, k + 2 * step)), c0, c1, c2, c3, r2[0], r2[1], r2[2], r2[3])
-        r3 = row4(spread(at(x, k + 3 * step)), c0, c1, c2, c3, r3[0], r3[1], r3[2], r3[3])
-        r4 = row4(spread(at(x, k + 4 * step)), c0, c1, c2, c3, r4[0], r4[1], r4[2], r4[3])
-        r5 = row4(spread(at(x, k + 5 * step)), c0, c1, c2, c3, r5[0], r5[1], r5[2], r5[3])
+        quad = load4(c, place + i * SPAN)
+        k = panel.place + i * panel.along
+        prefetch(ahead.values, ahead.place + i * ahead.pace)
+        r0 = add_scaled(spread(at(panel.values, k)), quad, r0)
+        r1 = add_scaled(spread(at(panel.values, k + panel.across)), quad, r1)
+        r2 = add_scaled(spread(at(panel.values, k + 2 * panel.across)), quad, r2)
+        r3 = add_scaled(spread(at(panel.values, k + 3 * panel.across)), quad, r3)
+        r4 = add_scaled(spread(at(panel.values, k + 4 * panel.across)), quad, r4)
+        r5 = add_scaled(spread(at(panel.values, k + 5 * panel.across)), quad, r5)
     return r0, r1, r2, r3, r4, r5
 
 
+@kernel(inline=True)
+def _emit_row(target, row, quad):
+    if target.first <= row < target.end:
+        emit4(target.values, at(target.places, row) + target.wave, quad, target.streaming)
+
+
 @kernel
-def _sum_degrees(
-    panel, j, row, c, co, count, other, near, acc, resumed, finished, fourier, places, wave, low, high, streaming
-):
-    """Six latitudes, from zero or from ``acc``, to ``acc`` or to rows ``low … high-1`` of the buffer.
+def _sum_degrees(row, start, count, resumed, finished, room, ahead, target):
+    """Six latitudes from number ``row`` on, from zero or from the sums so far, to these or to the buffer.
 
     Streamed stores drain while the next six latitudes are computed.
     """
-    o = j * SPAN
+    j = row % BLOCK
     r = zero6()
     if resumed:
-        r = load6(acc, o)
-    r = _six(panel, j, 1, BLOCK, c, co, count, other, near, 1, r)
+        r = load6(room.sums, j * SPAN)
+    r = _six(Panel(room.panel, j, 1, BLOCK), room.coefficients, start * SPAN, count, ahead, r)
     if finished:
-        if low <= row < high:
-            emit4(fourier, at(places, row) + wave, r[0], streaming)
-        if low <= row + 1 < high:
-            emit4(fourier, at(places, row + 1) + wave, r[1], streaming)
-        if low <= row + 2 < high:
-            emit4(fourier, at(places, row + 2) + wave, r[2], streaming)
-        if low <= row + 3 < high:
-            emit4(fourier, at(places, row + 3) + wave, r[3], streaming)
-        if low <= row + 4 < high:
-            emit4(fourier, at(places, row + 4) + wave, r[4], streaming)
-        if low <= row + 5 < high:
-            emit4(fourier, at(places, row + 5) + wave, r[5], streaming)
+        _emit_row(target, row, r[0])
+        _emit_row(target, row + 1, r[1])
+        _emit_row(target, row + 2, r[2])
+        _emit_row(target, row + 3, r[3])
+        _emit_row(target, row + 4, r[4])
+        _emit_row(target, row + 5, r[5])
     else:
-        store6(acc, o, r)
+        store6(room.sums, j * SPAN, r)
 
 
 @kernel
-def _sum_latitudes(panel, po, data, place, count, other, near, pace, resumed, c, o):
+def _inverse_block(block, functions, room, column, near, target):
+    """Sums over degree of 24 latitudes into the Fourier buffer.
+
+    Meanwhile a part of the next coefficients, ``near`` in each field, is fetched: each product takes one of
+    the eight fields.
+    """
+    low, base = first_of(functions, block), block * BLOCK
+    parts = max((functions.count - low + CHUNK - 1) // CHUNK, 1)
+    size = (functions.count - low + parts - 1) // parts
+    begin(functions, block, room.state, 0)
+    for part in range(parts):
+        start = low + part * size
+        count = min(size, functions.count - start)
+        build(functions, block, start, count, (room.panel, 0), BLOCK, (room.state, 0))
+        for row in range(base, base + BLOCK, SIX):
+            if row + SIX > target.first and row < target.end:
+                place = at(column.lanes, row // SIX % LANES) + near + part * size
+                ahead = Ahead(column.values, place, 1)
+                _sum_degrees(row, start, count, part > 0, part == parts - 1, room, ahead, target)
+
+
+@kernel
+def _sum_latitudes(panel, data, place, count, ahead, resumed, c, ell):
     """Projections of ``count`` latitudes on six ``p_l``, from zero or added to ``c``."""
     r = zero6()
     if resumed:
-        r = load6(c, o)
-    store6(c, o, _six(panel, po, _WIDTH, 1, data, place, count, other, near, pace, r))
+        r = load6(c, ell * SPAN)
+    store6(c, ell * SPAN, _six(panel, data, place, count, ahead, r))
 
 
 @kernel(inline=True)
-def build(panel, po, width, count, a, b, k, x, xo, state, so):
-    """``count`` rows of a panel: ``p_l`` of 24 latitudes; ``state`` carries two values on."""
-    x0, x1, x2 = load(x, xo), load(x, xo + 8), load(x, xo + 16)
-    q0, q1, q2 = load(state, so), load(state, so + 8), load(state, so + 16)
-    p0, p1, p2 = load(state, so + 24), load(state, so + 32), load(state, so + 40)
-    for ell in range(count):
-        o = po + ell * width
-        store(panel, o, p0)
-        store(panel, o + 8, p1)
-        store(panel, o + 16, p2)
-        al, bl = spread(at(a, k + ell)), spread(at(b, k + ell))
-        q0, p0 = p0, fms(fma(al, x0, bl), p0, q0)
-        q1, p1 = p1, fms(fma(al, x1, bl), p1, q1)
-        q2, p2 = p2, fms(fma(al, x2, bl), p2, q2)
-    store(state, so, q0)
-    store(state, so + 8, q1)
-    store(state, so + 16, q2)
-    store(state, so + 24, p0)
-    store(state, so + 32, p1)
-    store(state, so + 40, p2)
-
-
-@kernel(inline=True)
-def seed(seeds, o, ahead, state, so):
-    """Begin a recurrence, and ask for the seeds of the same block of the thread's next wavenumber."""
-    for i in range(0, 2 * BLOCK, 8):
-        store(state, so + i, load(seeds, o + i))
-        prefetch(seeds, o + i + ahead)
-
-
-@kernel(inline=True)
-def _four_degrees(values, o0, o1, o2, o3, o4, o5, o6, o7):
-    """Real and imaginary parts of four degrees, one vector of eight fields each."""
-    return transpose(
-        load(values, o0),
-        load(values, o1),
-        load(values, o2),
-        load(values, o3),
-        load(values, o4),
-        load(values, o5),
-        load(values, o6),
-        load(values, o7),
-    )
+def _north_of(functions, polar, active, end):
+    """First block that any ell below ``end`` matters to, of those from ``polar`` to ``active``."""
+    for block in range(active - 1, polar - 1, -1):
+        if first_of(functions, block) < end:
+            active = block
+    return active
 
 
 @kernel
-def combine(spectrum, column, lanes, degrees, even, carry, odd, k, edge, c):
-    """Coefficients of ``p_l`` from those of ``P_n`` of eight fields: see ``legendre``.
+def _direct_wavenumber(functions, rows, room, data, place, near, column):
+    """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``room.coefficients``.
 
-    From the highest degree down, two ``ell`` at a time; ``edge[8, 8]`` pads the last few degrees.
+    ``rows`` are the first latitude and the end; ``data`` is the wavenumber-major buffer, ``place`` the offset
+    that row 0 would have in it.  Meanwhile the next wavenumber, at ``near``, is fetched, and the part of the
+    spectrum that will be written: products take turns, for each of the eight fields.
     """
-    last = (degrees - 1) // 4 * 4
-    for f in range(8):
-        for i in range(8):
-            n = 2 * last + i
-            put(edge, 8 * f + i, at(spectrum, at(lanes, f) + 2 * column + n) if n < 2 * degrees else 0.0)
-    r = _four_degrees(edge, 0, 8, 16, 24, 32, 40, 48, 56)
-    above = spread(0.0), spread(0.0)
-    top = k + (degrees - 1) // 2
-    for i in range(last, -1, -4):
-        if i < last:
-            o = 2 * (column + i)
-            r = _four_degrees(
-                spectrum,
-                at(lanes, 0) + o,
-                at(lanes, 1) + o,
-                at(lanes, 2) + o,
-                at(lanes, 3) + o,
-                at(lanes, 4) + o,
-                at(lanes, 5) + o,
-                at(lanes, 6) + o,
-                at(lanes, 7) + o,
-            )
-        low, high = k + i // 2, min(k + i // 2 + 1, top)
-        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
-        store4(c, 16 * i, (fma(u, r[0], v * r[4]), fma(u, r[1], v * r[5]), w * r[2], w * r[3]))
-        u, v, w = spread(at(even, high)), spread(at(carry, high)), spread(at(odd, high))
-        store4(c, 16 * i + SPAN, (fma(u, r[4], v * above[0]), fma(u, r[5], v * above[1]), w * r[6], w * r[7]))
-        above = r[0], r[1]
-
-
-@kernel
-def separate(c, even, carry, odd, k, spectrum, column, lanes, fields, degrees, edge):
-    """Transpose of ``combine``: coefficients of ``P_n`` of the first ``fields`` lanes."""
-    last = (degrees - 1) // 4 * 4
-    top = k + (degrees - 1) // 2
-    below = spread(0.0), spread(0.0)
-    for i in range(0, last + 4, 4):
-        s, t = load4(c, 16 * i), load4(c, 16 * i + SPAN)
-        low, high = k + i // 2, min(k + i // 2 + 1, top)
-        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
-        y, z = spread(at(even, high)), spread(at(odd, high))
-        r = transpose(
-            fma(u, s[0], below[0]),
-            fma(u, s[1], below[1]),
-            w * s[2],
-            w * s[3],
-            fma(y, t[0], v * s[0]),
-            fma(y, t[1], v * s[1]),
-            z * t[2],
-            z * t[3],
-        )
-        v = spread(at(carry, high))
-        below = v * t[0], v * t[1]
-        if i < last:
-            o = 2 * (column + i)
-            # a missing field's lane is written first and to the last field, which then overwrites it
-            store(spectrum, at(lanes, 7) + o, r[7])
-            store(spectrum, at(lanes, 6) + o, r[6])
-            store(spectrum, at(lanes, 5) + o, r[5])
-            store(spectrum, at(lanes, 4) + o, r[4])
-            store(spectrum, at(lanes, 3) + o, r[3])
-            store(spectrum, at(lanes, 2) + o, r[2])
-            store(spectrum, at(lanes, 1) + o, r[1])
-            store(spectrum, at(lanes, 0) + o, r[0])
-        else:
-            store4(edge, 0, (r[0], r[1], r[2], r[3]))
-            store4(edge, SPAN, (r[4], r[5], r[6], r[7]))
-    for f in range(fields):
-        for i in range(2 * (degrees - last)):
-            put(spectrum, at(lanes, f) + 2 * (column + last) + i, at(edge, 8 * f + i))
-
-
-@kernel
-def _inverse_block(
-    base,
-    count,
-    begin,
-    row0,
-    rows,
-    a,
-    b,
-    k,
-    x,
-    seeds,
-    so,
-    ahead,
-    c,
-    panel,
-    state,
-    acc,
-    spectrum,
-    lanes,
-    near,
-    fourier,
-    places,
-    wave,
-    streaming,
-):
-    """Sums over degree of 24 latitudes into the Fourier buffer.
-
-    Meanwhile a part of the next coefficients is fetched: each product takes one of the eight fields.
-    """
-    parts = max((count - begin + CHUNK - 1) // CHUNK, 1)
-    size = (count - begin + parts - 1) // parts
-    seed(seeds, so, ahead, state, 0)
-    for part in range(parts):
-        start = begin + part * size
-        terms = min(size, count - start)
-        build(panel, 0, BLOCK, terms, a, b, k + start, x, base, state, 0)
-        for j in range(0, BLOCK, 6):
-            if base + j + 6 > row0 and base + j < rows:
-                lane = at(lanes, (base + j) // 6 % 8)
-                _sum_degrees(
-                    panel,
-                    j,
-                    base + j,
-                    c,
-                    start * SPAN,
-                    terms,
-                    spectrum,
-                    lane + near + part * size,
-                    acc,
-                    part > 0,
-                    part == parts - 1,
-                    fourier,
-                    places,
-                    wave,
-                    row0,
-                    rows,
-                    streaming,
-                )
-
-
-@kernel
-def _panel_block(panel, po, width, start, end, begin, a, b, k, x, xo, seeds, o, ahead, state, so):
-    """Panel rows of ``ell = start … end-1`` for a block that begins at ``begin`` (0 before it)."""
-    low = min(max(begin, start), end) - start
-    for ell in range(low):
-        for i in range(0, BLOCK, 8):
-            store(panel, po + ell * width + i, spread(0.0))
-    if begin < end:
-        if begin >= start:
-            seed(seeds, o, ahead, state, so)
-        build(panel, po + low * width, width, end - start - low, a, b, k + start + low, x, xo, state, so)
-
-
-@kernel
-def _direct_wavenumber(
-    count,
-    row0,
-    rows,
-    blocks,
-    a,
-    b,
-    k,
-    x,
-    first,
-    fo,
-    seeds,
-    ahead,
-    c,
-    panel,
-    state,
-    fourier,
-    place,
-    near,
-    spectrum,
-    column,
-    lanes,
-):
-    """Projections on ``p_l`` of one wavenumber, summed over latitudes, into ``c[ell, 4, 8]``.
-
-    ``first[fo + block]``: where blocks begin; ``place``: offset that row 0 would have in the
-    wavenumber-major buffer.  Meanwhile the next wavenumber, at ``near`` of that buffer, is fetched, and
-    the part of the spectrum that will be written: products take turns, for each of the eight fields.
-    """
-    polar, active = row0 // BLOCK, blocks  # blocks north of ``active`` are zero so far
-    turns = max(count // (8 * STEP), 1)
-    pace = min(1 + SPAN * STEP // count, 8), min(1 + 4 * count // (turns * (rows - row0)), 8)
+    row0, end_row = rows
+    polar, active = row0 // BLOCK, functions.blocks  # blocks north of ``active`` are zero so far
+    count, height = functions.count, end_row - row0
+    turns = max(count // (LANES * STEP), 1)
+    pace = min(1 + SPAN * STEP // count, LANES), min(1 + 4 * count // (turns * height), LANES)
     for start in range(0, count, STEP):
         end = min(start + STEP, count)
-        for g in range(active - 1, polar - 1, -1):
-            if at(first, fo + g) < end:
-                active = g
+        active = _north_of(functions, polar, active, end)
         turn = start // STEP
-        o = at(lanes, turn % 8) + 2 * column + turn // 8 * pace[1] * (rows - row0)
-        for north in range(active, blocks, SLICE):
-            south = min(north + SLICE, blocks)
-            for g in range(north, south):
-                _panel_block(
-                    panel,
-                    (g - north) * BLOCK,
-                    _WIDTH,
-                    start,
-                    end,
-                    at(first, fo + g),
-                    a,
-                    b,
-                    k,
-                    x,
-                    g * BLOCK,
-                    seeds,
-                    (fo + g) * 2 * BLOCK,
-                    ahead,
-                    state,
-                    2 * BLOCK * g,
-                )
-            j = max(row0, north * BLOCK)
-            po, p, n = j - north * BLOCK, place + j * SPAN, min(south * BLOCK, rows) - j
-            _sum_latitudes(panel, po, fourier, p, n, fourier, near, pace[0], north > active, c, start * SPAN)
+        written = at(column.lanes, turn % LANES) + column.place + turn // LANES * pace[1] * height
+        for north in range(active, functions.blocks, SLICE):
+            south, resumed = min(north + SLICE, functions.blocks), north > active
+            for block in range(north, south):
+                panel = (room.panel, (block - north) * BLOCK)
+                build_or_zero(functions, block, start, end, panel, _WIDTH, room.state)
+            row = max(row0, north * BLOCK)
+            first, p, n = row - north * BLOCK, place + row * SPAN, min(south * BLOCK, end_row) - row
+            ahead = Ahead(data, near, pace[0])
+            panel = Panel(room.panel, first, _WIDTH, 1)
+            _sum_latitudes(panel, data, p, n, ahead, resumed, room.coefficients, start)
             near += pace[0] * n
-            if start + 6 < end:
-                _sum_latitudes(
-                    panel, po + 6 * _WIDTH, fourier, p, n, spectrum, o, pace[1], north > active, c, (start + 6) * SPAN
-                )
-                o += pace[1] * n
+            if start + SIX < end:
+                ahead = Ahead(column.values, written, pace[1])
+                panel = Panel(room.panel, first + SIX * _WIDTH, _WIDTH, 1)
+                _sum_latitudes(panel, data, p, n, ahead, resumed, room.coefficients, start + SIX)
+                written += pace[1] * n
 
 
 @kernel
 def _cut(work, truncation, blocks):
-    """Private work space: coefficients, an 8 × 8 matrix, sums, state of the recurrences, panel."""
+    """``Room`` from one thread's work space."""
     edge = _line(truncation)
-    acc = edge + 64
-    state = acc + BLOCK * SPAN
+    sums = edge + _EDGE
+    state = sums + BLOCK * SPAN
     panel = state + 2 * BLOCK * blocks
-    return (address(work), address(work[edge:]), address(work[acc:]), address(work[state:]), address(work[panel:]))
+    return Room(address(work), address(work[edge:]), address(work[sums:]), address(work[state:]), address(work[panel:]))
 
 
 @kernel
-def _tables(table):
-    return address(table[0]), address(table[1]), address(table[2]), address(table[3]), address(table[4])
-
-
-@kernel
-def _inverse_share(
-    t,
-    threads,
-    top,
-    extra,
-    spectrum,
-    columns,
-    lanes,
-    table,
-    offset,
-    x,
-    first_row,
-    rows,
-    blocks,
-    first,
-    seeds,
-    work,
-    fourier,
-    places,
-    streaming,
-):
-    c, edge, acc, state, panel = _cut(work, top, blocks)
-    a, b, even, carry, odd = _tables(table)
-    stride = threads * blocks * 2 * BLOCK
-    for m in range(t, top + 1, threads):
-        degrees = top + extra - m + 1
-        count = (degrees - 1) // 2 + 1
-        combine(spectrum, columns[m], lanes, degrees, even, carry, odd, offset[m], edge, c)
+def _inverse_share(thread, threads, tables, spectra, work, buffer):
+    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
+    top, blocks = spectra.columns.size - 2, tables.first.shape[1]
+    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
+    fourier, places, streaming = address(buffer.values), address(buffer.places), buffer.streaming
+    room, columns, offset, first_row = _cut(work, top, blocks), spectra.columns, tables.offset, tables.first_row
+    for m in range(thread, top + 1, threads):
+        column = column_at(field, columns[m], top + spectra.extra - m + 1)
+        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
+        to_functions(column, weights_at(all_weights, offset[m]), room.edge, room.coefficients)
+        target = Target(fourier, places, m * SPAN, first_row[m], tables.rows, streaming)
         polar = first_row[m] // BLOCK
-        share = 4 * count // max((blocks - polar) // 2, 1)  # two blocks fetch it of every field
-        for g in range(polar, blocks):
-            o = m * blocks + g
-            near = 2 * columns[min(m + threads, top)] + (g - polar) // 2 * share
-            _inverse_block(
-                g * BLOCK,
-                count,
-                at(first, o),
-                first_row[m],
-                rows,
-                a,
-                b,
-                offset[m],
-                x,
-                seeds,
-                2 * BLOCK * o,
-                stride,
-                c,
-                panel,
-                state,
-                acc,
-                spectrum,
-                lanes,
-                near,
-                fourier,
-                places,
-                m * SPAN,
-                streaming,
-            )
+        share = 4 * functions.count // max((blocks - polar) // 2, 1)  # two blocks fetch it of every field
+        for block in range(polar, blocks):
+            near = 2 * columns[min(m + threads, top)] + (block - polar) // 2 * share
+            _inverse_block(block, functions, room, column, near, target)
     fence()
 
 
 @kernel(parallel=True)
-def inverse_legendre(
-    threads,
-    extra,
-    spectrum,
-    columns,
-    lanes,
-    table,
-    offset,
-    x,
-    first_row,
-    rows,
-    first,
-    seeds,
-    scratch,
-    fourier,
-    places,
-    streaming,
-):
+def inverse_legendre(threads, tables, spectra, scratch, buffer):
     """Legendre part of the inverse transform of up to eight fields.
 
-    ``extra`` is 0 or 1: degrees up to the truncation plus ``extra``; ``table[5, …]`` holds the rows
-    a, b, even, carry, odd; ``scratch[thread, …]`` is private work space.
+    Parameters
+    ----------
+    threads : int
+        Each takes every ``threads``-th wavenumber.
+    tables : legendre.Tables
+    spectra : spectra.Spectra
+        What is transformed.
+    scratch : float64, (threads, scratch_size(T, blocks))
+    buffer : tasks.Buffer
+        Latitude-major Fourier buffer, which is written.
     """
-    for t in numba.prange(threads):
-        _inverse_share(
-            t,
-            threads,
-            columns.size - 2,
-            extra,
-            address(spectrum),
-            columns,
-            address(lanes),
-            table,
-            offset,
-            address(x),
-            first_row,
-            rows,
-            first.shape[1],
-            address(first),
-            address(seeds),
-            scratch[t],
-            address(fourier),
-            address(places),
-            streaming,
-        )
+    for thread in numba.prange(threads):
+        _inverse_share(thread, threads, tables, spectra, scratch[thread], buffer)
 
 
 @kernel
-def _direct_share(
-    t,
-    threads,
-    top,
-    extra,
-    spectrum,
-    columns,
-    lanes,
-    fields,
-    table,
-    offset,
-    x,
-    first_row,
-    rows,
-    blocks,
-    first,
-    seeds,
-    work,
-    fourier,
-    places,
-):
-    c, edge, _, state, panel = _cut(work, top, blocks)
-    a, b, even, carry, odd = _tables(table)
-    stride = threads * blocks * 2 * BLOCK
-    for m in range(t, top + 1, threads):
-        degrees = top + extra - m + 1
-        count = (degrees - 1) // 2 + 1
+def _direct_share(thread, threads, tables, spectra, work, buffer):
+    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
+    top, blocks = spectra.columns.size - 2, tables.first.shape[1]
+    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
+    room, columns, offset, first_row = _cut(work, top, blocks), spectra.columns, tables.offset, tables.first_row
+    data, places = address(buffer.values), buffer.places
+    for m in range(thread, top + 1, threads):
+        column = column_at(field, columns[m], top + spectra.extra - m + 1)
+        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
         later = min(m + threads, top)
-        _direct_wavenumber(
-            count,
-            first_row[m],
-            rows,
-            blocks,
-            a,
-            b,
-            offset[m],
-            x,
-            first,
-            m * blocks,
-            seeds,
-            stride,
-            c,
-            panel,
-            state,
-            fourier,
-            places[m],
-            places[later] + first_row[later] * SPAN,
-            spectrum,
-            columns[m],
-            lanes,
-        )
-        separate(c, even, carry, odd, offset[m], spectrum, columns[m], lanes, fields, degrees, edge)
+        near = places[later] + first_row[later] * SPAN
+        _direct_wavenumber(functions, (first_row[m], tables.rows), room, data, places[m], near, column)
+        from_functions(room.coefficients, weights_at(all_weights, offset[m]), room.edge, column)
 
 
 @kernel(parallel=True)
-def direct_legendre(
-    threads,
-    extra,
-    spectrum,
-    columns,
-    lanes,
-    fields,
-    table,
-    offset,
-    x,
-    first_row,
-    rows,
-    first,
-    seeds,
-    scratch,
-    fourier,
-    places,
-):
-    """Legendre part of the direct transform of up to eight fields; arguments as for the inverse."""
-    for t in numba.prange(threads):
-        _direct_share(
-            t,
-            threads,
-            columns.size - 2,
-            extra,
-            address(spectrum),
-            columns,
-            address(lanes),
-            fields,
-            table,
-            offset,
-            address(x),
-            first_row,
-            rows,
-            first.shape[1],
-            address(first),
-            address(seeds),
-            scratch[t],
-            address(fourier),
-            places,
-        )
+def direct_legendre(threads, tables, spectra, scratch, buffer):
+    """Legendre part of the direct transform of up to eight fields.
+
+    ``threads``, ``tables`` and ``scratch`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
+    wavenumber-major Fourier buffer, ``spectra`` (``spectra.Spectra``) is written.
+    """
+    for thread in numba.prange(threads):
+        _direct_share(thread, threads, tables, spectra, scratch[thread], buffer)
 
 
 @kernel
@@ -587,4 +285,4 @@ def _line(truncation):
 def scratch_size(truncation: int, blocks: int) -> int:
     """Doubles of private work space a thread needs, for both directions."""
     panel = max(CHUNK, STEP * SLICE) * BLOCK
-    return _line(truncation) + 64 + BLOCK * SPAN + panel + 2 * BLOCK * blocks
+    return _line(truncation) + _EDGE + BLOCK * SPAN + panel + 2 * BLOCK * blocks

@@ -8,11 +8,11 @@ import numba
 
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import (
+    LANES,
     address,
     at,
     fence,
     fma,
-    fms,
     high1,
     high2,
     high4,
@@ -25,68 +25,63 @@ from kernels.runtime.vector import (
     pairs2,
     pairs3,
     prefetch,
+    put,
     spread,
     store,
 )
-from kernels.spectral.legendre import BLOCK
-from kernels.spectral.legendre_eight import seed
-from kernels.spectral.quads import SPAN, emit4, load4, row4, store4, zero4
+from kernels.spectral.legendre import BLOCK, Tables
+from kernels.spectral.quads import SPAN, add_scaled, emit4, load4, store4, zero4
+from kernels.spectral.recurrence import begin, first_of, functions_at, functions_of, load_block, step, store_block
+from kernels.spectral.spectra import Spectra, column_at, column_of, terms, weights_at, weights_of
+from kernels.spectral.tasks import Buffer
 
 CHUNK = 96  # most ell whose sums stay in the first-level cache in the direct transform: 24 KiB
+VECTORS = BLOCK // LANES  # of a block of latitudes
+PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
 
 
 @kernel
-def _inverse_block(g, low, count, a, b, k, x, seeds, so, ahead, c, fourier, places, counts, m, streaming):
+def _inverse_block(block, m, functions, c, buffer):
     """Sums over ``ell`` for 24 latitudes into the Fourier buffer."""
-    x0, x1, x2 = load(x, g * BLOCK), load(x, g * BLOCK + 8), load(x, g * BLOCK + 16)
-    q0, q1, q2 = load(seeds, so), load(seeds, so + 8), load(seeds, so + 16)
-    p0, p1, p2 = load(seeds, so + 24), load(seeds, so + 32), load(seeds, so + 40)
-    for i in range(so + ahead, so + ahead + 2 * BLOCK, 8):
-        prefetch(seeds, i)
+    x = load_block(functions.squares, block * BLOCK)
+    seeds = 2 * BLOCK * (functions.block + block)
+    q, p = load_block(functions.seeds, seeds), load_block(functions.seeds, seeds + BLOCK)
+    for i in range(seeds + functions.following, seeds + functions.following + 2 * BLOCK, LANES):
+        prefetch(functions.seeds, i)
     e, f, h = zero4(), zero4(), zero4()
-    for ell in range(low, count):
-        c0, c1 = spread(at(c, 4 * ell)), spread(at(c, 4 * ell + 1))
-        c2, c3 = spread(at(c, 4 * ell + 2)), spread(at(c, 4 * ell + 3))
-        al, bl = spread(at(a, k + ell)), spread(at(b, k + ell))
-        e = row4(p0, c0, c1, c2, c3, e[0], e[1], e[2], e[3])
-        f = row4(p1, c0, c1, c2, c3, f[0], f[1], f[2], f[3])
-        h = row4(p2, c0, c1, c2, c3, h[0], h[1], h[2], h[3])
-        q0, p0 = p0, fms(fma(al, x0, bl), p0, q0)
-        q1, p1 = p1, fms(fma(al, x1, bl), p1, q1)
-        q2, p2 = p2, fms(fma(al, x2, bl), p2, q2)
-    o = m * SPAN
-    if m < at(counts, 3 * g):
-        emit4(fourier, at(places, 3 * g) + o, e, streaming)
-    if m < at(counts, 3 * g + 1):
-        emit4(fourier, at(places, 3 * g + 1) + o, f, streaming)
-    if m < at(counts, 3 * g + 2):
-        emit4(fourier, at(places, 3 * g + 2) + o, h, streaming)
+    for ell in range(first_of(functions, block), functions.count):
+        o = PARTS * ell
+        quad = spread(at(c, o)), spread(at(c, o + 1)), spread(at(c, o + 2)), spread(at(c, o + 3))
+        e = add_scaled(p[0], quad, e)
+        f = add_scaled(p[1], quad, f)
+        h = add_scaled(p[2], quad, h)
+        q, p = step(functions, ell, x, q, p)
+    values, places, counts, streaming = buffer
+    o, g = m * SPAN, VECTORS * block
+    if m < at(counts, g):
+        emit4(values, at(places, g) + o, e, streaming)
+    if m < at(counts, g + 1):
+        emit4(values, at(places, g + 1) + o, f, streaming)
+    if m < at(counts, g + 2):
+        emit4(values, at(places, g + 2) + o, h, streaming)
 
 
 @kernel
-def _direct_block(low, high, a, b, k, x, xo, state, so, data, place, sums, start):
+def _direct_block(functions, block, low, high, start, state, data, place, sums):
     """Add 24 latitudes to ``sums[ell - start, 4, 8]``; ``state`` carries two values of ``p`` on."""
-    x0, x1, x2 = load(x, xo), load(x, xo + 8), load(x, xo + 16)
-    q0, q1, q2 = load(state, so), load(state, so + 8), load(state, so + 16)
-    p0, p1, p2 = load(state, so + 24), load(state, so + 32), load(state, so + 40)
+    kept = 2 * BLOCK * block
+    x = load_block(functions.squares, block * BLOCK)
+    q, p = load_block(state, kept), load_block(state, kept + BLOCK)
     d0, d1, d2 = load4(data, place), load4(data, place + SPAN), load4(data, place + 2 * SPAN)
     for ell in range(low, high):
         o = SPAN * (ell - start)
-        s0, s1, s2, s3 = load4(sums, o)
-        s0, s1, s2, s3 = fma(p0, d0[0], s0), fma(p0, d0[1], s1), fma(p0, d0[2], s2), fma(p0, d0[3], s3)
-        s0, s1, s2, s3 = fma(p1, d1[0], s0), fma(p1, d1[1], s1), fma(p1, d1[2], s2), fma(p1, d1[3], s3)
-        s0, s1, s2, s3 = fma(p2, d2[0], s0), fma(p2, d2[1], s1), fma(p2, d2[2], s2), fma(p2, d2[3], s3)
-        store4(sums, o, (s0, s1, s2, s3))
-        al, bl = spread(at(a, k + ell)), spread(at(b, k + ell))
-        q0, p0 = p0, fms(fma(al, x0, bl), p0, q0)
-        q1, p1 = p1, fms(fma(al, x1, bl), p1, q1)
-        q2, p2 = p2, fms(fma(al, x2, bl), p2, q2)
-    store(state, so, q0)
-    store(state, so + 8, q1)
-    store(state, so + 16, q2)
-    store(state, so + 24, p0)
-    store(state, so + 32, p1)
-    store(state, so + 40, p2)
+        quad = add_scaled(p[0], d0, load4(sums, o))
+        quad = add_scaled(p[1], d1, quad)
+        quad = add_scaled(p[2], d2, quad)
+        store4(sums, o, quad)
+        q, p = step(functions, ell, x, q, p)
+    store_block(state, kept, q)
+    store_block(state, kept + BLOCK, p)
 
 
 @kernel
@@ -99,272 +94,157 @@ def _reduce(sums, count, out, base):
         a, b = low1(u[0], u[1]) + high1(u[0], u[1]), low1(u[2], u[3]) + high1(u[2], u[3])
         c, d = low1(v[0], v[1]) + high1(v[0], v[1]), low1(v[2], v[3]) + high1(v[2], v[3])
         a, c = low2(a, b) + high2(a, b), low2(c, d) + high2(c, d)
-        store(out, base + 4 * i, low4(a, c) + high4(a, c))
+        store(out, base + PARTS * i, low4(a, c) + high4(a, c))
 
 
 @kernel(inline=True)
-def _weigh(u, w, v, z, s, t, out, o):
-    """Eight ``ell``, two a vector: ``u`` or ``w`` times the even or odd numbers at ``z[s]``, plus ``v`` times
-    the even ones at ``z[t]``."""
+def _weigh(factors, source, same, before, out, o):
+    """Eight ``ell``, two a vector: even or odd ``factors`` times the numbers at ``source[same]``, plus the
+    third factor times the even ones at ``source[before]``."""
+    u, w, v = factors
     n = spread(0.0)
-    store(out, o, fma(pairs0(u, w), load(z, s), pairs0(v, n) * load(z, t)))
-    store(out, o + 8, fma(pairs1(u, w), load(z, s + 8), pairs1(v, n) * load(z, t + 8)))
-    store(out, o + 16, fma(pairs2(u, w), load(z, s + 16), pairs2(v, n) * load(z, t + 16)))
-    store(out, o + 24, fma(pairs3(u, w), load(z, s + 24), pairs3(v, n) * load(z, t + 24)))
+    store(out, o, fma(pairs0(u, w), load(source, same), pairs0(v, n) * load(source, before)))
+    o, same, before = o + LANES, same + LANES, before + LANES
+    store(out, o, fma(pairs1(u, w), load(source, same), pairs1(v, n) * load(source, before)))
+    o, same, before = o + LANES, same + LANES, before + LANES
+    store(out, o, fma(pairs2(u, w), load(source, same), pairs2(v, n) * load(source, before)))
+    o, same, before = o + LANES, same + LANES, before + LANES
+    store(out, o, fma(pairs3(u, w), load(source, same), pairs3(v, n) * load(source, before)))
 
 
 @kernel(fastmath=CONTRACT)
-def _combine(degrees, count, spectrum, s, even, carry, odd, k, c):
-    """Coefficients of ``p_l`` of one wavenumber, whose coefficients start at ``spectrum[s]``."""
+def _to_functions(column, weights, c):
+    """Coefficients of ``p_l`` of one wavenumber from those of ``P_n`` (see ``spectra``)."""
+    even, carry, odd, term = weights
+    spectrum, degrees = column.values, column.degrees
+    count = terms(degrees)
     last = count - 1
-    whole = last // 8 * 8
-    for ell in range(0, whole, 8):
-        _weigh(
-            load(even, k + ell),
-            load(odd, k + ell),
-            load(carry, k + ell),
-            spectrum,
-            s + 4 * ell,
-            s + 4 * ell + 4,
-            c,
-            4 * ell,
-        )
+    whole = last // LANES * LANES
+    for ell in range(0, whole, LANES):
+        k, s = term + ell, column.place + PARTS * ell
+        _weigh((load(even, k), load(odd, k), load(carry, k)), spectrum, s, s + PARTS, c, PARTS * ell)
     for ell in range(whole, last):
-        o = s + 4 * ell
-        u, v, w = even[k + ell], carry[k + ell], odd[k + ell]
-        c[4 * ell] = u * spectrum[o] + v * spectrum[o + 4]
-        c[4 * ell + 1] = u * spectrum[o + 1] + v * spectrum[o + 5]
-        c[4 * ell + 2] = w * spectrum[o + 2]
-        c[4 * ell + 3] = w * spectrum[o + 3]
-    o, u = s + 4 * last, even[k + last]
-    c[4 * last], c[4 * last + 1] = u * spectrum[o], u * spectrum[o + 1]
+        s, o = column.place + PARTS * ell, PARTS * ell
+        u, v, w = at(even, term + ell), at(carry, term + ell), at(odd, term + ell)
+        put(c, o, u * at(spectrum, s) + v * at(spectrum, s + PARTS))
+        put(c, o + 1, u * at(spectrum, s + 1) + v * at(spectrum, s + PARTS + 1))
+        put(c, o + 2, w * at(spectrum, s + 2))
+        put(c, o + 3, w * at(spectrum, s + 3))
+    s, o, u = column.place + PARTS * last, PARTS * last, at(even, term + last)
+    put(c, o, u * at(spectrum, s))
+    put(c, o + 1, u * at(spectrum, s + 1))
     lone = 2 * count > degrees
-    c[4 * last + 2] = 0.0 if lone else odd[k + last] * spectrum[o + 2]
-    c[4 * last + 3] = 0.0 if lone else odd[k + last] * spectrum[o + 3]
+    put(c, o + 2, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 2))
+    put(c, o + 3, 0.0 if lone else at(odd, term + last) * at(spectrum, s + 3))
 
 
 @kernel(fastmath=CONTRACT)
-def _separate(degrees, count, c, even, carry, odd, k, spectrum, s):
-    """Transpose of ``_combine``; ``c`` begins after eight zeros."""
-    whole = (count - 1) // 8 * 8
-    for ell in range(0, whole, 8):
-        _weigh(
-            load(even, k + ell),
-            load(odd, k + ell),
-            load(carry, k + ell - 1),
-            c,
-            8 + 4 * ell,
-            4 + 4 * ell,
-            spectrum,
-            s + 4 * ell,
-        )
+def _from_functions(c, weights, column):
+    """Transpose of ``_to_functions``; ``c`` begins after eight zeros."""
+    even, carry, odd, term = weights
+    spectrum, degrees = column.values, column.degrees
+    count = terms(degrees)
+    whole = (count - 1) // LANES * LANES
+    for ell in range(0, whole, LANES):
+        k, i = term + ell, LANES + PARTS * ell
+        factors = load(even, k), load(odd, k), load(carry, k - 1)
+        _weigh(factors, c, i, i - PARTS, spectrum, column.place + PARTS * ell)
     for ell in range(whole, count):
-        o, i = s + 4 * ell, 8 + 4 * ell
-        u, v, w = even[k + ell], carry[k + ell - 1], odd[k + ell]
-        spectrum[o] = u * c[i] + v * c[i - 4]
-        spectrum[o + 1] = u * c[i + 1] + v * c[i - 3]
+        s, i = column.place + PARTS * ell, LANES + PARTS * ell
+        u, v, w = at(even, term + ell), at(carry, term + ell - 1), at(odd, term + ell)
+        put(spectrum, s, u * at(c, i) + v * at(c, i - PARTS))
+        put(spectrum, s + 1, u * at(c, i + 1) + v * at(c, i - PARTS + 1))
         if 2 * ell + 1 < degrees:
-            spectrum[o + 2] = w * c[i + 2]
-            spectrum[o + 3] = w * c[i + 3]
+            put(spectrum, s + 2, w * at(c, i + 2))
+            put(spectrum, s + 3, w * at(c, i + 3))
 
 
 @kernel
-def _direct_wavenumber(count, row0, blocks, a, b, k, x, first, fo, seeds, ahead, c, sums, state, fourier, place, near):
+def _direct_wavenumber(functions, row0, room, data, place, near):
     """Projections of one wavenumber on ``p_l`` into ``c[8 + 4 ell …]``; the next is at ``near``."""
-    parts = (count + CHUNK - 1) // CHUNK
-    size = (count + 2 * parts - 1) // (2 * parts) * 2
-    for low in range(0, count, size):
-        high = min(low + size, count)
-        for g in range(row0 // BLOCK, blocks):
-            begin = at(first, fo + g)
-            if begin < high:
-                if begin >= low:
-                    seed(seeds, 2 * BLOCK * (fo + g), ahead, state, 2 * BLOCK * g)
-                    for i in range(0, 3 * SPAN, 8):
-                        prefetch(fourier, near + 3 * g * SPAN + i)
-                _direct_block(
-                    max(begin, low),
-                    high,
-                    a,
-                    b,
-                    k,
-                    x,
-                    g * BLOCK,
-                    state,
-                    2 * BLOCK * g,
-                    fourier,
-                    place + 3 * g * SPAN,
-                    sums,
-                    low,
-                )
-        _reduce(sums, high - low, c, 8 + 4 * low)
+    c, sums, state = room
+    parts = (functions.count + CHUNK - 1) // CHUNK
+    size = (functions.count + 2 * parts - 1) // (2 * parts) * 2
+    for low in range(0, functions.count, size):
+        high = min(low + size, functions.count)
+        for block in range(row0 // BLOCK, functions.blocks):
+            start, here = first_of(functions, block), VECTORS * block * SPAN
+            if start < high:
+                if start >= low:
+                    begin(functions, block, state, 2 * BLOCK * block)
+                    for i in range(0, VECTORS * SPAN, LANES):
+                        prefetch(data, near + here + i)
+                _direct_block(functions, block, max(start, low), high, low, state, data, place + here, sums)
+        _reduce(sums, high - low, c, LANES + PARTS * low)
 
 
 @kernel
-def _inverse_share(
-    t,
-    threads,
-    top,
-    extra,
-    spectrum,
-    columns,
-    table,
-    offset,
-    x,
-    first_row,
-    blocks,
-    first,
-    seeds,
-    c,
-    fourier,
-    places,
-    counts,
-    streaming,
-):
-    a, b = address(table[0]), address(table[1])
-    ahead = threads * blocks * 2 * BLOCK
-    for m in range(t, top + 1, threads):
-        degrees = top + extra - m + 1
-        count = (degrees - 1) // 2 + 1
-        k = offset[m]
-        _combine(degrees, count, spectrum, 2 * columns[m], table[2], table[3], table[4], k, c)
-        for g in range(first_row[m] // BLOCK, blocks):
-            o = m * blocks + g
-            _inverse_block(
-                g,
-                at(first, o),
-                count,
-                a,
-                b,
-                k,
-                x,
-                seeds,
-                2 * BLOCK * o,
-                ahead,
-                address(c),
-                fourier,
-                places,
-                counts,
-                m,
-                streaming,
-            )
+def _inverse_share(thread, threads, tables, spectra, work, buffer):
+    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
+    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
+    columns, offset, first_row, c = spectra.columns, tables.offset, tables.first_row, address(work)
+    top, blocks = columns.size - 2, tables.first.shape[1]
+    target = address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming
+    for m in range(thread, top + 1, threads):
+        column = column_at(field, columns[m], top + spectra.extra - m + 1)
+        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
+        _to_functions(column, weights_at(all_weights, offset[m]), c)
+        for block in range(first_row[m] // BLOCK, blocks):
+            _inverse_block(block, m, functions, c, target)
     fence()
 
 
 @kernel(parallel=True)
-def inverse_legendre(
-    threads,
-    extra,
-    spectrum,
-    columns,
-    table,
-    offset,
-    x,
-    first_row,
-    first,
-    seeds,
-    scratch,
-    fourier,
-    places,
-    counts,
-    streaming,
-):
-    """Legendre part of the inverse transform of one field (``spectrum`` flat, re and im in turn).
+def inverse_legendre(threads, tables, spectra, scratch, buffer):
+    """Legendre part of the inverse transform of one field.
 
-    ``places[block8]`` and ``counts[block8]``: offset and number of wavenumbers of each latitude block.
+    Parameters
+    ----------
+    threads : int
+        Each takes every ``threads``-th wavenumber.
+    tables : legendre.Tables
+    spectra : spectra.Spectra
+        What is transformed; one field.
+    scratch : float64, (threads, scratch_size(T, blocks))
+    buffer : tasks.Buffer
+        Latitude-major Fourier buffer, which is written.
     """
-    for t in numba.prange(threads):
-        _inverse_share(
-            t,
-            threads,
-            columns.size - 2,
-            extra,
-            spectrum,
-            columns,
-            table,
-            offset,
-            address(x),
-            first_row,
-            first.shape[1],
-            address(first),
-            address(seeds),
-            scratch[t],
-            address(fourier),
-            address(places),
-            address(counts),
-            streaming,
-        )
+    for thread in numba.prange(threads):
+        _inverse_share(thread, threads, tables, spectra, scratch[thread], buffer)
 
 
 @kernel
-def _direct_share(
-    t, threads, top, extra, spectrum, columns, table, offset, x, first_row, blocks, first, seeds, work, fourier, places
-):
-    a, b = address(table[0]), address(table[1])
-    ahead = threads * blocks * 2 * BLOCK
-    sums = work.size - CHUNK * SPAN - 2 * BLOCK * blocks
-    state = sums + CHUNK * SPAN
-    c, sums, state = work[:sums], address(work[sums:]), address(work[state:])
-    c[:8] = 0.0
-    for i in range(0, CHUNK * SPAN, 8):
-        store(sums, i, spread(0.0))
-    for m in range(t, top + 1, threads):
-        degrees = top + extra - m + 1
-        count = (degrees - 1) // 2 + 1
-        k = offset[m]
-        near = places[min(m + threads, top)]
-        _direct_wavenumber(
-            count,
-            first_row[m],
-            blocks,
-            a,
-            b,
-            k,
-            x,
-            first,
-            m * blocks,
-            seeds,
-            ahead,
-            address(c),
-            sums,
-            state,
-            fourier,
-            places[m],
-            near,
-        )
-        _separate(degrees, count, c, table[2], table[3], table[4], k, spectrum, 2 * columns[m])
+def _direct_share(thread, threads, tables, spectra, work, buffer):
+    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
+    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
+    columns, offset, first_row = spectra.columns, tables.offset, tables.first_row
+    top, blocks = columns.size - 2, tables.first.shape[1]
+    state = work.size - 2 * BLOCK * blocks
+    sums = state - CHUNK * SPAN
+    room = address(work), address(work[sums:]), address(work[state:])
+    data, places = address(buffer.values), buffer.places
+    store(room[0], 0, spread(0.0))
+    for i in range(0, CHUNK * SPAN, LANES):
+        store(room[1], i, spread(0.0))
+    for m in range(thread, top + 1, threads):
+        column = column_at(field, columns[m], top + spectra.extra - m + 1)
+        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
+        _direct_wavenumber(functions, first_row[m], room, data, places[m], places[min(m + threads, top)])
+        _from_functions(room[0], weights_at(all_weights, offset[m]), column)
 
 
 @kernel(parallel=True)
-def direct_legendre(
-    threads, extra, spectrum, columns, table, offset, x, first_row, first, seeds, scratch, fourier, places
-):
+def direct_legendre(threads, tables, spectra, scratch, buffer):
     """Legendre part of the direct transform of one field.
 
-    ``places[m]``: offset that block 0 would have in the wavenumber-major buffer.
+    ``threads``, ``tables`` and ``scratch`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
+    wavenumber-major Fourier buffer, ``spectra`` (``spectra.Spectra``) is written.
     """
-    for t in numba.prange(threads):
-        _direct_share(
-            t,
-            threads,
-            columns.size - 2,
-            extra,
-            spectrum,
-            columns,
-            table,
-            offset,
-            address(x),
-            first_row,
-            first.shape[1],
-            address(first),
-            address(seeds),
-            scratch[t],
-            address(fourier),
-            places,
-        )
+    for thread in numba.prange(threads):
+        _direct_share(thread, threads, tables, spectra, scratch[thread], buffer)
 
 
 def scratch_size(truncation: int, blocks: int) -> int:
     """Doubles of private work space a thread needs, for both directions."""
-    line = 4 * (truncation // 2 + 16) // 8 * 8 + 16
+    line = PARTS * (truncation // 2 + 2 * LANES) // LANES * LANES + 2 * LANES
     return line + CHUNK * SPAN + 2 * BLOCK * blocks

@@ -1,54 +1,70 @@
 """Four vectors of eight lanes: what the transforms keep of one wavenumber of a row, or of one ``ell``.
 
-The four are even-real, even-imaginary, odd-real and odd-imaginary.
+The four are even-real, even-imaginary, odd-real and odd-imaginary.  In the functions below ``values`` is an
+array or an address of float64, ``place`` an offset in doubles, ``quad`` such a tuple of four vectors, ``six``
+a tuple of six quads, and ``streaming`` says whether to write past the caches (to whole cache lines).
 """
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import fma, load, spread, store, stream
+from kernels.runtime.vector import LANES, fma, load, spread, store, stream
 
-SPAN = 32  # doubles
-
-
-@kernel(inline=True)
-def row4(factor, c0, c1, c2, c3, a0, a1, a2, a3):
-    """One row of the register block: ``a += factor c``."""
-    return fma(factor, c0, a0), fma(factor, c1, a1), fma(factor, c2, a2), fma(factor, c3, a3)
+SPAN = 4 * LANES  # doubles of a quad
 
 
 @kernel(inline=True)
-def load4(x, o):
-    return load(x, o), load(x, o + 8), load(x, o + 16), load(x, o + 24)
+def add_scaled(factor, quad, sums):
+    """``sums + factor · quad``: one row of the register block; ``factor`` a vector, the others quads."""
+    return (
+        fma(factor, quad[0], sums[0]),
+        fma(factor, quad[1], sums[1]),
+        fma(factor, quad[2], sums[2]),
+        fma(factor, quad[3], sums[3]),
+    )
 
 
 @kernel(inline=True)
-def store4(x, o, a):
-    store(x, o, a[0])
-    store(x, o + 8, a[1])
-    store(x, o + 16, a[2])
-    store(x, o + 24, a[3])
+def load4(values, place):
+    """The quad that begins at ``place`` of ``values``."""
+    return (
+        load(values, place),
+        load(values, place + LANES),
+        load(values, place + 2 * LANES),
+        load(values, place + 3 * LANES),
+    )
+
+
+@kernel(inline=True)
+def store4(values, place, quad):
+    """Write ``quad`` to ``values`` from ``place`` on."""
+    store(values, place, quad[0])
+    store(values, place + LANES, quad[1])
+    store(values, place + 2 * LANES, quad[2])
+    store(values, place + 3 * LANES, quad[3])
 
 
 @kernel(inline=True)
 def zero4():
+    """A quad of zeros."""
     z = spread(0.0)
     return z, z, z, z
 
 
 @kernel(inline=True)
-def emit(place, o, vector, streaming):
-    """Write a vector, past the caches if ``streaming``."""
+def emit(values, place, vector, streaming):
+    """Write ``vector`` to ``values`` at ``place``, past the caches if ``streaming``."""
     if streaming:
-        stream(place, o, vector)
+        stream(values, place, vector)
     else:
-        store(place, o, vector)
+        store(values, place, vector)
 
 
 @kernel(inline=True)
-def emit4(fourier, o, r, streaming):
-    emit(fourier, o, r[0], streaming)
-    emit(fourier, o + 8, r[1], streaming)
-    emit(fourier, o + 16, r[2], streaming)
-    emit(fourier, o + 24, r[3], streaming)
+def emit4(values, place, quad, streaming):
+    """Write ``quad`` to ``values`` from ``place`` on, past the caches if ``streaming``."""
+    emit(values, place, quad[0], streaming)
+    emit(values, place + LANES, quad[1], streaming)
+    emit(values, place + 2 * LANES, quad[2], streaming)
+    emit(values, place + 3 * LANES, quad[3], streaming)
 
 
 @kernel(inline=True)
@@ -58,22 +74,24 @@ def zero6():
 
 
 @kernel(inline=True)
-def load6(x, o):
+def load6(values, place):
+    """The six quads that begin at ``place`` of ``values``."""
     return (
-        load4(x, o),
-        load4(x, o + SPAN),
-        load4(x, o + 2 * SPAN),
-        load4(x, o + 3 * SPAN),
-        load4(x, o + 4 * SPAN),
-        load4(x, o + 5 * SPAN),
+        load4(values, place),
+        load4(values, place + SPAN),
+        load4(values, place + 2 * SPAN),
+        load4(values, place + 3 * SPAN),
+        load4(values, place + 4 * SPAN),
+        load4(values, place + 5 * SPAN),
     )
 
 
 @kernel(inline=True)
-def store6(x, o, r):
-    store4(x, o, r[0])
-    store4(x, o + SPAN, r[1])
-    store4(x, o + 2 * SPAN, r[2])
-    store4(x, o + 3 * SPAN, r[3])
-    store4(x, o + 4 * SPAN, r[4])
-    store4(x, o + 5 * SPAN, r[5])
+def store6(values, place, six):
+    """Write ``six`` to ``values`` from ``place`` on."""
+    store4(values, place, six[0])
+    store4(values, place + SPAN, six[1])
+    store4(values, place + 2 * SPAN, six[2])
+    store4(values, place + 3 * SPAN, six[3])
+    store4(values, place + 4 * SPAN, six[4])
+    store4(values, place + 5 * SPAN, six[5])

@@ -8,16 +8,37 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels.runtime.vector import LANES
 from kernels.spectral.legendre import BLOCK
 from kernels.spectral.quads import SPAN
 
-ALL = 255  # bits of eight active lanes
+ALL = 2**LANES - 1  # bits of eight active lanes
+
+
+class Rows(NamedTuple):
+    """What compiled code is told of the tasks."""
+
+    where: np.ndarray  # int64, (tasks, 5), see ``Tasks``
+    north: np.ndarray  # int64, (tasks, 8): offset of the northern row of each lane in the grid, doubles; -1: idle
+    south: np.ndarray  # int64, (tasks, 8): its mirror image
+    factors: np.ndarray  # float64, (tasks, 16): scales of the even, then of the odd parts, lane by lane
+
+
+class Buffer(NamedTuple):
+    """A Fourier buffer: quads of every (latitude or block, wavenumber), in either order."""
+
+    values: np.ndarray  # float64, flat
+    places: np.ndarray  # int64: where each latitude or block starts, or where each wavenumber's first would, doubles
+    counts: np.ndarray  # int64: wavenumbers of each latitude or block
+    streaming: bool  # write past the caches
 
 
 class Tasks(NamedTuple):
     """Tables of all tasks of one kind; buffers hold ``SPAN`` doubles for a wavenumber of a row or block.
 
-    ``where``, ``north`` and ``south`` are explained in ``rows``.
+    ``where[task]`` is: number of the length; wavenumbers; offset in the latitude-major buffer, doubles; row or
+    block in the wavenumber-major buffer; bits of the active lanes.  An idle lane works on a row that nobody
+    reads.
     """
 
     where: np.ndarray  # int64[task, 5]
@@ -53,7 +74,7 @@ def of_eight_fields(ids, north, south, counts, first_row) -> Tasks:
     places, size = _places(counts)
     starts, _ = _places(len(ids) - first_row)
     where = np.stack([ids, counts, places, row, np.full(len(ids), ALL)], axis=1).astype(np.int64)
-    eight = np.zeros(8, dtype=np.int64)
+    eight = np.zeros(LANES, dtype=np.int64)
     return Tasks(
         where,
         north[:, None] + eight,
@@ -72,21 +93,21 @@ def of_one_field(ids, north, south, counts, first_row, padded) -> Tasks:
 
     ``padded`` is the number of rows with those that fill the last block.
     """
-    blocks, row = padded // 8, np.arange(len(ids))
+    blocks, row = padded // LANES, np.arange(len(ids))
     most = np.zeros(blocks, dtype=np.int64)
-    np.maximum.at(most, row // 8, counts)
+    np.maximum.at(most, row // LANES, counts)
     places, size = _places(most)
-    low = first_row // BLOCK * (BLOCK // 8)
+    low = first_row // BLOCK * (BLOCK // LANES)
     starts, waves_size = _places(blocks - low)
     where, to_north, to_south, members = [], [], [], []
-    for block in range(-(-len(ids) // 8)):
-        mine = row[8 * block : 8 * block + 8]
+    for block in range(-(-len(ids) // LANES)):
+        mine = row[LANES * block : LANES * (block + 1)]
         for n in np.unique(ids[mine]):
             chosen = mine[ids[mine] == n]
-            lanes = chosen - 8 * block
+            lanes = chosen - LANES * block
             where.append([n, counts[chosen].max(), places[block], block, (1 << lanes).sum()])
             for table, values, idle in ((to_north, north, -1), (to_south, south, -1), (members, row, chosen[0])):
-                table.append(np.full(8, idle))
+                table.append(np.full(LANES, idle))
                 table[-1][lanes] = values[chosen]
     tables = (np.array(table, dtype=np.int64) for table in (where, to_north, to_south, members))
     return Tasks(*tables, most, places, starts - low * SPAN, size, waves_size)

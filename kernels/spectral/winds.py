@@ -13,11 +13,12 @@ from numba import prange
 
 from kernels.runtime.jit import kernel
 from kernels.runtime.threads import numba_threads
+from kernels.runtime.vector import LANES
 from kernels.spectral.legendre import epsilon
 
 
 @kernel(parallel=True)
-def _combine(truncation, eps, psi, chi, u, v):
+def _zonal_and_meridional(truncation, eps, psi, chi, u, v):
     """Spectra of ``∂χ/∂λ - cos φ ∂ψ/∂φ`` and ``∂ψ/∂λ + cos φ ∂χ/∂φ``, up to degree ``T + 1``.
 
     The coefficient of degree ``n`` of ``cos φ ∂f/∂φ`` is ``(n + 2) ε_{n+1} f_{n+1} - (n - 1) ε_n f_{n-1}``.
@@ -64,11 +65,11 @@ def _scale(truncation, factor, spectrum, out):
 
 
 @kernel(parallel=True)
-def _separate(truncation, eps, radius, zonal, meridional, vor, div):
+def _curl_and_divergence(truncation, eps, radius, zonal, meridional, vor, div):
     """Vorticity and divergence from the wide spectra of ``u / cos φ`` and ``v / cos φ``.
 
     ``ζ_n = (im v_n + (n + 1) ε_n u_{n-1} - n ε_{n+1} u_{n+1}) / a``, ``D_n`` with ``im u_n`` and the
-    opposite signs of ``v``; arrays as in ``_combine``.
+    opposite signs of ``v``; arrays as in ``_zonal_and_meridional``.
     """
     for task in prange(truncation + 1):
         m = np.int64(task)
@@ -129,7 +130,7 @@ class VectorTransforms:
             self._direct(u[group], both[0], 1, 1, threads)
             self._direct(v[group], both[1], 1, 1, threads)
             with numba_threads(threads):
-                _separate(self.truncation, self._epsilon(), self.radius, *both, vor[group], div[group])
+                _curl_and_divergence(self.truncation, self._epsilon(), self.radius, *both, vor[group], div[group])
         return vor.reshape(*shape, self.ncoef), div.reshape(*shape, self.ncoef)
 
     def _epsilon(self):
@@ -159,7 +160,7 @@ class VectorTransforms:
             with numba_threads(threads):
                 _scale(self.truncation, factor, psi[group], scaled[0])
                 _scale(self.truncation, factor, chi[group], scaled[1])
-                _combine(self.truncation, self._epsilon(), *scaled, *both)
+                _zonal_and_meridional(self.truncation, self._epsilon(), *scaled, *both)
             for spectrum, into in zip(both, result, strict=True):
                 self._inverse(spectrum, into[group], 1, 1, threads)
         return result[0].reshape(*shape, points), result[1].reshape(*shape, points)
@@ -167,4 +168,4 @@ class VectorTransforms:
 
 def _groups(fields):
     """Slices of eight fields, which the transforms take together anyway: work space stays small."""
-    return [slice(i, min(i + 8, fields)) for i in range(0, fields, 8)]
+    return [slice(i, min(i + LANES, fields)) for i in range(0, fields, LANES)]

@@ -210,7 +210,7 @@ def test_out_is_written_and_checked():
 def test_long_rows_and_streamed_buffers(name, truncation, streamed):
     """Large arrays take non-temporal stores; a few rows against plain sums."""
     plan = spectral.Plan(name, truncation)
-    assert plan._streamed
+    assert plan._streams_buffer(False, 8)
     spectrum = random_spectrum(plan, 8)
     values = plan.inverse(spectrum)
     assert plan._streams_to(values) == streamed
@@ -235,7 +235,7 @@ def test_streaming_changes_no_bit(name, truncation, fields, monkeypatch):
     monkeypatch.setattr(spectral.plan, "STREAM_FROM", 0)
     monkeypatch.setattr(spectral.plan, "STREAM_BUFFER_FROM", 0)
     streaming = spectral.Plan(name, truncation)
-    assert streaming._streamed and all(streaming._streamed_one)
+    assert all(streaming._streams_buffer(direct, fields) for direct in (False, True) for fields in (1, 8))
     assert streaming._streams_to(values) == (not (streaming.grid.pl % 8).any())
     assert np.array_equal(streaming.inverse(spectrum), values)
     assert np.array_equal(streaming.direct(values), back)

@@ -1,0 +1,72 @@
+"""What a plan refuses, each in one sentence: truncations, arrays of another shape or type, values not finite."""
+
+import numpy as np
+
+from kernels.contract import require_range
+from kernels.runtime.pages import aligned
+from kernels.runtime.resources import require_memory
+from kernels.spectral.grids import Grid
+
+LARGEST_TRUNCATION = 8000
+
+
+def require_truncation(grid: Grid, truncation: int) -> int:
+    """``truncation`` if the grid carries it, else ``ValueError``."""
+    require_range("truncation", truncation, 1, LARGEST_TRUNCATION)
+    longest = int(grid.pl.max())
+    if longest < 2 * truncation + 1:
+        raise ValueError(
+            f"truncation {truncation} needs rows of at least {2 * truncation + 1} points, the longest row of "
+            f"{grid.name} has {longest}; choose truncation {(longest - 1) // 2} or lower, or a finer grid"
+        )
+    if 2 * grid.N < truncation + 1:
+        raise ValueError(
+            f"truncation {truncation} needs at least {truncation + 1} rows, {grid.name} has {2 * grid.N}; "
+            f"choose a finer grid"
+        )
+    return truncation
+
+
+def require_spectra(name: str, spec, truncation: int, ncoef: int) -> np.ndarray:
+    """``spec`` as C-contiguous complex128 of shape (ncoef,) or (fields, ncoef), else ``ValueError``."""
+    spec = np.ascontiguousarray(spec)
+    if spec.dtype != np.complex128 or spec.ndim not in (1, 2) or spec.shape[-1] != ncoef:
+        raise ValueError(
+            f"{name} is {spec.dtype} of shape {spec.shape}; truncation {truncation} takes "
+            f"complex128 of shape ({ncoef},) or (fields, {ncoef})"
+        )
+    return spec
+
+
+def require_values(name: str, values, grid: Grid) -> np.ndarray:
+    """``values`` as C-contiguous float64 of shape (points,) or (fields, points), else ``ValueError``."""
+    values = np.ascontiguousarray(values)
+    points = grid.points
+    if values.dtype != np.float64 or values.ndim not in (1, 2) or values.shape[-1] != points:
+        raise ValueError(
+            f"{name} is {values.dtype} of shape {values.shape}; grid {grid.name} takes float64 of "
+            f"shape ({points},) or (fields, {points})"
+        )
+    return values
+
+
+def output(out, shape: tuple[int, ...], dtype) -> np.ndarray:
+    """``out`` if it fits, a new array if it is None, else ``ValueError``."""
+    if out is None:
+        require_memory(int(np.prod(shape)) * np.dtype(dtype).itemsize, f"a result of shape {shape}")
+        return aligned(shape, dtype)
+    if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
+        raise ValueError(
+            f"out is {out.dtype} of shape {out.shape}; give C-contiguous {np.dtype(dtype)} of shape {shape}"
+        )
+    return out
+
+
+def require_finite(found: np.ndarray, what: str) -> None:
+    """``ValueError`` unless ``found`` (fields, …) is finite; ``what`` names a value of a field.
+
+    NaN and infinity spread to every row, and to every mean: looking at one is enough.
+    """
+    bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if bad.size:
+        raise ValueError(f"{what} {bad[0]} is not finite; remove NaN and infinity before the transform")
