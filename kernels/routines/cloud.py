@@ -29,7 +29,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Work, require_range
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.lanes import WIDTHS, any_true, both, less, load, one_by_one, root, select, store, wide
+from kernels.routines.lanes import WIDTHS, Part, any_true, both, less, load, one_by_one, root, select, store, wide
 from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
@@ -86,7 +86,11 @@ class State:
 
 @kernel(inline=True)
 def one_level(t, q, water, p, dp, rain, snow, dt):
-    """One level of one number of columns: (T, q, l, b, R, S) after it."""
+    """One level of as many columns as a number holds: (T, q, l, b, R, S) after it.
+
+    ``t`` [K], ``q`` and cloud ``water`` [kg/kg], pressure ``p`` and thickness ``dp`` [Pa], ``rain`` and ``snow``
+    from above [kg/(m² s)], all numbers of one width; time step ``dt`` [s].
+    """
     mass = dp * (1.0 / (G * dt))  # kg/(m² s) of flux that a unit of mixing ratio makes
     x = 1.0 / (t - T1)
     n = (EPS * E0) * exp(A * ((t - T0) * x))
@@ -136,10 +140,24 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
 
 
 @kernel
-def sweep(given, new, fallen, field, ground, first, end, levels, row, count, dt, width):
-    """Blocks ``first`` to ``end``; ``field`` and ``ground`` are the sizes of one field of each kind."""
-    for b in range(first, end):
-        for lane in range(0, count, len(width)):
+def sweep(given, new, fallen, field, ground, part, dt, width):
+    """The process in some blocks, column by column from the top down.
+
+    Parameters
+    ----------
+    given, new, fallen : float64, flat
+        As ``State`` says, in its units; the last two are written.
+    field, ground : int
+        Doubles of one field of ``given`` or ``new``, and of one of ``fallen``.
+    part : lanes.Part
+    dt : float
+        Time step, s.
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
+    levels, row = part.levels, part.row
+    for b in range(part.first, part.end):
+        for lane in range(0, part.count, len(width)):
             rain = wide(0.0, load(given, b * levels * row + lane, width))
             snow = rain
             for level in range(levels):
@@ -200,20 +218,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     field, ground = state.given[0].size, state.fallen[0].size
 
     def work(first, end):
-        sweep(
-            given,
-            new,
-            fallen,
-            field,
-            ground,
-            first,
-            end,
-            problem.levels,
-            problem.row,
-            problem.count,
-            float(problem.timestep),
-            width,
-        )
+        part = Part(first, end, problem.levels, problem.row, problem.count)
+        sweep(given, new, fallen, field, ground, part, float(problem.timestep), width)
 
     over_blocks(problem, work, threads, repeats)
     return state

@@ -40,7 +40,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Work, require_choice, require_range
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
-from kernels.routines.lanes import WIDTHS
+from kernels.routines.lanes import WIDTHS, Part
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 
@@ -205,21 +205,19 @@ def _work(problem: Problem, state: State, scheme: str):
         array.reshape(-1)
         for array in (state.wind, state.field, state.arrival, state.departure, state.stencil, state.values)
     )
-    size, top, width = (problem.levels + 2) * up, float(problem.levels - 1), WIDTHS[problem.build]
-    shape = (problem.levels, problem.row, problem.count)
+    top, width = float(problem.levels - 1), WIDTHS[problem.build]
+    mesh = stencil.Mesh(start, along, up, (problem.levels + 2) * up)
 
     def work(first, end):
-        part = (first, end, *shape)
+        part = Part(first, end, problem.levels, problem.row, problem.count)
         if scheme == "trajectory":
-            stencil.trajectory(wind, arrival, departure, size, start, along, up, *part, problem.iterations, top, width)
+            stencil.trajectory(wind, arrival, departure, mesh, part, problem.iterations, top, width)
         elif scheme == "weights":
-            stencil.weights(departure, weights, along, up, *part, top, width)
+            stencil.weights(departure, weights, mesh, part, top, width)
         elif scheme == "linear":
-            stencil.linear(field, weights, values, size, problem.fields, start, along, up, *part, width)
+            stencil.linear(field, weights, values, problem.fields, mesh, part, width)
         else:
-            stencil.cubic(
-                field, weights, values, size, problem.fields, start, along, up, *part, problem.monotone, width
-            )
+            stencil.cubic(field, weights, values, problem.fields, mesh, part, problem.monotone, width)
 
     return work
 

@@ -11,6 +11,8 @@ into a choice.  Wherever a vector is expected, a float64 stands for itself in al
 Offsets count doubles from the first element of a C-contiguous float64 array; nothing checks them.
 """
 
+from typing import NamedTuple
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -24,6 +26,16 @@ SCALAR, VECTOR = (0,), (0,) * LANES
 WIDTHS = {"scalar": SCALAR, "vector": VECTOR}
 
 _DOUBLE, _LONG, _INT, _BIT = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(1)
+
+
+class Part(NamedTuple):
+    """Some blocks of blocked fields (blocks, levels, row), which one call works on."""
+
+    first: int  # the first block
+    end: int  # the block after the last
+    levels: int
+    row: int  # places of a row in memory
+    count: int  # places of a row that are computed
 
 
 class _MaskType(types.Type):

@@ -18,7 +18,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.routines.lanes import WIDTHS
-from kernels.routines.panel import multiply, padded
+from kernels.routines.panel import Matrix, multiply, padded
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
@@ -73,25 +73,26 @@ class State:
 
 @kernel
 def products(terms, spectrum, p, out, first, step, latitudes, fields, row, width):
-    """Products ``first``, ``first + step``, … of all; ``latitudes`` are computed, ``row`` lies in memory."""
+    """Products ``first``, ``first + step``, … of all.
+
+    Parameters
+    ----------
+    terms : int64, (products,)
+        Inner length of each.
+    spectrum, p, out : float64, flat
+        As ``State`` says; ``out`` is written.
+    first, step : int
+    latitudes, row : int
+        Places of a row that are computed, and that lie in memory.
+    fields : int
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
     done, line = 0, len(spectrum) // terms.sum()
     for number in range(len(terms)):
         if number % step == first:
-            multiply(
-                spectrum,
-                done * line,
-                line,
-                p,
-                done * row,
-                row,
-                out,
-                number * fields * row,
-                row,
-                fields,
-                terms[number],
-                latitudes,
-                width,
-            )
+            weights, x = Matrix(spectrum, done * line, line), Matrix(p, done * row, row)
+            multiply(weights, x, Matrix(out, number * fields * row, row), fields, terms[number], latitudes, width)
         done += terms[number]
 
 

@@ -8,6 +8,9 @@ twelve weights that feed all lanes, 24 fused multiply-adds.  Every sum runs over
 panel it falls into, so results do not depend on the panel's shape or the width.
 """
 
+from typing import NamedTuple
+
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -16,20 +19,30 @@ from numba.extending import intrinsic
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES, call, repeated
 
+
+class Matrix(NamedTuple):
+    """A matrix in an array, row by row."""
+
+    values: np.ndarray  # float64, flat
+    place: int  # of its first number, doubles
+    stride: int  # from a row to the next, doubles
+
+
 _TALL, _SHORT, _ONE = (0,) * 12, (0,) * 4, (0,)
 _PAIR = (0,) * 2
 
 
 @intrinsic
-def _panel(typingctx, shape, weights, w0, ws, x, x0, xs, out, o0, os, depth):
+def _panel(typingctx, shape, weights, x, out, depth):
     """One panel; ``shape`` is (rows, vectors, width), of which only the lengths count.
 
-    out[o0 + r·os + i] = Σ_k weights[w0 + k·ws + r] · x[x0 + k·xs + i], offsets in doubles.
+    out[r, i] = Σ_k weights[k, r] · x[k, i]; the three are ``Matrix``, ``depth`` counts k.
     """
     rows, vectors, lanes = (part.count for part in shape.types)
 
     def codegen(context, builder, sig, args):
-        _, w_, w0_, ws_, x_, x0_, xs_, out_, o0_, os_, depth_ = args
+        (w_, w0_, ws_), (x_, x0_, xs_), (out_, o0_, os_) = (cgutils.unpack_tuple(builder, each) for each in args[1:4])
+        depth_ = args[4]
         double, long = ir.DoubleType(), ir.IntType(64)
         number = ir.VectorType(double, lanes) if lanes > 1 else double
 
@@ -44,14 +57,14 @@ def _panel(typingctx, shape, weights, w0, ws, x, x0, xs, out, o0, os, depth):
         for slot in (slot for line in sums for slot in line):
             builder.store(zero, slot)
         with cgutils.for_range(builder, depth_, intp=long) as loop:
-            first = place(x, x_, along(x0_, loop.index, xs_))
+            first = place(x.types[0], x_, along(x0_, loop.index, xs_))
             given = [
                 builder.load(
                     builder.bitcast(builder.gep(first, [ir.Constant(long, v * lanes)]), number.as_pointer()), align=8
                 )
                 for v in range(vectors)
             ]
-            start = place(weights, w_, along(w0_, loop.index, ws_))
+            start = place(weights.types[0], w_, along(w0_, loop.index, ws_))
             for r, line in enumerate(sums):
                 weight = builder.load(builder.gep(start, [ir.Constant(long, r)]), align=8)
                 if lanes > 1:
@@ -59,40 +72,51 @@ def _panel(typingctx, shape, weights, w0, ws, x, x0, xs, out, o0, os, depth):
                 for value, slot in zip(given, line, strict=True):
                     builder.store(call(builder, "fma", weight, value, builder.load(slot)), slot)
         for r, line in enumerate(sums):
-            target = place(out, out_, along(o0_, ir.Constant(long, r), os_))
+            target = place(out.types[0], out_, along(o0_, ir.Constant(long, r), os_))
             for v, slot in enumerate(line):
                 pointer = builder.gep(target, [ir.Constant(long, v * lanes)])
                 builder.store(builder.load(slot), builder.bitcast(pointer, number.as_pointer()), align=8)
         return context.get_dummy_value()
 
-    offset = types.intp
-    return types.void(shape, weights, offset, offset, x, offset, offset, out, offset, offset, offset), codegen
+    return types.void(shape, weights, x, out, types.intp), codegen
 
 
 @kernel
-def multiply(weights, w0, ws, x, x0, xs, out, o0, os, rows, depth, count, width):
-    """The product for ``rows`` rows and ``count`` places of a row (whole vectors), offsets in doubles."""
-    r = 0
+def multiply(weights, x, out, rows, depth, count, width):
+    """The product of two matrices.
+
+    Parameters
+    ----------
+    weights, x, out : Matrix
+        Of shapes (``depth``, ``rows``), (``depth``, ``count``) and (``rows``, ``count``); ``out`` is written.
+    rows, depth : int
+    count : int
+        Places of a row; whole vectors.
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
+    r, step = 0, len(width)
     while r < rows:
         # the last panel starts early enough to be full: a few rows are computed twice, alike
         tall, short = rows >= 12 and rows - r > 4, rows >= 4
         r = min(r, rows - 12) if tall else min(r, rows - 4) if short else r
-        w, o, i = w0 + r, o0 + r * os, 0
+        w, i = (weights.values, weights.place + r, weights.stride), 0
         while i < count:
-            wide = count - i >= 2 * len(width)
+            wide = count - i >= 2 * step
+            y, o = (x.values, x.place + i, x.stride), (out.values, out.place + r * out.stride + i, out.stride)
             if tall and wide:
-                _panel((_TALL, _PAIR, width), weights, w, ws, x, x0 + i, xs, out, o + i, os, depth)
+                _panel((_TALL, _PAIR, width), w, y, o, depth)
             elif tall:
-                _panel((_TALL, _ONE, width), weights, w, ws, x, x0 + i, xs, out, o + i, os, depth)
+                _panel((_TALL, _ONE, width), w, y, o, depth)
             elif short and wide:
-                _panel((_SHORT, _PAIR, width), weights, w, ws, x, x0 + i, xs, out, o + i, os, depth)
+                _panel((_SHORT, _PAIR, width), w, y, o, depth)
             elif short:
-                _panel((_SHORT, _ONE, width), weights, w, ws, x, x0 + i, xs, out, o + i, os, depth)
+                _panel((_SHORT, _ONE, width), w, y, o, depth)
             elif wide:
-                _panel((_ONE, _PAIR, width), weights, w, ws, x, x0 + i, xs, out, o + i, os, depth)
+                _panel((_ONE, _PAIR, width), w, y, o, depth)
             else:
-                _panel((_ONE, _ONE, width), weights, w, ws, x, x0 + i, xs, out, o + i, os, depth)
-            i += 2 * len(width) if wide else len(width)
+                _panel((_ONE, _ONE, width), w, y, o, depth)
+            i += 2 * step if wide else step
         r += 12 if tall else 4 if short else 1
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Work, require_range
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.lanes import WIDTHS, less, load, one_by_one, select, store
+from kernels.routines.lanes import WIDTHS, Part, less, load, one_by_one, select, store
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import fma
@@ -95,15 +95,29 @@ def quotient(t, q, p, x):
 
 
 @kernel
-def adjust(t, q, p, t_new, q_new, first, end, levels, row, count, iterations, width):
-    """Blocks ``first`` to ``end``, row by row.
+def adjust(t, q, p, t_new, q_new, part, iterations, width):
+    """Saturation adjustment of some blocks, row by row.
 
+    Parameters
+    ----------
+    t, q, p : float64, flat
+        Temperature [K], specific humidity [kg/kg] and pressure [Pa], blocked.
+    t_new, q_new : float64, flat
+        Receive temperature and humidity, in the same units.
+    part : lanes.Part
+    iterations : int
+        Newton steps.
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+
+    Notes
+    -----
     The next step's x is 1/(T − T₁ + L/c_p C) with C = num/den.  With u = (T − T₁) den + L/c_p num both
     follow from r = 1/(den u): C = num u r, x = den² r.
     """
-    step = len(width)
-    for start in range(first * levels * row, end * levels * row, row):
-        for i in range(start, start + count, step):
+    step, row = len(width), part.row
+    for start in range(part.first * part.levels * row, part.end * part.levels * row, row):
+        for i in range(start, start + part.count, step):
             warm, moist = load(t, i, width), load(q, i, width)
             pressure = one_by_one(load(p, i, width))
             x = 1.0 / (warm - T1)
@@ -154,7 +168,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     fields = [field.reshape(-1) for field in (state.t, state.q, state.p, state.t_new, state.q_new)]
 
     def work(first, end):
-        adjust(*fields, first, end, problem.levels, problem.row, problem.count, problem.iterations, width)
+        part = Part(first, end, problem.levels, problem.row, problem.count)
+        adjust(*fields, part, problem.iterations, width)
 
     over_blocks(problem, work, threads, repeats)
     return state

@@ -5,9 +5,20 @@ levels, and its point (0, 0, 0) is at ``start``.  The position of a grid box is 
 float64, so that it lies in the same kind of array as the weights.
 """
 
+from typing import NamedTuple
+
 from kernels.routines.lanes import floor, gather, less, load, one_by_one, select, store, wide
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import fma
+
+
+class Mesh(NamedTuple):
+    """Where the points of fields with margin lie in one array; doubles."""
+
+    start: int  # the point (0, 0, 0) of the first field
+    along: int  # from a row of a level to the next
+    up: int  # from a level to the next
+    size: int  # from a field to the next
 
 
 @kernel(inline=True)
@@ -30,30 +41,51 @@ def between(a, b, s):
 
 @kernel(inline=True)
 def four_corners(field, position, start, along, dx, dy):
-    """Bilinear value on one level."""
+    """Bilinear value on one level.
+
+    ``field`` (float64, flat) counts from ``start``; ``position`` is that of the corner (0, 0), ``along`` the
+    distance of rows, both in doubles; ``dx``, ``dy`` in grid intervals.
+    """
     near = between(gather(field, position, start), gather(field, position, start + 1), dx)
     far = between(gather(field, position, start + along), gather(field, position, start + along + 1), dx)
     return between(near, far, dy)
 
 
 @kernel(inline=True)
-def eight_corners(field, position, start, along, up, dx, dy, dz):
-    """Trilinear value."""
+def eight_corners(field, position, start, mesh, dx, dy, dz):
+    """Trilinear value at the distances ``dx``, ``dy``, ``dz`` from the corner at ``position``, see ``four_corners``;
+    ``mesh`` is a ``Mesh``."""
     return between(
-        four_corners(field, position, start, along, dx, dy),
-        four_corners(field, position, start + up, along, dx, dy),
+        four_corners(field, position, start, mesh.along, dx, dy),
+        four_corners(field, position, start + mesh.up, mesh.along, dx, dy),
         dz,
     )
 
 
 @kernel
-def trajectory(
-    wind, arrival, departure, size, start, along, up, first, end, levels, row, count, iterations, top, width
-):
-    """Departure points of blocks ``first`` to ``end``; ``top`` is the number of the last level."""
-    for b in range(first, end):
+def trajectory(wind, arrival, departure, mesh, part, iterations, top, width):
+    """Departure points of some blocks.
+
+    Parameters
+    ----------
+    wind : float64, flat
+        Displacement in a time step in x, y, z, three fields with margin, grid intervals.
+    arrival, departure : float64, flat
+        Blocked points (x, y) and (x, y, z), grid intervals; the second is written.
+    mesh : Mesh
+        Of ``wind``.
+    part : lanes.Part
+    iterations : int
+    top : float
+        Number of the last level.
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
+    start, size, levels, row = mesh.start, mesh.size, part.levels, part.row
+    along, up = float(mesh.along), float(mesh.up)
+    for b in range(part.first, part.end):
         for level in range(levels):
-            for lane in range(0, count, len(width)):
+            for lane in range(0, part.count, len(width)):
                 x = one_by_one(load(arrival, 2 * b * row + lane, width))
                 y = load(arrival, (2 * b + 1) * row + lane, width)
                 z = wide(float(level), x)
@@ -62,10 +94,10 @@ def trajectory(
                     middle = fma(w, -0.5, z)
                     middle = select(less(middle, 0.0), 0.0, middle)
                     middle = select(less(top, middle), top, middle)
-                    p, dx, dy, dz = box(fma(u, -0.5, x), fma(v, -0.5, y), middle, top - 1.0, float(along), float(up))
-                    u = eight_corners(wind, p, start, along, up, dx, dy, dz)
-                    v = eight_corners(wind, p, size + start, along, up, dx, dy, dz)
-                    w = eight_corners(wind, p, 2 * size + start, along, up, dx, dy, dz)
+                    p, dx, dy, dz = box(fma(u, -0.5, x), fma(v, -0.5, y), middle, top - 1.0, along, up)
+                    u = eight_corners(wind, p, start, mesh, dx, dy, dz)
+                    v = eight_corners(wind, p, size + start, mesh, dx, dy, dz)
+                    w = eight_corners(wind, p, 2 * size + start, mesh, dx, dy, dz)
                 z = z - w
                 z = select(less(z, 0.0), 0.0, z)
                 z = select(less(top, z), top, z)
@@ -84,15 +116,29 @@ def cubic_weights(s):
 
 
 @kernel
-def weights(departure, stencil, along, up, first, end, levels, row, count, top, width):
-    """Boxes, distances and weights of blocks ``first`` to ``end``."""
-    for line in range(first * levels, end * levels):
-        for lane in range(0, count, len(width)):
+def weights(departure, stencil, mesh, part, top, width):
+    """Boxes, distances and weights of some blocks.
+
+    Parameters
+    ----------
+    departure : float64, flat
+        Blocked points (x, y, z), grid intervals.
+    stencil : float64, flat
+        Receives position, three distances and twelve weights of every point, blocked.
+    mesh : Mesh
+        Of the fields to be interpolated.
+    part : lanes.Part
+    top : float
+        Number of the last level.
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
+    row, along, up = part.row, float(mesh.along), float(mesh.up)
+    for line in range(part.first * part.levels, part.end * part.levels):
+        for lane in range(0, part.count, len(width)):
             i = 3 * line * row + lane
             z = one_by_one(load(departure, i + 2 * row, width))
-            p, dx, dy, dz = box(
-                load(departure, i, width), load(departure, i + row, width), z, top - 1.0, float(along), float(up)
-            )
+            p, dx, dy, dz = box(load(departure, i, width), load(departure, i + row, width), z, top - 1.0, along, up)
             o = 16 * line * row + lane
             store(stencil, o, p)
             store(stencil, o + row, dx)
@@ -122,20 +168,34 @@ def line_and_field(turn, levels, fields):
 
 
 @kernel
-def linear(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count, width):
-    """Trilinear values of blocks ``first`` to ``end``; the fields lie ``size`` apart."""
-    for turn in range(first * fields * levels, end * fields * levels):
+def linear(field, stencil, values, fields, mesh, part, width):
+    """Trilinear values of some blocks.
+
+    Parameters
+    ----------
+    field, values : float64, flat
+        Fields with margin; interpolated values, blocked, in the same unit.
+    stencil : float64, flat
+        From ``weights``.
+    fields : int
+    mesh : Mesh
+        Of ``field``.
+    part : lanes.Part
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
+    levels, row = part.levels, part.row
+    for turn in range(part.first * fields * levels, part.end * fields * levels):
         line, number = line_and_field(turn, levels, fields)
-        begin = start + number * size
-        for lane in range(0, count, len(width)):
+        begin = mesh.start + number * mesh.size
+        for lane in range(0, part.count, len(width)):
             i = 16 * line * row + lane
             p = one_by_one(load(stencil, i, width))
             value = eight_corners(
                 field,
                 p,
                 begin,
-                along,
-                up,
+                mesh,
                 load(stencil, i + row, width),
                 load(stencil, i + 2 * row, width),
                 load(stencil, i + 3 * row, width),
@@ -184,12 +244,30 @@ def four_weights(stencil, i, row, width):
 
 
 @kernel
-def cubic(field, stencil, values, size, fields, start, along, up, first, end, levels, row, count, monotone, width):
-    """Quasi-monotone cubic values of blocks ``first`` to ``end``; the fields lie ``size`` apart."""
-    for turn in range(first * fields * levels, end * fields * levels):
+def cubic(field, stencil, values, fields, mesh, part, monotone, width):
+    """Cubic values of some blocks.
+
+    Parameters
+    ----------
+    field, values : float64, flat
+        Fields with margin; interpolated values, blocked, in the same unit.
+    stencil : float64, flat
+        From ``weights``.
+    fields : int
+    mesh : Mesh
+        Of ``field``.
+    part : lanes.Part
+    monotone : bool
+        Hold the values within the range of the eight corners.
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
+    levels, row = part.levels, part.row
+    along, up = mesh.along, mesh.up
+    for turn in range(part.first * fields * levels, part.end * fields * levels):
         line, number = line_and_field(turn, levels, fields)
-        begin = start + number * size
-        for lane in range(0, count, len(width)):
+        begin = mesh.start + number * mesh.size
+        for lane in range(0, part.count, len(width)):
             i = 16 * line * row + lane
             p = one_by_one(load(stencil, i, width))
             dx, dy = load(stencil, i + row, width), load(stencil, i + 2 * row, width)

@@ -20,8 +20,8 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Work
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
-from kernels.routines.lanes import WIDTHS
-from kernels.routines.panel import multiply, padded
+from kernels.routines.lanes import WIDTHS, Part
+from kernels.routines.panel import Matrix, multiply, padded
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
@@ -98,24 +98,24 @@ def integral_matrix(eta: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def integrate(weights, f, integral, first, end, levels, row, count, width):
-    """The matrix on blocks ``first`` to ``end``."""
-    for b in range(first, end):
-        multiply(
-            weights,
-            0,
-            len(weights) // levels,
-            f,
-            b * levels * row,
-            row,
-            integral,
-            b * (levels + 1) * row,
-            row,
-            levels + 1,
-            levels,
-            count,
-            width,
-        )
+def integrate(weights, f, integral, part, width):
+    """The integrals of some blocks.
+
+    Parameters
+    ----------
+    weights : float64, flat
+        Rᵀ, (levels, padded levels + 1), 1.
+    f, integral : float64, flat
+        Blocked fields of ``levels`` and of ``levels + 1`` rows, in f's unit; ``integral`` is written.
+    part : lanes.Part
+    width : tuple
+        ``SCALAR`` or ``VECTOR``.
+    """
+    levels, row = part.levels, part.row
+    matrix = Matrix(weights, 0, len(weights) // levels)
+    for b in range(part.first, part.end):
+        x, out = Matrix(f, b * levels * row, row), Matrix(integral, b * (levels + 1) * row, row)
+        multiply(matrix, x, out, levels + 1, levels, part.count, width)
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -153,7 +153,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     fields = [field.reshape(-1) for field in (state.weights, state.f, state.integral)]
 
     def work(first, end):
-        integrate(*fields, first, end, problem.levels, problem.row, problem.count, width)
+        integrate(*fields, Part(first, end, problem.levels, problem.row, problem.count), width)
 
     over_blocks(problem, work, threads, repeats)
     return state

@@ -5,6 +5,7 @@ no sum crosses a part, so results are the same bit for bit with any number of th
 """
 
 from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -17,6 +18,7 @@ PART = 2048  # points of one part of a loop
 def products(coriolis, u, v, vorticity, phi, zonal, meridional, kinetic):
     """Products of one time step, at every grid point.
 
+    With ``coriolis`` f, ``vorticity`` ζ [1/s], the wind ``u``, ``v`` [m/s] and the geopotential ``phi`` φ' [m²/s²]:
     ``zonal = ((ζ + f) v, φ' u)``, ``meridional = (-(ζ + f) u, φ' v)``, ``kinetic = (u² + v²) / 2``;
     inputs float64[points], ``zonal`` and ``meridional`` float64[2, points].
     """
@@ -33,9 +35,33 @@ def products(coriolis, u, v, vorticity, phi, zonal, meridional, kinetic):
             kinetic[i] = 0.5 * (u[i] * u[i] + v[i] * v[i])
 
 
-def advance(
-    truncation, old, now, new, curl, divergence, kinetic, ground, laplacian, damping, span, mean, middle, end, size
-):
+class Levels(NamedTuple):
+    """``ζ``, ``φ'`` and ``D`` at three times, float64 (3, 2 ncoef) each, real and imaginary parts in turn, SI units."""
+
+    old: np.ndarray
+    now: np.ndarray  # filtered in place
+    new: np.ndarray  # written
+
+
+class Tendencies(NamedTuple):
+    """Spectra of what changes the fields; float64, real and imaginary parts in turn, SI units."""
+
+    curl: np.ndarray  # (2, 2 ncoef): of ``A`` and of ``φ'V``; the second is not used
+    divergence: np.ndarray  # (2, 2 ncoef): of ``A`` and of ``φ'V``
+    kinetic: np.ndarray  # (2 ncoef,): kinetic energy
+    ground: np.ndarray  # (2 ncoef,): geopotential of the ground
+
+
+class Step(NamedTuple):
+    """Numbers of one time step."""
+
+    span: float  # 2τ: from old to new, s
+    mean: float  # Φ: geopotential of the resting fluid, m²/s²
+    middle: float  # what the filter takes of ``old - 2 now + new`` into ``now``, 1
+    end: float  # and into ``new``, 1
+
+
+def advance(truncation, levels, tendencies, laplacian, damping, step, size):
     """Semi-implicit step, hyperdiffusion and time filter of every coefficient.
 
     With ``L = n(n + 1) / a²`` and ``τ = span / 2``,
@@ -49,16 +75,18 @@ def advance(
 
     Parameters
     ----------
-    old, now, new : float64, (3, 2 ncoef)
-        ``ζ``, ``φ'`` and ``D``, real and imaginary parts in turn; ``now`` is filtered in place.
-    curl, divergence : float64, (2, 2 ncoef)
-        Of ``A`` and of ``φ'V``; ``curl[1]`` is not used.
-    kinetic, ground : float64, (2 ncoef,)
-        Spectra of kinetic energy and of the ground's geopotential.
+    truncation : int
+    levels : Levels
+    tendencies : Tendencies
     laplacian, damping : float64, (T + 1,)
+        L [1/m²] and the factor of the hyperdiffusion [1] of each degree.
+    step : Step
     size : float64, (T + 1,)
-        Receives the sum of squares of ``ζ`` and ``D`` of each wavenumber.
+        Receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s².
     """
+    old, now, new = levels
+    curl, divergence, kinetic, ground = tendencies
+    span, mean, middle, end = step
     half = 0.5 * span
     for m in prange(truncation + 1):
         first = m * (truncation + 1) - m * (m - 1) // 2

@@ -11,7 +11,7 @@ from kernels.files.pending import WorkFolder
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
-from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, reals
+from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, Levels, Step, Tendencies, reals
 from kernels.shallow_water.diagnostics import integrals
 from kernels.shallow_water.problem import GRAVITY, RADIUS, Problem, courant_step
 from kernels.spectral import Plan
@@ -155,19 +155,11 @@ class Stepper:
         damping = 1.0 / (1.0 + span * problem.coefficient * self._laplacian ** (problem.order // 2))
         ADVANCE[problem.build](
             problem.truncation,
-            reals(self.old),
-            reals(self.now),
-            reals(self.new),
-            reals(curl),
-            reals(divergence),
-            reals(kinetic),
-            reals(state.ground),
+            Levels(reals(self.old), reals(self.now), reals(self.new)),
+            Tendencies(reals(curl), reals(divergence), reals(kinetic), reals(state.ground)),
             self._laplacian,
             damping,
-            span,
-            state.mean,
-            filtered * problem.williams,
-            -filtered * (1.0 - problem.williams),
+            Step(span, state.mean, filtered * problem.williams, -filtered * (1.0 - problem.williams)),
             self._size,
         )
         self.old, self.now, self.new = self.now, self.new, self.old

@@ -7,7 +7,7 @@ import numba
 import pytest
 
 from kernels.routines import cloud, elementary, interpolation, matmul, saturation, stencil, vertical
-from kernels.routines.lanes import SCALAR, VECTOR
+from kernels.routines.lanes import SCALAR, VECTOR, Part
 
 
 class Counting:
@@ -92,24 +92,25 @@ def fields(number):
 @pytest.mark.parametrize("iterations", [1, 2, 5])
 def test_saturation(monkeypatch, iterations):
     problem = saturation.Problem(columns=3, levels=2, iterations=iterations)
-    counted = count(monkeypatch, [saturation], saturation.adjust, *fields(5), 0, 1, 2, 3, 3, iterations, SCALAR)
+    counted = count(monkeypatch, [saturation], saturation.adjust, *fields(5), Part(0, 1, 2, 3, 3), iterations, SCALAR)
     assert counted == tally(problem, saturation)
 
 
 def test_cloud(monkeypatch):
     problem = cloud.Problem(columns=3, levels=2)
-    counted = count(monkeypatch, [cloud], cloud.sweep, *fields(3), 0, 0, 0, 1, 2, 3, 3, 600.0, SCALAR)
+    counted = count(monkeypatch, [cloud], cloud.sweep, *fields(3), 0, 0, Part(0, 1, 2, 3, 3), 600.0, SCALAR)
     assert counted == tally(problem, cloud)
 
 
 @pytest.mark.parametrize("scheme", interpolation.ROUTINES)
 def test_interpolation(monkeypatch, scheme):
     problem = interpolation.Problem(nx=4, ny=4, levels=4, scheme=scheme, iterations=3, fields=2)
+    mesh, part = stencil.Mesh(1, 1, 1, 1), Part(0, 1, 4, 16, 16)
     arguments = {
-        "trajectory": (*fields(3), 1, 1, 1, 1, 0, 1, 4, 16, 16, 3, 3.0, SCALAR),
-        "weights": (*fields(2), 1, 1, 0, 1, 4, 16, 16, 3.0, SCALAR),
-        "linear": (*fields(3), 1, 2, 1, 1, 1, 0, 1, 4, 16, 16, SCALAR),
-        "cubic": (*fields(3), 1, 2, 1, 1, 1, 0, 1, 4, 16, 16, True, SCALAR),
+        "trajectory": (*fields(3), mesh, part, 3, 3.0, SCALAR),
+        "weights": (*fields(2), mesh, part, 3.0, SCALAR),
+        "linear": (*fields(3), 2, mesh, part, SCALAR),
+        "cubic": (*fields(3), 2, mesh, part, True, SCALAR),
     }[scheme]
     kernel = getattr(stencil, scheme)
     assert count(monkeypatch, [stencil], kernel, *arguments) == tally(problem, interpolation)
