@@ -5,6 +5,7 @@ interpreter lock, divides as IEEE 754 does instead of raising, and gets no fast-
 its caller does not name.
 """
 
+import atexit
 import hashlib
 import os
 import re
@@ -14,7 +15,8 @@ import time
 from pathlib import Path
 
 import numba
-from numba import config, njit
+from numba import njit
+from numba.core import caching
 
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})
@@ -79,11 +81,39 @@ def _cache_folder() -> Path:
             os.utime(folder)
             _prune(folder.parent, keep=folder)
             return folder
-    return Path(tempfile.mkdtemp(prefix="supercomputers-rerun-numba-"))
+    folder = tempfile.mkdtemp(prefix="supercomputers-rerun-numba-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    config.CACHE_DIR = str(_cache_folder())
+#: Where the compiled code of ``kernel`` functions is kept; None where ``NUMBA_CACHE_DIR`` says it.
+CACHE_FOLDER = None if "NUMBA_CACHE_DIR" in os.environ else _cache_folder()
+
+
+class _Locator(getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator):
+    """numba's locator for a folder that the user names, with the folder of this package instead."""
+
+    def __init__(self, py_func, py_file):
+        super().__init__(py_func, py_file)
+        self._cache_path = str(CACHE_FOLDER / self.get_suitable_cache_subpath(py_file))
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        if not Path(py_file).exists():  # a cell of a notebook, which has no file to tell its age by
+            return None
+        located = cls(py_func, py_file)
+        located.ensure_cache_path()
+        return located
+
+
+class _CacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_Locator, *caching.CompileResultCacheImpl._locator_classes]
+
+
+class _Cache(caching.FunctionCache):
+    """The cache of one function.  ``numba.config.CACHE_DIR`` would move the user's own functions as well."""
+
+    _impl_class = _CacheImpl
 
 
 def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cache=True):
@@ -109,7 +139,7 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
     if not isinstance(fastmath, (set, frozenset)):
         raise TypeError(f"fastmath must be a set of LLVM flag names, got {fastmath!r}")
     options = {
-        "cache": cache,
+        "cache": cache and CACHE_FOLDER is None,
         "nogil": True,
         "error_model": "numpy",
         "fastmath": set(fastmath) or False,
@@ -117,7 +147,13 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
     }
     if inline:
         options["forceinline"] = True
-    decorate = njit(**options)
+
+    def decorate(plain):
+        compiled = njit(**options)(plain)
+        if cache and CACHE_FOLDER is not None and hasattr(compiled, "enable_caching"):  # not with NUMBA_DISABLE_JIT
+            compiled._cache = _Cache(compiled.py_func)
+        return compiled
+
     return decorate if function is None else decorate(function)
 
 

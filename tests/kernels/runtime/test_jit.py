@@ -108,7 +108,7 @@ CHAIN = """
 import sys; sys.path.insert(0, {root!r})
 from kernels.runtime import jit
 from kernels.outer import outer
-print(outer(1.0), jit.config.CACHE_DIR)
+print(outer(1.0), jit.CACHE_FOLDER)
 """
 
 
@@ -149,6 +149,27 @@ def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path):
     assert folder == same != other
     assert folder.is_relative_to(tmp_path / "cache")
     assert list(folder.rglob("*.nbi"))
+
+
+OWN = """
+import sys; sys.path.insert(0, {root!r})
+import numba
+from kernels.runtime.jit import CACHE_FOLDER, kernel
+from own import doubled
+print(doubled(2.0), repr(numba.config.CACHE_DIR), doubled.stats.cache_path)
+"""
+
+
+def test_importing_kernels_leaves_the_cache_of_other_code_alone(tmp_path):
+    """A function of the reader's own, cached by numba itself, goes where numba puts it."""
+    (tmp_path / "own.py").write_text("import numba\n\n@numba.njit(cache=True)\ndef doubled(x):\n    return 2 * x\n")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    root = str(Path(jit.__file__).parents[2])
+    command = [sys.executable, "-c", OWN.format(root=root)]
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, cwd=tmp_path, check=True)
+    value, setting, folder = done.stdout.split()
+    assert (value, setting) == ("4.0", "''")
+    assert Path(folder).is_relative_to(tmp_path) and list(Path(folder).glob("own.doubled*.nbi"))
 
 
 @pytest.fixture
