@@ -178,17 +178,6 @@ def per_repeat(source: str, few: int = 1, many: int = 101, timeout: float | None
     return {event: (high[event] - low[event]) / (many - few) for event in high if event in low}
 
 
-def flops_from_multiply_adds(fma: float, one_flop: float, estimates: float) -> float:
-    """2 FMA + 1FLOP − FEST: the report's first way (FMA: multiply-adds, 1FLOP: other single operations,
-    FEST: moves and estimates, which the second counter contains)."""
-    return 2.0 * fma + one_flop - estimates
-
-
-def flops_from_results(fma: float, results: float, stores: float, estimates: float) -> float:
-    """FMA + FIN − STF − FEST: the report's second way (FIN: results of the unit, STF: its stores)."""
-    return fma + results - stores - estimates
-
-
 def cycles_per_instruction(counts: Mapping[str, float]) -> float | None:
     """CPI, or None unless cycles and instructions were counted."""
     if not counts.get("instructions") or "cycles" not in counts:

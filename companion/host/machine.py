@@ -29,7 +29,6 @@ __all__ = [
     "cpu_quota",
     "describe",
     "line",
-    "peak_flops",
     "require_disk",
     "require_memory",
     "require_threads",
@@ -280,14 +279,6 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str,
         },
         "provenance": _provenance(also),
     }
-
-
-def peak_flops() -> float | None:
-    """Floating-point operations per second of one thread: None, because nothing here has measured it.
-
-    A clock rate times a vector width is an advertisement, and a virtual machine often hides the clock.
-    """
-    return None
 
 
 def ceiling() -> dict[str, float | None]:

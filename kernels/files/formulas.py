@@ -67,14 +67,3 @@ def overheads(T_T: float, T_C: dict[str, float]) -> dict[str, float]:
     time of the same code without writing.  A slower T_C makes the overhead look smaller.
     """
     return {name: overhead(T_T, seconds) for name, seconds in T_C.items()}
-
-
-def overlap_efficiency(T_T: float, T_C: float, T_W: float) -> float:
-    """1 − (T_T − T_C)/T_W: the share of the transfer time T_W (seconds) hidden behind computing.
-
-    1 if writing costs nothing, 0 if it costs what it would without overlap, negative if more.
-    """
-    if not T_W > 0:
-        raise ValueError(f"T_W = {T_W!r} s must be a positive transfer time")
-    overhead(T_T, T_C)  # refuses times that make no sense
-    return 1 - (T_T - T_C) / T_W

@@ -69,11 +69,6 @@ def small_file_sets(steps: int, tasks: int, by_task: int = len(READ_BY_EVERY_TAS
     return steps * (tasks * by_task + by_master)
 
 
-def implied_tasks(sets: float, steps: int, by_task: int = len(READ_BY_EVERY_TASK), by_master: int = 1) -> float:
-    """Tasks that would make ``sets`` in ``steps`` output steps: the inverse of ``small_file_sets``."""
-    return (sets / steps - by_master) / by_task
-
-
 def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
     """Bytes of one record if ``total_bytes`` go to ``files`` files in ``steps`` steps."""
     return total_bytes / (steps * files)

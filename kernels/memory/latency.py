@@ -196,15 +196,6 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     return Result(np.array(moved), loads, problem.nodes, state.huge)
 
 
-def cycle_length(state: State) -> int:
-    """Loads until the chase that starts at the first node returns there (plain Python)."""
-    start, length = int(state.order[0]), 1
-    p = int(state.next_item[start])
-    while p != start and length <= state.next_item.size:
-        p, length = int(state.next_item[p]), length + 1
-    return length
-
-
 def reference(problem: Problem, state: State) -> int:
     """Item that the first thread reaches in one repeat, read from the order and not chased."""
     place = int(state.rank[state.positions[0] * ITEM // problem.spacing])

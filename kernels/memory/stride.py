@@ -10,8 +10,8 @@ formed, so the compiler needs no permission to vectorise, every thread count and
 give *exactly* the expected sum, and an addition takes one clock period, so that the loads and not
 the additions are measured.
 
-Bandwidth counts the bytes asked for, 4 a read (``work``).  ``lines_moved`` says how many cache
-lines those reads touch: from stride 16 on, each read costs a line of 64 bytes.
+Bandwidth counts the bytes asked for, 4 a read (``work``); from stride 16 on, each read costs a cache
+line of 64 bytes.
 """
 
 from dataclasses import dataclass, field
@@ -68,11 +68,6 @@ class Problem(Presets):
     def reads(self) -> int:
         """Items read in one pass."""
         return -(-self.items // self.stride)
-
-    @property
-    def lines_moved(self) -> int:
-        """Cache lines touched in one pass."""
-        return -(-self.items * ITEM // LINE) if self.stride * ITEM <= LINE else self.reads
 
 
 #: Working sets (bytes) and strides (items) of the sweeps.

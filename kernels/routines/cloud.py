@@ -36,8 +36,6 @@ from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import fma
 
-ROUTINE = "CLOUDSC"
-
 G = 9.80665  # m/s²
 LF = 3.337e5  # heat of fusion, J/kg
 U0 = 0.8  # relative humidity where cloud begins

@@ -24,8 +24,6 @@ from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import run_team
 
-ROUTINE = "MXMAOP"
-
 
 @dataclass(frozen=True)
 class Problem(Presets):

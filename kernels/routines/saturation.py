@@ -30,8 +30,6 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 from kernels.runtime.vector import fma
 
-ROUTINE = "CUADJTQ"  # the profile's name for this work
-
 E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19  # Pa, 1, K, K
 EPS = 287.0597 / 461.5250  # ratio of the gas constants of dry air and vapour
 CP, L = 1004.7088, 2.5008e6  # J/(kg K), J/kg

@@ -26,8 +26,6 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 
-ROUTINE = "VERINT"
-
 
 @dataclass(frozen=True)
 class Problem(BlockedProblem):

@@ -14,8 +14,6 @@ CASES = ("williamson2", "williamson5", "galewsky", "galewsky_balanced")
 BUILDS = ("strict", "fast")
 #: Points of a full row per wavenumber: what a product of one, two or three factors asks for.
 RELATIONS = {"linear": 2, "quadratic": 3, "cubic": 4}
-#: Largest wind of each case, m/s
-STRONGEST_WIND = {"williamson2": 40.0, "williamson5": 50.0, "galewsky": 95.0, "galewsky_balanced": 80.0}
 
 
 def rows_for(truncation: int, relation: str) -> int:

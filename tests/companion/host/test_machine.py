@@ -179,10 +179,6 @@ def test_a_missing_git_is_unknown(monkeypatch):
     assert found["commit"] is None and found["dirty"] is None
 
 
-def test_nobody_claims_a_peak_without_measuring_it():
-    assert machine.peak_flops() is None
-
-
 @pytest.mark.parametrize(("architecture", "known"), [("x86_64", True), ("AMD64", True), ("aarch64", False)])
 def test_the_ceiling_is_known_where_vectors_have_a_width(monkeypatch, architecture, known):
     monkeypatch.setattr(machine.platform, "machine", lambda: architecture)

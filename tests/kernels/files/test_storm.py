@@ -42,11 +42,6 @@ def test_counts_are_those_of_a_trace():
     assert expected["after"] == {"open": 0, "read": 0, "write": 2, "close": 0}
 
 
-@given(steps=st.integers(1, 1000), tasks=st.integers(1, 10_000))
-def test_sets_and_tasks_are_inverse(steps, tasks):
-    assert storm.implied_tasks(storm.small_file_sets(steps, tasks), steps) == pytest.approx(tasks)
-
-
 def test_arithmetic_of_sets():
     assert storm.small_file_sets(125, 480) == 125 * 1441
     assert storm.full_record_bytes(1.2e12, 125, 120) == pytest.approx(80e6)

@@ -474,9 +474,6 @@ def test_formulas_of_the_report():
     assert formulas.overhead(1.4, 1.0) == pytest.approx(0.4)
     both = formulas.overheads(120.0, {"same code": 100.0, "best": 50.0})
     assert both == pytest.approx({"same code": 0.2, "best": 1.4})
-    assert formulas.overlap_efficiency(10.0, 10.0, 2.0) == 1 and formulas.overlap_efficiency(12, 10, 2) == 0
-    with pytest.raises(ValueError, match="T_W = 0"):
-        formulas.overlap_efficiency(10.0, 10.0, 0)
     with pytest.raises(ValueError, match="T_C"):
         formulas.overhead(1.0, 0.0)
     with pytest.raises(ValueError, match="T_T"):
