@@ -76,7 +76,7 @@ def _list() -> None:
 
 
 @app.command()
-def run(
+def run(  # noqa: PLR0913 - each is an option of the command line
     experiment: Annotated[str | None, typer.Argument(help="Identifier; --list shows all.")] = None,
     preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
     threads: Annotated[int, typer.Option(help="Threads, up to the usable CPUs.")] = 1,

@@ -161,7 +161,7 @@ def accept(
     return entry
 
 
-def run_record(
+def run_record(  # noqa: PLR0913 - what the command line offers, by name
     id: str,
     preset: str = "quick",
     threads: int = 1,
