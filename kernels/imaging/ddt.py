@@ -6,15 +6,18 @@ plain numbers; IMLOD and UVLOD read FITS.  What lies in the page cache of the sy
 """
 
 import math
+import subprocess
+import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.pending import WorkFolder
 from kernels.imaging import checks, clean, fits, fourier, tasks
 from kernels.imaging.direct import FLOPS
@@ -32,6 +35,8 @@ class Problem(Presets):
     method: str = "blocks"  # of CLEAN's minor cycle
     reader: str = "raw"  # of FITS files
     folder: str | None = None  # where files lie; None: the system's temporary folder
+    beside: int = 0  # other processes that keep a CPU busy meanwhile
+    pace: float = 0.0  # MB/s at which FITS files arrive, as from a tape; 0: as fast as the disk gives
 
     PRESETS: ClassVar = {
         "quick": {"size": "small"},
@@ -47,6 +52,8 @@ class Problem(Presets):
         require_choice("size", self.size, tuple(SIZES))
         require_choice("method", self.method, clean.METHODS)
         require_choice("reader", self.reader, fits.READERS)
+        require_range("beside", self.beside, 0, 64)
+        require_range("pace", self.pace, 0.0, 1e6, "MB/s")
 
 
 class Files:
@@ -140,6 +147,34 @@ def _read(path: Path):
     return data.reshape(-1, columns) if columns else data
 
 
+@contextmanager
+def _others(count: int):
+    """``count`` processes that do nothing but use a CPU, ended with the block."""
+    idle = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(10000))"
+    busy = [subprocess.Popen([sys.executable, "-c", idle]) for _ in range(count)]
+    try:
+        if busy:
+            time.sleep(0.1)  # they start meanwhile
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def _fetched(path: Path, pace: float, out: Path) -> Path:
+    """A FITS file at ``pace`` MB/s to the local disk, as the X-MPs fetched it; without a pace, where it is."""
+    if path.suffix != ".fits" or not pace:
+        return path
+    start, done, local = time.perf_counter(), 0, out / path.name
+    with open(path, "rb") as source, open(local, "wb") as target:
+        while block := source.read(2**16):
+            target.write(block)
+            done += len(block)
+            time.sleep(max(0.0, done / (pace * 1e6) - (time.perf_counter() - start)))
+    return local
+
+
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
 
@@ -152,13 +187,14 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     """
     require_threads(threads)
     size, files = SIZES[problem.size], state.files.make()
-    cpu, real = time.process_time(), time.perf_counter()
-    for _ in range(repeats):
-        inputs = [_read(path) for path in files.inputs]
-        products = tasks.perform(problem.task, inputs, size, threads, problem.method, problem.reader)
-        for name, value in products.items():
-            np.ascontiguousarray(value).tofile(files.out / name)
-    cpu, real = time.process_time() - cpu, time.perf_counter() - real
+    with _others(problem.beside):
+        cpu, real = time.process_time(), time.perf_counter()
+        for _ in range(repeats):
+            inputs = [_read(_fetched(path, problem.pace, files.out)) for path in files.inputs]
+            products = tasks.perform(problem.task, inputs, size, threads, problem.method, problem.reader)
+            for name, value in products.items():
+                np.ascontiguousarray(value).tofile(files.out / name)
+        cpu, real = time.process_time() - cpu, time.perf_counter() - real
     return Result(products, inputs, cpu / repeats, real / repeats, state.made)
 
 

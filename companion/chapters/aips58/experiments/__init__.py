@@ -1,0 +1,225 @@
+"""Experiments of Hilldrup, *AIPS Benchmarks on the CLSC and PSC Cray X-MPs* (1989)."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from companion.bench import Case, Measurement
+from companion.experiments import Experiment, register
+from companion.host import machine
+
+#: Sizes of a preset.
+SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
+#: MB/s of a tape drive of 125 inches a second at 6250 bytes an inch; the memo prints the first number.
+TAPE = 125 * 6250 / 1e6
+
+
+def _times(result) -> dict[str, float]:
+    return {"cpu": result.cpu_s, "real": result.real_s}
+
+
+def _case(label: str, threads: int, parameters: dict, **fields) -> Case:
+    from kernels.imaging import ddt
+
+    problem = ddt.Problem(**fields)
+    given = {"task": problem.task, "size": problem.size} | parameters
+    return Case(label, ddt, problem, threads, given, _times)
+
+
+def _ddt(preset: str, threads: int) -> list[Case]:
+    """All thirteen problems at every size of the preset."""
+    from kernels.imaging import tasks
+
+    return [
+        _case(f"{size} {task}", threads, {}, task=task, size=size) for size in SIZES[preset] for task in tasks.TASKS
+    ]
+
+
+def _bits(measurement: Measurement, kind: str) -> float | None:
+    """Fewest bits of a case's products, by ``kind`` ("maximum" or "rms"); None where nothing is compared so."""
+    found = [check["value"] for check in measurement.checks_after if check["name"].endswith(f"bits, {kind}")]
+    return min(found, default=None)
+
+
+def _column(values, units, long_name, dims=("run",)) -> dict:
+    return {"value": list(values), "units": units, "dims": list(dims), "long_name": long_name}
+
+
+def _best(measurement: Measurement, kind: str) -> float:
+    return min(measurement.observed[kind])
+
+
+def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Per problem and size: CPU and real time of the fastest run, and the bits of its products."""
+    fastest = [min(range(len(m.samples)), key=lambda n, m=m: m.observed["real"][n]) for m in measurements]
+    pairs = list(zip(measurements, fastest, strict=True))
+    return {
+        "run_task": _column((m.parameters["task"] for m in measurements), None, "problem"),
+        "run_size": _column((m.parameters["size"] for m in measurements), None, "size"),
+        "run_cpu": _column((m.observed["cpu"][n] for m, n in pairs), "s", "CPU time of the fastest run"),
+        "run_real": _column((m.observed["real"][n] for m, n in pairs), "s", "real time of the fastest run"),
+        "run_bits_maximum": _column((_bits(m, "maximum") for m in measurements), "bit", "bits, largest difference"),
+        "run_bits_rms": _column((_bits(m, "rms") for m in measurements), "bit", "bits, root mean square"),
+        "run_spread": _column(
+            (max(m.observed["real"]) / min(m.observed["real"]) - 1 for m in measurements),
+            "1",
+            "slowest real time over fastest, less one",
+        ),
+    }
+
+
+def _places() -> dict[str, str | None]:
+    """A place in memory, where the system has one, and the folder for temporary files."""
+    found = {"temporary folder": tempfile.gettempdir()}
+    memory = Path("/dev/shm")
+    return ({"memory": str(memory)} if memory.is_dir() else {}) | found
+
+
+def _messages(preset: str, threads: int) -> list[Case]:
+    """Every way of writing messages, in a place that is quick and in one that is slower."""
+    from kernels.files import messages
+
+    cases = []
+    for place, folder in _places().items():
+        for way in messages.WAYS:
+            problem = messages.Problem.preset(preset, way=way, folder=folder)
+            given = {"way": way, "place": place, "messages": problem.messages}
+            cases.append(Case(f"{way}, {place}", messages, problem, 1, given, _times))
+    return cases
+
+
+def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Seconds a message, CPU and real, and what of them is the file's: the same without messages taken off."""
+
+    def each(kind):
+        return [_best(m, kind) / m.parameters["messages"] for m in measurements]
+
+    return {
+        "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
+        "run_place": _column((m.parameters["place"] for m in measurements), None, "place"),
+        "run_cpu": _column(each("cpu"), "s", "CPU time a message"),
+        "run_real": _column(each("real"), "s", "real time a message"),
+    }
+
+
+def _gather(preset: str, threads: int) -> list[Case]:
+    """The two CLEANs with each form of the minor cycle."""
+    from kernels.imaging import clean
+
+    size = SIZES[preset][-1]
+    return [
+        _case(f"{task}, {method}", threads, {"method": method}, task=task, size=size, method=method)
+        for task in ("APCLN", "MXCLN")
+        for method in clean.METHODS
+    ]
+
+
+def _load(preset: str, threads: int) -> list[Case]:
+    """Four problems alone and beside as many busy processes as there are CPUs."""
+    size = SIZES[preset][-1]
+    return [
+        _case(
+            f"{task}, {'loaded' if beside else 'alone'}",
+            threads,
+            {"beside": beside},
+            task=task,
+            size=size,
+            beside=beside,
+        )
+        for task in ("UVSRT", "UVMAP", "ASCAL", "VTESS")
+        for beside in (0, machine.usable_cpus())
+    ]
+
+
+def _tape(preset: str, threads: int) -> list[Case]:
+    """The loading problems: our reader and astropy's from the disk, ours at the pace of a tape."""
+    cases = []
+    for size in SIZES[preset]:
+        for task in ("IMLOD", "UVLOD"):
+            for source, reader, pace in (
+                ("disk", "raw", 0.0),
+                ("disk, astropy", "astropy", 0.0),
+                ("paced as a tape", "raw", TAPE),
+            ):
+                label = f"{size} {task}, {source}"
+                cases.append(_case(label, threads, {"source": source}, task=task, size=size, reader=reader, pace=pace))
+    return cases
+
+
+def _outputs(*names: str):
+    """CPU and real time of the fastest run of every case, with the named parameters."""
+
+    def outputs(measurements):
+        found = {
+            f"run_{name}": _column((m.parameters[name] for m in measurements), "1" if name == "beside" else None, name)
+            for name in ("task", "size", *names)
+        }
+        return found | {
+            "run_cpu": _column((_best(m, "cpu") for m in measurements), "s", "CPU time, least"),
+            "run_real": _column((_best(m, "real") for m in measurements), "s", "real time, least"),
+            "run_slowest": _column((max(m.observed["real"]) for m in measurements), "s", "real time, most"),
+        }
+
+    return outputs
+
+
+register(
+    Experiment(
+        "aips58-ddt",
+        "aips58",
+        "A1-A4, A7, A10-A12",
+        "The Dirty Dozen Test: thirteen problems, CPU and real time",
+        _ddt,
+        outputs=_ddt_outputs,
+        rounds=7,
+        budgets={"quick": 12.0, "paper": 150.0, "modern": 200.0},
+    )
+)
+register(
+    Experiment(
+        "aips58-messages",
+        "aips58",
+        "A5, A6",
+        "Hundreds of messages: file opened for each, kept open, synced, late, off",
+        _messages,
+        outputs=_message_outputs,
+        rounds=7,
+        budgets={"quick": 6.0, "paper": 40.0, "modern": 120.0},
+    )
+)
+register(
+    Experiment(
+        "aips58-gather",
+        "aips58",
+        "A8",
+        "CLEAN with gather by loop, by instruction, and without",
+        _gather,
+        outputs=_outputs("method"),
+        rounds=7,
+        budgets={"quick": 5.0, "paper": 60.0, "modern": 120.0},
+    )
+)
+register(
+    Experiment(
+        "aips58-load",
+        "aips58",
+        "A7",
+        "The same problems alone and on a loaded machine",
+        _load,
+        outputs=_outputs("beside"),
+        rounds=7,
+        budgets={"quick": 6.0, "paper": 60.0, "modern": 120.0},
+    )
+)
+register(
+    Experiment(
+        "aips58-tape",
+        "aips58",
+        "A9",
+        "Loading FITS files from disk and at the pace of a tape",
+        _tape,
+        outputs=_outputs("source"),
+        rounds=3,
+        budgets={"quick": 6.0, "paper": 60.0, "modern": 120.0},
+    )
+)

@@ -1,0 +1,185 @@
+"""Messages appended to a file, as AIPS's tasks write them: by how the file is opened.
+
+AIPS opens its message file for every message, appends a line and closes it.  The memo's Pittsburgh system
+put a layer between, and each access of a file cost it seconds; with messages to the terminal alone the
+cost went.  Five ways to hand the same lines over:
+
+    reopened   open, append, close for every message
+    synced     the same, and the device has each message before the next
+    late       the same, but a broker must first answer each opening, and takes ``delay`` seconds
+    kept       the file stays open
+    off        no file: lines go to the null device, as to a terminal nobody reads
+"""
+
+import math
+import os
+import socket
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.files.pending import WorkFolder
+from kernels.runtime.resources import require_disk, require_memory, require_threads
+
+WAYS = ("reopened", "synced", "late", "kept", "off")
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """``messages`` lines of ``line_bytes`` bytes, handed over in one of WAYS."""
+
+    messages: int = 100  # the memo says hundreds
+    line_bytes: int = 80  # a line of a terminal (an assumption: the memo has no length)
+    way: str = "reopened"
+    delay: float = 0.0005  # s that the broker of "late" takes to answer
+    folder: str | None = None  # where the file lies; None: the system's temporary folder
+
+    PRESETS: ClassVar = {"quick": {}, "paper": {"messages": 400}, "modern": {"messages": 4000}}
+
+    def __post_init__(self):
+        require_range("messages", self.messages, 1, 1_000_000)
+        require_range("line_bytes", self.line_bytes, 16, 4096, "bytes")
+        require_choice("way", self.way, WAYS)
+        require_range("delay", self.delay, 0.0, 10.0, "s")
+
+
+@dataclass(frozen=True)
+class Result:
+    """Times of one repeat, and what the file then holds."""
+
+    cpu_s: float  # CPU seconds of this process, the broker's included
+    real_s: float  # elapsed seconds
+    lines: int  # whole lines handed over that can be read back; for "off", written
+    sums: int  # sum of all bytes read back
+    expected: int  # sum of all bytes handed over
+    keep: WorkFolder | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class State:
+    lines: list[bytes]  # one per message
+
+
+def footprint(problem: Problem) -> Footprint:
+    """The lines, twice (Python's own share included), and the file."""
+    size = problem.messages * problem.line_bytes
+    return Footprint(3 * size + 200 * problem.messages + 2**16, 0 if problem.way == "off" else size)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The lines: number, time and letters, each ``line_bytes`` long."""
+    require_memory(footprint(problem).memory, f"{problem.messages} messages")
+    letters = np.random.default_rng(seed).integers(65, 91, (problem.messages, problem.line_bytes), np.uint8)
+    letters[:, -1] = 10
+    return State([f"DDT {n:8d} ".encode() + bytes(letters[n, 13:]) for n in range(problem.messages)])
+
+
+@contextmanager
+def _broker(delay: float):
+    """``ask()`` returns when another thread has slept ``delay`` seconds and answered."""
+    here, there = socket.socketpair()
+
+    def answer():
+        while there.recv(1):
+            time.sleep(delay)
+            there.send(b"y")
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+
+    def ask():
+        here.send(b"?")
+        here.recv(1)
+
+    try:
+        yield ask
+    finally:
+        here.shutdown(socket.SHUT_WR)
+        thread.join()
+        here.close()
+        there.close()
+
+
+def _append_each(path: Path, lines, sync: bool, ask=None) -> None:
+    for line in lines:
+        if ask is not None:
+            ask()
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(handle, line)
+            if sync:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _append_all(path, lines) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        for line in lines:
+            os.write(handle, line)
+    finally:
+        os.close(handle)
+
+
+def _hand_over(problem: Problem, path: Path, lines) -> None:
+    if problem.way == "off":
+        _append_all(os.devnull, lines)
+    elif problem.way == "kept":
+        _append_all(path, lines)
+    elif problem.way == "late":
+        with _broker(problem.delay) as ask:
+            _append_each(path, lines, False, ask)
+    else:
+        _append_each(path, lines, problem.way == "synced")
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """Hand all lines over ``repeats`` times, each time to a new file; one thread writes.
+
+    Raises
+    ------
+    ValueError
+        More threads than usable CPUs.
+    OSError
+        The folder cannot take the file.
+    """
+    require_threads(threads)
+    folder = Path(tempfile.gettempdir() if problem.folder is None else problem.folder)
+    require_disk(folder, footprint(problem).disk, f"{problem.messages} messages")
+    keep = WorkFolder(problem.folder, "messages")
+    path = keep.path / "messages"
+    cpu, real = time.process_time(), time.perf_counter()
+    for _ in range(repeats):
+        path.unlink(missing_ok=True)
+        _hand_over(problem, path, state.lines)
+    cpu, real = time.process_time() - cpu, time.perf_counter() - real
+    given = b"".join(state.lines)
+    data = given if problem.way == "off" else path.read_bytes()
+    return Result(cpu / repeats, real / repeats, data.count(b"\n"), sum(data), sum(given), keep)
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """What must be there at the end: all lines once."""
+    data = b"".join(state.lines)
+    return Result(math.nan, math.nan, data.count(b"\n"), sum(data), sum(data), None)
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Every line is there, none twice, and their bytes add up."""
+    return [
+        Check.near("lines", result.lines, problem.messages, 0),
+        Check.near("sum of all bytes", result.sums, result.expected, 0),
+    ]
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes written; no arithmetic."""
+    return Work(bytes_written=problem.messages * problem.line_bytes)

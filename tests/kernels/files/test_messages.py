@@ -1,0 +1,41 @@
+"""Messages: every way hands over every line once; what cannot be is refused."""
+
+import dataclasses
+
+import pytest
+
+from kernels.contract import Kernel
+from kernels.files import messages
+
+
+@pytest.mark.parametrize("way", messages.WAYS)
+def test_every_line_arrives_once(way, tmp_path):
+    problem = messages.Problem(way=way, messages=30, delay=0.001, folder=str(tmp_path))
+    state = messages.setup(problem)
+    result = messages.run(problem, state, repeats=2)
+    assert all(check.ok for check in messages.verify(problem, result))
+    assert {len(line) for line in state.lines} == {problem.line_bytes}
+    if way == "late":
+        assert result.real_s >= 30 * problem.delay
+    result.keep.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lost_line_is_noticed(tmp_path):
+    problem = messages.Problem(messages=5, folder=str(tmp_path))
+    state = messages.setup(problem)
+    assert isinstance(messages, Kernel)
+    good = messages.reference(problem, state)
+    assert all(check.ok for check in messages.verify(problem, good))
+    for change in ({"lines": 4}, {"sums": good.sums - 1}):
+        assert not all(check.ok for check in messages.verify(problem, dataclasses.replace(good, **change)))
+
+
+def test_nonsense_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="way = 'pigeon' is unknown"):
+        messages.Problem(way="pigeon")
+    with pytest.raises(ValueError, match="messages = 0 is outside"):
+        messages.Problem(messages=0)
+    problem = messages.Problem(folder=str(tmp_path / "nowhere"))
+    with pytest.raises(OSError, match="nowhere"):
+        messages.run(problem, messages.setup(problem))
