@@ -32,7 +32,7 @@ class Limits:
     """When and how fast CLEAN proceeds."""
 
     components: int = 1000  # components in all
-    gain: float = 0.1  # part of the peak that each takes
+    gain: float = 0.1  # part of the peak that each takes; CLEAN diverges from 2 on
     threshold: float = 0.0  # Jy per beam at which to stop
     list_length: int = 6000  # pixels of the minor cycle's list
     box: tuple[int, int, int, int] | None = None  # first and last row, first and last column; None: inner half
@@ -40,7 +40,7 @@ class Limits:
 
     def __post_init__(self):
         require_range("components", self.components, 1, 10_000_000)
-        require_range("gain", self.gain, 1e-6, 1.0)
+        require_range("gain", self.gain, 1e-6, 3.0)
         require_range("threshold", self.threshold, 0.0, 1e30, "Jy")
         require_range("list_length", self.list_length, 1, 2**27)
         require_choice("method", self.method, METHODS)

@@ -70,3 +70,24 @@ def test_nonsense_is_refused(field, value):
 def test_masters_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         masters.masters("small").dirty[0] = 1
+
+
+def test_damaged_runs_are_told_from_sound_ones():
+    from kernels.imaging import damage
+
+    found = damage.cases("small")
+    accepted = {case.what.split(":")[0]: case.accepted for case in found}
+    assert accepted["dirty image"] and accepted["CLEAN, gain 0.1"]
+    assert not accepted["dirty image, one pixel off"]
+    assert not accepted["CLEAN, gain 2.2"] and not accepted["VTESS, 10 iterations"]
+    assert found[1].maximum < found[0].maximum  # rounding every step costs bits
+
+
+def test_a_loaded_machine_and_a_paced_file(tmp_path):
+    problem = ddt.Problem(task="UVLOD", folder=str(tmp_path), beside=1, pace=2.0)
+    state = ddt.setup(problem)
+    result = ddt.run(problem, state)
+    assert all(check.ok for check in ddt.verify(problem, result))
+    assert result.real_s > 32 * 8073 / 2e6  # no faster than its pace
+    state.files.close()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,230 @@
+"""Figures and tables of the runs of chapter 2: the Dirty Dozen Test here, messages, gather, images."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import log_axis, points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+
+#: What a run has in each of its rows, by name in the record.
+_RUN = "run_"
+
+
+def runs_frame(record: xr.Dataset) -> pd.DataFrame:
+    """The rows of a record's outputs as a table."""
+    return pd.DataFrame({str(name)[len(_RUN) :]: record[name].values for name in record if name.startswith(_RUN)})
+
+
+def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
+    """One size as the memo prints it: CPU, real, C/R of this machine, then its ratios to the three systems."""
+    frame = runs_frame(record)
+    frame = frame[frame["size"] == size].set_index("task")
+    problems = [name for name in ddt["problem"].values if name in frame.index]
+    frame = frame.loc[problems]
+    out = pd.DataFrame({"problem": problems, "CPU": frame["cpu"].values, "real": frame["real"].values})
+    out["C/R"] = out["CPU"] / out["real"]
+    for system in ddt["system"].values:
+        old = ddt.sel(size=size, system=system, problem=problems)
+        out[f"CPU, {system}/here"] = old["cpu"].values / out["CPU"]
+        out[f"real, {system}/here"] = old["real"].values / out["real"]
+    out["bits, max"], out["bits, rms"] = frame["bits_maximum"].values, frame["bits_rms"].values
+    return out
+
+
+MEMO_UNITS = {"CPU": "s", "real": "s"}
+
+
+def speedups(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
+    """Real-time speed-up of CLSC over the Convex by problem and size; scalar problems above, vector ones below."""
+    ratio = ddt["real"].sel(system="NRAO1") / ddt["real"].sel(system="CLSC")
+    cpu = ddt["cpu"].sel(system="NRAO1") / ddt["cpu"].sel(system="CLSC")
+    kinds = classes["class"].sel(problem=ddt["problem"]).values
+    order = np.argsort(np.where(kinds == "vector", 1, 0), kind="stable")
+    names = ddt["problem"].values[order]
+    figure, axis = axes(height=5.4)
+    place = np.arange(len(names))
+    for number, size in enumerate(ddt["size"].values):
+        shift = 0.25 * (number - 1)
+        points(axis, ratio.sel(size=size).values[order], place + shift, label=f"{size}, real", index=number, line=False)
+        axis.plot(cpu.sel(size=size).values[order], place + shift, "|", color=CYCLE[number], markersize=9)
+    edge = float(np.count_nonzero(kinds != "vector")) - 0.5
+    axis.axhline(edge, color=INK, linewidth=0.9)
+    axis.text(0.99, edge - 0.1, "scalar", transform=axis.get_yaxis_transform(), ha="right", va="bottom", size=8)
+    axis.text(0.99, edge + 0.1, "vector", transform=axis.get_yaxis_transform(), ha="right", va="top", size=8)
+    axis.axvline(1, color=INK, linewidth=0.8)
+    axis.set_yticks(place, names)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.grid(False, axis="y")
+    log_axis(axis, "x")
+    axis.set_xlabel("speed-up of the X-MP at Toronto over the Convex C1: marker real time, bar CPU time")
+    axis.xaxis.label.set_size(8)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
+    vector = kinds == "vector"
+    medians = [
+        (size, *(float(ratio.sel(size=size)[kind].median()) for kind in (~vector, vector)))
+        for size in ddt["size"].values
+    ]
+    text = ", ".join(f"{size} {scalar:.1f} and {quick:.1f}" for size, scalar, quick in medians)
+    return show(
+        figure,
+        data=xr.Dataset({"real": ratio, "cpu": cpu}),
+        name="aips58_speedups",
+        alt=f"Speed-up of the Cray X-MP/24 over the Convex C1 by problem and size. Median in real time of the "
+        f"scalar problems and of the vector problems: {text}. The largest is {float(ratio.max()):.1f}.",
+    )
+
+
+def over_time(ddt: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
+    """Real time of every problem on the three systems and on this machine."""
+    frame = runs_frame(record)
+    frame = frame[frame["size"] == size].set_index("task")["real"]
+    problems = [name for name in ddt["problem"].values if name in frame.index]
+    figure, axis = axes(height=4.8)
+    place = np.arange(len(problems))
+    for number, system in enumerate(ddt["system"].values):
+        old = ddt["real"].sel(size=size, system=system, problem=problems)
+        points(axis, old, place, label=str(system), index=number, line=False)
+    points(axis, frame.loc[problems], place, label="here", index=3, line=False, host=True)
+    axis.set_yticks(place, problems)
+    axis.set_ylim(len(problems) - 0.5, -0.5)
+    axis.grid(False, axis="y")
+    log_axis(axis, "x")
+    axis.set_xlabel(f"real time [s], {size} problems, logarithmic")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=4)
+    axis.set_title(run_title(record), size=8, loc="left", pad=26)
+    gain = ddt["real"].sel(size=size, system="NRAO1", problem=problems).values / frame.loc[problems].values
+    return show(
+        figure,
+        data=frame.reset_index(),
+        name=f"aips58_here_{size}",
+        alt=f"Real time of the {size} problems on three systems of 1988 and on this machine, logarithmic. This "
+        f"machine is {gain.min():.0f} to {gain.max():.0f} times as fast as the Convex C1.",
+    )
+
+
+_WAY_NAMES = {
+    "reopened": "opened for each",
+    "synced": "opened, synced",
+    "late": "opened, late answer",
+    "kept": "kept open",
+    "off": "no file",
+}
+
+
+def messages(record: xr.Dataset) -> Shown:
+    """CPU and real time of one message by way and place."""
+    frame = runs_frame(record)
+    figure, axis = axes(height=3.6)
+    ways = list(dict.fromkeys(frame["way"]))
+    for number, (place, part) in enumerate(frame.groupby("place", sort=False)):
+        rows = np.array([ways.index(way) for way in part["way"]]) + 0.2 * (number - 0.5)
+        axis.hlines(rows, 1e6 * part["cpu"], 1e6 * part["real"], color=CYCLE[number], linewidth=1.2)
+        points(axis, 1e6 * part["cpu"], rows, label=f"{place}: CPU, bar real", index=number, line=False, host=True)
+        axis.plot(1e6 * part["real"], rows, "|", color=CYCLE[number], markersize=9)
+    axis.set_yticks(np.arange(len(ways)), [_WAY_NAMES[way] for way in ways])
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    log_axis(axis, "x")
+    axis.set_xlabel("time of a message [µs], logarithmic")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=1)
+    axis.set_title(run_title(record), size=8, loc="left", pad=38)
+    text = "; ".join(
+        f"{_WAY_NAMES[row.way]}, {row.place}: {1e6 * row.cpu:.2g} µs CPU, {1e6 * row.real:.2g} µs real"
+        for row in frame.itertuples()
+    )
+    return show(figure, data=frame, name="aips58_messages", alt=f"Time of one message. {text}.")
+
+
+def overhead(table: pd.DataFrame) -> Shown:
+    """Printed ratio of CPU times, Pittsburgh over Toronto, against the one predicted from the small problems."""
+    figure, axis = axes(height=3.4)
+    for number, size in enumerate(("medium", "large")):
+        points(axis, table[f"{size}, predicted"], table[f"{size}, printed"], label=size, index=number, line=False)
+    low, high = 0.7, 13
+    axis.plot([low, high], [low, high], color=INK, linewidth=0.8)
+    log_axis(axis)
+    axis.set(xlabel="ratio predicted from the small problems", ylabel="printed ratio, PSC over CLSC")
+    axis.set(xlim=(low, high), ylim=(low, high))
+    axis.legend(loc="upper left")
+    far = (table["large, predicted"] / table["large, printed"]).sub(1).abs()
+    worst = table.loc[far.idxmax()]
+    return show(
+        figure,
+        data=table,
+        name="aips58_overhead",
+        alt=f"Printed against predicted ratios of CPU time with the line of equality; most points lie near it. "
+        f"Farthest off of the large problems is {worst['problem']}: printed {worst['large, printed']:.2f}, "
+        f"predicted {worst['large, predicted']:.2f}.",
+    )
+
+
+def images(pictures: dict[str, np.ndarray], size: str) -> Shown:
+    """Dirty image, CLEAN and maximum entropy, one below the other, with a common scale in Jy per beam."""
+    figure, panels = axes(len(pictures), 1, height=3.1 * len(pictures))
+    for axis, (name, image) in zip(np.ravel(panels), pictures.items(), strict=True):
+        side = image.shape[0]
+        part = image[side // 4 : side - side // 4, side // 4 : side - side // 4]
+        top = float(part.max())
+        edges = (-side / 4, side / 4, -side / 4, side / 4)
+        # the square root shows what lies far below the brightest pixel; the scale tells the values
+        norm = _square_root(top)
+        drawn = axis.imshow(
+            part, origin="lower", extent=edges, cmap="viridis", norm=norm, interpolation="nearest", rasterized=True
+        )
+        bar = figure.colorbar(drawn, ax=axis)
+        bar.set_ticks([0.0, *(top * part for part in (0.02, 0.1, 0.25, 0.5, 1.0))])
+        bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:.2g}")
+        bar.ax.minorticks_off()
+        bar.set_label("Jy per beam" if name != "maximum entropy" else "Jy per pixel")
+        axis.set_title(name, size=9)
+        axis.set(xlabel="pixels from the middle", ylabel="pixels")
+        axis.grid(False)
+    text = "; ".join(f"{name}: {image.min():.3g} to {image.max():.3g}" for name, image in pictures.items())
+    return show(
+        figure,
+        data=pd.DataFrame({name: [image.min(), image.max(), image.std()] for name, image in pictures.items()},
+                          index=["least", "largest", "deviation"]).rename_axis("pixel").reset_index(),
+        name=f"aips58_images_{size}",
+        alt=f"The inner half of the {size} image in three forms, colours by the square root of the brightness. "
+        f"Values {text}.",
+    )  # fmt: skip
+
+
+def _square_root(top: float):
+    from matplotlib.colors import FuncNorm
+
+    # below zero, to a hundredth of the top, colours go on; what is lower takes the lowest
+    low = -0.01 * top
+    return FuncNorm((lambda x: np.sqrt(np.maximum(x - low, 0)), lambda y: y**2 + low), vmin=low, vmax=top, clip=True)
+
+
+def conclusions(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
+    """What the memo concludes, with the memo's number, this machine's, and whether it holds here."""
+    frame = runs_frame(record)
+    frame = frame[frame["size"] == size].set_index("task")
+    part = ddt.sel(size=size, problem=list(frame.index))
+    share = (part["cpu"] / part["real"]).sel(system="CLSC").values
+    here = (frame["cpu"] / frame["real"]).values
+    gain = frame["real"].rdiv(part["real"].sel(system="NRAO1").to_series())
+    cpu = frame["cpu"].rdiv(part["cpu"].sel(system="NRAO1").to_series())
+    most = frame["real"].idxmax()
+    old = str(part["problem"].values[int(part["real"].sel(system="CLSC").argmax())])
+    vector = frame.index.isin(["APCLN", "APRES", "ASCAL", "MXMAP", "MXCLN", "UVMAP", "VTESS"])
+    gain_vector, gain_scalar = cpu[vector].median(), cpu[~vector].median()
+    load = gain[["IMLOD", "UVLOD"]].median()
+    rows = [
+        ("CPU time is a small part of real time on a fast machine (median C/R)", float(np.median(share)),
+         float(np.median(here)), float(np.median(here)) < 0.5),
+        ("real time gains less than CPU time (median of the 13)", float((ddt["real"].sel(system="NRAO1")
+         / ddt["real"].sel(system="CLSC")).sel(size=size).median()), float(gain.median()),
+         float(gain.median()) < float(cpu.median())),
+        ("loading gains least of all in real time", float((ddt["real"].sel(system="NRAO1")
+         / ddt["real"].sel(system="CLSC")).sel(size=size, problem=["IMLOD", "UVLOD"]).median()), float(load),
+         float(load) <= float(gain.median())),
+        ("vector problems gain as much CPU time as scalar ones (ratio of medians)", float("nan"),
+         float(gain_vector / gain_scalar), 0.5 <= float(gain_vector / gain_scalar) <= 2.0),
+        (f"the longest problem is {old} (here {most})", float("nan"), float("nan"), most == old),
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["conclusion", "CLSC", "here", "holds"])

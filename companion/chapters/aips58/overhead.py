@@ -1,0 +1,78 @@
+"""What Pittsburgh's file handling cost: a cost of a problem and a cost of a message, from the memo's own tables.
+
+CPU time at Pittsburgh is taken as that at Toronto, plus what files cost there:
+
+    PSC = CLSC + c + m · n
+
+c is the cost of any problem (its files are found, opened and closed), m that of a message, n the messages
+a problem writes.  The memo prints no n.  So c is the least excess of PSC over CLSC among the small problems;
+``RUN DDTLOAD``, which writes hundreds of messages, gives m for a stated number of them; and the excess of each
+small problem gives its n.  Taken from the small problems alone, the same seconds then predict the medium
+and the large ones, which were not used.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+#: Messages of RUN DDTLOAD that are tried: the memo says "hundreds".
+COUNTS = (200, 400, 800)
+
+
+class Model(NamedTuple):
+    """Seconds of CPU time that Pittsburgh adds."""
+
+    problem_seconds: float  # c
+    message_seconds: float  # m
+    overhead: xr.DataArray  # c + m·n of each problem
+
+
+def model(ddt: xr.Dataset, ddtload: xr.Dataset, messages: int = 400) -> Model:
+    """c, m and the overhead of every problem, from the small problems and RUN DDTLOAD."""
+    excess = _excess(ddt).sel(size="small", drop=True)
+    least = float(excess.min())
+    load = float(ddtload["cpu"].sel(system="PSC") - ddtload["cpu"].sel(system="CLSC"))
+    return Model(least, (load - least) / messages, excess)
+
+
+def _excess(ddt: xr.Dataset) -> xr.DataArray:
+    return ddt["cpu"].sel(system="PSC", drop=True) - ddt["cpu"].sel(system="CLSC", drop=True)
+
+
+def table(ddt: xr.Dataset, found: Model) -> pd.DataFrame:
+    """Per problem: overhead, messages it stands for, printed and predicted ratios, and the ratio without it."""
+    clsc, psc = (ddt["cpu"].sel(system=name, drop=True) for name in ("CLSC", "PSC"))
+    columns = {
+        "overhead": found.overhead.values,
+        "messages": np.round((found.overhead.values - found.problem_seconds) / found.message_seconds),
+    }
+    for size in ("medium", "large"):
+        columns[f"{size}, printed"] = (psc / clsc).sel(size=size).values
+        columns[f"{size}, predicted"] = (1 + found.overhead / clsc).sel(size=size).values
+    columns["large, without overhead"] = ((psc - found.overhead) / clsc).sel(size="large").values
+    return pd.DataFrame({"problem": ddt["problem"].values} | columns)
+
+
+def error(frame: pd.DataFrame) -> float:
+    """Median relative distance of the predicted ratios of medium and large problems from the printed ones."""
+    off = [np.abs(frame[f"{size}, predicted"] / frame[f"{size}, printed"] - 1) for size in ("medium", "large")]
+    return float(np.median(np.concatenate(off)))
+
+
+def message_costs(ddt: xr.Dataset, ddtload: xr.Dataset) -> pd.DataFrame:
+    """CPU seconds of a message by how many RUN DDTLOAD is taken to write."""
+    return pd.DataFrame({"messages": COUNTS, "cost": [model(ddt, ddtload, count).message_seconds for count in COUNTS]})
+
+
+def ratios(ddtload: xr.Dataset) -> pd.DataFrame:
+    """CPU and real time of RUN DDTLOAD of each pair of systems, first over second."""
+    pairs = (("PSC", "CLSC"), ("NRAO1", "CLSC"), ("PSC", "NRAO1"))
+    return pd.DataFrame(
+        [
+            {"pair": f"{one}/{two}"}
+            | {kind: float(ddtload[kind].sel(system=one) / ddtload[kind].sel(system=two)) for kind in ("cpu", "real")}
+            for one, two in pairs
+        ]
+    )
