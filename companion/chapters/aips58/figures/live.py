@@ -7,6 +7,7 @@ import xarray as xr
 from companion.figures.parts import log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.figures.tabular import Table, table
 
 #: What a run has in each of its rows, by name in the record.
 _RUN = "run_"
@@ -137,22 +138,22 @@ def messages(record: xr.Dataset) -> Shown:
     return show(figure, data=frame, name="aips58_messages", alt=f"Time of one message. {text}.")
 
 
-def overhead(table: pd.DataFrame) -> Shown:
+def overhead(frame: pd.DataFrame) -> Shown:
     """Printed ratio of CPU times, Pittsburgh over Toronto, against the one predicted from the small problems."""
     figure, axis = axes(height=3.4)
     for number, size in enumerate(("medium", "large")):
-        points(axis, table[f"{size}, predicted"], table[f"{size}, printed"], label=size, index=number, line=False)
+        points(axis, frame[f"{size}, predicted"], frame[f"{size}, printed"], label=size, index=number, line=False)
     low, high = 0.7, 13
     axis.plot([low, high], [low, high], color=INK, linewidth=0.8)
     log_axis(axis)
     axis.set(xlabel="ratio predicted from the small problems", ylabel="printed ratio, PSC over CLSC")
     axis.set(xlim=(low, high), ylim=(low, high))
     axis.legend(loc="upper left")
-    far = (table["large, predicted"] / table["large, printed"]).sub(1).abs()
-    worst = table.loc[far.idxmax()]
+    far = (frame["large, predicted"] / frame["large, printed"]).sub(1).abs()
+    worst = frame.loc[far.idxmax()]
     return show(
         figure,
-        data=table,
+        data=frame,
         name="aips58_overhead",
         alt=f"Printed against predicted ratios of CPU time with the line of equality; most points lie near it. "
         f"Farthest off of the large problems is {worst['problem']}: printed {worst['large, printed']:.2f}, "
@@ -210,7 +211,7 @@ def conclusions(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
     gain = frame["real"].rdiv(part["real"].sel(system="NRAO1").to_series())
     cpu = frame["cpu"].rdiv(part["cpu"].sel(system="NRAO1").to_series())
     most = frame["real"].idxmax()
-    old = str(part["problem"].values[int(part["real"].sel(system="CLSC").argmax())])
+    old = str(part["problem"].values[int(part["real"].sel(system="CLSC").values.argmax())])
     vector = frame.index.isin(["APCLN", "APRES", "ASCAL", "MXMAP", "MXCLN", "UVMAP", "VTESS"])
     gain_vector, gain_scalar = cpu[vector].median(), cpu[~vector].median()
     load = gain[["IMLOD", "UVLOD"]].median()
@@ -228,3 +229,25 @@ def conclusions(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
         (f"the longest problem is {old} (here {most})", float("nan"), float("nan"), most == old),
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["conclusion", "CLSC", "here", "holds"])
+
+
+def full_tables(ddt: xr.Dataset, record: xr.Dataset | None) -> Table:
+    """Every size of a committed record as the memo prints it; one sentence where none is committed."""
+    if record is None:
+        text = (
+            "No run at the memo's sizes is committed yet; python -m companion run aips58-ddt --preset paper makes one."
+        )
+        return Table(f"<p>{text}</p>", text)
+    sizes = [size for size in ddt["size"].values if size in record["run_size"].values]
+    made = [
+        table(
+            memo_table(ddt, record, size),
+            digits=3,
+            index=False,
+            units=MEMO_UNITS,
+            name=f"aips58_full_{size}",
+            caption=f"The {size} problems. {run_title(record)}".replace("\n", ", "),
+        )
+        for size in sizes
+    ]
+    return Table("".join(part.html for part in made), "\n\n".join(part.text for part in made))

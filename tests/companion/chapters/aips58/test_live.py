@@ -1,0 +1,86 @@
+"""The runs of chapter 2: what is measured, the model of Pittsburgh's overhead, and the figures of both."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from companion import experiments, tables
+from companion.chapters.aips58 import overhead
+from companion.chapters.aips58.figures import live
+
+DDT = tables.load("aips58", "ddt")
+LOAD = tables.load("aips58", "ddtload")
+
+
+def record(sizes=("small",)):
+    rows = [(size, task) for size in sizes for task in DDT["problem"].values]
+    data = {
+        "run_task": [task for _, task in rows],
+        "run_size": [size for size, _ in rows],
+        "run_cpu": np.full(len(rows), 0.5),
+        "run_real": np.full(len(rows), 1.0),
+        "run_bits_maximum": np.full(len(rows), 20.0),
+        "run_bits_rms": np.full(len(rows), 24.0),
+    }
+    attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-01T00:00:00Z"}
+    return xr.Dataset({name: ("run", np.array(value)) for name, value in data.items()}, attrs=attributes)
+
+
+def test_the_table_has_the_memos_columns_and_ratios():
+    frame = live.memo_table(DDT, record(), "small").set_index("problem")
+    assert len(frame) == 13 and (frame["C/R"] == 0.5).all()
+    old = DDT.sel(size="small", system="PSC", problem="VTESS")
+    assert frame.loc["VTESS", "real, PSC/here"] == float(old["real"])
+    assert frame.loc["VTESS", "CPU, PSC/here"] == 2 * float(old["cpu"])
+
+
+def test_the_overhead_is_recovered_from_made_times():
+    clsc = DDT["cpu"].sel(system="CLSC", drop=True)
+    cost = xr.DataArray(1.0 + np.arange(13), dims="problem", coords={"problem": DDT["problem"]})
+    made = DDT.copy(deep=True)
+    made["cpu"].loc[{"system": "PSC"}] = (clsc + cost).transpose(*made["cpu"].sel(system="PSC").dims)
+    found = overhead.model(made, LOAD)
+    frame = overhead.table(made, found)
+    assert found.problem_seconds == pytest.approx(1)
+    assert np.allclose(found.overhead, cost)
+    assert overhead.error(frame) < 1e-12
+    assert np.allclose(frame["large, without overhead"], 1)
+
+
+def test_the_memos_own_overhead_predicts_the_larger_problems():
+    found = overhead.model(DDT, LOAD)
+    assert overhead.error(overhead.table(DDT, found)) < 0.06
+    costs = overhead.message_costs(DDT, LOAD)
+    assert np.allclose(costs["messages"] * costs["cost"], costs["messages"][0] * costs["cost"][0])
+
+
+def test_figures_say_what_they_show():
+    table = overhead.table(DDT, overhead.model(DDT, LOAD))
+    assert "IMLOD" in live.overhead(table).alt
+    assert "The largest is 8.0" in live.speedups(DDT, tables.load("aips58", "problem_classes")).alt
+    assert "times as fast" in live.over_time(DDT, record(), "small").alt
+    image = np.random.default_rng(0).random((64, 64)).astype(np.float32)
+    assert "dirty" in live.images({"dirty": image, "CLEAN": image}, "small").alt
+    assert len(live.conclusions(DDT, record(), "small")) == 5
+
+
+def test_full_tables_with_and_without_a_record():
+    assert "No run at the memo's sizes" in live.full_tables(DDT, None).text
+    text = live.full_tables(DDT, record(("small", "large"))).text
+    assert "The small problems" in text and "The large problems" in text and "The medium" not in text
+
+
+@pytest.mark.parametrize(
+    ("id", "cases"), [("aips58-ddt", 13), ("aips58-gather", 6), ("aips58-load", 8), ("aips58-tape", 6)]
+)
+def test_what_is_measured(id, cases):
+    entry = experiments.experiment(id)
+    assert len(entry.cases("quick", 1)) == cases
+    assert len({case.label for case in entry.cases("paper", 1)}) == len(entry.cases("paper", 1))
+
+
+def test_the_messages_experiment_runs_and_verifies():
+    data = experiments.run("aips58-messages", rounds=1, budget=3.0, progress=False)
+    cost = live.runs_frame(data).groupby("way")["cpu"].min()
+    assert cost["late"] > cost["off"] > 0
+    assert "no file" in live.messages(data).alt
