@@ -1,0 +1,82 @@
+"""Figures of what chapter 1 models and simulates; nothing in them was measured on this host."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.patches import Patch
+
+from companion.chapters.xmp1982.figures import label
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, axes
+
+
+def _name(table: str, row: str) -> str:
+    """A row for a reader: its figure, its configuration and, in a pair, which job."""
+    number = table.removeprefix("fig").replace("_", ".")
+    configuration, _, job = row.partition("/")
+    return f"{number}: {label(configuration)}" + (f", job {job}" if job else "")
+
+
+def clock_departures(frame: pd.DataFrame) -> Shown:
+    """Departure of the modelled net forecast from the printed one, row by row."""
+    figure, axis = axes(height=6.4)
+    places = np.arange(len(frame))
+    kinds = np.where(frame["calibrates"] != "", 2, np.where(frame["unexplained"] != "", 1, 0))
+    axis.barh(places, 100 * frame["departure"], height=0.62, color=[CYCLE[kind] for kind in kinds])
+    axis.plot(np.zeros((kinds == 2).sum()), places[kinds == 2], "D", color=CYCLE[2], markersize=4)
+    axis.set_yticks(
+        places, [_name(table, row) for table, row in zip(frame["table"], frame["row"], strict=True)], size=8
+    )
+    axis.set_ylim(len(frame) - 0.5, -0.5)
+    axis.grid(False, axis="y")
+    axis.axvline(0, linewidth=0.8, color="gray")
+    axis.set_xlabel("model over printed net forecast, less 1, in %")
+    names = ("predicted", "predicted, not explained", "gives a constant")
+    handles = [Patch(color=CYCLE[kind], label=name) for kind, name in enumerate(names)]
+    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=3)
+    predicted = frame[kinds == 0]["departure"].abs().max()
+    return show(
+        figure,
+        data=frame.drop(columns="unexplained"),
+        name="xmp1982_clock_departures",
+        alt=f"Bars of the model's departure from {len(frame)} printed net times. {(kinds == 2).sum()} rows give the "
+        f"constants; the others are within {100 * predicted:.1f} %, except {(kinds == 1).sum()} named in the text.",
+    )
+
+
+def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
+    """Who holds which bank in which cycle, and above it how many ports of each CPU wait.
+
+    Parameters
+    ----------
+    holder : (cycles, banks) int
+        3 · CPU + port that holds the bank, −1 for nobody.
+    waits : (cycles, CPUs, 3) int
+        Why a port waits, −1 where it does not.
+    """
+    cycles, count = holder.shape
+    figure, axis = axes(height=3.8)
+    for job in range(waits.shape[1]):
+        held = np.argwhere(holder // 3 == job)
+        axis.bar(held[:, 0], 0.84, bottom=held[:, 1] - 0.42, width=1.0, color=CYCLE[job])
+        waiting = (waits[:, job] >= 0).sum(axis=1)
+        axis.bar(np.arange(cycles), 0.8 * waiting, bottom=count + 0.6 + 3 * job, width=1.0, color=CYCLE[job], alpha=0.6)
+    rows = [count + 1.8 + 3 * job for job in range(waits.shape[1])]
+    axis.set_yticks(
+        [*range(0, count, 4), *rows], [*range(0, count, 4), *(f"CPU {job} waits" for job in range(len(rows)))]
+    )
+    axis.set(xlim=(-0.5, cycles - 0.5), ylim=(-0.6, rows[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
+    axis.grid(False)
+    axis.legend(
+        handles=[Patch(color=CYCLE[job], label=f"CPU {job}") for job in range(waits.shape[1])],
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=2,
+    )
+    lost = [int((waits[:, job] >= 0).sum()) for job in range(waits.shape[1])]
+    return show(
+        figure,
+        data=pd.DataFrame(holder, columns=[f"bank {bank}" for bank in range(count)]).rename_axis("cycle").reset_index(),
+        name="xmp1982_bank_times",
+        alt=f"{count} memory banks over {cycles} simulated clock periods, coloured by the CPU that holds them; above, "
+        f"the ports that wait: " + ", ".join(f"{n} port-cycles of CPU {job}" for job, n in enumerate(lost)) + ".",
+    )
