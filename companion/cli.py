@@ -172,6 +172,20 @@ def export(
 
 
 @app.command()
+def reframe(
+    out: Annotated[Path, typer.Option(help="Folder for the two files.")] = Path("."),
+    force: Annotated[bool, typer.Option(help="Replace files of these names.")] = False,
+) -> None:
+    """Write a ReFrame check file of all MPI experiments, and settings for local, Slurm, PBS and Flux."""
+    with _one_sentence():
+        from companion.mpi import reframe as checks
+
+        checks_file, settings = checks.write(out, force)
+        typer.echo(f"{checks_file}\n{settings}")
+        typer.echo(f"run with: reframe -C {settings} -c {checks_file} --system rerun:local -n p5plus-exchange -r")
+
+
+@app.command()
 def verify(
     file: Annotated[Path, typer.Argument(help="Solution file of the NHT-1 application I/O benchmark.")],
     diagonal: Annotated[bool, typer.Option(help="Print the diagonal u(i,i,i,m) of every dump.")] = True,

@@ -31,6 +31,10 @@ HOW_TO_GET_IT = (
 )
 
 
+#: A rank is one thread unless it starts more itself; libraries that would start their own are told.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": 1, "OMP_NUM_THREADS": 1}
+
+
 class JobError(RuntimeError):
     """An MPI job did not end as it should; the message is one sentence, ``output`` what the job said."""
 
@@ -232,7 +236,7 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
     with tempfile.TemporaryDirectory(prefix="rerun-mpi-", ignore_cleanup_errors=True) as folder, _sigterm_raises():
         group = Group(
             [*chosen.command(ranks), sys.executable, *arguments],
-            environment(TMPDIR=folder, **chosen.variables),
+            environment(TMPDIR=folder, **_ONE_THREAD, **chosen.variables),
             os.getcwd(),
         )
         try:

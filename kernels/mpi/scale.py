@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.mpi.mesh import Mesh
+from kernels.spectral.grids import grid as named_grid
 
 
 class Count(NamedTuple):
@@ -57,3 +58,58 @@ def transposition(mesh: Mesh) -> Count:
     """Grid to Fourier to spectral space and back."""
     there = grid_to_fourier(mesh), fourier_to_spectral(mesh)
     return Count(2 * sum(count.messages for count in there), 2 * sum(count.bytes for count in there))
+
+
+def shallow_water(problem) -> Count:
+    """One integration of ``kernels.mpi.shallow_water``: four fields up and five down a step, and the output."""
+    mesh = problem.mesh
+    one = fourier_to_spectral(Mesh(mesh.name, mesh.T, 1, mesh.W, mesh.V))
+    outputs = problem.steps // problem.output if problem.output else 0
+    gathered = 8 * (mesh.grid.points - mesh.band_points(0)) if mesh.W > 1 else 0
+    return Count(
+        problem.steps * 2 * one.messages + outputs * (mesh.W - 1),
+        problem.steps * 9 * one.bytes + outputs * gathered,
+    )
+
+
+def bt(problem) -> Count:
+    """One run of ``kernels.mpi.bt``: two layers of every face, and six sweeps in bundles, a step."""
+    from kernels.files.groups import process_grid
+
+    N, grid = problem.N, process_grid(problem.ranks)
+    messages = nbytes = 0
+    for axis, parts in enumerate(grid):
+        others = [count for place, count in enumerate(grid) if place != axis]
+        edges = [np.diff(np.arange(count + 1) * N // count) for count in others]
+        lines = np.outer(*edges).reshape(-1)
+        bundles = sum(int((np.diff(np.arange(problem.bundles + 1) * n // problem.bundles) > 0).sum()) for n in lines)
+        cuts = parts - 1
+        messages += cuts * (2 * lines.size + 2 * bundles)
+        nbytes += cuts * 8 * (2 * 2 * 5 + 30 + 5) * N * N
+    return Count(problem.NS * messages, problem.NS * nbytes)
+
+
+#: Ranks of the curves: powers of two and what lies between, and the MPI tasks of the two reports.
+RANKS = tuple(sorted({*(2**n for n in range(1, 17)), *(3 * 2**n for n in range(1, 16)), 100_000}))
+#: Fields a level that a step of a spectral model takes from spectra to the grid (vorticity, divergence,
+#: wind, temperature and two derivatives), and back (wind, temperature, and what the semi-implicit step needs).
+FIELDS_UP, FIELDS_DOWN = 6, 4
+
+
+def forecast(name: str, T: int, levels: int, ranks: int) -> Count | None:
+    """Transpositions of one step of a spectral model with ``levels`` levels; None where it cannot be cut.
+
+    Grid, Fourier and spectral space only: no semi-Lagrangian halo, no output, no coupled model.
+    """
+    most = min(2 * named_grid(name).N, T + 1)
+    across = [v for v in range(1, min(levels, ranks) + 1) if ranks % v == 0 and ranks // v <= most]
+    if not across:
+        return None
+    V = min(across, key=lambda v: abs(np.log(v * v / ranks)))  # as square as rows and levels allow
+    W = ranks // V
+    found = Count(0, 0)
+    for fields in (FIELDS_UP * levels, FIELDS_DOWN * levels):
+        mesh = Mesh(name, T, fields, W, V)
+        for count in (grid_to_fourier(mesh), fourier_to_spectral(mesh)):
+            found = Count(found.messages + count.messages, found.bytes + count.bytes)
+    return found

@@ -184,7 +184,8 @@ def test_work_is_that_of_all_threads(name, preset):
     alone, four = module.work(problem), module.work(problem, 4)
     assert alone == module.work(problem, 1)
     assert four in (alone, alone.times(4))
-    assert alone.flops + alone.bytes > 0
+    # on one rank nothing is fetched from others, and sensors only let time pass
+    assert alone.flops + alone.bytes > 0 or name in ("kernels.mpi.halo", "kernels.mpi.monitoring")
     assert all(
         type(value) is int for work in (alone, four) for value in (work.flops, work.bytes, *dict(work.parts).values())
     )

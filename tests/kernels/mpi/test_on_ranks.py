@@ -19,6 +19,27 @@ PROBLEMS = [
     *[("transposition", {"T": 21, "grid": "N32", "fields": 5, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
     ("transposition", {"T": 21, "grid": "F16", "fields": 4, "ranks": 4, "across": 4}),
     ("transposition", {"T": 21, "grid": "O16", "fields": 3, "ranks": 3, "across": 3}),
+    *[("groups", {"N": 12, "ranks": ranks, "group": group}) for ranks, group in ((1, 0), (2, 1), (3, 2), (4, 0))],
+    *[
+        ("groups", {"N": 9, "ranks": ranks, "way": way})
+        for ranks, way in ((1, "collective"), (4, "collective"), (3, "independent"), (2, "elements"), (4, "per-rank"))
+    ],
+    *[("transform", {"T": 31, "grid": "F24", "fields": 3, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
+    *[("shallow_water", {"truncation": 21, "grid": "F16", "steps": 6, "output": 3, "ranks": n}) for n in (1, 2, 3, 4)],
+    *[
+        ("overlap", {"T": 21, "grid": "F16", "fields": 6, "groups": 3, "ranks": ranks, "way": way})
+        for ranks, way in ((1, "ialltoallv"), (2, "progress"), (3, "ialltoallv"), (4, "alltoallv"))
+    ],
+    *[
+        ("halo", {"grid": "N32", "levels": 2, "ranks": ranks, "way": way})
+        for ranks, way in ((1, "on demand"), (2, "fixed"), (3, "part 2 on demand"), (4, "on demand"))
+    ],
+    *[
+        ("monitoring", {"steps": 16, "period": 8, "ranks": ranks, "way": way})
+        for ranks, way in ((1, "none"), (2, "synchronised"), (4, "drifted"))
+    ],
+    *[("bt", {"N": 12, "NS": 60, "dt": 0.01, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
+    ("transform", {"T": 42, "grid": "N32", "fields": 5, "ranks": 4, "across": 2}),
 ]
 
 
@@ -29,7 +50,7 @@ def answers(name):
         library(name)
     except Unavailable as error:
         pytest.skip(str(error))
-    told = launch([SCRIPT, json.dumps(PROBLEMS)], 4, timeout=240, name=name)
+    told = launch([SCRIPT, json.dumps(PROBLEMS)], 4, timeout=400, name=name)
     return {json.dumps([entry["kernel"], entry["fields"]]): entry["checks"] for entry in told}
 
 

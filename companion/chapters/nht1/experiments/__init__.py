@@ -288,3 +288,6 @@ register(
 
 
 VERIFIERS.append(verify_solution)
+
+# The experiments over MPI register themselves.
+from companion.chapters.nht1.experiments import mpi as mpi  # noqa: E402

@@ -12,6 +12,9 @@ from companion.chapters.nht1.figures.evidence import (
     rates_then_and_now,
     surviving_rates,
 )
+from companion.chapters.nht1.figures.ranks import mpiio_table as mpiio_table
+from companion.chapters.nht1.figures.ranks import rank_groups as rank_groups
+from companion.chapters.nht1.figures.ranks import ranks as ranks
 from companion.figures.parts import MARKS, bytes_axis, bytes_label, log_axis, points, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes

@@ -73,10 +73,42 @@ register(
     Experiment(
         "p5plus-transposition",
         "p5plus",
-        "P4, C5",
+        "P4",
         "Transpositions of a spectral model by size of the messages",
         _transposition,
         rounds=7,
+        needs=frozenset({"mpi"}),
+        budgets={"quick": 10.0, "paper": 60.0, "modern": 120.0},
+        ranks=2,
+    )
+)
+
+
+def _monitoring(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """Without sensors, with synchronised and with drifted ones."""
+    from kernels.mpi import monitoring
+
+    return [
+        Case(
+            way,
+            monitoring,
+            monitoring.Problem.preset(preset, way=way, ranks=ranks),
+            threads,
+            {"way": way},
+            monitoring.times,
+        )
+        for way in monitoring.WAYS
+    ]
+
+
+register(
+    Experiment(
+        "p5plus-sensors",
+        "p5plus",
+        "P8",
+        "Sensors on ranks that wait for each other: none, synchronised, drifted apart",
+        _monitoring,
+        rounds=5,
         needs=frozenset({"mpi"}),
         budgets={"quick": 10.0, "paper": 60.0, "modern": 120.0},
         ranks=2,

@@ -11,6 +11,9 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
+from companion.chapters.p5plus.figures.ranks import exchange as exchange
+from companion.chapters.p5plus.figures.ranks import sensors as sensors
+from companion.chapters.p5plus.figures.ranks import transposition as transposition
 from companion.figures.parts import (
     MARKS,
     bytes_axis,

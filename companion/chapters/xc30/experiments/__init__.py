@@ -329,3 +329,6 @@ register(
         budgets={"quick": 10.0, "paper": 120.0, "modern": 300.0},
     )
 )
+
+# The experiments over MPI register themselves.
+from companion.chapters.xc30.experiments import mpi as mpi  # noqa: E402

@@ -22,6 +22,7 @@ from companion.chapters.xc30.figures.live import (
     transforms,
 )
 from companion.chapters.xc30.figures.model import aliasing, cases, costs, scores, sections, steady_table
+from companion.chapters.xc30.figures.ranks import halo_table, inflight, moves, scaling, split, volume
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
@@ -31,22 +32,28 @@ __all__ = [
     "cases",
     "costs",
     "cycle_table",
+    "halo_table",
+    "inflight",
+    "moves",
     "nproma",
     "overlap",
     "resolutions",
     "routine_table",
     "routines",
+    "scaling",
     "scores",
     "sections",
     "share_of_peak",
     "small_files",
     "steady_table",
+    "split",
     "storm",
     "storm_sizes",
     "storm_table",
     "systems",
     "timeline",
     "transforms",
+    "volume",
 ]
 
 IBM, CRAY = "IBM Power7", "Cray XC30"

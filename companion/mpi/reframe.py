@@ -1,0 +1,115 @@
+"""A ReFrame check file made from the register: every MPI experiment as a test that leaves a record.
+
+ReFrame (https://reframe-hpc.readthedocs.io) submits jobs to Slurm, PBS, Flux and others, waits for them and
+reports; nothing of that is done here.  Two files are written: the checks, and settings with one
+partition for each scheduler, of which a site keeps its own.
+"""
+
+import sys
+from pathlib import Path
+
+from companion import files
+from companion.mpi import launcher
+
+CHECKS, SETTINGS = "rerun_checks.py", "rerun_settings.py"
+
+_CHECKS = '''"""Experiments over MPI as ReFrame tests; written by python -m companion reframe."""
+
+import glob
+import json
+import os
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.builtins import parameter, performance_function, run_after, sanity_function, variable
+
+#: experiment -> ranks unless -S Rerun.ranks=N asks otherwise
+RANKS = {ranks!r}
+
+
+@rfm.simple_test
+class Rerun(rfm.RunOnlyRegressionTest):
+    """Runs one experiment and keeps its record."""
+
+    experiment = parameter(sorted(RANKS))
+    preset = variable(str, value="quick")
+    ranks = variable(int, value=0)
+    threads = variable(int, value=1)
+    valid_systems = ["*"]
+    valid_prog_environs = ["*"]
+    executable = {python!r}
+    time_limit = "30m"
+    keep_files = ["records"]
+
+    @run_after("setup")
+    def ask(self):
+        self.num_tasks = self.ranks or RANKS[self.experiment]
+        self.num_cpus_per_task = self.threads
+        self.executable_opts = [
+            "-m", "companion.mpi.job", self.experiment, "--preset", self.preset,
+            "--threads", str(self.threads), "--out", "records",
+        ]
+        self.env_vars = {{
+            "OPENBLAS_NUM_THREADS": str(self.threads),
+            "OMP_NUM_THREADS": str(self.threads),{variables}
+        }}
+
+    @sanity_function
+    def a_verified_record(self):
+        return sn.assert_found(r'"record": ', self.stdout, msg="no record was written: a result failed its checks")
+
+    @performance_function("s")
+    def fastest_case(self):
+        (path,) = glob.glob(os.path.join(self.stagedir, "records", "*.json"))
+        with open(path, encoding="utf-8") as file:
+            return min(min(case["samples"]) for case in json.load(file)["measurements"])
+'''
+
+_SETTINGS = '''"""Schedulers for the checks beside this file: keep your site's partition, add its account options."""
+
+site_configuration = {{
+    "systems": [
+        {{
+            "name": "rerun",
+            "descr": "this machine, and clusters by scheduler",
+            "hostnames": [".*"],
+            "partitions": [
+                {{"name": "local", "scheduler": "local", "launcher": {launcher!r}, "environs": ["python"]}},
+                {{"name": "slurm", "scheduler": "slurm", "launcher": "srun", "environs": ["python"]}},
+                {{"name": "pbs", "scheduler": "pbs", "launcher": "mpiexec", "environs": ["python"]}},
+                {{"name": "flux", "scheduler": "flux", "launcher": "flux", "environs": ["python"]}},
+            ],
+        }}
+    ],
+    "environments": [{{"name": "python"}}],
+}}
+'''
+
+
+def write(folder, force: bool = False) -> list[Path]:
+    """Write the check file and the settings into ``folder`` and return their paths.
+
+    Raises
+    ------
+    FileExistsError
+        One of them is there already and ``force`` is off.
+    """
+    from companion.experiments import REGISTER
+
+    ranks = {entry.id: entry.ranks for entry in REGISTER.values() if entry.ranks}
+    known = launcher.libraries()
+    variables = "".join(
+        f"\n            {name!r}: {value!r}," for name, value in sorted(known[0].variables.items() if known else ())
+    )
+    wanted = {
+        CHECKS: _CHECKS.format(ranks=ranks, python=sys.executable, variables=variables),
+        SETTINGS: _SETTINGS.format(launcher="mpiexec" if known else "mpirun"),
+    }
+    written = []
+    for name, text in wanted.items():
+
+        def put(path, text=text):
+            path.write_text(text, encoding="utf-8")
+
+        written.append(files.write_atomically(Path(folder) / name, put, overwrite=force))
+    return written

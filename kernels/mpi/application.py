@@ -1,0 +1,180 @@
+"""NHT-1 Application I/O over MPI-IO (N1, N6): BT on ranks, writing U every IW steps.
+
+T_T, T_C, R_IO and zeta as in ``kernels.files.application``; the ways of writing are those of
+``kernels.mpi.files``.  Opening the file comes before the clock, joining, checksums and the final name
+after it.
+"""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels.contract import Check, Footprint, Presets, Work, require_choice
+from kernels.files.application import exact_plane
+from kernels.files.application import reference as serial_diagonals
+from kernels.files.format.layout import Layout, open_solution, require_checksums
+from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
+from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
+from kernels.files.pending import WorkFolder
+from kernels.mpi import bt, world
+from kernels.mpi.files import WAYS, SharedSolution, shared_folder
+from kernels.runtime.resources import require_disk
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """One run of the benchmark on ``ranks`` ranks; N, NS and IW are the report's symbols."""
+
+    N: int = 12  # grid points in each direction
+    NS: int = 60  # time steps
+    IW: int = 10  # time steps between two writes of U
+    dt: float = 0.01  # length of a time step
+    way: str = "collective"  # see ``files``; "none" computes only, which gives T_C
+    fsync: bool = False  # T_T includes waiting for the device
+    ranks: int = 1  # ranks that take part
+    folder: str | None = None  # shared by all hosts; None: the system's temporary folder
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"N": 64, "NS": 200, "IW": 5, "dt": 8e-4},
+        "modern": {"N": 102, "NS": 200, "IW": 5, "dt": 3e-4},
+    }
+
+    def __post_init__(self):
+        require_schedule(self.NS, self.IW)
+        require_choice("way", self.way, ("none", *WAYS))
+        self.solver  # noqa: B018  refuses what the solver refuses
+
+    @property
+    def solver(self) -> bt.Problem:
+        """The computation without writing."""
+        return bt.Problem(self.N, self.NS, self.dt, self.ranks)
+
+    @property
+    def layout(self) -> Layout:
+        """Of the file."""
+        return Layout(self.N, self.NS, self.IW)
+
+
+class State(NamedTuple):
+    """Solver and folder of one rank."""
+
+    solver: bt.State
+    folder: Path
+    keep: WorkFolder | None
+
+
+class Result(NamedTuple):
+    """One run."""
+
+    state: State
+    path: Path | None
+    T_T: float  # seconds, slowest rank
+    R_IO: float  # bytes per second of the whole application
+    norms: bt.Result
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The solver's boxes and a folder (``seed`` is not used)."""
+    solver = bt.setup(problem.solver)
+    comm = solver.traffic.comm
+    folder, keep = shared_folder(comm, problem.folder or tempfile.gettempdir(), "mpi-application")
+    if comm.rank == 0:
+        require_disk(folder, footprint(problem).disk, f"the solution with N = {problem.N}")
+    return State(solver, folder, keep)
+
+
+def close(state: State) -> None:
+    """Remove the files."""
+    state.solver.traffic.comm.Barrier()
+    if state.keep is not None:
+        state.keep.close()
+
+
+def _once(problem: Problem, state: State) -> Result:
+    comm, path, solution = state.solver.traffic.comm, None, None
+    if problem.way != "none":
+        path = state.folder / f"{problem.way}.nht1"
+        solution = SharedSolution(comm, path, problem.layout, state.solver.limits, problem.way)
+
+    def on_step(number, solver):
+        if number % problem.IW == 0 and solution is not None:
+            solution.write(number // problem.IW - 1, bt.solution(solver))
+
+    try:
+        comm.Barrier()
+        start = perf_counter()
+        found = bt.run(problem.solver, state.solver, on_step=on_step)
+        if solution is not None:
+            solution.finish(problem.fsync)
+        seconds = world.largest(comm, perf_counter() - start)
+        if solution is not None:
+            solution.publish()
+    except BaseException:
+        if solution is not None:
+            solution.abort()
+        raise
+    return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """The benchmark, ``repeats`` times; the result with the smallest T_T."""
+    return min((_once(problem, state) for _ in range(repeats)), key=lambda result: result.T_T)
+
+
+def reference(problem: Problem, state: State) -> np.ndarray:
+    """The diagonal of every dump by the plain serial solver, float64 (dumps, N, 5): small N only."""
+    from kernels.files import application
+
+    return serial_diagonals(application.Problem(problem.N, problem.NS, problem.IW, dt=problem.dt))
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """The solver's norms; the file's checksums, U of the last dump, its published mean errors, its diagonal."""
+    comm = result.state.solver.traffic.comm
+    checks = bt.verify(problem.solver, result.norms)
+    if result.path is None:
+        return checks
+    (i0, i1), (j0, j1), (k0, k1) = result.state.solver.limits
+    own = bt.solution(result.state.solver)
+    with open_solution(result.path) as solution:
+        if comm.rank == 0:
+            require_checksums(solution)
+        planes = (
+            plane[j0:j1, i0:i1] for k, plane in enumerate(solution.planes(problem.layout.dumps - 1)) if k0 <= k < k1
+        )
+        wrong = sum(int((plane != box).sum()) for plane, box in zip(planes, own, strict=True))
+    checks.append(Check.near("words of the last dump that are not in memory", world.total(comm, wrong), 0, 0))
+    facts = []
+    if comm.rank == 0:
+        found = verify_file(result.path, exact_plane(problem.N))
+        more = [*mean_error_checks(found)]
+        if problem.N <= 16:
+            more.append(compare_diagonals(found, reference(problem, result.state)))
+        facts = [
+            [check.name, float(check.value), float(check.expected), float(check.tolerance), bool(check.ok)]
+            for check in more
+        ]
+    world.wait_aside(comm)
+    return [*checks, *(Check(*fact) for fact in world.share(comm, facts))]
+
+
+def observe(result: Result) -> dict[str, float]:
+    """T_T of one sample."""
+    return {"T_T": result.T_T}
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """The solver's work and the bytes of U written."""
+    solver = bt.work(problem.solver)
+    written = solution_bytes(problem.N, problem.NS, problem.IW) if problem.way != "none" else 0
+    return Work(solver.flops, solver.bytes_read, solver.bytes_written + written)
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Bytes of the boxes of all ranks and of a dump each."""
+    return Footprint(bt.footprint(problem.solver).memory + 2 * 40 * problem.N**3, 2 * problem.layout.total_bytes)

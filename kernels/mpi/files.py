@@ -1,0 +1,177 @@
+"""The solution file of NHT-1 through MPI-IO: many ranks, each with a box of U, one file or many.
+
+The layout is that of ``kernels.files.format.layout``, byte for byte: what ranks wrote together cannot
+be told from what the serial writer wrote.  Until it is complete the file has a temporary name; rank 0
+renames it.  Four ways, those of NPB's BT-IO:
+
+    collective   one call for all ranks (``Write_at_all``): the library may rearrange the data first
+    independent  the same view of the file, every rank for itself (``Write_at``)
+    elements     40 bytes a call, a point each
+    per-rank     every rank a file of its own, joined afterwards, outside the clock
+"""
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+
+from kernels.contract import require_choice
+from kernels.files.format.layout import DTYPE, Layout, checksum
+from kernels.files.formulas import COMPONENTS, WORD
+from kernels.files.pending import WorkFolder
+from kernels.files.ways import preallocate, pwrite_all
+from kernels.mpi import world
+
+WAYS = ("collective", "independent", "elements", "per-rank")
+_ELEMENT = COMPONENTS * WORD
+
+
+def shared_folder(comm, base, name: str) -> tuple[Path, WorkFolder | None]:
+    """A work folder that rank 0 made and holds (the second value is None elsewhere).
+
+    Raises
+    ------
+    OSError
+        On every rank, if rank 0 cannot make it, or another host does not see it.
+    """
+    keep, found = None, None
+    if comm.rank == 0:
+        try:
+            keep = WorkFolder(base, name)
+            found = str(keep.path)
+        except OSError as error:
+            found = [error.errno, error.strerror or str(error)]
+    found = world.share(comm, found)
+    if isinstance(found, list):
+        raise OSError(*found)
+    if world.total(comm, float(Path(found).is_dir())) < comm.size:
+        raise OSError(errno.ENOENT, f"the folder {base} is not shared by all hosts; name a shared one in folder")
+    return Path(found), keep
+
+
+class SharedSolution:
+    """One solution file that the ranks of ``comm`` write together.
+
+    Parameters
+    ----------
+    comm : communicator
+    path : Path
+        Its name once it is complete.
+    layout : Layout
+        Without record marks.
+    limits : sequence of (int, int)
+        Half-open ranges of i, j and k that this rank holds.
+    way : str
+        One of ``WAYS``.
+    """
+
+    def __init__(self, comm, path: Path, layout: Layout, limits, way: str = "collective"):
+        require_choice("way", way, WAYS)
+        self.comm, self.path, self.layout, self.limits, self.way = comm, Path(path), layout, limits, way
+        self.part = self.path.with_name(f".{self.path.name}.part")
+        self.own = self.part.with_suffix(f".rank-{comm.rank}")
+        MPI = world.mpi()
+        if comm.rank == 0:
+            handle = os.open(self.part, os.O_RDWR | os.O_CREAT, 0o666)
+            preallocate(handle, layout.total_bytes)
+            pwrite_all(handle, layout.header(), 0)
+            os.close(handle)
+        comm.Barrier()
+        mode = MPI.MODE_CREATE | MPI.MODE_WRONLY
+        if way == "per-rank":
+            self.file = MPI.File.Open(MPI.COMM_SELF, str(self.own), mode)
+        else:
+            self.file = MPI.File.Open(comm, str(self.part), mode)
+        sizes = [stop - start for start, stop in reversed(limits)]
+        self.shape = (*sizes, COMPONENTS)
+        self._view = None
+        if way in ("collective", "independent"):
+            starts = [start for start, _ in reversed(limits)]
+            self._view = MPI.DOUBLE.Create_subarray(layout.shape, self.shape, [*starts, 0]).Commit()
+
+    def write(self, index: int, u: np.ndarray) -> None:
+        """Write dump ``index``; ``u`` is this rank's box, float64 [k, j, i, m], C-contiguous."""
+        u = np.ascontiguousarray(u, DTYPE)
+        if self.way == "per-rank":
+            self.file.Write_at(index * u.nbytes, u)
+        elif self.way == "elements":
+            self._elements(self.layout.offset(index), u)
+        else:
+            self.file.Set_view(self.layout.offset(index), world.mpi().DOUBLE, self._view)
+            (self.file.Write_at_all if self.way == "collective" else self.file.Write_at)(0, u)
+
+    def _elements(self, start: int, u: np.ndarray) -> None:
+        (i0, i1), (j0, _), (k0, _) = self.limits
+        N, points = self.layout.N, u.reshape(-1, i1 - i0, COMPONENTS)
+        for row, values in enumerate(points):
+            k, j = divmod(row, u.shape[1])
+            at = start + (((k + k0) * N + j + j0) * N + i0) * _ELEMENT
+            for i, point in enumerate(values):
+                self.file.Write_at(at + i * _ELEMENT, point)
+
+    def finish(self, fsync: bool = False) -> None:
+        """All transfers are complete; with ``fsync`` the device has them."""
+        if fsync:
+            self.file.Sync()
+        self.file.Close()
+        self.file = None
+        self.comm.Barrier()
+
+    def publish(self) -> None:
+        """After the clock: join what lies apart, checksums read back, trailer, final name."""
+        if self.way == "per-rank":
+            self._join()
+        if self._view is not None:
+            self._view.Free()
+        if self.comm.rank == 0:
+            handle = os.open(self.part, os.O_RDWR)
+            try:
+                tail = self.layout.trailer(
+                    [checksum([self._dump(handle, index)]) for index in range(self.layout.dumps)]
+                )
+                pwrite_all(handle, tail, self.layout.trailer_offset)
+                os.ftruncate(handle, self.layout.trailer_offset + len(tail))
+            finally:
+                os.close(handle)
+            os.replace(self.part, self.path)
+        self.comm.Barrier()
+
+    def _dump(self, handle: int, index: int) -> np.ndarray:
+        found = np.empty(self.layout.shape, DTYPE)
+        view = memoryview(found.reshape(-1).view(np.uint8))
+        done = 0
+        while done < found.nbytes:
+            step = os.preadv(handle, [view[done:]], self.layout.offset(index) + done)
+            if not step:
+                raise OSError(errno.EIO, f"{self.part} ends inside dump {index}")
+            done += step
+        return found
+
+    def _join(self) -> None:
+        """Every rank copies its own file into the common one, row by row."""
+        handle = os.open(self.part, os.O_WRONLY)
+        try:
+            boxes = np.fromfile(self.own, DTYPE).reshape(self.layout.dumps, *self.shape)
+            for index, box in enumerate(boxes):
+                write_rows(
+                    lambda at, row: pwrite_all(handle, row.view(np.uint8), at), self.layout, index, box, self.limits
+                )
+        finally:
+            os.close(handle)
+        self.own.unlink()
+        self.comm.Barrier()
+
+    def abort(self) -> None:
+        """Remove what is not finished (this rank's part of it)."""
+        for path in (self.own, self.part):
+            path.unlink(missing_ok=True)
+
+
+def write_rows(put, layout: Layout, index: int, box: np.ndarray, limits) -> None:
+    """Call ``put(byte, row)`` for every row along i of a box of dump ``index``."""
+    (i0, _), (j0, j1), (k0, k1) = limits
+    N, start = layout.N, layout.offset(index)
+    for k in range(k0, k1):
+        for j in range(j0, j1):
+            put(start + ((k * N + j) * N + i0) * _ELEMENT, box[k - k0, j - j0].reshape(-1))

@@ -1,0 +1,236 @@
+"""What a semi-Lagrangian scheme fetches from other ranks (C8): a halo of fixed width, or what it needs.
+
+Every grid point traces the wind back over a time step and interpolates from the 4 × 4 points around its
+departure point.  Points of other ranks come in two parts, as in IFS: part 1 carries what the trajectory
+needs, part 2 what is interpolated.  Each part is fetched in one of two ways:
+
+    fixed      all points within ``width`` rows and points of the own piece: known once and for all
+    on demand  only the points around departure points; their numbers are sent to the owners first
+
+Values are a function of point and field, so that each can be checked where it arrives.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.mpi import world
+from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.traffic import Traffic
+from kernels.runtime.resources import require_memory
+from kernels.shallow_water.problem import RADIUS
+
+WAYS = ("fixed", "part 2 on demand", "on demand")
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Grid, wind and time step, and the ranks that share the points."""
+
+    grid: str = "F48"  # Gaussian grid
+    dt: float = 2700.0  # time step, s
+    wind: float = 80.0  # strongest wind, m/s
+    width: int = 18  # of the fixed halo, rows and points
+    levels: int = 4  # levels of every field, 1
+    way: str = "fixed"  # of both parts, see above
+    ranks: int = 1  # ranks that take part
+    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
+
+    #: Fields of part 1 (three components of the wind) and of part 2 (what is interpolated).
+    PARTS: ClassVar = (3, 6)
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"grid": "N200", "dt": 1800.0, "levels": 10},
+        "modern": {"grid": "N640", "dt": 600.0, "levels": 4},
+    }
+
+    def __post_init__(self):
+        require_range("dt", self.dt, 1.0, 86400.0, "s")
+        require_range("wind", self.wind, 0.0, 300.0, "m/s")
+        require_range("width", self.width, 2, 200)
+        require_range("levels", self.levels, 1, 1000)
+        require_choice("way", self.way, WAYS)
+        world.require_ranks(self.ranks)
+        require_range("across", self.across, 0, self.ranks)
+        self.mesh  # noqa: B018  refuses ranks that cannot share the work
+
+    @property
+    def mesh(self) -> Mesh:
+        """The pieces of the sphere."""
+        return Mesh(self.grid, 10**6, 10**6, *shape(self.ranks, self.across))
+
+
+def owned(mesh: Mesh, rank: int) -> tuple[int, int]:
+    """First and last-but-one number of the points of a rank."""
+    w, v = divmod(rank, mesh.V)
+    first, pieces = mesh.first_point(w), mesh.pieces(w)
+    return first + int(pieces[v]), first + int(pieces[v + 1])
+
+
+def bounds(mesh: Mesh) -> np.ndarray:
+    """First point of every rank, and the end, int64[ranks + 1]."""
+    return np.array([owned(mesh, rank)[0] for rank in range(mesh.W * mesh.V)] + [mesh.grid.points])
+
+
+def departures(problem: Problem, low: int, high: int) -> np.ndarray:
+    """Sorted numbers of the points around the departure points of points low … high − 1."""
+    grid = problem.mesh.grid
+    latitude, longitude = (values[low:high] for values in grid.coordinates())
+    # a zonal jet and a wave across it; back in time over one step
+    north = latitude - 0.4 * problem.wind * np.cos(latitude) * np.sin(3 * longitude) * problem.dt / RADIUS
+    east = longitude - problem.wind * problem.dt / RADIUS
+    rows = np.searchsorted(-np.radians(grid.latitudes), -north) - 1
+    found = np.zeros(grid.points, bool)
+    for step in range(-1, 3):
+        row = np.clip(rows + step, 0, 2 * grid.N - 1)
+        length = grid.pl[row]
+        column = np.floor(east / (2 * np.pi) * length).astype(np.int64)
+        for side in range(-1, 3):
+            found[grid.starts[row] + (column + side) % length] = True
+    found[low:high] = False
+    return np.flatnonzero(found)
+
+
+def fixed_halo(mesh: Mesh, low: int, high: int, width: int) -> np.ndarray:
+    """Sorted numbers of the points within ``width`` rows and points of points low … high − 1."""
+    grid, found = mesh.grid, np.zeros(mesh.grid.points, bool)
+    first, last = np.searchsorted(grid.starts, [low, high - 1], side="right") - 1
+    for row in range(first, last + 1):
+        begin, length = int(grid.starts[row]), int(grid.pl[row])
+        west, east = max(low - begin, 0) / length, min(high - begin, length) / length
+        for near in range(max(row - width, 0), min(row + width + 1, 2 * grid.N)):
+            n = int(grid.pl[near])
+            a, b = int(np.floor(west * n)) - width, int(np.ceil(east * n)) + width
+            found[grid.starts[near] + (np.arange(a, b) % n if b - a < n else np.arange(n))] = True
+    found[low:high] = False
+    return np.flatnonzero(found)
+
+
+class State(NamedTuple):
+    """Own values, and what is known of the fixed halo."""
+
+    traffic: Traffic
+    low: int
+    high: int
+    bounds: np.ndarray
+    values: tuple[np.ndarray, ...]  # of part 1 and 2: float64 (own points, fields · levels)
+    halo: np.ndarray  # numbers of the points of the fixed halo
+    asked: tuple  # what others ask for with a fixed halo: counts and numbers
+    needed: np.ndarray  # numbers around departure points, of other ranks
+    fetched: list  # numbers and values of each part after run
+    facts: dict
+
+
+def point_values(points: np.ndarray, columns: int) -> np.ndarray:
+    """The value of every point and field: float64 (points, columns)."""
+    return points[:, None] * float(columns) + np.arange(columns)
+
+
+def _ask(state, points: np.ndarray):
+    """Tell the owners which points are wanted; counts wanted, counts and numbers asked for here."""
+    comm, traffic = state.traffic.comm, state.traffic
+    wanted = np.bincount(np.searchsorted(state.bounds, points, side="right") - 1, minlength=comm.size)
+    asked = np.empty(comm.size, np.int64)
+    comm.Alltoall(wanted, asked)
+    numbers = np.empty(int(asked.sum()))
+    traffic.alltoallv(comm, points.astype(float), wanted, numbers, asked)
+    return wanted, asked, numbers.astype(np.int64)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Values of the own points; the fixed halo is agreed on once (``seed`` is not used)."""
+    require_memory(footprint(problem).memory, f"a semi-Lagrangian halo on {problem.grid}")
+    traffic = Traffic(world.team(problem.ranks))
+    low, high = owned(problem.mesh, traffic.comm.rank)
+    own = np.arange(low, high)
+    values = tuple(point_values(own, fields * problem.levels) for fields in problem.PARTS)
+    halo = fixed_halo(problem.mesh, low, high, problem.width)
+    state = State(traffic, low, high, bounds(problem.mesh), values, halo, (), np.empty(0, np.int64), [None, None], {})
+    return state._replace(asked=_ask(state, halo), needed=departures(problem, low, high))
+
+
+def _fetch(state, part: int, points: np.ndarray, asked) -> None:
+    wanted, counts, numbers = asked
+    values = state.values[part]
+    columns = values.shape[1]
+    into = np.empty((points.size, columns))
+    state.traffic.alltoallv(
+        state.traffic.comm,
+        values[numbers - state.low].reshape(-1),
+        counts * columns,
+        into.reshape(-1),
+        wanted * columns,
+    )
+    state.fetched[part] = points, into
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """Both parts of one step, ``repeats`` times."""
+    traffic, facts = state.traffic, state.facts
+    traffic.messages = traffic.bytes = 0
+    for part in (0, 1):
+        facts[f"part {part + 1}"] = 0.0
+        facts[f"part {part + 1} bytes"] = 0
+    for _ in range(repeats):
+        for part in (0, 1):
+            begin, before = perf_counter(), traffic.bytes
+            if WAYS.index(problem.way) < 2 - part:
+                _fetch(state, part, state.halo, state.asked)
+            else:
+                _fetch(state, part, state.needed, _ask(state, state.needed))
+            facts[f"part {part + 1}"] += (perf_counter() - begin) / repeats
+            facts[f"part {part + 1} bytes"] += (traffic.bytes - before) // repeats
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """Numbers and values of both parts without asking anybody."""
+    chosen = [state.halo if WAYS.index(problem.way) < 2 - part else state.needed for part in (0, 1)]
+    fetched = [
+        (points, point_values(points, fields * problem.levels))
+        for points, fields in zip(chosen, problem.PARTS, strict=True)
+    ]
+    return state._replace(fetched=fetched)
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Every value is its point's, and every point that a departure point needs is there."""
+    comm, true = result.traffic.comm, reference(problem, result)
+    wrong = missing = 0
+    for (points, found), (_, expected) in zip(result.fetched, true.fetched, strict=True):
+        wrong += int((found != expected).sum())
+        missing += int(np.setdiff1d(result.needed, points).size)
+    return [
+        Check.near("fetched values that are not their point's", world.total(comm, wrong), 0, 0),
+        Check.near("points around departure points that were not fetched", world.total(comm, missing), 0, 0),
+    ]
+
+
+def parts(result: State) -> dict[str, float]:
+    """Seconds (slowest rank) and bytes (all ranks) of each part of one step; all ranks call it."""
+    comm = result.traffic.comm
+    found = {}
+    for part in ("part 1", "part 2"):
+        found[part] = world.largest(comm, result.facts[part])
+        found[f"{part} bytes"] = world.total(comm, result.facts[f"{part} bytes"])
+    return found
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes of the points of the fixed halo (or, on demand, of those that are needed) of all ranks."""
+    total = 0
+    for rank in range(problem.ranks):
+        low, high = owned(problem.mesh, rank)
+        halo = fixed_halo(problem.mesh, low, high, problem.width).size if problem.way != "on demand" else 0
+        needed = departures(problem, low, high).size if problem.way != "fixed" else 0
+        sizes = {"fixed": (halo, halo), "part 2 on demand": (halo, needed), "on demand": (needed, needed)}[problem.way]
+        total += sum(8 * problem.levels * fields * size for fields, size in zip(problem.PARTS, sizes, strict=True))
+    return Work(bytes_read=total, bytes_written=total)
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Bytes of values and halos of all ranks, a halo of twice the own points assumed."""
+    return Footprint(4 * 8 * problem.levels * sum(problem.PARTS) * problem.mesh.grid.points)

@@ -1,0 +1,148 @@
+"""What periodic sensors cost ranks that wait for each other (P8).
+
+Every rank computes for a while, then all meet at a barrier.  Every ``period`` steps a sensor takes
+``delay`` seconds of each rank's CPU: at the same step on all ranks (synchronised), or at a step of its
+own on each (drifted apart).  Synchronised, the ranks lose ``delay`` a period; drifted apart, every one
+waits for each of the others, N · ``delay``, as the report of 2006 drew it.  The time at the barrier is
+what it called communication.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.mpi import world
+
+WAYS = ("none", "synchronised", "drifted")
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """A run of ``steps`` steps."""
+
+    steps: int = 64  # steps, each with a barrier
+    compute: float = 5e-4  # computing in a step, s
+    period: int = 16  # steps between two visits of the sensor
+    delay: float = 1e-3  # what a visit takes of the CPU, s
+    way: str = "none"  # see above
+    ranks: int = 1  # ranks that take part
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"steps": 600, "period": 60, "delay": 5e-3, "compute": 1e-3},
+        "modern": {"steps": 2000, "period": 100, "delay": 5e-3, "compute": 1e-3},
+    }
+
+    def __post_init__(self):
+        require_range("steps", self.steps, 1, 10**6)
+        require_range("compute", self.compute, 1e-6, 10.0, "s")
+        require_range("period", self.period, 1, self.steps, "steps")
+        require_range("delay", self.delay, 0.0, 10.0, "s")
+        require_choice("way", self.way, WAYS)
+        world.require_ranks(self.ranks)
+
+    def visits(self, rank: int) -> np.ndarray:
+        """Steps at which the sensor visits a rank: one in every period that fits."""
+        whole = self.steps // self.period
+        if self.way == "none":
+            return np.empty(0, np.int64)
+        shift = 0 if self.way == "synchronised" else rank * self.period // self.ranks
+        return np.arange(whole) * self.period + shift
+
+
+class State(NamedTuple):
+    """Communicator of the ranks."""
+
+    comm: Any
+
+
+class Result(NamedTuple):
+    """What this rank met, of the last repeat."""
+
+    comm: Any
+    computing: float  # seconds, sensors included
+    waiting: float  # seconds at barriers
+    visits: int  # of the sensor
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Nothing but the communicator (``seed`` is not used)."""
+    return State(world.team(problem.ranks))
+
+
+def _busy(seconds: float) -> None:
+    end = perf_counter() + seconds
+    while perf_counter() < end:
+        pass
+
+
+def _once(problem: Problem, comm) -> Result:
+    visits = set(problem.visits(comm.rank).tolist())
+    computing = waiting = 0.0
+    comm.Barrier()
+    for step in range(problem.steps):
+        begin = perf_counter()
+        _busy(problem.compute + (problem.delay if step in visits else 0.0))
+        middle = perf_counter()
+        comm.Barrier()
+        computing += middle - begin
+        waiting += perf_counter() - middle
+    return Result(comm, computing, waiting, len(visits))
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """All steps, ``repeats`` times; the result is the last one's."""
+    for _ in range(repeats):
+        result = _once(problem, state.comm)
+    return result
+
+
+def expected(problem: Problem) -> float:
+    """Seconds without any cost of the barriers: computing, and each delay that nobody else hides."""
+    steps = {int(step) for rank in range(problem.ranks) for step in problem.visits(rank)}
+    return problem.steps * problem.compute + len(steps) * problem.delay
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The same without waiting for anybody: a rank's own computing, and no time at barriers but others' delays."""
+    own = problem.steps * problem.compute + problem.visits(state.comm.rank).size * problem.delay
+    return Result(state.comm, own, expected(problem) - own, problem.visits(state.comm.rank).size)
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """The sensor came as often as planned, and nobody was faster than the plan allows."""
+    comm = result.comm
+    planned = sum(problem.visits(rank).size for rank in range(problem.ranks))
+    least = -world.largest(comm, -(result.computing + result.waiting))
+    return [
+        Check.near("visits of the sensor on all ranks", world.total(comm, result.visits), planned, 0),
+        Check(
+            "seconds of the fastest rank reach the plan",
+            least,
+            expected(problem),
+            0.0,
+            least >= 0.999 * expected(problem),
+        ),
+    ]
+
+
+def times(result: Result) -> dict[str, float]:
+    """Mean seconds of computing and waiting over the ranks; all ranks call it."""
+    comm = result.comm
+    return {
+        "compute": world.total(comm, result.computing) / comm.size,
+        "wait": world.total(comm, result.waiting) / comm.size,
+    }
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """It computes nothing and moves nothing: only time passes."""
+    return Work()
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Nothing worth counting."""
+    return Footprint(0)

@@ -1,0 +1,205 @@
+"""Legendre transforms with messages in flight (C7): Ialltoallv against Alltoallv.
+
+The fields are cut into groups.  While the coefficients of one group travel between Fourier and spectral
+space, the matrices of the next are multiplied:
+
+    alltoallv   a group is sent and received before the next is begun
+    ialltoallv  the exchange is started, and waited for once the next group is computed
+    progress    as ialltoallv, and a thread of each rank does nothing but drive the exchange
+
+An MPI library moves data when it is called.  Without a core to spare for that, an exchange that is
+only started may not get on before somebody waits for it.
+"""
+
+import threading
+from dataclasses import dataclass
+from time import sleep
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.mpi import transform, world
+from kernels.mpi.mesh import Mesh
+from kernels.mpi.moves import copy_blocks
+from kernels.mpi.traffic import Traffic, starts
+from kernels.runtime.resources import require_memory
+
+WAYS = ("alltoallv", "ialltoallv", "progress")
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Truncation, grid and fields in groups, over ``ranks`` bands."""
+
+    T: int = 63  # triangular truncation, 1
+    grid: str = "F48"  # Gaussian grid
+    fields: int = 16  # fields in all, 1
+    groups: int = 4  # groups of fields, 1
+    ranks: int = 1  # ranks that take part
+    way: str = "alltoallv"  # see above
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"T": 399, "grid": "N200", "fields": 64, "groups": 8},
+        "modern": {"T": 639, "grid": "N320", "fields": 64, "groups": 8},
+    }
+
+    def __post_init__(self):
+        require_range("T", self.T, 1, 2000)
+        require_range("fields", self.fields, 1, 100_000)
+        require_range("groups", self.groups, 1, self.fields)
+        require_choice("way", self.way, WAYS)
+        world.require_ranks(self.ranks)
+        self.mesh  # noqa: B018  refuses ranks that cannot share the work
+
+    @property
+    def mesh(self) -> Mesh:
+        """The decomposition of one group, the largest."""
+        return Mesh(self.grid, self.T, -(-self.fields // self.groups), self.ranks, 1)
+
+
+class State(NamedTuple):
+    """One transform for all groups, and per group what is sent and received."""
+
+    comm: Any
+    transform: transform.Transform
+    spectra: list[np.ndarray]
+    columns: list[np.ndarray]  # in the order of wavenumbers
+    packed: list[np.ndarray]  # in the order of ranks
+    waves: list[np.ndarray]
+    back: list[np.ndarray]
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The rank's share of random spectra, group by group."""
+    require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.T}")
+    comm, mesh = world.team(problem.ranks), problem.mesh
+    made = transform.Transform(mesh, Traffic(comm, barriers=False))
+    spectra = []
+    for group in range(problem.groups):
+        rng = np.random.default_rng((seed, group))
+        shape = (mesh.fields, (problem.T + 1) * (problem.T + 2))
+        spectra.append(made.own(rng.uniform(-1.0, 1.0, shape).view(np.complex128)))
+    sizes = int(made.moves.column_counts.sum()), int(made.moves.wave_counts.sum())
+    columns, packed, waves = ([np.zeros(size) for _ in spectra] for size in (sizes[0], sizes[0], sizes[1]))
+    return State(comm, made, spectra, columns, packed, waves, [np.zeros_like(part) for part in spectra])
+
+
+class _Exchange:
+    """Blocking or not: ``begin`` gives what ``end`` takes."""
+
+    def __init__(self, way: str, state: State):
+        moves = state.transform.moves
+        self.way, self.comm = way, moves.down
+        self.column, self.wave = ((counts, starts(counts)) for counts in (moves.column_counts, moves.wave_counts))
+
+    def begin(self, source, source_counts, target, target_counts):
+        call = self.comm.Alltoallv if self.way == "alltoallv" else self.comm.Ialltoallv
+        return call([source, source_counts], [target, target_counts])
+
+    def end(self, request) -> None:
+        if request is not None:
+            request.Wait()
+
+
+class _Driver:
+    """A thread that keeps asking the library whether anything arrived, which moves what is under way."""
+
+    def __init__(self, comm):
+        self.comm, self.stop = comm, threading.Event()
+        self.thread = threading.Thread(target=self._drive, daemon=True)
+
+    def _drive(self):
+        while not self.stop.is_set():
+            self.comm.Iprobe()
+            sleep(0)
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *exception):
+        self.stop.set()
+        self.thread.join()
+
+
+def _inverse(state: State, exchange: _Exchange) -> None:
+    made, moves, waiting = state.transform, state.transform.moves, None
+    for spectrum, columns, packed, waves in zip(state.spectra, state.columns, state.packed, state.waves, strict=True):
+        made._to_rows(spectrum, columns)
+        copy_blocks(columns, packed, moves._by_wave, moves._by_rank, moves._lengths)
+        begun = exchange.begin(packed, exchange.column, waves, exchange.wave)
+        exchange.end(waiting)
+        waiting = begun
+    exchange.end(waiting)
+
+
+def _direct(state: State, exchange: _Exchange) -> None:
+    made, moves = state.transform, state.transform.moves
+    waiting = exchange.begin(state.waves[0], exchange.wave, state.packed[0], exchange.column)
+    for group, (columns, packed, back) in enumerate(zip(state.columns, state.packed, state.back, strict=True)):
+        exchange.end(waiting)
+        if group + 1 < len(state.waves):
+            waiting = exchange.begin(state.waves[group + 1], exchange.wave, state.packed[group + 1], exchange.column)
+        copy_blocks(packed, columns, moves._by_rank, moves._by_wave, moves._lengths)
+        made._to_degrees(columns, back)
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
+    exchange = _Exchange(problem.way, state)
+
+    def work():
+        for _ in range(repeats):
+            _inverse(state, exchange)
+            _direct(state, exchange)
+
+    if problem.way == "progress":
+        with _Driver(state.comm):
+            work()
+    else:
+        work()
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """The same group after group with blocking calls, into new arrays."""
+    fresh = state._replace(
+        columns=[np.zeros_like(part) for part in state.columns],
+        packed=[np.zeros_like(part) for part in state.packed],
+        waves=[np.zeros_like(part) for part in state.waves],
+        back=[np.zeros_like(part) for part in state.back],
+    )
+    return run(Problem(problem.T, problem.grid, problem.fields, problem.groups, problem.ranks), fresh)
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Bit for bit what blocking calls give; on a full grid the spectra come back."""
+    true = reference(problem, result)
+    checks = []
+    for name in ("waves", "back"):
+        pairs = zip(getattr(result, name), getattr(true, name), strict=True)
+        wrong = world.total(result.comm, sum(int((a != b).sum()) for a, b in pairs))
+        checks.append(Check.near(f"values of {name} that differ from blocking calls", wrong, 0, 0))
+    if result.transform.mesh.grid.full:
+        errors = (np.abs(a - b).max() for a, b in zip(result.back, result.spectra, strict=True))
+        error = world.largest(result.comm, float(max(errors)))
+        checks.append(Check.near("round trip, coefficients within ±1", error, 0.0, 4e-12))
+    return checks
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations of the Legendre sums of all ranks, and the coefficients they read and write."""
+    from kernels import spectral
+
+    fields = problem.mesh.fields * problem.groups
+    legendre = dict(spectral.work(spectral.Problem(problem.T, problem.grid, fields)).parts)["Legendre"]
+    moved = 2 * 16 * fields * int(problem.mesh.counts.sum())
+    return Work(flops=legendre, bytes_read=moved, bytes_written=moved, parts=(("Legendre", legendre),))
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Bytes of Legendre functions, spectra and buffers of all ranks."""
+    mesh, T = problem.mesh, problem.T
+    fields = mesh.fields * problem.groups
+    return Footprint(8 * mesh.grid.N * (T + 1) * (T + 2) + fields * (3 * 16 * int(mesh.counts.sum()) + 48 * T * T))

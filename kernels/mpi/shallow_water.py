@@ -1,0 +1,328 @@
+"""The spectral shallow-water model on many ranks (C2, C3, P9, P10).
+
+Equations, time step, filter and diffusion are those of ``kernels.shallow_water``.  A rank has the rows
+of its band and the spectrum of its wavenumbers; grid-point products and the spectral step need nobody
+else.  A step transposes four fields from spectra to rows and five back.
+
+Where its time goes is booked in the classes of the 2014 report's pies: computing; communication; waiting
+at the barrier before each exchange; and serial, what rank 0 does alone while the others wait (it writes
+the surface height every ``output`` hours).
+"""
+
+import tempfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from kernels import shallow_water as serial
+from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.mpi import world
+from kernels.mpi.mesh import Mesh
+from kernels.mpi.traffic import CLASSES, Traffic
+from kernels.mpi.transform import Transform
+from kernels.runtime.resources import require_disk, require_memory
+from kernels.shallow_water.cases import initial
+from kernels.shallow_water.problem import GRAVITY, RADIUS
+from kernels.spectral.legendre import epsilon
+
+#: Fields that a step takes from spectra to the grid, and back.
+INVERSE, DIRECT = 4, 5
+#: Truncations up to this one are compared with the serial model, value by value.
+COMPARED = 127
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """One integration; the fields that ``kernels.shallow_water.Problem`` has mean what they mean there."""
+
+    truncation: int = 42  # triangular truncation T, 1
+    grid: str = "F32"  # Gaussian grid
+    case: str = "galewsky"  # initial state
+    dt: float = 900.0  # time step, s
+    steps: int = 12  # time steps
+    diffusion: float = 3.0  # e-folding time of degree T, h (0: none)
+    output: int = 0  # steps between two outputs by rank 0 (0: none)
+    ranks: int = 1  # ranks that take part
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {"output": 4},
+        "paper": {"truncation": 639, "grid": "N320", "dt": 75.0, "steps": 12, "output": 6},
+        "modern": {"truncation": 1279, "grid": "N640", "dt": 35.0, "steps": 6, "output": 3},
+    }
+
+    def __post_init__(self):
+        require_range("steps", self.steps, 1, 10**6)
+        require_range("output", self.output, 0, self.steps)
+        world.require_ranks(self.ranks)
+        self.model  # noqa: B018  refuses what the serial model refuses
+        self.mesh  # noqa: B018  refuses ranks that cannot share the work
+
+    @property
+    def model(self) -> serial.Problem:
+        """The same integration for the serial model."""
+        names = {field.name for field in fields(serial.Problem)} & {field.name for field in fields(self)} - {"output"}
+        return serial.Problem(**{name: getattr(self, name) for name in names}, hours=self.steps * self.dt / 3600.0)
+
+    @property
+    def mesh(self) -> Mesh:
+        """The decomposition: bands of rows, all fields together."""
+        return Mesh(self.grid, self.truncation, DIRECT, self.ranks, 1)
+
+
+class State(NamedTuple):
+    """What one rank starts from."""
+
+    traffic: Traffic
+    inverse: Transform
+    direct: Transform
+    spectra: np.ndarray  # complex128 (3, own coefficients): ζ, φ', D
+    mean: float  # mean geopotential, m²/s²
+    coriolis: np.ndarray  # float64 (own points,), 1/s
+    cosine: np.ndarray  # of latitude, own points
+    eps: np.ndarray  # ε_n^m of the own coefficients, and what multiplies neighbours
+    folder: Path
+    ground: np.ndarray  # complex128 (own coefficients,), m²/s²
+
+
+class Result(NamedTuple):
+    """The end of an integration on this rank."""
+
+    state: State
+    spectra: np.ndarray  # complex128 (3, own coefficients)
+    repeats: int
+    steps: int
+    folder: Path
+
+
+def _shift(values: np.ndarray, step: int) -> np.ndarray:
+    """Coefficients of degree n + step at the place of degree n; callers zero what crosses a column."""
+    found = np.zeros_like(values)
+    if step > 0:
+        found[..., :-1] = values[..., 1:]
+    else:
+        found[..., 1:] = values[..., :-1]
+    return found
+
+
+class _Spectral:
+    """Derivatives and the time step on the own columns, degrees up to T + 1 (the last is zero)."""
+
+    def __init__(self, problem: Problem, made: Transform):
+        T, n, m = problem.truncation, made.degree.astype(float), made.order.astype(float)
+        self.inside = made.degree <= T
+        self.im = 1j * m
+        eps, above = epsilon(n, m), epsilon(n + 1, m)
+        below_top = made.degree <= T
+        # of cos φ ∂f/∂φ: what the neighbours one degree lower and higher contribute
+        self.wind_down, self.wind_up = (n - 1) * eps, np.where(below_top, (n + 2) * above, 0.0)
+        self.turn_down, self.turn_up = (n + 1) * eps, np.where(below_top, n * above, 0.0)
+        self.laplacian = n * (n + 1) / RADIUS**2
+        self.invert = np.divide(-RADIUS, n * (n + 1), out=np.zeros_like(n), where=n > 0) * self.inside
+
+    def wind(self, vorticity, divergence):
+        """Spectra of u cos φ and v cos φ."""
+        psi, chi = self.invert * vorticity, self.invert * divergence
+        u = self.im * chi + self.wind_down * _shift(psi, -1) - self.wind_up * _shift(psi, 1)
+        v = self.im * psi - self.wind_down * _shift(chi, -1) + self.wind_up * _shift(chi, 1)
+        return u, v
+
+    def vordiv(self, zonal, meridional):
+        """Curl and divergence from the spectra of u / cos φ and v / cos φ."""
+        curl = self.im * meridional + self.turn_down * _shift(zonal, -1) - self.turn_up * _shift(zonal, 1)
+        spread = self.im * zonal - self.turn_down * _shift(meridional, -1) + self.turn_up * _shift(meridional, 1)
+        return curl * self.inside / RADIUS, spread * self.inside / RADIUS
+
+
+class Stepper:
+    """One integration in progress on this rank."""
+
+    def __init__(self, problem: Problem, state: State):
+        self.problem, self.state = problem, state
+        self.old, self.now = state.spectra.copy(), state.spectra.copy()
+        self.done = 0
+        self._spectral = _Spectral(problem, state.inverse)
+        self._up = np.empty((state.spectra.shape[1], INVERSE), np.complex128)
+        self._down = np.empty((state.spectra.shape[1], DIRECT), np.complex128)
+        self._grid = np.empty((INVERSE, state.coriolis.size))
+        self._products = np.empty((DIRECT, state.coriolis.size))
+
+    def _tendencies(self):
+        state, part = self.state, self._spectral
+        vorticity, phi, divergence = self.now
+        self._up[:, 0], self._up[:, 1] = part.wind(vorticity, divergence)
+        self._up[:, 2], self._up[:, 3] = vorticity, phi
+        state.inverse.inverse(self._up, self._grid)
+        u, v = self._grid[:2] / state.cosine
+        absolute, depth = self._grid[2] + state.coriolis, self._grid[3]
+        np.multiply(absolute, v, out=self._products[0])
+        np.multiply(-absolute, u, out=self._products[1])
+        np.multiply(depth, u, out=self._products[2])
+        np.multiply(depth, v, out=self._products[3])
+        self._products[:4] /= state.cosine
+        self._products[4] = 0.5 * (u * u + v * v)
+        state.direct.direct(self._products, self._down)
+        curl, spread = part.vordiv(self._down[:, 0], self._down[:, 1])
+        _, flux = part.vordiv(self._down[:, 2], self._down[:, 3])
+        return curl, spread, flux, self._down[:, 4] * part.inside
+
+    def step(self) -> None:
+        """One time step (see ``kernels.shallow_water.compiled.advance``)."""
+        problem, state, wave = self.problem.model, self.state, self._spectral.laplacian
+        curl, spread, flux, kinetic = self._tendencies()
+        first = self.done == 0
+        span = problem.dt if first else 2.0 * problem.dt
+        half, mean = 0.5 * span, state.mean
+        keep = 1.0 / (1.0 + span * problem.coefficient * wave ** (problem.order // 2)) * self._spectral.inside
+        vorticity = keep * (self.old[0] + span * curl)
+        right = self.old[2] + span * (spread + wave * (kinetic + state.ground))
+        right += half * wave * (2.0 * self.old[1] - span * flux - half * mean * self.old[2])
+        divergence = right / (1.0 + half * half * wave * mean)
+        phi = self.old[1] - span * flux - half * mean * (divergence + self.old[2])
+        phi = keep * (phi + state.ground) - state.ground * self._spectral.inside
+        new = np.stack([vorticity, phi, keep * divergence])
+        if not first:
+            bend = 0.5 * problem.asselin * (self.old - 2.0 * self.now + new)
+            self.now += problem.williams * bend
+            new -= (1.0 - problem.williams) * bend
+        self.old, self.now = self.now, new
+        self.done += 1
+
+    def write(self) -> None:
+        """The surface height of all ranks, gathered and written by rank 0 while the others wait."""
+        state, traffic, comm = self.state, self.state.traffic, self.state.traffic.comm
+        mesh = self.problem.mesh
+        counts = np.array([mesh.band_points(w) for w in range(mesh.W)])
+        height = (self._grid[3] + state.mean) / GRAVITY
+        whole = np.empty(mesh.grid.points) if comm.rank == 0 else None
+        traffic.meet(comm)
+        comm.Gatherv(height, None if whole is None else [whole, counts])
+        if comm.rank:
+            traffic.messages += 1
+            traffic.bytes += height.nbytes
+        traffic.book("communication")
+        if comm.rank == 0:
+            part = state.folder / f".{self.done:06d}.part"
+            whole.astype(np.float32).tofile(part)
+            part.replace(state.folder / f"{self.done:06d}.f32")
+            traffic.book("serial")
+        comm.Barrier()
+        traffic.book("barrier" if comm.rank else "serial")
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Legendre functions and the initial spectra of the rank's wavenumbers (``seed`` is not used)."""
+    require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
+    traffic, mesh = Traffic(world.team(problem.ranks)), problem.mesh
+    direct = Transform(mesh, traffic, extra=1)
+    inverse = direct.with_fields(INVERSE)
+    here = direct.own_points()
+    start = initial(problem.model, mesh.grid)
+    rows = np.repeat(np.concatenate([direct.cosine, direct.cosine[::-1]]), mesh.grid.pl)[here]
+    values = np.stack(
+        [start.u[here] / rows, start.v[here] / rows, GRAVITY * start.depth[here], GRAVITY * start.ground[here], rows]
+    )
+    found = np.empty((int(direct.at[-1]), DIRECT), np.complex128)
+    direct.direct(values, found)
+    part = _Spectral(problem, direct)
+    curl, spread = part.vordiv(found[:, 0], found[:, 1])
+    spectra = np.stack([curl, found[:, 2] * part.inside, spread])
+    zero = direct.degree == 0
+    mean = world.total(traffic.comm, float(spectra[1, zero].real.sum()))
+    spectra[:, zero] = 0.0
+    folder = Path(tempfile.mkdtemp(prefix="shallow-water-")) if traffic.comm.rank == 0 else Path(tempfile.gettempdir())
+    if problem.output and traffic.comm.rank == 0:
+        require_disk(folder, 4 * mesh.grid.points * (problem.steps // problem.output), "output steps")
+    return State(
+        traffic,
+        inverse,
+        direct,
+        spectra,
+        mean,
+        start.coriolis[here],
+        rows,
+        part.laplacian,
+        folder,
+        found[:, 3] * part.inside,
+    )
+
+
+def close(state: State) -> None:
+    """Remove what rank 0 wrote."""
+    if state.traffic.comm.rank == 0:
+        for path in state.folder.iterdir():
+            path.unlink()
+        state.folder.rmdir()
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """Integrate from the initial state, ``repeats`` times."""
+    traffic = state.traffic
+    traffic.messages = traffic.bytes = 0
+    traffic.seconds.update(dict.fromkeys(CLASSES, 0.0))
+    traffic.start()
+    for _ in range(repeats):
+        stepper = Stepper(problem, state)
+        for step in range(1, problem.steps + 1):
+            stepper.step()
+            if problem.output and step % problem.output == 0:
+                stepper.write()
+    traffic.book("compute")
+    return Result(state, stepper.now, repeats, stepper.done, state.folder)
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The serial model's spectra, cut to this rank's columns; rank 0 runs it."""
+    comm, made = state.traffic.comm, state.direct
+    T = problem.truncation
+    spectra = np.zeros((3, (T + 1) * (T + 2) // 2), np.complex128)
+    if comm.rank == 0:
+        model = problem.model
+        spectra[:] = serial.run(model, serial.setup(model)).spectra
+    world.wait_aside(comm)
+    comm.Bcast(spectra)
+    found = np.zeros((3, int(made.at[-1])), np.complex128)
+    inside = made.degree <= T
+    index = made.order * (T + 1) - made.order * (made.order - 1) // 2 + made.degree - made.order
+    found[:, inside] = spectra[:, index[inside]]
+    return Result(state, found, 1, problem.steps, state.folder)
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Against the serial model (small T); steps, messages and bytes as counted; no mean of ζ and D."""
+    from kernels.mpi.scale import shallow_water
+
+    comm = result.state.traffic.comm
+    checks = []
+    if problem.truncation <= COMPARED:
+        true = reference(problem, result.state)
+        for name, found, expected in zip(("ζ", "φ", "D"), result.spectra, true.spectra, strict=True):
+            size = world.largest(comm, float(np.abs(expected).max(initial=0.0)))
+            error = world.largest(comm, float(np.abs(found - expected).max(initial=0.0)))
+            checks.append(Check.near(f"{name} against the serial model, relative", error / size, 0, 1e-9))
+    largest = world.largest(comm, float(np.abs(result.spectra[:2]).max(initial=0.0)))
+    checks.append(Check("largest coefficient is finite", largest, largest, 0.0, bool(np.isfinite(largest))))
+    checks.append(Check.near("steps", result.steps, problem.steps, 0))
+    messages, nbytes = result.state.traffic.totals()
+    counted = shallow_water(problem)
+    checks.append(Check.near("messages of one integration", messages / result.repeats, counted.messages, 0))
+    checks.append(Check.near("bytes of one integration", nbytes / result.repeats, counted.bytes, 0))
+    return checks
+
+
+def split(result: Result) -> dict[str, float]:
+    """Seconds of every class an integration, mean over the ranks; all ranks call it."""
+    return {name: seconds / result.repeats for name, seconds in result.state.traffic.means().items()}
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one integration on all ranks, as the serial model counts them."""
+    return serial.work(problem.model)
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Bytes of Legendre functions, spectra and grid values of all ranks."""
+    mesh, T = problem.mesh, problem.truncation
+    outputs = 4 * mesh.grid.points * (problem.steps // problem.output) if problem.output else 0
+    return Footprint(8 * mesh.grid.N * (T + 2) * (T + 3) + 60 * 8 * mesh.grid.points + 60 * 16 * T * T, outputs)

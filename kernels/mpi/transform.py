@@ -1,0 +1,301 @@
+"""The distributed spectral transform: rows ↔ wavenumbers over the mesh of ``mesh`` (C2).
+
+Each rank has the Legendre functions of its wavenumbers as two matrices each (even and odd degrees) and
+multiplies them with all fields of its part at once, as IFS does; Fourier transforms run along whole
+rows.  Between them values change hands (``moves``).  Every sum runs inside one rank in an order that
+does not depend on W, so that results are the same bit for bit however the rows are cut.
+
+Coefficients are those of ``kernels.spectral.Plan``, in columns of the rank's wavenumbers: complex128
+(own coefficients, fields of the part), degree after degree, ``m … T + extra`` of each m.
+"""
+
+import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import fft
+
+from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.mpi import world
+from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.moves import Moves
+from kernels.mpi.traffic import CLASSES, Traffic
+from kernels.runtime.resources import require_memory
+from kernels.spectral import Plan
+from kernels.spectral import work as serial_work
+from kernels.spectral.gauss import half_nodes
+from kernels.spectral.legendre import epsilon
+
+#: Truncations up to this one are compared with the serial plan value by value.
+COMPARED = 255
+
+
+def legendre_functions(m: int, top: int, mu: np.ndarray, cosine: np.ndarray) -> np.ndarray:
+    """``P_n^m`` for n = m … top at some latitudes, float64 (latitudes, degrees).
+
+    The three-term recurrence in extended precision, whose range carries ``cos^m φ`` near the poles.
+    """
+    k = np.arange(1, m + 1, dtype=np.longdouble)
+    start = np.sqrt(np.prod((2 * k + 1) / (2 * k))) * cosine.astype(np.longdouble) ** m
+    last, now = np.zeros_like(start), start
+    found = np.empty((mu.size, top + 1 - m))
+    n = np.arange(m, top + 2)
+    eps = epsilon(n, np.full(n.size, m))
+    for i in range(top + 1 - m):
+        found[:, i] = now
+        last, now = now, (mu * now - eps[i] * last) / eps[i + 1]
+    return found
+
+
+class Transform:
+    """Inverse and direct transform of this rank's share.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    traffic : Traffic
+    extra : int
+        Degrees beyond T, which winds need.
+    """
+
+    def __init__(self, mesh: Mesh, traffic: Traffic, extra: int = 0):
+        self.mesh, self.traffic, self.extra = mesh, traffic, extra
+        self.moves = Moves(mesh, traffic)
+        self.m = self.moves.m
+        self.lengths = mesh.T + extra + 1 - self.m
+        self.at = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
+        self.order = np.repeat(self.m, self.lengths)  # zonal wavenumber of every own coefficient
+        self.degree = np.arange(self.at[-1]) - np.repeat(self.at[:-1], self.lengths) + self.order
+        mu, _, cosine, _, weight = half_nodes(2 * mesh.grid.N)
+        self.cosine = cosine
+        self._matrices = []
+        for m in self.m:
+            first = mesh.grid.N - int(self.moves.column_rows[np.searchsorted(self.m, m)]) // 2
+            table = legendre_functions(int(m), mesh.T + extra, mu[first:], cosine[first:])
+            weighted = table * (0.5 * weight[first:, None])
+            parts = table[:, 0::2], table[:, 1::2], weighted[:, 0::2].T, weighted[:, 1::2].T
+            self._matrices.append(tuple(np.ascontiguousarray(part) for part in parts))
+        self._rows = self._row_tables()
+        self.grid, self._lines, self._waves, self._columns = self.moves.spaces()
+
+    def with_fields(self, fields: int) -> "Transform":
+        """The same for another number of fields; the Legendre functions are shared."""
+        other = copy.copy(self)
+        other.mesh = Mesh(self.mesh.name, self.mesh.T, fields, self.mesh.W, self.mesh.V)
+        other.moves = Moves(other.mesh, self.traffic)
+        other._rows = other._row_tables()
+        other.grid, other._lines, other._waves, other._columns = other.moves.spaces()
+        return other
+
+    def _row_tables(self):
+        """For every row of the band: where its points and its coefficients lie."""
+        mesh, moves, width = self.mesh, self.moves, 2 * self.moves.fields
+        tables, place = [], 0
+        for row in range(mesh.bands[moves.w], mesh.bands[moves.w + 1]):
+            length, count = int(mesh.grid.pl[row]), int(mesh.counts[row])
+            index = moves.wave_at[:count] // width + row - moves.wave_row[:count]
+            tables.append((place, length, index))
+            place += length
+        return tables
+
+    @property
+    def rows(self) -> range:
+        """Numbers of the rows of this band."""
+        return range(int(self.mesh.bands[self.moves.w]), int(self.mesh.bands[self.moves.w + 1]))
+
+    def _to_rows(self, spectrum: np.ndarray, columns: np.ndarray) -> None:
+        width = 2 * self.moves.fields
+        for i, (even, odd, _, _) in enumerate(self._matrices):
+            a, rows = self.moves.column_at[i], int(self.moves.column_rows[i])
+            values = columns[a : a + rows * width].reshape(rows, width)
+            column = spectrum[self.at[i] : self.at[i + 1]].view(np.float64)
+            symmetric, other = even @ column[0::2], odd @ column[1::2]
+            np.add(symmetric, other, out=values[: rows // 2])
+            np.subtract(symmetric, other, out=values[rows // 2 :][::-1])
+
+    def _to_degrees(self, columns: np.ndarray, spectrum: np.ndarray) -> None:
+        width = 2 * self.moves.fields
+        for i, (_, _, even, odd) in enumerate(self._matrices):
+            a, rows = self.moves.column_at[i], int(self.moves.column_rows[i])
+            values = columns[a : a + rows * width].reshape(rows, width)
+            north, south = values[: rows // 2], values[rows // 2 :][::-1]
+            column = spectrum[self.at[i] : self.at[i + 1]].view(np.float64)
+            column[0::2] = even @ (north + south)
+            column[1::2] = odd @ (north - south)
+
+    def _to_points(self, waves: np.ndarray, lines: np.ndarray) -> None:
+        values = waves.view(np.complex128).reshape(-1, self.moves.fields)
+        for place, length, index in self._rows:
+            row = np.zeros((length // 2 + 1, self.moves.fields), np.complex128)
+            row[: index.size] = values[index]
+            lines[:, place : place + length] = fft.irfft(row, length, axis=0, norm="forward").T
+
+    def _to_waves(self, lines: np.ndarray, waves: np.ndarray) -> None:
+        values = waves.view(np.complex128).reshape(-1, self.moves.fields)
+        for place, length, index in self._rows:
+            row = fft.rfft(lines[:, place : place + length].T, axis=0, norm="forward")
+            values[index] = row[: index.size]
+
+    def inverse(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
+        """Grid values of the rank's piece, float64 (fields, points), from its columns of the spectrum."""
+        self._to_rows(spectrum, self._columns)
+        self.moves.trmtol(self._columns, self._waves)
+        self._to_points(self._waves, self._lines)
+        self.moves.trltog(self._lines, grid)
+
+    def direct(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
+        """The rank's columns of the spectrum from the values of its piece."""
+        self.moves.trgtol(grid, self._lines)
+        self._to_waves(self._lines, self._waves)
+        self.moves.trltom(self._waves, self._columns)
+        self._to_degrees(self._columns, spectrum)
+
+    def own(self, spectra: np.ndarray) -> np.ndarray:
+        """This rank's columns and fields of global spectra (fields, ncoef) in the order of ``Plan``."""
+        T, parts = self.mesh.T, self.mesh.parts
+        found = np.zeros((int(self.at[-1]), self.moves.fields), np.complex128)
+        inside = self.degree <= T
+        index = self.order * (T + 1) - self.order * (self.order - 1) // 2 + self.degree - self.order
+        found[inside] = spectra[parts[self.moves.v] : parts[self.moves.v + 1]].T[index[inside]]
+        return found
+
+    def own_points(self) -> slice:
+        """Where the rank's piece lies among the points of the grid."""
+        first = self.mesh.first_point(self.moves.w)
+        return slice(first + int(self.moves.pieces[self.moves.v]), first + int(self.moves.pieces[self.moves.v + 1]))
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Truncation, grid and fields, and the ranks that share them."""
+
+    T: int = 63  # triangular truncation, 1
+    grid: str = "F48"  # Gaussian grid
+    fields: int = 8  # fields transformed at once, 1
+    ranks: int = 1  # ranks that take part
+    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
+    barriers: bool = True  # ranks meet before each exchange, so that waiting is booked apart
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "quick": {},
+        "paper": {"T": 399, "grid": "N200", "fields": 32},
+        "modern": {"T": 639, "grid": "N320", "fields": 32},
+    }
+
+    def __post_init__(self):
+        require_range("T", self.T, 1, 2000)
+        require_range("fields", self.fields, 1, 100_000)
+        world.require_ranks(self.ranks)
+        require_range("across", self.across, 0, self.ranks)
+        self.mesh  # noqa: B018  refuses ranks that cannot share the work
+
+    @property
+    def mesh(self) -> Mesh:
+        """The decomposition."""
+        return Mesh(self.grid, self.T, self.fields, *shape(self.ranks, self.across))
+
+
+class State(NamedTuple):
+    """Share of one rank: spectrum, grid values and the way back."""
+
+    transform: Transform
+    spectrum: np.ndarray
+    grid: np.ndarray
+    back: np.ndarray
+    seed: int
+    repeats: list  # of the last call of run, one number
+
+
+def global_spectra(problem: Problem, seed: int) -> np.ndarray:
+    """What all ranks together hold: as ``kernels.spectral`` draws it."""
+    ncoef = (problem.T + 1) * (problem.T + 2) // 2
+    rng = np.random.default_rng(seed)
+    spectra = rng.uniform(-1.0, 1.0, (problem.fields, 2 * ncoef)).view(np.complex128)
+    spectra[:, : problem.T + 1].imag = 0.0
+    return spectra
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """Legendre functions and the rank's share of a spectrum that ``seed`` draws."""
+    require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.T}")
+    transform = Transform(problem.mesh, Traffic(world.team(problem.ranks), problem.barriers))
+    spectrum = transform.own(global_spectra(problem, seed))
+    return State(transform, spectrum, np.zeros_like(transform.grid), np.zeros_like(spectrum), seed, [1])
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
+    """Inverse transform of every field, then the direct one, ``repeats`` times."""
+    traffic = state.transform.traffic
+    traffic.messages = traffic.bytes = 0
+    traffic.seconds.update(dict.fromkeys(CLASSES, 0.0))
+    state.repeats[0] = repeats
+    traffic.start()
+    for _ in range(repeats):
+        state.transform.inverse(state.spectrum, state.grid)
+        state.transform.direct(state.grid, state.back)
+    traffic.book("compute")
+    return state
+
+
+def reference(problem: Problem, state: State) -> State:
+    """The rank's share of what the serial plan gives for the whole problem; rank 0 runs it."""
+    transform, comm = state.transform, state.transform.traffic.comm
+    values = np.empty((problem.fields, transform.mesh.grid.points))
+    spectra = global_spectra(problem, state.seed)
+    if comm.rank == 0:
+        plan = Plan(problem.grid, problem.T)
+        plan.inverse(spectra, out=values)
+        spectra = plan.direct(values)
+    world.wait_aside(comm)
+    comm.Bcast(values)
+    comm.Bcast(spectra)
+    return state._replace(grid=values[:, transform.own_points()], back=transform.own(spectra))
+
+
+def verify(problem: Problem, result: State) -> list[Check]:
+    """Against the serial plan (small T), the quadrature identity, the round trip, the counted messages."""
+    from kernels.mpi.scale import transposition
+
+    transform, comm = result.transform, result.transform.traffic.comm
+    size = np.sqrt(2.0 * (problem.T + 1) ** 2 / 3.0)
+    checks = []
+    if problem.T <= COMPARED:
+        true = reference(problem, result)
+        for name, scale in (("grid", size), ("back", 1.0)):
+            error = float(np.abs(getattr(result, name) - getattr(true, name)).max(initial=0.0)) / scale
+            checks.append(Check.near(f"{name} against the serial plan, relative", world.largest(comm, error), 0, 2e-12))
+    weights = np.repeat(transform.mesh.grid.weights / (2.0 * transform.mesh.grid.pl), transform.mesh.grid.pl)
+    square = world.total(comm, float((weights[transform.own_points()] * result.grid**2).sum()))
+    twice = np.where(transform.order == 0, 1.0, 2.0)[:, None]
+    product = world.total(comm, float(((result.spectrum.conj() * result.back).real * twice).sum()))
+    checks.append(Check.relative("mean square on the grid against spectra", product, square, 1e-11))
+    if transform.mesh.grid.full:
+        error = world.largest(comm, float(np.abs(result.back - result.spectrum).max()))
+        checks.append(Check.near("round trip, coefficients within ±1", error, 0.0, 4e-12 * max(1.0, problem.T / 400)))
+    messages, nbytes = transform.traffic.totals()
+    counted, repeats = transposition(problem.mesh), result.repeats[0]
+    checks.append(Check.near("messages of one repeat", messages / repeats, counted.messages, 0))
+    checks.append(Check.near("bytes of one repeat", nbytes / repeats, counted.bytes, 0))
+    return checks
+
+
+def split(result: State) -> dict[str, float]:
+    """Seconds of every class a repeat, mean over the ranks; all ranks call it."""
+    return {name: seconds / result.repeats[0] for name, seconds in result.transform.traffic.means().items()}
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of one repeat on all ranks, counted as ``kernels.spectral`` does."""
+    from kernels import spectral
+
+    return serial_work(spectral.Problem(problem.T, problem.grid, problem.fields))
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Bytes of Legendre functions, spectra, grid values and buffers of all ranks."""
+    mesh, T = problem.mesh, problem.T
+    tables = 2 * 8 * mesh.grid.N * (T + 1) * (T + 2) // 2
+    return Footprint(
+        tables + problem.fields * (3 * 8 * mesh.grid.points + 3 * 16 * int(mesh.counts.sum()) + 48 * T * T)
+    )

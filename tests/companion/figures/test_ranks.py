@@ -1,0 +1,27 @@
+"""Figures of runs over MPI, and what a page says without one."""
+
+import pytest
+
+from companion import experiments
+from companion.chapters.xc30 import figures as xc
+from companion.figures import ranks
+from companion.host import doctor
+from companion.host.doctor import Finding
+
+
+def test_without_a_record_a_sentence_says_how_to_get_one():
+    text = ranks.drawn(None, None, "p5plus-exchange").data
+    assert "python -m companion run p5plus-exchange --ranks 2" in text and "supercomputers-rerun[mpi]" in text
+
+
+def test_without_mpi_nothing_is_run(monkeypatch):
+    monkeypatch.setattr(doctor, "mpi", lambda: Finding("MPI", False, "absent"))
+    assert ranks.live(None, "p5plus-exchange") is None
+
+
+def test_the_volume_is_drawn_beside_the_printed_one():
+    record = experiments.run("xc30-volume")
+    assert record.attrs["simulated"] == 1
+    shown = xc.volume(record, 150.0, {"a": 400.0})
+    assert "150 TB" in str(shown._repr_mimebundle_())
+    assert float(record["forecast_bytes"].max()) / 1e12 == pytest.approx(67, abs=3)

@@ -1,0 +1,51 @@
+"""The check file for ReFrame: made from the register, and run under the local scheduler."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from companion import experiments
+from companion.mpi import libraries, reframe
+from companion.records import runs
+
+
+def test_the_files_name_every_mpi_experiment_and_four_schedulers(tmp_path):
+    checks, settings = reframe.write(tmp_path)
+    compile(checks.read_text(), checks.name, "exec")
+    space = {}
+    exec(compile(settings.read_text(), settings.name, "exec"), space)
+    partitions = space["site_configuration"]["systems"][0]["partitions"]
+    assert [entry["scheduler"] for entry in partitions] == ["local", "slurm", "pbs", "flux"]
+    over_mpi = [entry.id for entry in experiments.REGISTER.values() if entry.ranks]
+    assert len(over_mpi) >= 10
+    assert all(repr(name) in checks.read_text() for name in over_mpi)
+
+
+def test_files_that_are_there_are_not_replaced(tmp_path):
+    reframe.write(tmp_path)
+    with pytest.raises(FileExistsError):
+        reframe.write(tmp_path)
+    reframe.write(tmp_path, force=True)
+
+
+def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
+    program = shutil.which("reframe", path=str(Path(sys.executable).parent))
+    if program is None or not libraries():
+        pytest.skip("ReFrame or MPI is not installed here")
+    checks, settings = reframe.write(tmp_path)
+    report = tmp_path / "report.json"
+    command = [program, "-C", settings, "-c", checks, "--system", "rerun:local", "--prefix", tmp_path]
+    command += ["--report-file", report, "-n", "experiment=p5plus-sensors", "-r"]
+    launcher = Path(libraries()[0].launcher).parent
+    environment = {**os.environ, "PATH": f"{launcher}:{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:]
+    summary = json.loads(report.read_text())["session_info"]
+    assert summary["num_cases"] == 1 and summary["num_failures"] == 0
+    (record,) = (tmp_path / "output").rglob("*.json")
+    assert runs.read(record)["machine"]["mpi"]["ranks"] == 2

@@ -1,0 +1,34 @@
+"""The scale model beyond this machine: monotone, bounded, and free of the machine."""
+
+from kernels.mpi import bt, halo, scale
+from kernels.mpi.mesh import Mesh
+
+
+def test_a_forecast_sends_more_with_more_ranks_and_never_more_than_it_holds():
+    counts = [scale.forecast("N80", 159, 8, ranks) for ranks in (1, 2, 8, 64, 512)]
+    sent = [count.bytes for count in counts]
+    assert sent[0] == 0 and sent == sorted(sent)
+    mesh = Mesh("N80", 159, 8, 1, 1)
+    most = 10 * 8 * (8 * mesh.grid.points + 16 * int(mesh.counts.sum()))
+    assert sent[-1] < most
+    assert all(a.messages < b.messages for a, b in zip(counts, counts[1:], strict=False))
+
+
+def test_ranks_that_cannot_be_cut_have_no_count():
+    assert scale.forecast("N80", 159, 8, 10**6) is None
+    assert scale.forecast("N80", 159, 1, 131) is not None
+
+
+def test_boxes_of_bt_by_hand():
+    # two boxes along k: one cut of N² lines; two layers each way, blocks up, solution down
+    problem = bt.Problem(N=12, NS=1, dt=0.01, ranks=2, bundles=3)
+    assert scale.bt(problem) == (2 + 2 * 3, 8 * 144 * (2 * 2 * 5 + 35))
+
+
+def test_points_on_demand_lie_within_the_fixed_halo():
+    problem = halo.Problem(ranks=4)
+    low, high = halo.owned(problem.mesh, 1)
+    needed = set(halo.departures(problem, low, high).tolist())
+    fixed = set(halo.fixed_halo(problem.mesh, low, high, problem.width).tolist())
+    assert needed and needed < fixed
+    assert not any(low <= point < high for point in fixed)
