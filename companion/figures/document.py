@@ -5,9 +5,14 @@ import pandas as pd
 from companion import claims, tables
 from companion.figures.tabular import Table, table
 
+#: Printed tables of more rows than this are folded: the figures that draw them come first.
+OPEN_ROWS = 8
 
-def document_table(document: str, name: str) -> Table:
+
+def document_table(document: str, name: str, *, folded: bool | None = None) -> Table:
     """A table as printed, with units, source and the remarks of the digitisation where there are any.
+
+    Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.
 
     Raises
     ------
@@ -34,6 +39,9 @@ def document_table(document: str, name: str) -> Table:
         units=units,
         name=f"{document}_{name}",
         index=False,
+        folded=("facts" in about or name.endswith("_axes") or len(cells) > OPEN_ROWS) if folded is None else folded,
+        notes=cells["note"] if "note" in cells else None,
+        descriptions={field["name"]: field.get("description", "") for field in about["schema"]["fields"]},
     )
 
 

@@ -137,7 +137,34 @@ def save(figure, path, *, alt: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def show(figure, *, alt: str, data=None, name: str | None = None) -> Shown:
+#: Where the book puts the number of a figure or table; empty wherever a notebook runs.
+NUMBER = '<span class="rerun-number"></span>'
+
+
+def run_stem(name: str, run=None) -> str:
+    """``name`` with machine and day of a run, so that files of two runs have two names.
+
+    Parameters
+    ----------
+    run : xarray.Dataset, optional
+        A run as :func:`companion.records.runs.load` gives it: attributes ``machine`` and ``date``.
+    """
+    about = getattr(run, "attrs", {})
+    parts = [str(about.get("machine", "")).splitlines()[:1], [str(about.get("date", ""))[:10]]]
+    words = [re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-").lower()[:40] for group in parts for part in group]
+    return "_".join([name, *filter(None, words)])
+
+
+def show(
+    figure,
+    *,
+    alt: str,
+    data=None,
+    name: str | None = None,
+    title: str | None = None,
+    caption: str | None = None,
+    run=None,
+) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
 
     Parameters
@@ -150,7 +177,13 @@ def show(figure, *, alt: str, data=None, name: str | None = None) -> Shown:
     data : xarray.Dataset or pandas.DataFrame, optional
         What is drawn; offered below the figure as CSV.
     name : str, optional
-        Stem of the CSV file's name.
+        Stem of the CSV file's name, and the name by which the book refers to the figure (``fig-<name>``).
+    title : str, optional
+        A few words, set bold before the caption.
+    caption : str, optional
+        What to see in the figure, shown below it; the alternative text if not given.
+    run : xarray.Dataset, optional
+        The run that is drawn; its machine and day enter the name of the CSV file.
 
     Raises
     ------
@@ -159,7 +192,11 @@ def show(figure, *, alt: str, data=None, name: str | None = None) -> Shown:
     """
     alt = _described(alt)
     svg = _drawn(figure, f"f{next(_counter)}", alt)
-    link = csv_link(data, name or "figure") if data is not None else ""
-    caption = f'<figcaption style="font-size: 0.85em">{link}</figcaption>' if link else ""
-    html = f'<figure class="rerun-figure" style="margin: 0.5em 0; max-width: 100%">{svg}{caption}</figure>'
+    link = csv_link(data, run_stem(name or "figure", run)) if data is not None else ""
+    words = f"<strong>{escape(title.rstrip('.'))}.</strong> " if title else ""
+    html = (
+        f'<figure class="rerun-figure" data-name="{escape(name or "figure")}" style="margin: 0.5em 0; max-width: 100%">'
+        f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{words}{escape(caption or alt)} {link}</figcaption>'
+        "</figure>"
+    )
     return Shown(html, alt)

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from companion.figures.rendering import csv_link
+from companion.figures.rendering import NUMBER, csv_link, run_stem
 
 _NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
 
@@ -52,20 +52,51 @@ def _style(column: pd.Series, cells: pd.Series, room: int) -> str:
     return f'style="text-align: left{f"; min-width: {room}em" if _is_long(cells) else ""}"'
 
 
-def _body(frame: pd.DataFrame, cells: pd.DataFrame) -> str:
+def _words(column, descriptions: dict) -> str:
+    """A column's name in words, and what it means where that is known."""
+    name = str(column)
+    hint = descriptions.get(name.partition(" [")[0], "")
+    title = f' title="{escape(hint)}"' if hint else ""
+    return f"<span{title}>{escape(name.replace('_', ' '))}</span>" if title else escape(name.replace("_", " "))
+
+
+def _footnotes(cells: pd.DataFrame, notes: pd.Series | None) -> tuple[list[str], str]:
+    """A mark for each row that has a note, and the list of notes; equal notes share a mark."""
+    if notes is None or not (notes.fillna("") != "").any():
+        return [""] * len(cells), ""
+    texts = list(dict.fromkeys(note for note in notes.fillna("") if note))
+    marks = {text: _letter(number) for number, text in enumerate(texts)}
+    body = "".join(f"<li><sup>{marks[text]}</sup> {escape(text)}</li>" for text in texts)
+    return [
+        f"<sup>{marks[note]}</sup>" if note else "" for note in notes.fillna("")
+    ], f'<ul class="rerun-notes">{body}</ul>'
+
+
+def _letter(number: int) -> str:
+    """a, b, …, z, aa, ab, …"""
+    before, last = divmod(number, 26)
+    return (_letter(before - 1) if before else "") + chr(ord("a") + last)
+
+
+def _body(frame: pd.DataFrame, cells: pd.DataFrame, marks: list[str], descriptions: dict) -> str:
     columns = [cells.iloc[:, place] for place in range(frame.shape[1])]
     # several long columns share the width of a page
     room = max(10, min(15, 34 // max(1, sum(map(_is_long, columns)))))
     styles = [_style(frame.iloc[:, place], column, room) for place, column in enumerate(columns)]
     head = "".join(
-        f'<th scope="col" {style}>{escape(str(column))}</th>'
+        f'<th scope="col" {style}>{_words(column, descriptions)}</th>'
         for column, style in zip(frame.columns, styles, strict=True)
     )
     rows = "\n".join(
-        "<tr>" + "".join(map("<td {}>{}</td>".format, styles, map(escape, row))) + "</tr>"
-        for row in cells.itertuples(index=False, name=None)
+        "<tr>" + "".join(map("<td {}>{}</td>".format, styles, _marked(row, mark))) + "</tr>"
+        for row, mark in zip(cells.itertuples(index=False, name=None), marks, strict=True)
     )
     return f'<table class="rerun-data">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
+
+
+def _marked(row: tuple[str, ...], mark: str) -> list[str]:
+    """Cells of a row as HTML, the first with the mark of its note."""
+    return [escape(cell) + (mark if place == 0 else "") for place, cell in enumerate(row)]
 
 
 class Table:
@@ -90,6 +121,10 @@ def table(
     digits: int | None = None,
     name: str = "table",
     index: bool | None = None,
+    folded: bool = False,
+    notes: pd.Series | None = None,
+    descriptions: dict | None = None,
+    run=None,
 ) -> Table:
     """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
 
@@ -105,9 +140,17 @@ def table(
     digits : int, optional
         Significant digits of floating-point columns; as they are if not given.
     name : str
-        Stem of the CSV file's name.
+        Stem of the CSV file's name, and the name by which the book refers to the table (``tab-<name>``).
     index : bool, optional
         Whether row labels are shown; by default unless they merely count.
+    folded : bool
+        Only the caption shows until the reader opens the table: raw tables, facts of machines, ticks of axes.
+    notes : pandas.Series, optional
+        A remark for each row, or nothing; set as footnotes in the page.
+    descriptions : dict, optional
+        What each column means, shown when a reader points at its name.
+    run : xarray.Dataset, optional
+        The run that the table shows; its machine and day enter the name of the CSV file.
 
     Raises
     ------
@@ -125,11 +168,20 @@ def table(
     heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
     shown = shown.rename(columns=heads)
     cells = (shown.apply(_whole) if digits is None else shown).map(lambda cell: _cell(cell, digits))
-    # The caption stands outside the frame that scrolls, so that all of it can be read on a phone.
+    marks, list_of_notes = _footnotes(cells, notes)
+    place = [column for column in range(shown.shape[1]) if notes is None or shown.columns[column] != notes.name]
+    body = _body(shown.iloc[:, place], cells.iloc[:, place], marks, descriptions or {})
+    # The caption is outside the frame that scrolls, so that all of it can be read on a phone.
+    head, rest = f"{NUMBER}{escape(caption)}", ""
+    if folded:
+        opening = f'<details class="rerun-block" data-name="{escape(name)}"><summary class="rerun-caption">{head}'
+        rest = f" <small>({len(cells)} rows)</small></summary>"
+    else:
+        opening = f'<div class="rerun-block" data-name="{escape(name)}"><p class="rerun-caption">{head}</p>'
     html = (
-        f'<p class="rerun-caption">{escape(caption)}</p>'
+        f"{opening}{rest}"
         f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
-        f'style="overflow-x: auto; max-width: 100%">{_body(shown, cells)}</div>'
-        f'<p style="font-size: 0.85em">{csv_link(shown, name)}</p>'
+        f'style="overflow-x: auto; max-width: 100%">{body}</div>{list_of_notes}'
+        f'<p style="font-size: 0.85em">{csv_link(shown, run_stem(name, run))}</p></{"details" if folded else "div"}>'
     )
     return Table(html, f"{caption}\n{cells.to_string(index=False)}")

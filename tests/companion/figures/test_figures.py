@@ -159,7 +159,7 @@ def test_rasterised_parts_stay_inside_the_figure():
 def test_table_has_caption_units_and_scrolls_inside_itself():
     frame = pd.DataFrame({"time": [1.23456, np.nan], "name": ["a<b", "c"]})
     shown = figures.table(frame, caption="Times, slide 3", units={"time": "s"}, digits=3)
-    assert '<p class="rerun-caption">Times, slide 3</p>' in shown.html
+    assert '<p class="rerun-caption"><span class="rerun-number"></span>Times, slide 3</p>' in shown.html
     assert "time [s]" in shown.html and "a&lt;b" in shown.html and "1.23<" in shown.html
     assert "overflow-x: auto" in shown.html and 'role="region"' in shown.html
     assert "1.23" in repr(shown) and "nan" not in repr(shown).lower()
@@ -308,3 +308,40 @@ def test_labels_keep_every_digit():
     axis.set_xticks([0.125, 0.375], ["0.125", "0.375"])
     shown = figures.show(figure, alt="a line")
     assert ">0.125</text>" in shown.html.replace("\n", "") and ">0.375</text>" in shown.html.replace("\n", "")
+
+
+def test_a_figure_shows_its_caption_title_and_the_run_it_draws():
+    run = xr.Dataset(attrs={"machine": "CPU (R) 9, 2 cores\nLinux", "date": "2026-11-21T01:02:03Z"})
+    shown = figures.show(
+        _figure(),
+        alt="Lines.",
+        title="Rates",
+        caption="They rise <fast>.",
+        data=pd.DataFrame({"a": [1]}),
+        run=run,
+        name="r",
+    )
+    assert "<strong>Rates.</strong> They rise &lt;fast&gt;." in shown.html and shown.alt == "Lines."
+    assert 'download="r_cpu-r-9-2-cores_2026-11-21.csv"' in shown.html
+    assert "Lines.</figcaption>" not in shown.html
+    assert "Lines. </figcaption>" in figures.show(_figure(), alt="Lines.").html
+
+
+def test_notes_become_footnotes_and_columns_words():
+    frame = pd.DataFrame({"run_time": ["1", "2", "3"], "note": ["bad <scan>", "", "bad <scan>"]})
+    shown = figures.table(
+        frame, caption="c", notes=frame["note"], descriptions={"run_time": "clock"}, folded=True, name="t"
+    )
+    assert shown.html.count("<sup>a</sup>") == 3 and shown.html.count("bad &lt;scan&gt;") == 1
+    assert '<span title="clock">run time</span>' in shown.html and ">note<" not in shown.html
+    assert shown.html.startswith('<details class="rerun-block" data-name="t">') and "(3 rows)" in shown.html
+    assert "run_time" in str(shown) and "bad <scan>" in str(shown)
+
+
+def test_the_box_says_all_four_things_and_refuses_less():
+    shown = figures.box(report="R & D.", mattered="M.", findings=["1 < 2."], missing="X.")
+    assert "R &amp; D." in shown.html and "<li>1 &lt; 2.</li>" in shown.html and "- 1 < 2." in str(shown)
+    with pytest.raises(ValueError, match="findings is empty"):
+        figures.box(report="R", mattered="M", findings=[], missing="X")
+    with pytest.raises(ValueError, match="missing is empty"):
+        figures.box(report="R", mattered="M", findings=["f"], missing=" ")

@@ -1,0 +1,188 @@
+"""Sphinx extension behind the kit of the chapters.
+
+- Figures and tables are numbered page by page (``Figure 3.2`` in chapter 3) and become targets: ``fig-<name>`` and
+  ``tab-<name>``, which a page names as ``[](#fig-<name>)`` and shows as the number.
+- Code that only shows what is ready is left out of the page, code that only prepares is folded; what teaches stays.
+- Where a page first uses a term of the glossary, the term leads there and tells its meaning to who points at it.
+"""
+
+import ast
+import json
+import re
+from html import escape
+
+from docutils import nodes
+
+GLOSSARY = "book/glossary"
+NUMBER = '<span class="rerun-number"></span>'
+OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
+LEFT_OUT, FOLDED = "remove-input", "hide-input"
+#: Words of code that teaches or measures; such a cell is shown.
+SHOWN = ("experiments.run(", "print(", "kernels", "setup(", "verify(", "for ", "def ")
+
+
+def chapter(docname: str) -> str:
+    """Number of a chapter by its file's name, with a full stop; nothing for other pages."""
+    found = re.search(r"(?:^|/)(\d+)_", docname)
+    return f"{int(found.group(1))}." if found else ""
+
+
+def numbered(html: str, prefix: str, counts: dict, seen: set) -> tuple[str, list[tuple[str, str]]]:
+    """``html`` with numbers and ids, and ``(id, label)`` of each figure and table in it."""
+    labels = []
+
+    def open_tag(match) -> str:
+        tag, kind, name = match.groups()
+        word, short = ("Figure", "fig") if kind == "figure" else ("Table", "tab")
+        counts[word] = counts.get(word, 0) + 1
+        identity = base = f"{short}-{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-').lower()}"
+        copies = 1
+        while identity in seen:
+            copies += 1
+            identity = f"{base}-{copies}"
+        seen.add(identity)
+        labels.append((identity, f"{word} {prefix}{counts[word]}"))
+        return f'<{tag} id="{identity}" class="rerun-{kind}" data-name="{name}"'
+
+    html = OPENING.sub(open_tag, html)
+    for _, label in labels:
+        html = html.replace(NUMBER, f'<span class="rerun-number">{label}. </span>', 1)
+    return html, labels
+
+
+def _number(app, doctree) -> None:
+    counts, seen, docname = {}, set(), app.env.docname
+    domain = app.env.domaindata["std"]
+    for node in list(doctree.findall(nodes.raw)):
+        if "html" not in node.get("format", "") or "data-name=" not in node.astext():
+            continue
+        html, labels = numbered(node.astext(), chapter(docname), counts, seen)
+        node.rawsource = html
+        node.children = [nodes.Text(html)]
+        for identity, label in labels:
+            domain["labels"][identity] = (docname, identity, label)
+            domain["anonlabels"][identity] = (docname, identity)
+
+
+def _names(tree: ast.Module) -> set[str]:
+    """Names that an import binds to something of companion that shows."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("companion"):
+            found |= {name.asname or name.name for name in node.names if name.name in ("figures", "pages", "machines")}
+            if node.module.startswith("companion.pages"):
+                found |= {name.asname or name.name for name in node.names}
+    return found
+
+
+def _root(node) -> str:
+    while isinstance(node, ast.Call | ast.Attribute):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def dressing(source: str, names: set[str]) -> str | None:
+    """The tag that suits a cell: left out, folded, or None for code that is shown."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return None
+    if not body:
+        return None
+    last = body[-1]
+    if isinstance(last, ast.Expr) and not any(word in source for word in SHOWN):
+        value = last.value.body if isinstance(last.value, ast.IfExp) else last.value
+        if isinstance(value, ast.Call) and _root(value) in names:
+            return LEFT_OUT
+    if any(isinstance(node, ast.Import | ast.ImportFrom) for node in body) and "companion" in source:
+        if "kernels" not in source and "experiments.run(" not in source:
+            return FOLDED
+    return None
+
+
+def dressed(text: str) -> str:
+    """A notebook's file with the tags that :func:`dressing` gives its cells, where they carry none of the kind."""
+    notebook = json.loads(text)
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    names = set()
+    for source in sources:
+        try:
+            names |= _names(ast.parse(source))
+        except SyntaxError:
+            continue
+    for cell, source in zip(cells, sources, strict=True):
+        tags = cell["metadata"].setdefault("tags", [])
+        tag = dressing(source, names)
+        if tag and not any(word.startswith(("remove-", "hide-")) for word in tags) and "parameters" not in tags:
+            tags.append(tag)
+    return json.dumps(notebook)
+
+
+def _dress(app, docname, source) -> None:
+    if app.env.doc2path(docname).endswith(".ipynb"):
+        source[0] = dressed(source[0])
+
+
+def _terms(env) -> dict[str, tuple[str, str]]:
+    """Each term of the glossary: its anchor and its meaning."""
+    found = {}
+    if GLOSSARY not in env.found_docs:
+        return found
+    for item in env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
+        meaning = " ".join(item.next_node(nodes.definition).astext().split())
+        for term in item.findall(nodes.term):
+            if term.get("ids"):
+                found[term.astext()] = (term["ids"][0], meaning)
+    return found
+
+
+def _link_terms(app, doctree, docname) -> None:
+    if docname == GLOSSARY or app.builder.format != "html":
+        return
+    if not hasattr(app.env, "rerun_terms"):
+        app.env.rerun_terms = _terms(app.env)
+    terms = dict(app.env.rerun_terms)
+    if not terms:
+        return
+    pattern = re.compile(
+        r"(?<![\w-])(" + "|".join(map(re.escape, sorted(terms, key=len, reverse=True))) + r")(?![\w-])"
+    )
+    address = app.builder.get_relative_uri(docname, GLOSSARY)
+    for text in list(doctree.findall(nodes.Text)):
+        above, inside = text.parent, []
+        while above is not None:
+            inside.append(type(above))
+            above = above.parent
+        if nodes.paragraph not in inside and nodes.list_item not in inside:
+            continue
+        if any(issubclass(kind, nodes.title | nodes.reference | nodes.literal | nodes.math | nodes.raw | nodes.strong)
+               for kind in inside):  # fmt: skip
+            continue
+        match = pattern.search(text.astext())
+        if match is None or match.group(1) not in terms:
+            continue
+        identity, meaning = terms.pop(match.group(1))
+        link = (
+            f'<a class="rerun-term" href="{address}#{identity}" data-meaning="{escape(meaning)}">{match.group(1)}</a>'
+        )
+        whole = text.astext()
+        text.parent.replace(
+            text,
+            [nodes.Text(whole[: match.start()]), nodes.raw("", link, format="html"), nodes.Text(whole[match.end() :])],
+        )
+        if not terms:
+            return
+
+
+def _forget(app, env, docnames=None) -> None:
+    if hasattr(env, "rerun_terms"):
+        del env.rerun_terms
+
+
+def setup(app):
+    app.connect("source-read", _dress)
+    app.connect("doctree-read", _number)
+    app.connect("env-updated", lambda app, env: _forget(app, env))
+    app.connect("doctree-resolved", _link_terms, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

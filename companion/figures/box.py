@@ -1,0 +1,42 @@
+"""The box that opens a chapter: what its report is, why it mattered, what was found, what cannot be rerun."""
+
+from collections.abc import Sequence
+from html import escape
+
+from companion.figures.rendering import Shown
+
+
+def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) -> Shown:
+    """The opening of a chapter.
+
+    Parameters
+    ----------
+    report : str
+        What the report is: who measured what, when, for whom.
+    mattered : str
+        Why it mattered.
+    findings : sequence of str
+        About three sentences whose numbers are computed from the data or a record where the box is called.
+    missing : str
+        What cannot be rerun, and why.
+
+    Raises
+    ------
+    ValueError
+        If a part is empty.
+    """
+    parts = {"report": report, "mattered": mattered, "missing": missing}
+    empty = [name for name, text in parts.items() if not text.strip()]
+    if empty or not findings or not all(finding.strip() for finding in findings):
+        raise ValueError(f"box: {(empty or ['findings'])[0]} is empty; say it in a sentence")
+    items = "".join(f"<li>{escape(finding)}</li>" for finding in findings)
+    html = (
+        '<aside class="rerun-box" aria-label="This chapter in short" '
+        'style="border: 1px solid currentColor; border-radius: 6px; padding: 0.6em 1em; margin: 1em 0">'
+        f"<p><strong>The report.</strong> {escape(report)}</p>"
+        f"<p><strong>Why it mattered.</strong> {escape(mattered)}</p>"
+        f"<p><strong>What was found.</strong></p><ul>{items}</ul>"
+        f"<p><strong>What cannot be rerun here.</strong> {escape(missing)}</p></aside>"
+    )
+    text = "\n".join([report, mattered, *(f"- {finding}" for finding in findings), missing])
+    return Shown(html, text)

@@ -1,0 +1,61 @@
+"""Numbers of figures and tables, the dressing of cells."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+_spec = importlib.util.spec_from_file_location("kit", Path(__file__).parents[2] / "book" / "_ext" / "kit.py")
+kit = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(kit)
+
+
+def test_figures_and_tables_are_numbered_apart_and_get_ids_of_their_own():
+    figure = f'<figure class="rerun-figure" data-name="io_rates">{kit.NUMBER}a</figure>'
+    table = f'<details class="rerun-block" data-name="T 1"><summary>{kit.NUMBER}b</summary></details>'
+    counts, seen = {}, set()
+    html, labels = kit.numbered(figure + table, "3.", counts, seen)
+    assert labels == [("fig-io-rates", "Figure 3.1"), ("tab-t-1", "Table 3.1")]
+    assert 'id="fig-io-rates"' in html and "Figure 3.1. </span>a" in html and "Table 3.1. </span>b" in html
+    html, labels = kit.numbered(figure, "3.", counts, seen)
+    assert labels == [("fig-io-rates-2", "Figure 3.2")] and 'id="fig-io-rates-2"' in html
+
+
+@pytest.mark.parametrize(
+    ("docname", "prefix"), [("notebooks/03_nht1", "3."), ("notebooks/11_x", "11."), ("book/data", "")]
+)
+def test_chapters_number_their_own(docname, prefix):
+    assert kit.chapter(docname) == prefix
+
+
+@pytest.mark.parametrize(
+    ("source", "tag"),
+    [
+        ("figures.document_table('a', 'b')", "remove-input"),
+        ("x = tables.load('a', 'b')\nxc.storm(x)", "remove-input"),
+        ("xc.storm(full) if full is not None else missing", "remove-input"),
+        ("r = experiments.run('a')\nxc.storm(r)", None),
+        ("from companion import figures, tables\nlen(tables.names('a'))", "hide-input"),
+        ("from kernels import bt\nfrom companion import figures", None),
+        ("print(1)", None),
+        ("a = 1", None),
+        ("1 +", None),
+    ],
+)
+def test_code_that_only_shows_leaves_and_code_that_prepares_folds(source, tag):
+    assert kit.dressing(source, {"figures", "xc"}) == tag
+
+
+def test_a_notebook_is_dressed_by_its_own_imports_and_keeps_tags_of_its_own():
+    cells = [
+        nbformat.v4.new_code_cell("preset = 'quick'", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell("from companion.chapters.xc30 import figures as xc"),
+        nbformat.v4.new_code_cell("xc.storm(1)"),
+        nbformat.v4.new_code_cell("xc.storm(2)", metadata={"tags": ["hide-input"]}),
+    ]
+    out = json.loads(kit.dressed(nbformat.writes(nbformat.v4.new_notebook(cells=cells))))
+    assert [cell["metadata"].get("tags") for cell in out["cells"]] == [
+        ["parameters"], ["hide-input"], ["remove-input"], ["hide-input"]
+    ]  # fmt: skip
