@@ -1,4 +1,4 @@
-"""``python -m companion doctor | run | compare | export | verify``.
+"""``python -m companion doctor | run | show | compare | export | verify``.
 
 Exit codes: 0 done; 1 the doctor found something required missing; 2 a request that cannot be met,
 said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
@@ -150,6 +150,18 @@ def compare(a: Path, b: Path) -> None:
         alone = len(first["measurements"]) - len(matched) + len(others)
         if alone:
             typer.echo(f"{alone} case(s) stand in one record only")
+
+
+@app.command()
+def show(
+    record: Annotated[Path, typer.Argument(help="Run record.")],
+    samples: Annotated[bool, typer.Option(help="Print every sample as well.")] = False,
+) -> None:
+    """Print what one record measured, in its units, with the machine, and where the report's own numbers are."""
+    with _one_sentence():
+        from companion.records import display
+
+        typer.echo(display.text(runs.read(record), samples=samples))
 
 
 @app.command()

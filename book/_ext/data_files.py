@@ -6,6 +6,7 @@ the ledger is loaded by that page alone, the style of long tables by these pages
 """
 
 import os
+import shutil
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,15 @@ def write_ledger(path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def _copy_records(folder: Path) -> None:
+    """The committed run records, to which points of figures lead."""
+    from companion.files import write_atomically
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for record in (ROOT / "data" / "runs").glob("*.json"):
+        write_atomically(folder / record.name, partial(shutil.copyfile, record), True)
+
+
 def _write(app, exception) -> None:
     if exception is not None or app.builder.format != "html":
         return
@@ -68,6 +78,8 @@ def _write(app, exception) -> None:
         from companion.files import write_atomically
 
         write_atomically(Path(app.outdir) / "_static" / "source.zip", partial(write_source, ROOT), True)
+    if any(name.startswith("notebooks/") for name in app.env.found_docs):
+        _copy_records(Path(app.outdir) / "_static" / "runs")
     if LEDGER in app.env.found_docs:
         folder.mkdir(parents=True, exist_ok=True)
         write_ledger(folder / "ledger.csv")

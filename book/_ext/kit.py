@@ -18,7 +18,8 @@ NUMBER = '<span class="rerun-number"></span>'
 OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
 LEFT_OUT, FOLDED = "remove-input", "hide-input"
 #: Words of code that teaches or measures; such a cell is shown.
-SHOWN = ("experiments.run(", "print(", "kernels", "setup(", "verify(", "for ", "def ")
+SHOWN = ("experiments.run(", "print(", "kernels", "setup(", "verify(")
+LOOPS = ast.For | ast.While | ast.FunctionDef
 
 
 def chapter(docname: str) -> str:
@@ -90,7 +91,8 @@ def dressing(source: str, names: set[str]) -> str | None:
     if not body:
         return None
     last = body[-1]
-    if isinstance(last, ast.Expr) and not any(word in source for word in SHOWN):
+    teaches = any(word in source for word in SHOWN) or any(isinstance(node, LOOPS) for node in body)
+    if isinstance(last, ast.Expr) and not teaches:
         value = last.value.body if isinstance(last.value, ast.IfExp) else last.value
         if isinstance(value, ast.Call) and _root(value) in names:
             return LEFT_OUT

@@ -7,7 +7,7 @@ import pandas as pd
 
 from companion import tables
 from companion.claims.mutants import shares
-from companion.figures.rendering import NUMBER, Shown, csv_link, show
+from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.figures.tabular import Table
 
@@ -22,7 +22,7 @@ def framed(caption: str, head: list[str], body: str, link: str = "", *, name: st
     note = f'<p style="font-size: 0.85em">{link}</p>' if link else ""
     identity = f' id="{name}"' if name else ""
     return (
-        f'<p class="rerun-caption">{NUMBER}{escape(caption)}</p>'
+        f'<p class="rerun-caption">{escape(caption)}</p>'
         f'<div class="rerun-table"{identity} role="region" tabindex="0" aria-label="{escape(caption)}" '
         f'style="overflow-x: auto; max-width: 100%"><table class="rerun-data">'
         f"\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}"

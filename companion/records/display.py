@@ -1,0 +1,70 @@
+"""One run record as lines of text: what was measured, in which units, on which machine."""
+
+import re
+from statistics import median
+from typing import Any
+
+from companion.figures.tabular import significant
+from companion.host import machine
+
+DIGITS = 4
+LONGEST = 12  # values of one quantity that are printed in full
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        shown = [_value(each) for each in value[:LONGEST]]
+        rest = f", … ({len(value)} values)" if len(value) > LONGEST else ""
+        return ("; " if any(isinstance(each, str) for each in value) else ", ").join(shown) + rest
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return significant(value, DIGITS)
+
+
+def _unit(units: str | None) -> str:
+    return f" {units}" if units and units != "1" else ""
+
+
+def _rates(case: dict[str, Any], best: float) -> list[str]:
+    """Rates that follow from the counted work of all threads and the fastest sample."""
+    work, found = case.get("work") or {}, []
+    if work.get("flops"):
+        found.append(f"{significant(work['flops'] / best / 1e9, DIGITS)} GFLOPS")
+    moved = (work.get("bytes_read") or 0) + (work.get("bytes_written") or 0)
+    if moved:
+        found.append(f"{significant(moved / best / 1e9, DIGITS)} GB/s")
+    return found
+
+
+def text(record: dict[str, Any], *, samples: bool = False) -> str:
+    """Title, machine, cases with times and rates, and every other quantity of a record.
+
+    Parameters
+    ----------
+    record : dict
+        As :func:`companion.records.runs.read` gives it.
+    samples : bool
+        Every sample of every case as well.
+    """
+    lines = [
+        f"{record['title']} ({record['experiment']}, items {record['item']} of {record['document']})",
+        f"{machine.line(record['machine'])}; preset {record['preset']}, threads {record['threads']}, "
+        f"{record['date'][:10]}",
+    ]
+    if record.get("simulated"):
+        lines.append("simulated: no clock measured these numbers")
+    for case in record["measurements"]:
+        best = min(case["samples"])
+        middle = significant(median(case["samples"]), DIGITS)
+        words = [f"minimum {significant(best, DIGITS)} s", f"median {middle} s", *_rates(case, best)]
+        doubt = f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else ""
+        lines.append(f"  {case['label']}: {', '.join(words)}{doubt}")
+        if samples:
+            lines.append("    samples, s: " + ", ".join(significant(each, DIGITS) for each in case["samples"]))
+    if record["outputs"]:
+        lines.append("quantities:")
+    for name, entry in record["outputs"].items():
+        words = re.sub(r"_", " ", name)
+        lines.append(f"  {words}: {_value(entry['value'])}{_unit(entry.get('units'))}")
+    lines.append(f"The report's own numbers are in data/{record['document']}; its chapter draws them with these.")
+    return "\n".join(lines)

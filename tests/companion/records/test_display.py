@@ -1,0 +1,45 @@
+"""A record as text: every case, quantity and unit, and what was doubted."""
+
+import pytest
+from typer.testing import CliRunner
+
+from companion.cli import app
+from companion.records import display, runs
+
+
+def test_every_case_and_quantity_is_said_with_its_unit(record):
+    record["outputs"] = {
+        "run_time": {"value": [1.0, 2.5], "units": "s", "dims": ["run"]},
+        "way": {"value": ["a, b", "c"], "units": "1", "dims": ["run"]},
+    }
+    said = display.text(record)
+    assert all(f"  {case['label']}: minimum " in said for case in record["measurements"])
+    assert "  run time: 1, 2.500 s" in said and "  way: a, b; c" in said
+    assert "GFLOPS" in said and record["title"] in said.splitlines()[0]
+
+
+def test_rates_follow_from_work_and_the_fastest_sample(record):
+    case = record["measurements"][0]
+    case["samples"], case["work"]["flops"], case["work"]["bytes_read"] = [2.0, 1.0, 4.0], 3e9, 5e9
+    case["work"]["bytes_written"] = 0
+    line = display.text(record).splitlines()[2]
+    assert "minimum 1.000 s, median 2.000 s, 3.000 GFLOPS, 5.000 GB/s" in line
+
+
+def test_flags_and_simulated_are_not_kept_back(record):
+    record["measurements"][0]["flags"] = {"load": "others were busy"}
+    record["simulated"] = True
+    said = display.text(record, samples=True)
+    assert "[others were busy]" in said and "simulated: no clock" in said and "samples, s:" in said
+
+
+@pytest.mark.parametrize("samples", [[], ["--samples"]])
+def test_the_command_prints_a_committed_record(samples):
+    path = next(iter(sorted(runs.COMMITTED.glob("*.json"))))
+    done = CliRunner().invoke(app, ["show", str(path), *samples])
+    assert done.exit_code == 0 and runs.read(path)["title"] in done.output
+
+
+def test_what_is_no_record_is_one_sentence(tmp_path):
+    done = CliRunner().invoke(app, ["show", str(tmp_path / "none.json")])
+    assert done.exit_code == 2 and "none.json" in done.output
