@@ -134,6 +134,7 @@ def _kernels():
 KERNELS = _kernels()
 #: Changes of the preset ``quick`` where the reference, slow and obvious, would take long.
 SMALLER = {
+    "kernels.gridpoint": {"ni": 32, "nj": 12, "files": 2, "place": "cache"},
     "kernels.shallow_water": {"truncation": 21, "grid": "F32", "hours": 6.0, "dt": 1200.0, "output": 3.0},
     "kernels.spectral": {"T": 63, "grid": "N32", "fields": 9},
     "kernels.routines.cloud": {"columns": 200},

@@ -1,0 +1,76 @@
+"""The out-of-core grid-point forecast of 1982: dry hydrostatic primitive equations whose state lives in work files.
+
+C grid in longitude and latitude, sigma levels, leapfrog with semi-implicit gravity waves, in the manner of ECMWF's
+first operational model (Burridge and Haseler, ECMWF Technical Report 4, 1977; Simmons, Hoskins and Burridge, Mon.
+Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
+
+``problem``, ``cases``, ``levels``, ``plan``      sizes, initial states, coefficients
+``rows``, ``tendencies``, ``helmholtz``, ``scan``  the compiled stages of a row and their order
+``physics``                                       column work and radiation
+``record``, ``stores``, ``transfers``             work files, and drivers that move records
+``state``, ``model``, ``writeup``, ``postprocess``  the forecast, what it writes up, the job that reads it
+``reference``, ``verification``                   whole arrays in NumPy; conserved integrals
+"""
+
+import math
+
+from kernels.contract import Work
+from kernels.gridpoint import reference as _reference
+from kernels.gridpoint.model import Model, run
+from kernels.gridpoint.plan import row_coefficients
+from kernels.gridpoint.problem import Problem
+from kernels.gridpoint.state import Result, State, Step, footprint, restart, setup
+from kernels.gridpoint.verification import verify
+
+__all__ = [
+    "Model",
+    "Problem",
+    "Result",
+    "State",
+    "Step",
+    "footprint",
+    "reference",
+    "restart",
+    "run",
+    "setup",
+    "verify",
+    "work",
+]
+
+# Operations of one point of one level in each stage, a fused multiply-add as two.
+_COMPLETE, _FLOW, _WIND, _MASS, _UPDATE, _DIVERGENCE = 28, 68, 118, 92, 24, 7
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The same forecast by whole arrays in NumPy (``reference``): small grids only; its times are NaN."""
+    return Result(
+        _reference.forecast(problem, state.fields), problem.steps, initial=state, clock=math.nan, cpu=math.nan
+    )
+
+
+def transform_flops(n: int) -> int:
+    """Operations of one complex Fourier transform of length n, counted as 5 n log₂ n."""
+    return round(5 * n * math.log2(n))
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations of the dynamics and bytes of the records that a forecast moves; the same for any ``threads``.
+
+    A scan reads each record once and writes it once; the last scan reads only.  ``parts``: the stages of rows, the
+    Helmholtz equations, the polar filter.
+    """
+    ni, nj, levels = problem.ni, problem.nj, problem.levels
+    points = ni * nj * levels
+    groups = -(-levels // 16)
+    modes, waves = 16 * groups, ni // 2 + 1
+    rows = points * (_COMPLETE + _FLOW + _WIND + _MASS + _UPDATE + _DIVERGENCE)
+    products = 2 * ni * nj * modes * (2 * levels + 1 + modes)
+    transforms = 16 * groups * transform_flops(ni) * nj  # sixteen real rows are eight complex ones; two ways
+    solve = nj * waves * groups * 32 * (3 + 2)
+    flags = row_coefficients(problem).filtered[:nj]
+    fields = 3 * int((flags & 1).sum()) + int((flags & 2).sum() // 2)
+    polar = fields * 16 * (-(-(levels + 1) // 16)) * transform_flops(ni)
+    implicit = products + transforms + solve
+    steps, record = problem.steps, 8 * problem.words * nj
+    parts = (("rows", steps * rows), ("Helmholtz", max(steps - 1, 0) * implicit), ("polar filter", steps * polar))
+    return Work(sum(flops for _, flops in parts), (steps + 1) * record, steps * record, parts)

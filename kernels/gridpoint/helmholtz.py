@@ -1,0 +1,241 @@
+"""Fourier transforms of rows and the Helmholtz equations of the vertical modes, compiled.
+
+For every mode m:  (1 − Δt² c_m² ∇²) g = rhs, with ∇² the divergence of the gradient on the C grid.  In longitude
+it is diagonal in wavenumber space (−(2 sin(sΔλ/2)/(a cosφ Δλ))²), in latitude tridiagonal and diagonally dominant,
+so that elimination needs no pivoting.  Rows are eliminated from south to north as they come; then
+substitution goes through them backwards.
+
+Sixteen rows of longitude (levels, or modes) are transformed at once: eight in the real, eight in the
+imaginary part of eight SIMD lanes.  In wavenumber space, ``halves[row, s, group]`` has four vectors: real and
+imaginary part of modes 0 … 7, then of modes 8 … 15 of the group.
+"""
+
+from kernels.gridpoint.plan import YD, YT, YU, YV
+from kernels.gridpoint.record import HEADER
+from kernels.gridpoint.rows import place, wrap
+from kernels.runtime.jit import CONTRACT, STRICT, kernel
+from kernels.runtime.vector import address, at, fma, load, spread, store, transpose
+from kernels.spectral.fourier import FACTORS
+from kernels.spectral.fourier_passes import SPARE, stockham
+
+
+@kernel(inline=True)
+def _eight(w, o, pitch):
+    """The 8×8 block of eight rows from ``o`` on, transposed: lanes are rows."""
+    return transpose(
+        load(w, o),
+        load(w, o + pitch),
+        load(w, o + 2 * pitch),
+        load(w, o + 3 * pitch),
+        load(w, o + 4 * pitch),
+        load(w, o + 5 * pitch),
+        load(w, o + 6 * pitch),
+        load(w, o + 7 * pitch),
+    )
+
+
+@kernel(fastmath=STRICT)
+def _pack(w, o, pitch, ni, x):
+    """Sixteen rows from ``o`` on to elements [ni, 2, 8] at ``x``."""
+    for part in range(2):
+        for i in range(0, ni, 8):
+            r = _eight(w, o + 8 * part * pitch + i, pitch)
+            p = x + 16 * i + 8 * part
+            store(w, p, r[0])
+            store(w, p + 16, r[1])
+            store(w, p + 32, r[2])
+            store(w, p + 48, r[3])
+            store(w, p + 64, r[4])
+            store(w, p + 80, r[5])
+            store(w, p + 96, r[6])
+            store(w, p + 112, r[7])
+
+
+@kernel(fastmath=STRICT)
+def _unpack(w, x, o, pitch, ni):
+    """Elements at ``x``, real and imaginary part exchanged, to sixteen rows from ``o`` on."""
+    for part in range(2):
+        for i in range(0, ni, 8):
+            p = x + 16 * i + 8 * (1 - part)
+            r = _eight(w, p, 16)
+            q = o + 8 * part * pitch + i
+            store(w, q, r[0])
+            store(w, q + pitch, r[1])
+            store(w, q + 2 * pitch, r[2])
+            store(w, q + 3 * pitch, r[3])
+            store(w, q + 4 * pitch, r[4])
+            store(w, q + 5 * pitch, r[5])
+            store(w, q + 6 * pitch, r[6])
+            store(w, q + 7 * pitch, r[7])
+
+
+@kernel(inline=True)
+def _length(plan):
+    """Radices and roots of rows of ni points in the tables of ``spectral.fourier``: (offset, offset)."""
+    info, id = plan.tables.info, 0
+    while info[id, 0] != plan.size.ni:
+        id += 1
+    return FACTORS * id, info[id, 1]
+
+
+@kernel(fastmath=STRICT)
+def filter_rows(plan, w, o, rows, kind, j):
+    """Multiply ``rows`` rows from ``o`` on, in groups of sixteen, by the filter in wavenumber space."""
+    size = plan.size
+    ni, first = size.ni, size.fourier + SPARE
+    second = first + 16 * ni
+    factor = address(plan.tables.filter[kind, j])
+    radices, roots = address(plan.tables.radices), address(plan.tables.roots)
+    i, start = _length(plan)
+    for empty in range(rows, -(-rows // 16) * 16):  # rounding of a transform leaves traces in rows without a level
+        for point in range(0, ni, 8):
+            store(w, o + empty * size.pitch + point, spread(0.0))
+    for group in range(0, rows, 16):
+        x = first
+        _pack(w, o + group * size.pitch, size.pitch, ni, x)
+        for way in range(2):
+            x = stockham(w, x, second if x == first else first, ni, 1, radices, i, roots, start)
+            if way == 0:
+                for s in range(ni):
+                    f = spread(at(factor, s))
+                    re, im = f * load(w, x + 16 * s), f * load(w, x + 16 * s + 8)
+                    store(w, x + 16 * s, im)  # the transform back has the other sign: parts change places
+                    store(w, x + 16 * s + 8, re)
+        _unpack(w, x, o + group * size.pitch, size.pitch, ni)
+
+
+@kernel(fastmath=STRICT)
+def _product(matrix, m, columns, w, x, pitch, y, ypitch, ni):
+    """Rows y[m … m+3] = matrix[m … m+3] · rows x, fused from the first column to the last."""
+    for i in range(0, ni, 16):
+        z = spread(0.0)
+        a, b, c, d, e, f, g, h = z, z, z, z, z, z, z, z
+        for q in range(columns):
+            u, v = load(w, x + q * pitch + i), load(w, x + q * pitch + i + 8)
+            r = m * columns + q
+            p = spread(at(matrix, r))
+            a, b = fma(p, u, a), fma(p, v, b)
+            p = spread(at(matrix, r + columns))
+            c, d = fma(p, u, c), fma(p, v, d)
+            p = spread(at(matrix, r + 2 * columns))
+            e, f = fma(p, u, e), fma(p, v, f)
+            p = spread(at(matrix, r + 3 * columns))
+            g, h = fma(p, u, g), fma(p, v, h)
+        store(y[0], y[1] + i, a)
+        store(y[0], y[1] + i + 8, b)
+        store(y[0], y[1] + ypitch + i, c)
+        store(y[0], y[1] + ypitch + i + 8, d)
+        store(y[0], y[1] + 2 * ypitch + i, e)
+        store(y[0], y[1] + 2 * ypitch + i + 8, f)
+        store(y[0], y[1] + 3 * ypitch + i, g)
+        store(y[0], y[1] + 3 * ypitch + i + 8, h)
+
+
+@kernel(fastmath=CONTRACT)
+def implicit(plan, room, j, t):
+    """Divergence of Yᵉ at row ``j`` into its record, and its right-hand sides in wavenumber space."""
+    size, rows = plan.size, plan.rows
+    ni, pitch, levels = size.ni, size.pitch, size.levels
+    w, scratch = address(room.window), address(room.scratch[t])
+    rec = address(room.records[j % size.slots])
+    north = min(j + 1, size.nj - 1)
+    cn = 0.0 if j == size.nj - 1 else rows.north[j] * rows.dy[j]
+    cs, dx = rows.south[j] * rows.dy[j], rows.dx[j]
+    for k in range(levels):
+        o = k * pitch
+        u, v, vn, d = place(size, j, YU) + o, place(size, j, YV) + o, place(size, north, YV) + o, place(size, j, YD) + o
+        r = HEADER + (4 * levels + k) * ni
+        wrap(w, u, ni)
+        for i in range(0, ni, 8):
+            div = dx * (load(w, u + i) - load(w, u + i - 1)) + (cn * load(w, vn + i) - cs * load(w, v + i))
+            store(w, d + i, div)
+            store(rec, r + i, div)
+    modes, columns = 16 * size.groups, 2 * levels + 1
+    base = 4 * size.tendency * pitch + 8
+    matrix = address(plan.tables.forward)
+    for m in range(0, modes, 4):
+        _product(matrix, m, columns, w, place(size, j, YT), pitch, (scratch, base + m * pitch), pitch, ni)
+    x = size.fourier + SPARE
+    hat = address(room.halves[j % size.halves])
+    radices, roots = address(plan.tables.radices), address(plan.tables.roots)
+    r, start = _length(plan)
+    for group in range(size.groups):
+        _pack(scratch, base + 16 * group * pitch, pitch, ni, x)
+        z = stockham(scratch, x, x + 16 * ni, ni, 1, radices, r, roots, start)
+        half = 0.5 / ni
+        for s in range(ni // 2 + 1):
+            p, q = z + 16 * s, z + 16 * ((ni - s) % ni)
+            pr, pi, qr, qi = load(scratch, p), load(scratch, p + 8), load(scratch, q), load(scratch, q + 8)
+            h = (s * size.groups + group) * 32
+            store(hat, h, half * (pr + qr))
+            store(hat, h + 8, half * (pi - qi))
+            store(hat, h + 16, half * (pi + qi))
+            store(hat, h + 24, half * (qr - pr))
+
+
+@kernel(fastmath=CONTRACT)
+def eliminate(plan, room, j, first, end):
+    """Wavenumbers ``first`` to ``end`` of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
+    size, tables = plan.size, plan.tables
+    weight = plan.rows.laplace_south[j]
+    x = address(room.halves[j % size.halves])
+    before = address(room.halves[max(j - 1, 0) % size.halves])
+    inverse, speed2 = address(tables.inverse[j]), address(tables.speed2)
+    for n in range(first * size.groups, end * size.groups):
+        for part in range(2):
+            c = weight * load(speed2, 16 * (n % size.groups) + 8 * part)
+            p = load(inverse, 16 * n + 8 * part)
+            o = 32 * n + 16 * part
+            store(x, o, (load(x, o) + c * load(before, o)) * p)
+            store(x, o + 8, (load(x, o + 8) + c * load(before, o + 8)) * p)
+
+
+@kernel(fastmath=CONTRACT)
+def substitute(plan, room, j, first, end):
+    """The same wavenumbers, backwards: g_j = x_j + Δt²c² n_j/pivot g_{j+1}; row nj − 1 is done as it is."""
+    size, tables = plan.size, plan.tables
+    weight = plan.rows.laplace_north[j]
+    x = address(room.halves[j % size.halves])
+    after = address(room.halves[min(j + 1, size.nj - 1) % size.halves])
+    inverse, speed2 = address(tables.inverse[j]), address(tables.speed2)
+    for n in range(first * size.groups, end * size.groups):
+        for part in range(2):
+            c = (weight * load(speed2, 16 * (n % size.groups) + 8 * part)) * load(inverse, 16 * n + 8 * part)
+            o = 32 * n + 16 * part
+            store(x, o, load(x, o) + c * load(after, o))
+            store(x, o + 8, load(x, o + 8) + c * load(after, o + 8))
+
+
+@kernel(fastmath=STRICT)
+def restore(plan, room, j, t):
+    """G of row ``j`` from its modes in wavenumber space."""
+    size = plan.size
+    ni, pitch = size.ni, size.pitch
+    scratch, hat, g = address(room.scratch[t]), address(room.halves[j % size.halves]), address(room.G)
+    x, base, modes = size.fourier + SPARE, 8, 16 * size.groups
+    radices, roots = address(plan.tables.radices), address(plan.tables.roots)
+    r, start = _length(plan)
+    for group in range(size.groups):
+        for s in range(ni // 2 + 1):
+            p, q = x + 16 * s, x + 16 * ((ni - s) % ni)
+            h = (s * size.groups + group) * 32
+            ar, ai, br, bi = load(hat, h), load(hat, h + 8), load(hat, h + 16), load(hat, h + 24)
+            if 0 < s < ni // 2:
+                store(scratch, q + 8, ar + bi)
+                store(scratch, q, br - ai)
+            store(scratch, p + 8, ar - bi)  # parts exchanged, for the other sign
+            store(scratch, p, ai + br)
+        z = stockham(scratch, x, x + 16 * ni, ni, 1, radices, r, roots, start)
+        _unpack(scratch, z, base + 16 * group * pitch, pitch, ni)
+    matrix, o = address(plan.tables.backward), base + modes * pitch
+    out = j * size.field + 8
+    for m in range(0, size.levels - 3, 4):
+        _product(matrix, m, modes, scratch, base, pitch, (g, out + m * pitch), pitch, ni)
+    rest = size.levels - size.levels % 4
+    if rest < size.levels:
+        _product(matrix, rest, modes, scratch, base, pitch, (scratch, o), pitch, ni)
+        for m in range(rest, size.levels):
+            for i in range(0, ni, 8):
+                store(g, out + m * pitch + i, load(scratch, o + (m - rest) * pitch + i))
+    for k in range(size.levels):
+        wrap(g, out + k * pitch, ni)

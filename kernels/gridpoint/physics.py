@@ -1,0 +1,177 @@
+"""Column work of a time step, compiled: condensation and rain, friction, radiation.
+
+After the explicit step, ``columns`` moves T, q and cloud water of a row by the cloud scheme of
+``kernels.routines.cloud``, adds the radiative heating that the record keeps, relaxes the wind near the ground to
+rest (1/day below σ = 0.7: Held and Suarez, Bull. Am. Meteorol. Soc. 75, 1994), and gives what falls to the record.
+
+``radiation`` computes the heating anew, on radiation steps only.  Six bands of emissivity; all pairs of half
+levels see each other through
+
+    t(k, l) = exp(−κ_b |u_k − u_l|),    u = ∫ (q + q_0) dp/g
+    F(k) = Σ over layers l of the difference of t at their two sides · σ_SB T_l⁴, upwards minus downwards
+
+and the ground is black.  An isothermal column between two black plates of its own temperature has no heating.
+Constants are plausible and not tuned: the cost has the shape of a radiation scheme (levels squared times
+exponentials), the weather is not claimed.
+"""
+
+import numpy as np
+
+from kernels.gridpoint.levels import CP, GRAVITY
+from kernels.gridpoint.plan import DT, EPS, PS, T0, YT, YU
+from kernels.gridpoint.record import HEADER
+from kernels.gridpoint.rows import place, place_row
+from kernels.routines.cloud import one_level
+from kernels.routines.elementary import exp
+from kernels.routines.lanes import less, select
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.vector import address, load, spread, store
+
+STEFAN = 5.670374419e-8  # W/(m² K⁴)
+#: Absorption of the bands, m²/kg of vapour, and what they weigh; Q_0 stands for the dry gases.
+ABSORPTION = np.array([0.02, 0.1, 0.5, 2.5, 12.0, 60.0])
+WEIGHTS = np.array([0.10, 0.15, 0.20, 0.20, 0.20, 0.15])
+Q_0 = 2.0e-4
+DRAG = 1.0 / 86400.0  # 1/s at the ground
+DRAG_ABOVE = 0.7  # σ
+
+
+@kernel(fastmath=CONTRACT)
+def columns(plan, room, t, threads, first, end, first_step):
+    """Rows ``first`` to ``end`` − 1, between the explicit step and the implicit one."""
+    size, col = plan.size, plan.column
+    ni, levels = size.ni, size.levels
+    w, fld = address(room.window), size.levels * size.ni
+    step, eps = 2.0 * plan.scale[DT], plan.scale[EPS]
+    if first_step:
+        step, eps = 0.5 * step, 0.0
+    for j in range(first + t, end, threads):
+        rec, ps = address(room.records[j % size.slots]), place_row(size, j, PS)
+        a, b = HEADER, size.half
+        for i in range(0, ni, 8):
+            rain, snow, p = spread(0.0), spread(0.0), load(w, ps + i)
+            for k in range(levels):
+                o = k * ni + i
+                old = load(rec, a + 2 * fld + o)
+                q = load(rec, a + 3 * fld + o)
+                water = load(rec, b + 4 * fld + o)
+                lost, deficit = q, select(less(q, 0.0), q, 0.0)  # advection may leave less than nothing
+                q = q - deficit
+                given = old + step * load(rec, a + 5 * fld + o)
+                warm, q, water, _cover, rain, snow = one_level(
+                    given, q, water, col.sigma[k] * p, col.thickness[k] * p, rain, snow, step
+                )
+                q = q + deficit
+                change, dried = warm - old, q - lost
+                store(rec, a + 2 * fld + o, warm)
+                store(rec, a + 3 * fld + o, q)
+                store(rec, b + 2 * fld + o, load(rec, b + 2 * fld + o) + eps * change)
+                store(rec, b + 3 * fld + o, load(rec, b + 3 * fld + o) + eps * dried)
+                store(rec, b + 4 * fld + o, water)
+                y = place(size, j, YT) + k * size.pitch + i
+                store(w, y, load(w, y) + change)
+                drag = max(0.0, (col.sigma[k] - DRAG_ABOVE) / (1.0 - DRAG_ABOVE)) * (DRAG * step)
+                factor = -drag / (1.0 + drag)
+                for field in range(2):
+                    wind = load(rec, a + field * fld + o)
+                    slower = factor * wind
+                    store(rec, a + field * fld + o, wind + slower)
+                    store(rec, b + field * fld + o, load(rec, b + field * fld + o) + eps * slower)
+                    y = place(size, j, YU + field) + k * size.pitch + i
+                    store(w, y, load(w, y) + slower)
+            ground = b + 6 * fld + ni + i
+            store(rec, ground, load(rec, ground) + (0.5 * step) * (rain + snow))
+
+
+@kernel(inline=True)
+def _passing(depth):
+    """e⁻ˣ of an optical depth, within what ``exp`` is defined for."""
+    return exp(-select(less(depth, 700.0), depth, 700.0))
+
+
+@kernel(fastmath=CONTRACT)
+def heating(temperature, humidity, pressure, ground, out, work, coefficients):
+    """Radiative heating of eight columns, K/s.
+
+    Parameters
+    ----------
+    temperature, humidity : float64 (levels, 8)
+    pressure : float64 (levels + 1, 8)
+        At the half levels, Pa; zero at the top.
+    ground : float64 (8,)
+        Temperature of the ground, K.
+    out : float64 (levels, 8)
+    work : float64 (3 levels + 3, 8)
+    coefficients : float64 (2, bands)
+        Absorption and weights.
+    """
+    levels = temperature.shape[0]
+    te, q, p, g, o, w = (
+        address(temperature),
+        address(humidity),
+        address(pressure),
+        address(ground),
+        address(out),
+        address(work),
+    )
+    mass, source, flux = 0, 8 * (levels + 1), 8 * (2 * levels + 1)
+    store(w, mass, spread(0.0))
+    for k in range(levels):
+        path = (load(q, 8 * k) + Q_0) * ((load(p, 8 * k + 8) - load(p, 8 * k)) * (1.0 / GRAVITY))
+        store(w, mass + 8 * k + 8, load(w, mass + 8 * k) + path)
+        square = load(te, 8 * k) * load(te, 8 * k)
+        store(w, source + 8 * k, STEFAN * (square * square))
+    for k in range(levels + 1):
+        store(w, flux + 8 * k, spread(0.0))
+    square = load(g, 0) * load(g, 0)
+    below = STEFAN * (square * square)
+    for band in range(coefficients.shape[1]):
+        absorb, weight = coefficients[0, band], coefficients[1, band]
+        for k in range(levels + 1):
+            here = load(w, mass + 8 * k)
+            net, before = spread(0.0), spread(1.0)
+            for layer in range(k, levels):  # from below, upwards
+                after = _passing(absorb * (load(w, mass + 8 * layer + 8) - here))
+                net = net + (before - after) * load(w, source + 8 * layer)
+                before = after
+            net, before = net + before * below, spread(1.0)
+            for layer in range(k - 1, -1, -1):  # from above, downwards
+                after = _passing(absorb * (here - load(w, mass + 8 * layer)))
+                net = net - (before - after) * load(w, source + 8 * layer)
+                before = after
+            store(w, flux + 8 * k, load(w, flux + 8 * k) + weight * net)
+    for k in range(levels):
+        thick = load(p, 8 * k + 8) - load(p, 8 * k)
+        gain = load(w, flux + 8 * k + 8) - load(w, flux + 8 * k)
+        store(o, 8 * k, gain * (GRAVITY / CP) / thick)
+
+
+@kernel(fastmath=CONTRACT)
+def radiation(plan, room, arrays, coefficients, t, threads, first, end):
+    """New heating into the records of rows ``first`` to ``end`` − 1, from P of T and q."""
+    size, col = plan.size, plan.column
+    ni, levels, fld = size.ni, size.levels, size.levels * size.ni
+    window = address(room.window)
+    temperature, humidity = arrays[t, :levels], arrays[t, levels : 2 * levels]
+    pressure, ground = arrays[t, 2 * levels : 3 * levels + 1], arrays[t, 3 * levels + 1]
+    out, work = arrays[t, 3 * levels + 2 : 4 * levels + 2], arrays[t, 4 * levels + 2 :]
+    te, hu, pr, gr, ou = address(temperature), address(humidity), address(pressure), address(ground), address(out)
+    for j in range(first + t, end, threads):
+        rec = address(room.records[j % size.slots])
+        for i in range(0, ni, 8):
+            p = load(window, place_row(size, j, PS) + i)
+            store(pr, 0, spread(0.0))
+            for k in range(levels):
+                store(te, 8 * k, load(window, place(size, j, T0) + k * size.pitch + i))
+                q = load(rec, HEADER + 3 * fld + k * ni + i)
+                store(hu, 8 * k, select(less(q, 0.0), 0.0, q))
+                store(pr, 8 * k + 8, col.half[k] * p)
+            store(gr, 0, load(rec, HEADER + 6 * fld + 2 * ni + i))
+            heating(temperature, humidity, pressure, ground, out, work, coefficients)
+            for k in range(levels):
+                store(rec, HEADER + 5 * fld + k * ni + i, load(ou, 8 * k))
+
+
+def radiation_arrays(levels: int, threads: int) -> np.ndarray:
+    """Work space of ``radiation``."""
+    return np.zeros((threads, 7 * levels + 5, 8))

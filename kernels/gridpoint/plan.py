@@ -1,0 +1,234 @@
+"""Numbers that the compiled rows need: sizes, coefficients of rows and levels, filter, inverse pivots.
+
+The grid is a C grid: mass rows at φ_j = −π/2 + (j + ½) Δφ, no row on a pole; u half a grid length east of the
+mass points, v half a grid length south (the *south face* of the row; at the poles it is zero).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.gridpoint.levels import KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
+from kernels.gridpoint.problem import LAG, Problem
+from kernels.gridpoint.record import half_words
+from kernels.spectral.fourier import Lengths
+from kernels.spectral.fourier_passes import SPARE
+
+HALO = 8  # places on either side of a row in memory, for neighbours across the date line
+#: Fields [level][longitude] that the window of rows holds, in their order.
+FIELDS = (
+    *("U0", "V0", "T0", "Q0", "UM", "VM", "TM", "QM"),  # X⁰ and X⁻
+    *("LU", "LV", "LT", "LQ"),  # second differences of X⁻ in latitude
+    *("FU", "FV", "MD", "PH", "ET", "WT"),  # fluxes p_s u, p_s v cosφ, ṁ, K + Φ, η, conversion
+    *("YU", "YV", "YT", "YD"),  # Yᵉ and its divergence
+)
+#: Rows of longitude behind them; the first belongs to Yᵉ and follows its divergence.
+ROWS = ("YP", "PS", "PM", "LN", "PT")
+U0, V0, T0, Q0, UM, VM, TM, QM, LU, LV, LT, LQ, FU, FV, MD, PH, ET, WT, YU, YV, YT, YD = range(len(FIELDS))
+YP, PS, PM, LN, PT = range(len(ROWS))
+
+
+class Size(NamedTuple):
+    """Counts and distances, in doubles where nothing else is said."""
+
+    ni: int
+    nj: int
+    levels: int
+    pitch: int  # between levels in the window
+    field: int  # of a field in the window
+    row: int  # of all fields of one row in the window
+    ring: int  # rows of the window
+    slots: int  # records in memory
+    halves: int  # rows of right-hand sides in memory
+    half: int  # of half a record
+    groups: int  # of sixteen modes
+    tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
+    fourier: int  # where the Fourier transform's work space begins in a thread's scratch
+
+
+class Rows(NamedTuple):
+    """Coefficients by row, float64 (nj + 1,); *south* and *north* are the row's faces."""
+
+    cos: np.ndarray  # cosφ_j
+    inverse_cos: np.ndarray
+    south: np.ndarray  # cosφ at the south face, 0 at the pole
+    north: np.ndarray
+    dx: np.ndarray  # 1/(a cosφ Δλ)
+    dy: np.ndarray  # 1/(a cosφ Δφ)
+    face: np.ndarray  # 1/(a Δφ) at the south face, 0 at the pole
+    laplace_south: np.ndarray  # ∇² in latitude: weight of the row to the south
+    laplace_north: np.ndarray
+    f: np.ndarray  # 2Ω sinφ at the south face
+    curl_v: np.ndarray  # ζ at the south face: of the difference of v in longitude
+    curl_u: np.ndarray  # and of that of u cosφ in latitude
+    pole: np.ndarray  # ζ at a pole: of the mean of u
+    damp_south: np.ndarray  # second difference in latitude of mass rows
+    damp_north: np.ndarray
+    damp_south_v: np.ndarray  # and of v
+    damp_north_v: np.ndarray
+    filtered: np.ndarray  # int64: bit 0 if u, T, q and p_s are filtered, bit 1 if v is
+
+
+class Column(NamedTuple):
+    """Coefficients by level, float64 (K,)."""
+
+    thickness: np.ndarray
+    half: np.ndarray  # σ below the level
+    log: np.ndarray
+    log_per: np.ndarray  # ln r/Δσ
+    alpha: np.ndarray
+    half_per: np.ndarray  # ½/Δσ
+    sigma: np.ndarray  # σ of the level
+
+
+class Tables(NamedTuple):
+    """What the Helmholtz equations and the filter need."""
+
+    filter: np.ndarray  # float64 (2, nj, ni): factor by place in the spectrum over ni, of mass rows and of v
+    forward: np.ndarray  # float64 (16 groups, 2K + 1): T, D, p_s → right-hand sides
+    backward: np.ndarray  # float64 (16 groups, 16 groups): modes → G
+    inverse: np.ndarray  # float64 (nj, ni/2 + 1, groups, 16): inverse pivots
+    speed2: np.ndarray  # float64 (groups · 16,): Δt² c²
+    info: np.ndarray  # of ``spectral.fourier.Lengths``
+    radices: np.ndarray
+    roots: np.ndarray
+
+
+class Plan(NamedTuple):
+    size: Size
+    rows: Rows
+    column: Column
+    tables: Tables
+    scale: np.ndarray  # float64: see ``scales``
+
+
+#: Places in ``Plan.scale``.
+DT, EPS, DAMP, R_GAS, TAU_T, P_MEAN, KAP = range(7)
+
+
+def row_coefficients(problem: Problem) -> Rows:
+    """Coefficients of all rows and of the northern pole's face."""
+    nj, ni = problem.nj, problem.ni
+    dphi, dlam = np.pi / nj, 2 * np.pi / ni
+    phi = -np.pi / 2 + (np.arange(nj + 1) + 0.5) * dphi
+    face = -np.pi / 2 + np.arange(nj + 2) * dphi
+    cos, sin = np.cos(phi), np.sin(phi)
+    edge = np.cos(face)
+    edge[[0, nj]] = 0.0
+    cos[nj], sin[nj] = cos[nj - 1], sin[nj - 1]  # no such row: never divide by its cosine
+    south, north = edge[: nj + 1], np.append(edge[1 : nj + 1], 0.0)
+    before_cos, before_sin = np.append(cos[0], cos[:-1]), np.append(sin[0], sin[:-1])
+    gap = sin - before_sin
+    gap[[0, nj]] = np.inf
+    inner = np.ones(nj + 1)
+    inner[[0, nj]] = 0.0
+    safe = np.where(south > 0, south, np.inf)
+    damp_v = cos / safe, before_cos / safe
+    damp_v[0][nj - 1] = damp_v[1][1] = 0.0  # no flux over the poles
+    sign = np.zeros(nj + 1)
+    sign[0], sign[nj] = -1.0, 1.0
+    filtered = np.zeros(nj + 1, np.int64)
+    if problem.polar:
+        filtered += (cos < 0.5) + 2 * ((south < 0.5) & (south > 0))
+    return Rows(
+        cos,
+        1 / cos,
+        south,
+        north,
+        1 / (RADIUS * cos * dlam),
+        1 / (RADIUS * cos * dphi),
+        inner / (RADIUS * dphi),
+        south / (cos * (RADIUS * dphi) ** 2),
+        north / (cos * (RADIUS * dphi) ** 2),
+        2 * OMEGA * np.sin(face[: nj + 1]),
+        dphi / (RADIUS * dlam * gap),
+        1 / (RADIUS * gap),
+        sign * cos / (RADIUS * (1 - np.abs(sin))),
+        south / cos,
+        north / cos,
+        damp_v[1],
+        damp_v[0],
+        filtered,
+    )
+
+
+def polar_filter(problem: Problem, rows: Rows) -> np.ndarray:
+    """min(1, cosφ/(cos 60° sin(sΔλ/2))) by place in the spectrum, float64 (2, nj, ni); v's where its faces are."""
+    s = np.arange(problem.ni)
+    s = np.minimum(s, problem.ni - s)
+    wave = np.maximum(np.sin(s * np.pi / problem.ni), 1e-300)
+    cos = np.stack([rows.cos[: problem.nj], rows.south[: problem.nj]])
+    return np.where(s == 0, 1.0, np.minimum(1.0, cos[:, :, None] / (0.5 * wave)))
+
+
+def pivots(problem: Problem, rows: Rows, speed2: np.ndarray) -> np.ndarray:
+    """Inverse pivots of (1 − Δt²c²∇²) g = rhs by row, wavenumber and mode, float64 (nj, ni/2 + 1, modes)."""
+    ni, nj = problem.ni, problem.nj
+    k = np.arange(ni // 2 + 1)
+    symbol = (2 * np.sin(np.pi * k / ni)) ** 2
+    inverse = np.empty((nj, len(k), len(speed2)))
+    upper = 0.0
+    for j in range(nj):
+        weight = symbol * rows.dx[j] ** 2 + rows.laplace_south[j] + rows.laplace_north[j]
+        inverse[j] = 1 / (1 + weight[:, None] * speed2 - speed2 * rows.laplace_south[j] * upper)
+        upper = speed2 * rows.laplace_north[j] * inverse[j]
+    return inverse
+
+
+def make(problem: Problem, slots: int | None = None, halves: int | None = None) -> Plan:
+    """The plan; ``slots`` and ``halves`` rows of records and right-hand sides are held in memory, or all."""
+    ni, nj, levels = problem.ni, problem.nj, problem.levels
+    column, rows = vertical(levels), row_coefficients(problem)
+    groups, pitch = -(-levels // 16), ni + 2 * HALO
+    field, tendency = levels * pitch, 16 * (-(-(levels + 1) // 16))
+    modes = 16 * groups
+    speed2, forward, backward = np.zeros(modes), np.zeros((modes, 2 * levels + 1)), np.zeros((modes, modes))
+    speed2[:levels] = problem.dt**2 * column.speed2
+    waves = column.gamma @ column.tau + R * T_REF * column.thickness
+    forward[:levels, :levels] = column.inverse @ column.gamma
+    forward[:levels, levels:-1] = -problem.dt * column.inverse @ waves
+    forward[:levels, -1] = column.inverse @ np.full(levels, R * T_REF / P_REF)
+    backward[:levels, :levels] = column.modes
+    lengths = Lengths([ni])
+    size = Size(
+        ni,
+        nj,
+        levels,
+        pitch,
+        field,
+        len(FIELDS) * field + (len(ROWS) + 1) * pitch,
+        problem.lines + LAG + 2,
+        slots or nj,
+        halves or nj,
+        half_words(ni, levels),
+        groups,
+        tendency,
+        (4 * tendency + modes + 8) * pitch,
+    )
+    tables = Tables(
+        polar_filter(problem, rows) / ni,
+        forward,
+        backward,
+        pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, groups, 16),
+        speed2,
+        lengths.info,
+        lengths.radix,
+        lengths.table,
+    )
+    damp = 1 / (16 * problem.tau4 * 3600) if problem.tau4 else 0.0
+    scale = np.array([problem.dt, problem.epsilon, damp, R, KAPPA * T_REF, P_REF, KAPPA])
+    levelled = Column(
+        column.thickness,
+        column.half[1:].copy(),
+        column.log,
+        column.log / column.thickness,
+        column.alpha,
+        0.5 / column.thickness,
+        column.full,
+    )
+    return Plan(size, rows, levelled, tables, scale)
+
+
+def scratch_words(size: Size) -> int:
+    """Doubles of one thread's private work space."""
+    return size.fourier + SPARE + 2 * 16 * size.ni + 64

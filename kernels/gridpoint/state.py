@@ -1,0 +1,151 @@
+"""What a forecast starts from and gives: states, steps, results; and what it takes of the machine."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from kernels.contract import Footprint
+from kernels.gridpoint import cases, writeup
+from kernels.gridpoint.problem import LAG, WORD, Problem
+from kernels.gridpoint.stores import Counters
+from kernels.runtime.resources import require_memory
+
+#: Parts of a record that the dynamics does not change, by name in a write-up.
+KEPT = ("cloud", "heating", "phis", "surface", "rain", "wetness")
+
+
+@dataclass(frozen=True)
+class State:
+    """What a forecast starts from: both time levels and all that the records keep."""
+
+    fields: dict[str, np.ndarray] = field(repr=False)  # as ``writeup.read`` gives them
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One time step as it was met: seconds."""
+
+    number: int
+    kind: str  # normal, first, radiation, writeup, both ("radiation and write-up"), last
+    clock: float
+    cpu: float  # of the whole process, all threads
+    waiting: float  # for transfers, of the thread that computes
+    writeup: float  # of the clock, in writing up
+
+
+@dataclass(frozen=True)
+class Result:
+    """The state at the end and how the forecast went."""
+
+    fields: dict[str, np.ndarray] = field(repr=False)  # float64, as in ``State``
+    step: int
+    steps: list[Step] = field(default_factory=list, repr=False)
+    counters: Counters = field(default_factory=Counters, repr=False)
+    computing: list[tuple[float, float]] = field(default_factory=list, repr=False)  # begin and end, s
+    initial: State | None = field(default=None, repr=False)
+    writeups: list[Path] = field(default_factory=list)
+    clock: float = 0.0
+    cpu: float = 0.0
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of both time levels."""
+        digest = hashlib.sha256()
+        for name in (*writeup.NAMES[:9], "ps", "ps_before", "rain"):
+            digest.update(np.ascontiguousarray(self.fields[name]).tobytes())
+        return digest.hexdigest()
+
+    @property
+    def net(self) -> float:
+        """Clock without write-up steps, s."""
+        return sum(step.clock for step in self.steps if "write-up" not in step.kind)
+
+    @property
+    def overlapped(self) -> float:
+        """Share of the transferred bytes that moved while the computing thread computed."""
+        return overlapped_share(self.counters.transfers, self.computing)
+
+
+def overlapped_share(transfers, computing) -> float:
+    """Bytes moved during the intervals ``computing`` over all bytes, each transfer at an even rate."""
+    total = sum(nbytes for _, _, nbytes in transfers)
+    if not total or not computing:
+        return 0.0
+    begins, ends = np.array(computing).T
+    moved = 0.0
+    for begin, end, nbytes in transfers:
+        a, b = np.searchsorted(ends, begin), np.searchsorted(begins, end)
+        shared = np.clip(np.minimum(ends[a:b], end) - np.maximum(begins[a:b], begin), 0, None).sum()
+        moved += nbytes * (shared / (end - begin) if end > begin else 0.0)
+    return float(moved / total)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The case's initial state (``seed`` is not used: it is part of the problem).
+
+    Raises
+    ------
+    MemoryError
+        If memory cannot take what ``footprint`` says.
+    """
+    require_memory(footprint(problem).memory, "a forecast")
+    given = cases.initial(problem)
+    shape, row = given["u"].shape, given["ps"].shape
+    fields = {name: given[name] for name in ("u", "v", "T", "q", "ps", "phis")}
+    fields |= {f"{name}_before": given[name] for name in ("u", "v", "T", "q", "ps")}
+    fields |= {name: np.zeros(shape) for name in ("cloud", "heating")}
+    fields |= {"rain": np.zeros(row), "wetness": np.zeros(row), "surface": given["T"][:, -1].copy()}
+    return State(fields)
+
+
+def restart(problem: Problem, path) -> State:
+    """The state of a write-up file.
+
+    Raises
+    ------
+    OSError
+        As ``writeup.read``.
+    ValueError
+        If the file is of another grid or lies beyond the forecast's end.
+    """
+    fields, header = writeup.read(path)
+    for name in ("ni", "nj", "levels"):
+        if header[name] != getattr(problem, name):
+            raise ValueError(f"{name} = {getattr(problem, name)} but {path} has {header[name]}; give its own problem")
+    if header["step"] > problem.steps:
+        raise ValueError(f"{path} is of step {header['step']}, after the last one, {problem.steps}")
+    return State(fields, header["step"])
+
+
+def footprint(problem: Problem) -> Footprint:
+    """Records in memory, window, right-hand sides and pivots, two copies of the state; work files and write-ups."""
+    waves = (problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 32
+    row = problem.levels * (problem.ni + 16)
+    window = (problem.lines + LAG + 2) * 23 * row
+    state = 2 * 12 * problem.nj * problem.levels * problem.ni
+    work = problem.words * problem.nj * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
+    rhs = padded(waves) * problem.nj if problem.rhs == "files" else 0
+    ups = len(problem.writeup_steps) * writeup.file_words(problem.ni, problem.nj, problem.levels)
+    memory = slots(problem) * problem.words + halves(problem) * padded(waves) + window
+    memory += problem.nj * (waves // 2 + row) + state
+    in_memory = problem.place in ("memory", "paced")
+    scratch = 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni
+    memory += scratch + (work + rhs if in_memory else 0)
+    return Footprint(WORD * memory, WORD * (ups + (0 if in_memory else work + rhs)), WORD * scratch)
+
+
+def slots(problem: Problem) -> int:
+    """Records in memory: those that are read, computed, held back, written."""
+    return problem.nj if problem.files == 0 else min(problem.nj, 4 * problem.lines + LAG)
+
+
+def halves(problem: Problem) -> int:
+    return problem.nj if problem.rhs == "memory" else min(problem.nj, 4 * problem.lines + 2 * LAG)
+
+
+def padded(waves: int) -> int:
+    """Words of a row of right-hand sides: three parts of whole blocks."""
+    return -(-waves // 1536) * 1536

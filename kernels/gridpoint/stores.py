@@ -1,0 +1,208 @@
+"""Where the records of the rows are between two scans: work files in several numbers and places.
+
+``Files(folder, problem, buffer)`` opens and pre-allocates the work files; ``read(row, slot)`` and
+``write(row, slot)`` move one record between a file and row ``slot`` of the buffer; ``turn()`` ends a scan.
+
+=====  ==============================================================================================
+files  what a request moves
+=====  ==============================================================================================
+4      half a record; two files are read while two others are written, and change places after a scan
+2      a whole record ("double records"); one file is read, the other written
+1      a whole record of one file, at random; a row is written back to where it was read
+=====  ==============================================================================================
+
+``Halves`` are the three files of the right-hand sides of the Helmholtz equations, a third of each row a file.
+Nothing here knows what a record contains.
+"""
+
+import mmap
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from kernels.files.filesystem import ALIGNMENT, require_direct
+from kernels.files.ways import preallocate, pwrite_all
+
+
+@dataclass
+class Counters:
+    """What was asked of the devices, and when."""
+
+    requests_read: int = 0
+    requests_written: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    transfers: list[tuple[float, float, int]] = field(default_factory=list)  # begin, end in s, bytes
+
+
+def page_aligned(shape: tuple[int, int]) -> np.ndarray:
+    """Zeros (rows, words) whose rows begin on a page if a row is whole pages: what O_DIRECT asks for."""
+    nbytes = 8 * shape[0] * shape[1]
+    return np.frombuffer(mmap.mmap(-1, max(nbytes, ALIGNMENT)), np.float64, shape[0] * shape[1]).reshape(shape)
+
+
+class Channel:
+    """One paced device: a request takes its cost and its bytes over the rate, one after another."""
+
+    def __init__(self, rate: float, request: float):
+        self.rate, self.request = rate, request
+        self._free, self._lock = 0.0, threading.Lock()
+
+    def wait(self, nbytes: int) -> None:
+        """Sleep until a request of ``nbytes`` that is made now would be done."""
+        now = time.perf_counter()
+        with self._lock:
+            # A sleep that ended late is made up for by the next one, at most 1 ms of it.
+            begin = max(self._free, now - 1e-3) if now - self._free < 1e-3 else now
+            self._free = begin + self.request + nbytes / self.rate
+            until = self._free
+        time.sleep(max(0.0, until - time.perf_counter()))
+
+
+class File:
+    """One file of equal records of ``nbytes``, through the page cache or past it, or a paced one in memory."""
+
+    def __init__(self, path: Path, problem, records: int, nbytes: int):
+        self.path, self.nbytes = path, nbytes
+        self.channel = Channel(problem.rate, problem.request) if problem.place == "paced" else None
+        self.memory = np.zeros(records * nbytes, np.uint8) if problem.place in ("paced", "memory") else None
+        self.handle = None
+        if self.memory is None:
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | (os.O_DIRECT if problem.place == "direct" else 0)
+            self.handle = os.open(path, flags, 0o666)
+            preallocate(self.handle, records * nbytes)
+
+    def read(self, record: int, data: memoryview) -> None:
+        start = record * self.nbytes
+        if self.memory is not None:
+            np.copyto(np.frombuffer(data, np.uint8), self.memory[start : start + self.nbytes])
+            if self.channel:
+                self.channel.wait(self.nbytes)
+            return
+        got = 0
+        while got < self.nbytes:
+            some = os.preadv(self.handle, [data[got:]], start + got)
+            if some <= 0:
+                raise OSError(
+                    f"the work file {self.path.name} ends within record {record}: it was cut off or never written; "
+                    "start again from the last write-up"
+                )
+            got += some
+
+    def write(self, record: int, data: memoryview) -> None:
+        start = record * self.nbytes
+        if self.memory is not None:
+            np.copyto(self.memory[start : start + self.nbytes], np.frombuffer(data, np.uint8))
+            if self.channel:
+                self.channel.wait(self.nbytes)
+        else:
+            pwrite_all(self.handle, data, start)
+
+    def close(self) -> None:
+        if self.handle is not None:
+            os.close(self.handle)
+            self.handle = None
+
+
+class _Set:
+    """Files that open together or not at all."""
+
+    def __init__(self):
+        self.files: list[File] = []
+        self.counters = Counters()
+        self._lock = threading.Lock()
+
+    def _open(self, folder: Path, problem, names, records: int, nbytes: int) -> None:
+        if problem.place == "direct":
+            require_direct(folder)
+        try:
+            for name in names:
+                self.files.append(File(folder / name, problem, records, nbytes))
+        except BaseException:
+            self.close()
+            raise
+
+    def _count(self, begin: float, nbytes: int, requests: int, writing: bool) -> None:
+        with self._lock:
+            c = self.counters
+            c.transfers.append((begin, time.perf_counter(), nbytes))
+            if writing:
+                c.requests_written += requests
+                c.bytes_written += nbytes
+            else:
+                c.requests_read += requests
+                c.bytes_read += nbytes
+
+    def close(self) -> None:
+        """Let all files go."""
+        for file in self.files:
+            file.close()
+
+
+class Files(_Set):
+    """Work files of the state."""
+
+    def __init__(self, folder: Path, problem, buffer: np.ndarray):
+        super().__init__()
+        self.problem, self.buffer = problem, buffer
+        self.parts = 2 if problem.files == 4 else 1
+        self.nbytes = buffer.shape[1] * 8 // self.parts
+        self._open(folder, problem, [f"work{n}" for n in range(problem.files)], problem.nj, self.nbytes)
+        self.source = 0  # 1 after an odd number of scans
+
+    def _half(self, slot: int, part: int) -> memoryview:
+        data = memoryview(self.buffer[slot]).cast("B")
+        return data[part * self.nbytes : (part + 1) * self.nbytes]
+
+    def _file(self, part: int, writing: bool) -> File:
+        if self.problem.files == 1:
+            return self.files[0]
+        return self.files[part + self.parts * (self.source ^ writing)]
+
+    def read(self, row: int, slot: int) -> None:
+        """Record ``row`` into row ``slot`` of the buffer."""
+        begin = time.perf_counter()
+        for part in range(self.parts):
+            self._file(part, False).read(row, self._half(slot, part))
+        self._count(begin, self.parts * self.nbytes, self.parts, False)
+
+    def write(self, row: int, slot: int) -> None:
+        """Row ``slot`` of the buffer to record ``row``."""
+        begin = time.perf_counter()
+        for part in range(self.parts):
+            self._file(part, True).write(row, self._half(slot, part))
+        self._count(begin, self.parts * self.nbytes, self.parts, True)
+
+    def turn(self) -> None:
+        """What was written is read in the next scan."""
+        self.source ^= 1
+
+
+class Halves(_Set):
+    """Right-hand sides, eliminated: written while rows come, read backwards."""
+
+    def __init__(self, folder: Path, problem, buffer: np.ndarray):
+        super().__init__()
+        self.buffer, self.nbytes = buffer, buffer.shape[1] * 8 // 3
+        self._open(folder, problem, ["rhs0", "rhs1", "rhs2"], problem.nj, self.nbytes)
+
+    def _third(self, slot: int, part: int) -> memoryview:
+        return memoryview(self.buffer[slot]).cast("B")[part * self.nbytes : (part + 1) * self.nbytes]
+
+    def read(self, row: int, slot: int) -> None:
+        """Row ``row`` into row ``slot`` of the buffer."""
+        begin = time.perf_counter()
+        for part, file in enumerate(self.files):
+            file.read(row, self._third(slot, part))
+        self._count(begin, 3 * self.nbytes, 3, False)
+
+    def write(self, row: int, slot: int) -> None:
+        """Row ``slot`` of the buffer to row ``row`` of the files."""
+        begin = time.perf_counter()
+        for part, file in enumerate(self.files):
+            file.write(row, self._third(slot, part))
+        self._count(begin, 3 * self.nbytes, 3, True)

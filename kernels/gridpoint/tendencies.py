@@ -1,0 +1,250 @@
+"""Tendencies of one row, compiled: momentum, temperature, tracer, surface pressure, diffusion; then the step.
+
+Momentum in vector-invariant form with Sadourny's potential-enstrophy stencil (J. Atmos. Sci. 32, 1975), with
+U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
+
+    ∂u/∂t = +η̄ V̄/cosφ − [δ_λ(K + Φ) + R T̄ δ_λ ln p_s]/(a cosφ Δλ) − vertical advection
+    ∂v/∂t = −η̄ Ū      − [δ_φ(K + Φ) + R T̄ δ_φ ln p_s]/(a Δφ)      − vertical advection
+
+T and q in the advective form of the flux form; the conversion κ T ω/p takes the same T̄ δ ln p_s as the
+pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
+"""
+
+from kernels.gridpoint.helmholtz import filter_rows
+from kernels.gridpoint.plan import (
+    DAMP,
+    DT,
+    EPS,
+    ET,
+    FU,
+    FV,
+    KAP,
+    LN,
+    LU,
+    MD,
+    PH,
+    PM,
+    PS,
+    PT,
+    R_GAS,
+    T0,
+    U0,
+    UM,
+    V0,
+    WT,
+    YP,
+    YU,
+)
+from kernels.gridpoint.record import HEADER
+from kernels.gridpoint.rows import place, place_row
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.vector import address, load, store
+
+
+@kernel(inline=True)
+def _fourth(w, x, lh, ls, ln, dn, ds, damp):
+    """Diffusion at one vector: δ⁴ in longitude, second difference of the second difference in latitude."""
+    here = load(w, x)
+    far = load(w, x - 2) + load(w, x + 2)
+    near = load(w, x - 1) + load(w, x + 1)
+    second = load(w, lh)
+    lat = dn * (load(w, ln) - second) - ds * (second - load(w, ls))
+    return -damp * ((far - 4.0 * near + 6.0 * here) + lat)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _wind(plan, w, j, scratch):
+    """N of u and v into the first two fields of ``scratch``."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    ni, pitch, last = size.ni, size.pitch, size.levels - 1
+    north, south = min(j + 1, size.nj - 1), max(j - 1, 0)
+    base = 4 * size.tendency * pitch
+    ps, pss, log, logs = (
+        place_row(size, j, PS),
+        place_row(size, south, PS),
+        place_row(size, j, LN),
+        place_row(size, south, LN),
+    )
+    for i in range(0, ni, 8):
+        here = load(w, ps + i)
+        store(scratch, base + i, 1.0 / (here + load(w, ps + i + 1)))
+        store(scratch, base + pitch + i, 1.0 / (here + load(w, pss + i)))
+    half_r, dx, face = 0.5 * plan.scale[R_GAS], rows.dx[j], rows.face[j]
+    damp, dn, ds, dnv, dsv = (
+        plan.scale[DAMP],
+        rows.damp_north[j],
+        rows.damp_south[j],
+        rows.damp_north_v[j],
+        rows.damp_south_v[j],
+    )
+    turn = 0.125 * rows.inverse_cos[j]
+    for k in range(size.levels):
+        o = k * pitch
+        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
+        u, v, tt, ts = (
+            place(size, j, U0) + o,
+            place(size, j, V0) + o,
+            place(size, j, T0) + o,
+            place(size, south, T0) + o,
+        )
+        b, bs, m, ms = (
+            place(size, j, PH) + o,
+            place(size, south, PH) + o,
+            place(size, j, MD) + o,
+            place(size, south, MD) + o,
+        )
+        e, en = place(size, j, ET) + o, place(size, j + 1, ET) + o
+        fu, fus, fv, fvn = (
+            place(size, j, FU) + o,
+            place(size, south, FU) + o,
+            place(size, j, FV) + o,
+            place(size, north, FV) + o,
+        )
+        um, vm = place(size, j, UM) + o, place(size, j, UM + 1) + o
+        lu, lus, lun = place(size, j, LU) + o, place(size, south, LU) + o, place(size, north, LU) + o
+        lv, lvs, lvn = lu + size.field, lus + size.field, lun + size.field
+        polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
+        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        for i in range(0, ni, 8):
+            eta = load(w, e + i) + load(w, en + i)
+            across = (load(w, fv + i) + load(w, fv + i + 1)) + polar * (load(w, fvn + i) + load(w, fvn + i + 1))
+            force = (load(w, b + i + 1) - load(w, b + i)) + half_r * (load(w, tt + i) + load(w, tt + i + 1)) * (
+                load(w, log + i + 1) - load(w, log + i)
+            )
+            here = load(w, u + i)
+            lower, upper = load(w, m + i) + load(w, m + i + 1), load(w, m - up + i) + load(w, m - up + i + 1)
+            lift = (gate_below * lower) * (load(w, u + down + i) - here) + (gate * upper) * (here - load(w, u - up + i))
+            mix = _fourth(w, um + i, lu + i, lus + i, lun + i, dn, ds, damp)
+            store(scratch, o + 8 + i, turn * (eta * across) - dx * force - (per * load(scratch, base + i)) * lift + mix)
+
+            eta = load(w, e + i) + load(w, e + i - 1)
+            along = (load(w, fu + i) + load(w, fu + i - 1)) + (load(w, fus + i) + load(w, fus + i - 1))
+            force = (load(w, b + i) - load(w, bs + i)) + half_r * (load(w, tt + i) + load(w, ts + i)) * (
+                load(w, log + i) - load(w, logs + i)
+            )
+            here = load(w, v + i)
+            lower, upper = load(w, m + i) + load(w, ms + i), load(w, m - up + i) + load(w, ms - up + i)
+            lift = (gate_below * lower) * (load(w, v + down + i) - here) + (gate * upper) * (here - load(w, v - up + i))
+            mix = _fourth(w, vm + i, lv + i, lvs + i, lvn + i, dnv, dsv, damp)
+            value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, base + pitch + i)) * lift
+            store(scratch, size.tendency * pitch + o + 8 + i, value)
+    if j == 0:  # v on the pole is zero and stays so
+        for k in range(size.levels):
+            for i in range(0, ni, 8):
+                o = size.tendency * pitch + k * pitch + 8 + i
+                store(scratch, o, 0.0 * load(scratch, o))
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _mass(plan, w, j, scratch):
+    """N of T and q into the last two fields of ``scratch``, that of p_s behind T."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    ni, pitch, last = size.ni, size.pitch, size.levels - 1
+    north, south = min(j + 1, size.nj - 1), max(j - 1, 0)
+    open_north = 0.0 if j == size.nj - 1 else 1.0
+    base = 4 * size.tendency * pitch
+    ps, log, logs, logn = (
+        place_row(size, j, PS),
+        place_row(size, j, LN),
+        place_row(size, south, LN),
+        place_row(size, north, LN),
+    )
+    hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * plan.scale[KAP]
+    damp, dn, ds = plan.scale[DAMP], rows.damp_north[j], rows.damp_south[j]
+    tendency = place_row(size, j, PT)
+    for i in range(0, ni, 8):
+        store(scratch, base + i, 1.0 / load(w, ps + i))
+        o = (2 * size.tendency + size.levels) * pitch + 8 + i
+        store(scratch, o, load(w, tendency + i))
+    for k in range(size.levels):
+        o = k * pitch
+        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
+        tt, ts, tn = place(size, j, T0) + o, place(size, south, T0) + o, place(size, north, T0) + o
+        fu, fv, fvn, m, wt = (
+            place(size, j, FU) + o,
+            place(size, j, FV) + o,
+            place(size, north, FV) + o,
+            place(size, j, MD) + o,
+            place(size, j, WT) + o,
+        )
+        x = place(size, j, UM + 2) + o
+        lh, ls, ln = place(size, j, LU + 2) + o, place(size, south, LU + 2) + o, place(size, north, LU + 2) + o
+        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        f = size.field
+        out = 2 * size.tendency * pitch + o + 8
+        for i in range(0, ni, 8):
+            here, east, west = load(w, tt + i), load(w, tt + i + 1), load(w, tt + i - 1)
+            so, no = load(w, ts + i), load(w, tn + i)
+            fe, fw = hx * load(w, fu + i), hx * load(w, fu + i - 1)
+            fs, fn = hy * load(w, fv + i), (open_north * hy) * load(w, fvn + i)
+            lower, upper = gate_below * load(w, m + i), gate * load(w, m - up + i)
+            lift = lower * (load(w, tt + down + i) - here) + upper * (here - load(w, tt - up + i))
+            moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
+            middle = load(w, log + i)
+            work = fe * ((here + east) * (load(w, log + i + 1) - middle)) + fw * (
+                (here + west) * (middle - load(w, log + i - 1))
+            )
+            work = work + (
+                fn * ((here + no) * (load(w, logn + i) - middle)) + fs * ((here + so) * (middle - load(w, logs + i)))
+            )
+            mix = _fourth(w, x + i, lh + i, ls + i, ln + i, dn, ds, damp)
+            store(scratch, out + i, load(scratch, base + i) * (kap * work - moved) + load(w, wt + i) + mix)
+
+            here, east, west = load(w, tt + f + i), load(w, tt + f + i + 1), load(w, tt + f + i - 1)
+            so, no = load(w, ts + f + i), load(w, tn + f + i)
+            lift = lower * (load(w, tt + f + down + i) - here) + upper * (here - load(w, tt + f - up + i))
+            moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
+            mix = _fourth(w, x + f + i, lh + f + i, ls + f + i, ln + f + i, dn, ds, damp)
+            store(scratch, out + size.tendency * pitch + i, mix - load(scratch, base + i) * moved)
+
+
+@kernel(fastmath=CONTRACT)
+def tendency(plan, room, j, t):
+    """N of row ``j`` before the filter, into the thread's scratch."""
+    w, scratch = address(room.window), address(room.scratch[t])
+    _wind(plan, w, j, scratch)
+    _mass(plan, w, j, scratch)
+
+
+@kernel(fastmath=CONTRACT)
+def advance(plan, room, j, t, first):
+    """Filter N of row ``j``; write P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
+    size = plan.size
+    ni, levels, pitch = size.ni, size.levels, size.pitch
+    w, scratch = address(room.window), address(room.scratch[t])
+    rec = address(room.records[j % size.slots])
+    for field in range(4):
+        if plan.rows.filtered[j] & (2 if field == 1 else 1):
+            rows = levels + 1 if field == 2 else levels
+            filter_rows(plan, scratch, field * size.tendency * pitch + 8, rows, 1 if field == 1 else 0, j)
+    fld, dt, eps = levels * ni, plan.scale[DT], plan.scale[EPS]
+    step = 2.0 * dt
+    if first:
+        step, eps = dt, 0.0
+    for field in range(4):
+        for k in range(levels):
+            n = (field * size.tendency + k) * pitch + 8
+            a, b = HEADER + field * fld + k * ni, size.half + field * fld + k * ni
+            x0, xm = place(size, j, U0 + field) + k * pitch, place(size, j, UM + field) + k * pitch
+            y = place(size, j, YU + field) + k * pitch  # that of q is overwritten by the divergence
+            for i in range(0, ni, 8):
+                now, before = load(w, x0 + i), load(w, xm + i)
+                new = before + step * load(scratch, n + i)
+                explicit = (new - now) + (before - now)
+                store(rec, a + i, new)
+                store(rec, b + i, now + eps * explicit)
+                store(w, y + i, explicit)
+    n, ps, pm, yp = (
+        (2 * size.tendency + levels) * pitch + 8,
+        place_row(size, j, PS),
+        place_row(size, j, PM),
+        place_row(size, j, YP),
+    )
+    a, b = HEADER + 6 * fld, size.half + 6 * fld
+    for i in range(0, ni, 8):
+        now, before = load(w, ps + i), load(w, pm + i)
+        new = before + step * load(scratch, n + i)
+        explicit = (new - now) + (before - now)
+        store(rec, a + i, new)
+        store(rec, b + i, now + eps * explicit)
+        store(w, yp + i, explicit)

@@ -1,0 +1,99 @@
+"""Write-up files: a complete state, both time levels, for the post-processing job and for a restart.
+
+A header of one block of words (magic, version, ni, nj, levels, step, time in s, the checksum of the rows), then
+one record a row: u, v, T, q of X⁰, the same of X⁻, cloud water and radiative heating, [level][longitude] each;
+p_s of X⁰ and X⁻, Φ_s, surface temperature, fallen rain and wetness.  With 192 points, 15 levels and 96 rows that is
+2.9 megawords.  The file is not pre-allocated: it grows as rows come, and gets its name when it is whole.
+"""
+
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from kernels.files.pending import Pending
+from kernels.files.ways import write_all
+
+MAGIC, VERSION, HEADER = float(0x5832_0A17), 1.0, 512
+NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
+LINES = ("ps", "ps_before", "phis", "surface", "rain", "wetness")
+
+
+def row_words(ni: int, levels: int) -> int:
+    """Words of one row."""
+    return (len(NAMES) * levels + len(LINES)) * ni
+
+
+def file_words(ni: int, nj: int, levels: int) -> int:
+    """Words of one file."""
+    return HEADER + nj * row_words(ni, levels)
+
+
+class Writer:
+    """One write-up file, row after row."""
+
+    def __init__(self, path: Path, ni: int, nj: int, levels: int, step: int, time: float):
+        self.pending = Pending(path)
+        self.header = np.zeros(HEADER)
+        self.header[:7] = MAGIC, VERSION, ni, nj, levels, step, time
+        self.crc = 0
+        try:
+            self.handle = os.open(self.pending.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+            write_all(self.handle, memoryview(self.header).cast("B"))
+        except BaseException:
+            self.pending.discard()
+            raise
+
+    def rows(self, data: np.ndarray) -> None:
+        """Append rows float64 (n, words)."""
+        view = memoryview(data).cast("B")
+        self.crc = zlib.crc32(view, self.crc)
+        write_all(self.handle, view)
+
+    def commit(self, fsync: bool) -> None:
+        """Finish the header and give the file its name."""
+        self.header[7] = self.crc
+        os.pwrite(self.handle, memoryview(self.header).cast("B"), 0)
+        if fsync:
+            os.fsync(self.handle)
+        self.close()
+        self.pending.commit()
+
+    def close(self) -> None:
+        if self.handle is not None:
+            os.close(self.handle)
+            self.handle = None
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        self.close()
+        self.pending.discard()
+
+
+def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Fields (nj, levels, ni) and lines (nj, ni) of a write-up file, and what its header says.
+
+    Raises
+    ------
+    OSError
+        If the file is missing, cut off, foreign or damaged.
+    """
+    path = Path(path)
+    words = np.fromfile(path, np.float64)
+    if words.size < HEADER or words[0] != MAGIC or words[1] != VERSION:
+        raise OSError(f"{path} is not a write-up file of this version; give one that a forecast wrote")
+    ni, nj, levels = (int(value) for value in words[2:5])
+    if words.size != file_words(ni, nj, levels):
+        raise OSError(f"{path} has {words.size} words, not {file_words(ni, nj, levels)}: it was cut off; use another")
+    if zlib.crc32(memoryview(words[HEADER:]).cast("B")) != words[7]:
+        raise OSError(f"{path} does not fit its checksum: it is damaged; use another write-up")
+    rows = words[HEADER:].reshape(nj, -1)
+    fields, at = {}, 0
+    for name in NAMES:
+        fields[name] = rows[:, at : at + levels * ni].reshape(nj, levels, ni)
+        at += levels * ni
+    for name in LINES:
+        fields[name] = rows[:, at : at + ni]
+        at += ni
+    return fields, {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}

@@ -1,0 +1,351 @@
+"""The grid-point forecast: against NumPy, against theory, through every kind of work file, and when things fail."""
+
+import os
+import resource
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import gridpoint
+from kernels.gridpoint import Problem, model, physics, postprocess, state, stores, writeup
+from kernels.gridpoint.levels import vertical
+from kernels.gridpoint.record import half_words, record_words
+from kernels.gridpoint.verification import energy
+from kernels.runtime.resources import usable_cpus
+
+SHORT = Problem(hours=4.0, writeup=2.0)
+NAMES = ("u", "v", "T", "q", "ps", "u_before", "T_before", "ps_before")
+
+
+@pytest.fixture(scope="module")
+def start():
+    return gridpoint.setup(SHORT)
+
+
+@pytest.fixture(scope="module")
+def answer(start):
+    return gridpoint.run(SHORT, start)
+
+
+def distance(result, other):
+    return max(np.abs(result[name] - other[name]).max() / max(np.abs(other[name]).max(), 1e-30) for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"polar": False, "tau4": 0.0},
+        {"epsilon": 0.0, "dt": 1200.0},
+        {"ni": 32, "nj": 16, "levels": 7},
+        {"ni": 96, "nj": 12, "levels": 17, "dt": 600.0, "hours": 1.0},
+    ],
+)
+def test_scan_gives_what_whole_arrays_give(changes):
+    problem = replace(SHORT, **changes)
+    initial = gridpoint.setup(problem)
+    result = gridpoint.run(problem, initial)
+    assert distance(result.fields, gridpoint.reference(problem, initial).fields) < 1e-11
+    assert all(check.ok for check in gridpoint.verify(problem, result))
+
+
+def test_levels_are_the_published_ones():
+    published = [
+        0.025,
+        0.077,
+        0.132,
+        0.193,
+        0.260,
+        0.334,
+        0.415,
+        0.500,
+        0.589,
+        0.678,
+        0.765,
+        0.845,
+        0.914,
+        0.967,
+        0.996,
+    ]
+    np.testing.assert_allclose(vertical(15).full, published, atol=6e-4)
+    assert (vertical(15).speed2 > 0).all() and vertical(15).half[-1] == 1.0
+
+
+def test_waves_of_an_isothermal_atmosphere_are_bounded_by_the_speed_of_lambs_wave():
+    # at rest and isothermal, the external mode of the continuous equations has c² = R T c_p/c_v
+    from kernels.gridpoint.levels import CP, T_REF, R
+
+    assert vertical(60).speed2[0] == pytest.approx(R * T_REF * CP / (CP - R), rel=0.05)
+
+
+@pytest.mark.parametrize("mountain", [0.0, 2000.0])
+def test_air_at_rest_stays_at_rest(mountain):
+    problem = Problem(case="rest", mountain=mountain, hours=24.0, dt=1200.0, writeup=0.0)
+    result = gridpoint.run(problem, gridpoint.setup(problem))
+    assert max(np.abs(result.fields[name]).max() for name in "uv") < 1e-10
+    assert all(check.ok for check in gridpoint.verify(problem, result))
+
+
+def test_steady_flow_stays():
+    problem = Problem(ni=96, nj=48, levels=10, case="steady", hours=48.0, writeup=0.0)
+    initial = gridpoint.setup(problem)
+    result = gridpoint.run(problem, initial)
+    change = result.fields["u"].mean(-1) - initial.fields["u"].mean(-1)
+    weight = np.cos(np.linspace(-np.pi / 2, np.pi / 2, 97)[1::2])[:, None] * vertical(10).thickness
+    assert np.sqrt((weight * change**2).sum() / weight.sum()) < 0.15
+    assert np.abs(result.fields["ps"] - 1e5).max() < 100.0
+    assert all(check.ok for check in gridpoint.verify(problem, result))
+
+
+def test_wave_grows_as_it_did():
+    # 3.75°, ten levels: measured once, between the fine grid's and nothing; an error of a term shows here at once
+    problem = Problem(ni=96, nj=48, levels=10, hours=8 * 24.0, writeup=0.0)
+    result = gridpoint.run(problem, gridpoint.setup(problem))
+    assert result.fields["ps"].min() / 100 == pytest.approx(989.4, abs=1.0)
+    assert all(check.ok for check in gridpoint.verify(problem, result))
+
+
+def test_energy_error_of_the_bare_scheme_falls_with_the_time_step():
+    errors = []
+    for dt in (900.0, 450.0, 225.0):
+        problem = Problem(hours=24.0, dt=dt, polar=False, tau4=0.0, epsilon=0.02, writeup=0.0)
+        initial = gridpoint.setup(problem)
+        result = gridpoint.run(problem, initial)
+        errors.append(abs(energy(problem, result.fields) / energy(problem, initial.fields) - 1))
+    assert errors[0] < 1e-5 and errors[2] < errors[0]
+
+
+def test_southern_and_northern_hemisphere_are_alike():
+    problem = replace(SHORT, case="steady", hours=24.0)
+    fields = gridpoint.run(problem, gridpoint.setup(problem)).fields
+    np.testing.assert_allclose(fields["u"], fields["u"][::-1], atol=1e-9)
+    np.testing.assert_allclose(fields["ps"], fields["ps"][::-1], atol=1e-6)
+    np.testing.assert_allclose(fields["v"][1:], -fields["v"][:0:-1], atol=1e-9)
+
+
+# Work files
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from(["memory", "cache", "paced", "tmpfs"]),
+    st.sampled_from(["none", "one", "both"]),
+    st.sampled_from(["memory", "files"]),
+    st.integers(1, 21),
+    st.integers(1, min(2, usable_cpus())),
+)
+def test_answer_is_the_same_bit_for_bit(start, answer, files, place, overlap, rhs, lines, threads):
+    changes = {"files": files, "place": place, "overlap": overlap, "rhs": rhs, "lines": lines}
+    result = gridpoint.run(replace(SHORT, **changes), start, threads)
+    assert result.digest == answer.digest
+
+
+def test_answer_is_the_same_past_the_page_cache(start, answer, tmp_path):
+    from kernels.files.filesystem import direct_refusal
+
+    if direct_refusal(tmp_path):
+        pytest.skip("no O_DIRECT here")
+    for files in (1, 2, 4):
+        problem = replace(SHORT, files=files, place="direct", overlap="both", rhs="files", folder=str(tmp_path))
+        assert gridpoint.run(problem, start).digest == answer.digest
+    assert not list(tmp_path.iterdir())
+
+
+def test_physics_gives_the_same_bits_too():
+    problem = replace(SHORT, physics=True, radiation=1.0)
+    initial = gridpoint.setup(problem)
+    alone = gridpoint.run(problem, initial)
+    assert (
+        gridpoint.run(replace(problem, files=4, overlap="both", rhs="files", lines=5), initial, 1).digest
+        == alone.digest
+    )
+    if usable_cpus() > 1:
+        assert gridpoint.run(problem, initial, 2).digest == alone.digest
+    assert alone.fields["rain"].max() > 0 and np.abs(alone.fields["heating"]).max() > 0
+    assert {step.kind for step in alone.steps} >= {"radiation and write-up", "radiation", "normal"}
+    assert all(check.ok for check in gridpoint.verify(problem, alone))
+
+
+@pytest.mark.parametrize(("files", "requests"), [(4, 2), (2, 1), (1, 1)])
+def test_requests_and_bytes_are_those_counted(start, files, requests):
+    problem = replace(SHORT, files=files)
+    counters = gridpoint.run(problem, start).counters
+    assert counters.requests_read == requests * problem.nj * (problem.steps + 1)
+    assert counters.requests_written == requests * problem.nj * problem.steps
+    work = gridpoint.work(problem)
+    assert (counters.bytes_read, counters.bytes_written) == (work.bytes_read, work.bytes_written)
+
+
+def test_record_of_the_operational_grid_is_full():
+    assert half_words(192, 15) == 35 * 512 == 64 + 6 * 15 * 192 + 3 * 192
+    assert record_words(192, 15) * 96 == 3_440_640
+
+
+def test_work_grows_with_the_grid_and_not_with_threads():
+    paper = Problem.preset("paper")
+    work = gridpoint.work(paper)
+    assert work == gridpoint.work(paper, 2) and work.flops == sum(flops for _, flops in work.parts)
+    half = gridpoint.work(replace(paper, hours=12.0))
+    assert work.flops == pytest.approx(2 * half.flops, rel=0.02)
+
+
+def test_overlap_counts_bytes_that_move_while_rows_are_computed():
+    share = state.overlapped_share([(0.0, 1.0, 100), (2.0, 4.0, 100)], [(0.5, 1.5), (3.0, 3.5)])
+    assert share == pytest.approx((50 + 25) / 200)
+
+
+# Write-ups, restart, post-processing
+
+
+def kept(problem, initial, folder):
+    """Copies of a run's write-up files."""
+    copies = []
+
+    def copy(path):
+        copies.append(folder / path.name)
+        copies[-1].write_bytes(path.read_bytes())
+
+    return gridpoint.run(problem, initial, on_writeup=copy), copies
+
+
+@pytest.mark.parametrize("physics_", [False, True])
+def test_restart_from_a_write_up_gives_the_same_bits(tmp_path, physics_):
+    problem = replace(SHORT, physics=physics_, radiation=1.0)
+    whole, copies = kept(problem, gridpoint.setup(problem), tmp_path)
+    assert len(copies) == len(problem.writeup_steps) == 3
+    again = gridpoint.run(problem, gridpoint.restart(problem, copies[1]))
+    assert again.digest == whole.digest
+
+
+def test_damaged_write_ups_are_refused(tmp_path, start):
+    _, copies = kept(SHORT, start, tmp_path)
+    data = bytearray(copies[1].read_bytes())
+    data[-9] ^= 1
+    copies[1].write_bytes(data)
+    with pytest.raises(OSError, match="damaged"):
+        gridpoint.restart(SHORT, copies[1])
+    copies[1].write_bytes(data[:-100_000])
+    with pytest.raises(OSError, match="cut off"):
+        gridpoint.restart(SHORT, copies[1])
+    with pytest.raises(OSError):
+        gridpoint.restart(SHORT, tmp_path / "none")
+    with pytest.raises(ValueError, match="levels = 6"):
+        gridpoint.restart(replace(SHORT, levels=6), copies[0])
+
+
+def test_post_processing_reads_rows_or_the_whole(tmp_path, start):
+    _, copies = kept(SHORT, start, tmp_path)
+    whole = postprocess.run(copies[2], tmp_path / "whole")
+    small = postprocess.run(copies[2], tmp_path / "small", small=True)
+    levels, ni, nj = len(postprocess.PRESSURES), SHORT.ni, SHORT.nj
+    assert whole["bytes"] == 5 * levels * (16 + 2 * ni * nj)
+    assert small["bytes"] == 5 * levels * nj * (16 + 2 * ni)
+    fields, _ = writeup.read(copies[2])
+    data = (tmp_path / "whole").read_bytes()
+    size = 16 + 2 * ni * nj
+    T500 = postprocess.unpack(data[size * (2 * levels + 3) :][:size], (nj, ni))
+    exact = postprocess.to_pressure(fields["T"], fields["ps"], SHORT.levels)[:, 3]
+    assert np.abs(T500 - exact).max() < 1e-3
+
+
+def test_interpolation_is_exact_for_what_is_linear_in_the_logarithm():
+    ps = np.full((2, 16), 101325.0)
+    field = np.log(vertical(15).full)[None, :, None] * 3.0 + 2.0 + np.zeros((2, 15, 16))
+    out = postprocess.to_pressure(field, ps, 15)
+    inside = (postprocess.PRESSURES < vertical(15).full[-1] * 101325) & (postprocess.PRESSURES > 0.03 * 101325)
+    exact = 3.0 * np.log(postprocess.PRESSURES / 101325.0) + 2.0
+    assert np.abs(out - exact[:, None])[:, inside].max() < 1e-12
+
+
+# Radiation
+
+
+@given(st.floats(180.0, 320.0), st.integers(2, 20))
+@settings(max_examples=20, deadline=None)
+def test_isothermal_air_loses_only_what_leaves_to_space(temperature, levels):
+    columns = np.full((levels, 8), temperature)
+    humidity = np.full((levels, 8), 1e-3)
+    pressure = np.repeat(np.linspace(0, 1e5, levels + 1)[:, None], 8, 1)
+    out, room = np.zeros((levels, 8)), np.zeros((3 * levels + 3, 8))
+    bands = np.stack([physics.ABSORPTION, physics.WEIGHTS])
+    physics.heating(columns, humidity, pressure, np.full(8, temperature), out, room, bands)
+    lost = (out * 1004.5 / 9.80616 * np.diff(pressure, axis=0)).sum(0)
+    # layers and ground exchange nothing; all that is lost leaves to space: a black body's radiation but for what
+    # the air lets through
+    through = physics.WEIGHTS @ np.exp(-physics.ABSORPTION * (1e-3 + physics.Q_0) * 1e5 / 9.80616)
+    assert np.allclose(lost, -physics.STEFAN * temperature**4 * (1 - through), rtol=1e-9)
+
+
+# What is refused, and faults
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ni": 50}, "ni = 50"),
+        ({"nj": 4}, "nj = 4"),
+        ({"files": 3}, "files = 3"),
+        ({"lines": 22}, "lines = 22"),
+        ({"place": "cache"}, "files = 1, 2 or 4"),
+        ({"overlap": "two"}, "overlap = 'two'"),
+        ({"dt": float("nan")}, "dt = nan"),
+    ],
+)
+def test_nonsense_is_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        Problem(**changes)
+
+
+def test_device_without_direct_access_is_named(start):
+    if not os.path.isdir("/dev/shm"):
+        pytest.skip("no file system in memory")
+    with pytest.raises(OSError, match="direct = True is not possible"):
+        gridpoint.run(replace(SHORT, files=2, place="direct", folder="/dev/shm"), start)
+
+
+def test_full_disk_is_one_error_and_leaves_nothing(start, tmp_path):
+    # a limit on file sizes stands in for a disk that is full in the middle of a write-up
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, hard))
+    try:
+        with pytest.raises(OSError):
+            gridpoint.run(replace(SHORT, folder=str(tmp_path)), start)
+        with pytest.raises(OSError):
+            gridpoint.run(replace(SHORT, files=1, place="cache", overlap="both", folder=str(tmp_path)), start)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
+
+
+def test_cut_off_work_file_is_named(start, tmp_path):
+    problem = replace(SHORT, files=2, place="cache", overlap="both", folder=str(tmp_path), writeup=0.0)
+    with model.Model(problem, start, 1) as forecast:
+        forecast.advance()
+        os.truncate(forecast.files.files[forecast.files.source].path, 1000)
+        with pytest.raises(OSError, match="ends within record"):
+            forecast.advance()
+    assert not list(tmp_path.iterdir())
+
+
+def test_overwritten_record_is_noticed(start):
+    problem = replace(SHORT, files=1, writeup=0.0)
+    with model.Model(problem, start, 1) as forecast:
+        forecast.advance()
+        file = forecast.files.files[0]
+        file.memory[5 * file.nbytes : 5 * file.nbytes + 8] = 0
+        with pytest.raises(OSError, match="row 5"):
+            forecast.advance()
+
+
+def test_paced_device_takes_the_time_that_it_is_told():
+    channel = stores.Channel(1e6, 1e-3)
+    import time
+
+    begin = time.perf_counter()
+    for _ in range(10):
+        channel.wait(2000)
+    assert time.perf_counter() - begin >= 0.027  # 10 (1 ms + 2 ms), but for the last sleep's leave
