@@ -28,8 +28,9 @@ from kernels.bt.published import CLASSES
 from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.files.filesystem import describe
 from kernels.files.format.containers import estimated_bytes
-from kernels.files.format.layout import Layout, checksum
+from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import (
     EPSILON,
@@ -42,7 +43,7 @@ from kernels.files.format.verification import (
 from kernels.files.formulas import dump_bytes, overhead, require_schedule, solution_bytes, transfer_rate
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import CONTAINERS, require_way
-from kernels.runtime.resources import require_threads
+from kernels.runtime.resources import require_disk, require_threads
 from kernels.runtime.threads import run_team
 
 _CODES = {"compiled": bt, "plain": plain}
@@ -242,17 +243,35 @@ def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -
     return best
 
 
-def reference(problem: Problem, state: bt.State | None = None) -> np.ndarray:
-    """The diagonal of every dump by the plain NumPy solver, float64 (dumps, N, 5): small N only."""
-    solver = problem.solver
+def _plain_dumps(problem: Problem):
+    """The dumps by the plain NumPy solver, float64 (N, N, N, 5) each: small N only."""
     u, force = initial_field(problem.N), forcing(problem.N)
-    points = np.arange(problem.N)
-    diagonal = np.empty((problem.dumps, problem.N, u.shape[-1]))
     for step in range(1, problem.NS + 1):
-        reference_step(u, force, solver.dt)
+        reference_step(u, force, problem.solver.dt)
         if step % problem.IW == 0:
-            diagonal[step // problem.IW - 1] = u[points, points, points]
-    return diagonal
+            yield u
+
+
+def known_diagonal(problem: Problem) -> np.ndarray:
+    """The diagonal of every dump by the plain NumPy solver, float64 (dumps, N, 5): small N only."""
+    points = np.arange(problem.N)
+    return np.array([u[points, points, points] for u in _plain_dumps(problem)])
+
+
+def reference(problem: Problem, state: bt.State | None = None) -> Result:
+    """The file by the plain NumPy solver, written dump by dump in one piece: small N only; times are NaN."""
+    base = Path(problem.folder or tempfile.gettempdir())
+    require_disk(base, footprint(problem).disk, "the solution file")
+    keep, layout = WorkFolder(base, "application-io"), Layout(problem.N, problem.NS, problem.IW)
+    path, sums = keep.path / "solution.nht1", []
+    with open(path, "wb") as file:
+        file.write(layout.header())
+        for u in _plain_dumps(problem):
+            file.write(np.ascontiguousarray(u, DTYPE).tobytes())
+            sums.append(checksum([u]))
+        file.write(layout.trailer(sums))
+    unknown = np.full(problem.dumps, np.nan)
+    return Result(np.nan, np.nan, unknown, unknown, np.nan, np.nan, np.nan, sums[-1], describe(base), path, keep)
 
 
 def exact_plane(N: int):

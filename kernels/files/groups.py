@@ -253,9 +253,17 @@ def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Re
     return Result(seconds, describe(base, fsync=problem.fsync), paths, work)
 
 
-def reference(problem: Problem, state: Team) -> np.ndarray:
-    """What the file must hold: float64 (dumps, N, N, N, 5)."""
-    return np.array([field_values(problem.N, dump, *[(0, problem.N)] * 3) for dump in range(problem.dumps)])
+def reference(problem: Problem, state: Team) -> Result:
+    """The same files written whole by this process; the times are NaN."""
+    base = Path(problem.folder or tempfile.gettempdir())
+    require_disk(base, footprint(problem).disk, "the files of the group sweep")
+    work, layout = WorkFolder(base, "write-groups"), Layout(problem.N, problem.dumps, 1)
+    dumps = [field_values(problem.N, dump, *[(0, problem.N)] * 3) for dump in range(problem.dumps)]
+    paths = {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
+    for path in paths.values():
+        body = b"".join(dump.tobytes() for dump in dumps)
+        path.write_bytes(layout.header() + body + layout.trailer([checksum([dump]) for dump in dumps]))
+    return Result({g: np.full(1, np.nan) for g in paths}, describe(base), paths, work)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

@@ -134,6 +134,7 @@ class Result:
     """How far the threads came."""
 
     advance: np.ndarray  # (threads,) int64: nodes moved along the cycle, modulo its length
+    items: np.ndarray  # (threads,) int64: item that each thread reached
     loads: int  # loads made by each thread
     cycle: int  # length of the cycle that starts at the first node, loads
     huge: float | None  # share of the array on huge pages, None where unknown
@@ -193,13 +194,15 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         (int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
         for a, b in zip(before, after, strict=True)
     ]
-    return Result(np.array(moved), loads, problem.nodes, state.huge)
+    return Result(np.array(moved), np.array(after), loads, problem.nodes, state.huge)
 
 
-def reference(problem: Problem, state: State) -> int:
-    """Item that the first thread reaches in one repeat, read from the order and not chased."""
+def reference(problem: Problem, state: State) -> Result:
+    """Where the first thread gets in one repeat from its place, read from the order and not chased."""
     place = int(state.rank[state.positions[0] * ITEM // problem.spacing])
-    return int(state.order[(place + problem.loads) % problem.nodes])
+    moved = problem.loads % problem.nodes
+    item = int(state.order[(place + moved) % problem.nodes])
+    return Result(np.array([moved]), np.array([item]), problem.loads, problem.nodes, state.huge)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

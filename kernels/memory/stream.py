@@ -248,7 +248,7 @@ def expected_values(problem: Problem, repeats: int = 1) -> tuple[float, float, f
     return a, b, c
 
 
-def reference(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def reference(problem: Problem, state: State) -> Result:
     """Arrays a, b and c after one repeat from the starting values, by NumPy on whole arrays."""
     a, b, c = (np.full(state.a.size, value) for value in START)
     for operation in _ARRAYS if problem.operation == "cycle" else (problem.operation,):
@@ -260,7 +260,7 @@ def reference(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray, n
             c = a + b
         else:
             a = b + SCALAR * c
-    return a, b, c
+    return Result(a, b, c, 1, state.huge)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

@@ -256,9 +256,10 @@ def expected_sum(problem: Problem, offset: int) -> int:
     return (_FACTOR * problem.stride * (m * (m - 1) // 2) + m * offset) % _MODULUS
 
 
-def reference(problem: Problem, state: State) -> np.ndarray:
-    """(arrays made,) uint32: NumPy's sum of every ``stride``-th item of each array."""
-    return np.array([a[:: problem.stride].sum(dtype=np.uint32) for a in state.arrays], np.uint32)
+def reference(problem: Problem, state: State) -> Result:
+    """NumPy's sum of every ``stride``-th item of each array that was made, one pass."""
+    sums = [a[:: problem.stride].sum(dtype=np.uint32) for a in state.arrays]
+    return Result(np.array(sums, np.uint32), np.ones(len(sums), np.int64), 1, state.seed, state.huge)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

@@ -128,8 +128,15 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(np.arange(float(CHAINS * LANES)))
 
 
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> np.ndarray:
-    """Last values of the chains of every thread, float64 (threads, CHAINS · LANES).
+@dataclass(frozen=True)
+class Result:
+    """What the chains held at the end."""
+
+    last: np.ndarray  # (threads, CHAINS · LANES) float64
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """Every thread runs all chains ``repeats`` times, each time from their first values.
 
     Raises
     ------
@@ -141,25 +148,25 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> n
     run_team(
         lambda thread: chains_loop(state.start, problem.a, problem.b, problem.n, repeats, out[thread]), threads, cpus
     )
-    return out
+    return Result(out)
 
 
-def reference(problem: Problem, state: State) -> np.ndarray:
+def reference(problem: Problem, state: State) -> Result:
     """The same in closed form: ``aⁿ x + b (aⁿ - 1) / (a - 1)``, or ``x + n b`` for ``a = 1``."""
     if problem.a == 1.0:
-        return state.start + problem.n * problem.b
+        return Result((state.start + problem.n * problem.b)[None])
     power = problem.a**problem.n
-    return power * state.start + problem.b * (power - 1.0) / (problem.a - 1.0)
+    return Result((power * state.start + problem.b * (power - 1.0) / (problem.a - 1.0))[None])
 
 
-def verify(problem: Problem, result: np.ndarray) -> list[Check]:
+def verify(problem: Problem, result: Result) -> list[Check]:
     """Largest difference from the closed form: none for ``a = 1``, where whole numbers count the steps."""
-    expected = reference(problem, setup(problem))
+    expected = reference(problem, setup(problem)).last[0]
     exact = problem.a == 1.0 and problem.b == int(problem.b)
     size = 0.0 if exact else 1e-13 * problem.n * max(1.0, float(np.abs(expected).max()))
     return [
         Check.near(f"chains of thread {thread} against the closed form", np.abs(row - expected).max(), 0.0, size)
-        for thread, row in enumerate(result)
+        for thread, row in enumerate(result.last)
     ]
 
 

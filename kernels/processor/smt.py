@@ -356,13 +356,15 @@ def expected_sums(problem: Problem) -> np.ndarray:
     return FACTOR * np.array(totals, dtype=float)
 
 
-def reference(problem: Problem, state: State) -> np.ndarray:
-    """(accumulators,) sums of one whole pass, by NumPy."""
+def reference(problem: Problem, state: State) -> Result:
+    """Sums of one whole pass of one thread, by NumPy."""
     accumulators, step, _flops = LOOPS[problem.loop]
     if step == 0:
-        return np.ones((problem.iterations, accumulators)).sum(axis=0)
-    rows = state.arrays[0][: problem.iterations * step].reshape(-1, step)
-    return FACTOR * rows[:, :2].sum(axis=0)
+        sums = np.ones((problem.iterations, accumulators)).sum(axis=0)
+    else:
+        rows = state.arrays[0][: problem.iterations * step].reshape(-1, step)
+        sums = FACTOR * rows[:, :2].sum(axis=0)
+    return Result(np.tile(sums, (1, problem.streams, 1)), np.array([problem.iterations]))
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

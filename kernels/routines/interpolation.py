@@ -31,7 +31,7 @@ vertical weights are linear.  The result is held between the least and the large
 (Bermejo and Staniforth, Mon. Wea. Rev. 120, 1992).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import ClassVar
 
@@ -307,7 +307,14 @@ def _quasi_cubic(problem: Problem, wide, x, y, z):
     return np.clip(value, corners.min(axis=0), corners.max(axis=0)) if problem.monotone else value
 
 
-def reference(problem: Problem, state: State) -> np.ndarray:
+def reference(problem: Problem, state: State) -> State:
+    """NumPy's answer in ``departure``, ``stencil`` or ``values``."""
+    answer = _blocked(problem, list(plain_answer(problem, state)))
+    name = {"trajectory": "departure", "weights": "stencil"}.get(problem.scheme, "values")
+    return replace(state, **{name: answer})
+
+
+def plain_answer(problem: Problem, state: State) -> np.ndarray:
     """NumPy's answer as (quantities, levels, columns): 3 coordinates, 16 of the stencil, or the values."""
     columns = np.arange(problem.columns)
     x, y = columns % problem.nx + 0.0, columns // problem.nx + 0.0

@@ -265,6 +265,10 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
             stepper, history = _integrate(problem, state, threads, folder)
             for name, value in stepper.seconds.items():
                 seconds[name] += value
+    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history))
+
+
+def history_table(history) -> np.ndarray:
+    """Rows of :func:`integrals` as the structured array of a result."""
     names = ("hour", "mass", "energy", "enstrophy")
-    table = np.array(history, dtype=[(name, np.float64) for name in names])
-    return Result(state, stepper.now.copy(), stepper.done, seconds, table)
+    return np.array(history, dtype=[(name, np.float64) for name in names])

@@ -30,7 +30,7 @@ def test_class_s_with_the_published_checks(tmp_path, IW):
     """N = 12: mean error norms of all dumps, residual of the last, diagonal by plain NumPy."""
     problem = application.Problem(IW=IW, folder=str(tmp_path))
     result = run(problem)
-    checks = application.verify(problem, result, known=application.reference(problem))
+    checks = application.verify(problem, result, known=application.known_diagonal(problem))
     assert len(checks) == 3 + 1 + 5 + 5
     assert [str(check) for check in checks if not check.ok] == []
     assert result.R_IO == formulas.transfer_rate(12, 60, IW, result.T_T)
@@ -52,7 +52,7 @@ def test_report_s_smallest_size_is_the_quick_preset():
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_every_way_writes_the_same_solution(tmp_path, way, asynchronous):
     problem = application.Problem(N=8, NS=6, IW=2, way=way, asynchronous=asynchronous, folder=str(tmp_path))
-    expected = application.reference(problem)
+    expected = application.known_diagonal(problem)
     result = run(problem, threads=min(2, usable_cpus()))
     assert [str(check) for check in application.verify(problem, result, expected) if not check.ok] == []
 
@@ -71,7 +71,7 @@ def test_wrong_solution_does_not_verify(tmp_path):
     problem = application.Problem(folder=str(tmp_path))
     result = run(application.Problem(folder=str(tmp_path), dt=0.01 * (1 + 1e-6)))
     failed = [
-        check.name for check in application.verify(problem, result, application.reference(problem)) if not check.ok
+        check.name for check in application.verify(problem, result, application.known_diagonal(problem)) if not check.ok
     ]
     assert "mean error norm 1 of all dumps" in failed
     assert "residual norm 1 of the last dump read back" in failed

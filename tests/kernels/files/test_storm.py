@@ -36,8 +36,8 @@ def test_both_codes_write_the_same(steps, files, tasks, record_bytes, small_byte
 
 
 def test_counts_are_those_of_a_trace():
-    """reference counts one task by hand: open, a read that gets data, one that gets none, close."""
-    expected = storm.reference(storm.Problem(steps=1, files=2, tasks=1), None)
+    """expected_calls counts one task by hand: open, a read that gets data, one that gets none, close."""
+    expected = storm.expected_calls(storm.Problem(steps=1, files=2, tasks=1))
     assert expected["before"] == {"open": 4, "read": 6, "write": 3, "close": 4}
     assert expected["after"] == {"open": 0, "read": 0, "write": 2, "close": 0}
 

@@ -44,8 +44,8 @@ def test_reference_and_second_run(operation, nontemporal):
     expected = stream.reference(problem, state)
     for _ in range(2):
         result = stream.run(problem, state)
-        for name, array in zip("abc", expected, strict=True):
-            np.testing.assert_allclose(getattr(result, name), array, rtol=1e-15)
+        for name in "abc":
+            np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=1e-15)
 
 
 @settings(deadline=None, max_examples=30)

@@ -17,7 +17,7 @@ from kernels.runtime.resources import usable_cpus
 def test_every_step_is_counted(n, b):
     problem = peak.Problem(n=n, b=float(b))
     state = peak.setup(problem)
-    np.testing.assert_array_equal(peak.run(problem, state)[0], state.start + n * b)
+    np.testing.assert_array_equal(peak.run(problem, state).last[0], state.start + n * b)
     assert all(check.ok for check in peak.verify(problem, peak.run(problem, state, repeats=3)))
 
 
@@ -29,8 +29,8 @@ def test_chains_follow_the_recurrence(a, b, n):
     value = state.start.copy()
     for _ in range(n):
         value = a * value + b
-    np.testing.assert_allclose(peak.run(problem, state)[0], value, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(peak.reference(problem, state), value, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(peak.run(problem, state).last[0], value, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(peak.reference(problem, state).last[0], value, rtol=1e-9, atol=1e-9)
     assert all(check.ok for check in peak.verify(problem, peak.run(problem, state)))
 
 
@@ -39,14 +39,14 @@ def test_a_step_left_out_is_noticed():
     short = peak.run(peak.Problem(n=99), peak.setup(problem))
     assert not any(check.ok for check in peak.verify(problem, short))
     wrong = peak.run(problem, peak.setup(problem))
-    wrong[0, 5] += 1
+    wrong.last[0, 5] += 1
     assert not peak.verify(problem, wrong)[0].ok
 
 
 def test_every_thread_runs_its_own_chains():
     threads = min(2, usable_cpus())
     result = peak.run(peak.Problem(n=10), peak.setup(peak.Problem()), threads=threads)
-    assert result.shape == (threads, peak.CHAINS * peak.LANES)
+    assert result.last.shape == (threads, peak.CHAINS * peak.LANES)
     assert len(peak.verify(peak.Problem(n=10), result)) == threads
 
 

@@ -40,8 +40,6 @@ def answer(name, problem, result):
     if name == "cloud":
         fields = [unblock(problem, field) for field in (*result.new, *result.fallen)]
         return np.concatenate(fields)
-    if isinstance(result, np.ndarray):
-        return result
     return interpolation.quantities(
         problem, {"trajectory": result.departure, "weights": result.stencil}.get(name, result.values)
     )
