@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 from hypothesis import assume, given
@@ -172,7 +173,8 @@ def test_a_printed_value_without_a_number_is_refused():
 
 @given(st.floats(-1e5, 1e5), st.integers(0, 4))
 def test_a_correctly_rounded_value_agrees_and_a_far_one_contradicts(value, places):
-    printed = f"{value:.{places}f}"
+    # the exact binary value, a half away from zero: the rule of the ledger
+    printed = str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
     assert verdict(printed, Interval.around(value)) == "agrees"
     assert verdict(printed, Interval.around(float(printed) + 1.01 * 10.0**-places)) == "contradicts"
 

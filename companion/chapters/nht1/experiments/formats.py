@@ -3,24 +3,29 @@
 from companion.bench import Case
 from companion.experiments import Experiment, register
 
-SIZES = {"quick": (12,), "paper": (12, 64, 102), "modern": (102, 162)}
+#: by the names that the kernel's presets have
+SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 
 
 def _cases(preset: str, threads: int) -> list[Case]:
     """Every format, there and back, for each grid; a plain copy is the base."""
     from kernels.files import conversion
 
-    return [
-        Case(
-            f"N = {N}, {form}, {direction}",
-            conversion,
-            conversion.Problem(N, form, direction),
-            threads,
-            {"N": N, "format": form, "direction": direction},
-        )
-        for N in SIZES[preset]
+    problems = [
+        conversion.Problem.preset(size, format=form, direction=direction)
+        for size in SIZES[preset]
         for form in conversion.FORMATS
         for direction in ("encode", "decode")
+    ]
+    return [
+        Case(
+            f"N = {problem.N}, {problem.format}, {problem.direction}",
+            conversion,
+            problem,
+            threads,
+            {"N": problem.N, "format": problem.format, "direction": problem.direction},
+        )
+        for problem in problems
     ]
 
 

@@ -114,7 +114,7 @@ def test_share_of_peak_divides_by_the_peak_of_as_many_threads():
     found = xc30._share_of_peak(
         [
             measurement(1.0, 1, {"flops": 400, "parts": {}}, what="peak"),
-            measurement(1.0, 2, {"flops": 300, "parts": {}}, what="peak"),
+            measurement(1.0, 2, {"flops": 600, "parts": {}}, what="peak"),
             measurement(1.0, 1, work, what="transforms", truncation=9, fields=1),
             measurement(0.5, 2, work, what="transforms", truncation=9, fields=4),
         ]
