@@ -17,8 +17,11 @@ idle for all but one period of the addition's latency.  A second thread on the s
 (simultaneous multithreading, SMT) can fill the gaps until pipes or memory are busy.
 
 Where a core has one hardware thread, ``streams = 2`` runs two independent copies of the loop,
-interleaved instruction by instruction, in one thread.  That is *no* SMT measurement: it bounds from
-above what SMT could give, because the two copies never compete for anything but pipes and memory.
+interleaved instruction by instruction, in one thread.  That is *no* SMT measurement, and no bound on one:
+the fused loop is another program, with twice the live values and twice the streams of loads in one
+thread, and where those do not suit the processor it takes more than twice as long (the skipping loop
+reached 0.75 on one host, where SMT on Power5+ gave 1.1).  ``one_cpu`` lets two threads take turns on one
+CPU, which is what two threads a core come to without SMT: S is then about 1.
 
 The additions stay in order (no reassociation); product and sum may fuse.
 """
@@ -53,9 +56,10 @@ class Problem(Presets):
     loop: str = "s1"  # "s1", "s2", "s10", "streaming" or "skipping"
     n: int = 2**17  # iterations without an array, else words of one array
     threads_per_core: int = 1  # 1, or 2 where cores have two hardware threads
-    streams: int = 1  # 2: two copies of the loop fused in each thread (the bound on SMT)
+    streams: int = 1  # 2: two copies of the loop fused in each thread
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
+    one_cpu: bool = False  # threads 2k and 2k + 1 take turns on one CPU
 
     PRESETS: ClassVar = {
         "quick": {"n": 2**17},
@@ -68,6 +72,10 @@ class Problem(Presets):
         require_range("n", self.n, 20, 2**40)
         require_choice("threads_per_core", self.threads_per_core, (1, 2))
         require_choice("streams", self.streams, (1, 2))
+        if self.one_cpu and (self.threads_per_core == 2 or not self.binding):
+            raise ValueError(
+                "one_cpu = True binds pairs of threads to one CPU; leave threads_per_core = 1, binding = True"
+            )
 
     @property
     def iterations(self) -> int:
@@ -77,9 +85,11 @@ class Problem(Presets):
 
     @property
     def label(self) -> str:
-        """What a row of this problem may be called: a bound is never called SMT."""
+        """What a row of this problem may be called: only two hardware threads of one core are SMT."""
         if self.streams == 2:
-            return "two fused streams (bound, no SMT)"
+            return "two fused streams (no SMT)"
+        if self.one_cpu:
+            return "two threads that take turns on one CPU (no SMT)"
         return "two threads a core (SMT)" if self.threads_per_core == 2 else "one thread a core"
 
 
@@ -232,7 +242,7 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
     """CPU of each thread, or None without binding.
 
     With one thread a core, each gets the first CPU of another core.  With two, threads 2k and
-    2k + 1 share core k.
+    2k + 1 share core k; with ``one_cpu``, its first CPU.
 
     Raises
     ------
@@ -243,11 +253,15 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
     cores = smt_siblings()
     per_core = problem.threads_per_core
     fitting = [core[:per_core] for core in cores if len(core) >= per_core]
+    if problem.one_cpu:
+        if threads > 2 * len(fitting):
+            raise ValueError(f"threads = {threads} needs {-(-threads // 2)} CPUs, {len(fitting)} are usable")
+        return [fitting[thread // 2][0] for thread in range(threads)]
     if per_core == 2:
         if not fitting:
             raise ValueError(
                 "threads_per_core = 2 needs SMT, and every usable core here has one hardware "
-                "thread; streams = 2 gives the bound on what SMT could reach"
+                "thread; streams = 2 fuses two copies of the loop in one thread, which is no SMT"
             )
         if threads % 2:
             raise ValueError(

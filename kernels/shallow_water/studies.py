@@ -105,6 +105,7 @@ class Scores(NamedTuple):
     hours: np.ndarray  # lead times, h, float64[leads]
     strict: np.ndarray  # float64[members, leads]
     fast: np.ndarray  # float64[members, leads]
+    wrong: np.ndarray | None = None  # float64[members, leads], where a wrong build was asked for
 
     @property
     def difference(self) -> np.ndarray:
@@ -112,9 +113,13 @@ class Scores(NamedTuple):
         return self.fast - self.strict
 
 
-def _heights(problem, seed, leads, threads):
-    """Plan, and the spectrum of the surface height at each lead time, complex128[leads, ncoef]."""
+def _heights(problem, seed, leads, threads, off=0.0):
+    """Plan, and the spectrum of the surface height at each lead time, complex128[leads, ncoef].
+
+    ``off`` is a relative error of the rotation in the model's equations, not in its initial state.
+    """
     state = setup(problem, seed)
+    state.coriolis[:] *= 1.0 + off
     stepper = Stepper(problem, state, threads)
     found = []
     for lead in leads:
@@ -133,7 +138,9 @@ def scores(truth_plan, truth, plan, heights) -> np.ndarray:
     return np.array([np.sqrt(by_degree(plan, one - other).sum()) for one, other in zip(cut, heights, strict=True)])
 
 
-def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads: int = 1, seed: int = 0) -> Scores:
+def paired_scores(
+    problem: Problem, truth: Problem, members: int, leads, threads: int = 1, seed: int = 0, off: float = 0.0
+) -> Scores:
     """Score the strict and the fast build of ``problem`` against ``truth`` for an ensemble.
 
     Member ``k`` adds a random height of ``problem.perturbation`` metres RMS, drawn from ``seed + k``, to
@@ -147,6 +154,8 @@ def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads
         Size of the ensemble.
     leads : sequence of float
         Lead times, h, ascending, whole multiples of both time steps.
+    off : float
+        If not zero, a third build is scored: strict, with the rotation wrong by this relative amount.
 
     Raises
     ------
@@ -170,13 +179,17 @@ def paired_scores(problem: Problem, truth: Problem, members: int, leads, threads
                     f"{name}; choose another lead time or step"
                 )
     truth = replace(truth, perturbation=problem.perturbation)
-    found = {build: [] for build in BUILDS}
+    found, wrong = {build: [] for build in BUILDS}, []
     for member in range(members):
         truth_plan, true = _heights(truth, seed + member, leads, threads)
         for build in BUILDS:
             plan, heights = _heights(replace(problem, build=build), seed + member, leads, threads)
             found[build].append(scores(truth_plan, true, plan, heights))
-    return Scores(np.asarray(leads, dtype=np.float64), np.array(found["strict"]), np.array(found["fast"]))
+        if off:
+            plan, heights = _heights(replace(problem, build="strict"), seed + member, leads, threads, off)
+            wrong.append(scores(truth_plan, true, plan, heights))
+    times = np.asarray(leads, dtype=np.float64)
+    return Scores(times, np.array(found["strict"]), np.array(found["fast"]), np.array(wrong) if off else None)
 
 
 class Errors(NamedTuple):

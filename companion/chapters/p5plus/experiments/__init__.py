@@ -7,6 +7,8 @@ from companion.experiments import Experiment, register
 from companion.host import doctor, machine
 
 LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
+#: Two threads of one core: hardware threads where there are two, else turns on one CPU.
+PAIR = "two threads on one core"
 #: Bytes between the loads of the document's latency walk: 1024 items of 4 bytes.
 WALK = 4096
 
@@ -115,7 +117,7 @@ def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
 
 
 def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Case:
-    """``kind`` is the coordinate that tells measured SMT, its bound and the rest apart."""
+    """``kind`` is the coordinate that tells measured SMT, fused streams and the rest apart."""
     from kernels.processor import smt
 
     problem = smt.Problem.preset(preset, loop=loop, **changes)
@@ -139,13 +141,13 @@ def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Ca
 
 
 def _smt(preset: str, threads: int) -> list[Case]:
-    """The five loops: one thread a core, two where siblings exist, else two fused streams as the bound."""
+    """The five loops: one thread a core, two where siblings exist, and two copies fused in one stream."""
     cases = []
     for loop in LOOPS:
         cases.append(_loop_case(loop, preset, "one thread", 1))
         if doctor.smt().ok and machine.usable_cpus() > 1:
             cases.append(_loop_case(loop, preset, "SMT", 2, threads_per_core=2))
-        cases.append(_loop_case(loop, preset, "two streams (bound)", 1, streams=2))
+        cases.append(_loop_case(loop, preset, "two fused streams", 1, streams=2))
     return cases
 
 
@@ -154,16 +156,16 @@ def _by_kind(measurements: Sequence[Measurement]) -> dict[tuple[str, str], Measu
 
 
 def _smt_factors(measurements: Sequence[Measurement]) -> tuple[list, list]:
-    """``(S, bound on S)`` per loop; S is None without SMT."""
+    """``(S, gain of two fused streams)`` per loop; S is None without SMT."""
     from kernels.processor.smt import smt_factor
 
     found = _by_kind(measurements)
-    measured, bounds = [], []
+    measured, fused = [], []
     for loop in LOOPS:
         one, two = found[loop, "one thread"], found.get((loop, "SMT"))
         measured.append(smt_factor(one.minimum, two.minimum) if two else None)
-        bounds.append(smt_factor(one.minimum, found[loop, "two streams (bound)"].minimum))
-    return measured, bounds
+        fused.append(smt_factor(one.minimum, found[loop, "two fused streams"].minimum))
+    return measured, fused
 
 
 def _per_loop(value: list, long_name: str) -> dict:
@@ -171,16 +173,20 @@ def _per_loop(value: list, long_name: str) -> dict:
 
 
 def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    measured, bounds = _smt_factors(measurements)
+    measured, fused = _smt_factors(measurements)
     return {
         "loop_name": {"value": list(LOOPS), "units": None, "dims": ["loop"], "long_name": "loop"},
         "S": _per_loop(measured, "SMT factor, measured with two threads on a core"),
-        "S_bound": _per_loop(bounds, "bound on the SMT factor: two streams fused in one thread, no SMT"),
+        "S_fused": _per_loop(fused, "gain of two copies fused in one thread: no SMT, and no bound on it"),
     }
 
 
 def _model(preset: str, threads: int) -> list[Case]:
-    """What S needs, and the same work shared by one thread and by two on two cores for f."""
+    """S from two copies on one core, f from two threads on two cores, and both at once: two threads on one.
+
+    Where a core has one hardware thread the two take turns on its CPU.
+    """
+    smt = doctor.smt().ok
     cases = _smt(preset, threads)
     for loop in LOOPS:
         cases.append(_loop_case(loop, preset, "shared work", 1, shared=True))
@@ -188,6 +194,9 @@ def _model(preset: str, threads: int) -> list[Case]:
             cases.append(
                 _loop_case(loop, preset, "shared work, twice the threads", 2, shared=True, binding=_cores() > 1)
             )
+            both = {"threads_per_core": 2} if smt else {"one_cpu": True}
+            cases.append(_loop_case(loop, preset, PAIR, 2, **both))
+            cases.append(_loop_case(loop, preset, f"shared work, {PAIR}", 2, shared=True, **both))
     return cases
 
 
@@ -198,23 +207,23 @@ def _cores() -> int:
 
 
 def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """S, f and S·f/2 per loop; with the bound in place of S where there is no SMT."""
-    from kernels.processor.smt import scaling_factor, speedup
+    """S, f, their product S·f/2 per loop, and apart from it the time that it predicts, measured."""
+    from kernels.processor.smt import scaling_factor, smt_factor, speedup
 
     found = _by_kind(measurements)
-    measured, bounds = _smt_factors(measurements)
-    factors = []
+    factors, pairs, timed = [], [], []
     for loop in LOOPS:
         one, two = found[loop, "shared work"], found.get((loop, "shared work, twice the threads"))
         factors.append(scaling_factor(one.minimum, two.minimum) if two else None)
-
-    def predicted(smt):
-        return [speedup(S, f) if S and f else None for S, f in zip(smt, factors, strict=True)]
-
+        copies, work = found.get((loop, PAIR)), found.get((loop, f"shared work, {PAIR}"))
+        pairs.append(smt_factor(found[loop, "one thread"].minimum, copies.minimum) if copies else None)
+        timed.append(one.minimum / work.minimum if work else None)
+    predicted = [speedup(S, f) if S and f else None for S, f in zip(pairs, factors, strict=True)]
     return _smt_outputs(measurements) | {
         "f": _per_loop(factors, "gain of the same work from twice the threads on twice the cores"),
-        "speedup": _per_loop(predicted(measured), "S f / 2"),
-        "speedup_bound": _per_loop(predicted(bounds), "S f / 2 with the bound on S"),
+        "S_pair": _per_loop(pairs, f"throughput of two copies over one, {PAIR}: hardware threads if there are two"),
+        "speedup": _per_loop(predicted, "S f / 2, predicted from S and f"),
+        "speedup_timed": _per_loop(timed, f"the same work by one thread over that of two, {PAIR}: measured"),
     }
 
 
@@ -352,5 +361,6 @@ register(
     )
 )
 
-# The experiments over MPI register themselves.
+# The experiments over MPI and those of the monitoring system register themselves.
+from companion.chapters.p5plus.experiments import monitoring as monitoring  # noqa: E402
 from companion.chapters.p5plus.experiments import mpi as mpi  # noqa: E402

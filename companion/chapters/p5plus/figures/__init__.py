@@ -4,16 +4,24 @@ Functions of the document's tables come first, functions of run records (which d
 the document where numbers survive) after them.  Rates of the host are best samples, ``minimum`` time.
 """
 
-import re
-
 import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
+from companion.chapters.p5plus.figures.evidence import monitoring as monitoring
+from companion.chapters.p5plus.figures.evidence import scalability as scalability
+from companion.chapters.p5plus.figures.evidence import systems as systems
 from companion.chapters.p5plus.figures.ranks import exchange as exchange
 from companion.chapters.p5plus.figures.ranks import sensors as sensors
 from companion.chapters.p5plus.figures.ranks import transposition as transposition
+from companion.chapters.p5plus.figures.threads import DOCUMENT as DOCUMENT
+from companion.chapters.p5plus.figures.threads import binding as binding
+from companion.chapters.p5plus.figures.threads import binding_gains as binding_gains
+from companion.chapters.p5plus.figures.threads import curves
+from companion.chapters.p5plus.figures.threads import model as model
+from companion.chapters.p5plus.figures.threads import smt as smt
+from companion.chapters.p5plus.figures.threads import smt_loops as smt_loops
 from companion.figures.parts import (
     MARKS,
     bytes_axis,
@@ -28,8 +36,6 @@ from companion.figures.parts import (
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
-
-DOCUMENT = "Power5+ 1.9 GHz (2006)"
 
 
 def ifs_times(times: xr.Dataset) -> Shown:
@@ -141,12 +147,12 @@ def smt_binding(cube: xr.Dataset) -> Shown:
     """Time of one T399 forecast day against SMT, binding and memory affinity."""
     time = cube["time"]
     figure, axis = axes(height=3.0)
-    for number, (smt, text) in enumerate((("N", "without SMT"), ("Y", "with SMT"))):
+    for number, (used, text) in enumerate((("N", "without SMT"), ("Y", "with SMT"))):
         for affinity, style in (("N", {}), ("Y", {"markerfacecolor": CYCLE[number], "linestyle": "-"})):
             line = points(
                 axis,
                 [0, 1],
-                time.sel(smt=smt, memory_affinity=affinity, bind=["N", "Y"]).values,
+                time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values,
                 label=f"{text}, memory affinity {'on' if affinity == 'Y' else 'off'}",
                 index=number,
             )
@@ -240,14 +246,6 @@ def blades(times: pd.DataFrame) -> Shown:
     )
 
 
-def _curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
-    """Coordinates of each case, its times, flags and work, as a table."""
-    record = single(record)
-    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
-    names = [*columns, "threads", *times, "bytes_read", "bytes_written", "flops"]
-    return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
-
-
 def _per_thread(cases: pd.DataFrame):
     """Seconds of ``cases`` to the GB/s that each thread asks for."""
     return lambda seconds: cases["bytes_read"] / cases["threads"] / seconds / 1e9
@@ -255,7 +253,7 @@ def _per_thread(cases: pd.DataFrame):
 
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
-    frame = _curves(record, ["nbytes", "stride", "pages"])
+    frame = curves(record, ["nbytes", "stride", "pages"])
     frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["median"] / 1e9
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
     figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
@@ -287,7 +285,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
 
 def latency(record: xr.Dataset) -> Shown:
     """Time of one dependent load against working set: random chase and walk with stride 1024."""
-    frame = _curves(record, ["nbytes", "pattern", "loads"])
+    frame = curves(record, ["nbytes", "pattern", "loads"])
     frame["ns"] = 1e9 * frame["median"] / frame["loads"]
     figure, axis = axes(height=4.4)
     names = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
@@ -348,7 +346,7 @@ def _level(record: xr.Dataset) -> str:
 
 def stream(record: xr.Dataset) -> Shown:
     """STREAM's four kernels with plain and non-temporal stores."""
-    frame = _curves(record, ["operation", "stores"])
+    frame = curves(record, ["operation", "stores"])
     frame["bytes"] = frame["bytes_read"] + frame["bytes_written"]
     frame["rate"] = frame["bytes"] / frame["median"] / 1e9
     figure, axis = axes(height=3.4)
@@ -380,121 +378,4 @@ def stream(record: xr.Dataset) -> Shown:
         name="p5plus_stream",
         alt="Rates of copy, scale, add and triad on this machine, with plain and "
         "with non-temporal stores, for each number of threads, as medians with their spread.",
-    )
-
-
-def smt_loops(record: xr.Dataset) -> pd.DataFrame:
-    """GFLOPS of one host thread and of its partner modes, one row a loop in the document's order."""
-    frame = _curves(record, ["loop", "kind"])
-    frame["gflops"] = frame["flops"] / frame["minimum"] / 1e9
-    order = list(dict.fromkeys(frame["loop"]))
-    return frame.pivot(index="loop", columns="kind", values="gflops").loc[order]
-
-
-def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
-    """The five loops: rate of one processor, and what two threads (or the bound) gain, old beside new.
-
-    ``cpus`` is the number of processors of the document's node, to which its rates belong.
-    """
-    host = smt_loops(record)
-    old = printed["gflops"].to_pandas()
-    second = "SMT" if "SMT" in host else "two streams (bound)"
-    gain_old, gain_host = old["SMT"] / old["no SMT"], host[second] / host["one thread"]
-    figure, (rate, gain) = axes(2, 1, height=6.6, sharex=True)
-    place = np.arange(len(old))
-    points(rate, place, old["no SMT"] / cpus, label=f"{DOCUMENT}, one thread", index=0, line=False)
-    points(rate, place, host["one thread"], label="this machine, one thread", host=True, index=1, line=False)
-    log_axis(rate, "y")
-    rate.set(ylabel="one processor [GFLOPS]")
-    points(gain, place, gain_old, label=f"{DOCUMENT}, SMT", index=0, line=False)
-    name = "SMT" if second == "SMT" else "two fused streams (a bound, no SMT)"
-    points(gain, place, gain_host, label=f"this machine, {name}", host=True, index=1, line=False)
-    gain.axhline(1, color=INK, linewidth=0.8)
-    gain.set(ylabel="gain, rate with two over one", ylim=(0, 2.3))
-    gain.set_xticks(place, [re.sub("accumulators?", "acc.", str(name)) for name in old.index], size=8)
-    for axis in (rate, gain):
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
-        axis.set_xlim(-0.5, len(old) - 0.5)
-    frame = pd.DataFrame(
-        {
-            "loop": old.index,
-            "document_gflops_per_cpu": (old["no SMT"] / cpus).values,
-            "document_gain": gain_old.values,
-            "host_gflops": host["one thread"].values,
-            "host_gain": gain_host.values,
-            "host_gain_from": second,
-        }
-    )
-    figure.suptitle(run_title(record), size=9)
-    text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
-    return show(
-        figure,
-        data=frame,
-        name="p5plus_smt",
-        alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
-        f"and this machine. Lower: gain from a second thread. The document's gains: {text}; this "
-        f"machine's are drawn beside them, as {name}.",
-    )
-
-
-def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
-    """S, f and S f/2 of the document and of each loop here; bounds stand apart from measurements."""
-    rows = [
-        {
-            "program": f"T799 on {int(printed['cpus'])} CPUs (2006)",
-            "S": float(printed["S_in_formula"]),
-            "S, bound": np.nan,
-            "f": float(printed["f_in_formula"]),
-            "S f/2": float(printed["speedup"]),
-            "S f/2, bound": np.nan,
-        }
-    ]
-    for number, loop in enumerate(single(record)["loop_name"].values):
-        rows.append(
-            {
-                "program": f"loop {loop}, here",
-                **{
-                    name: float(record[key].values[number])
-                    for name, key in (
-                        ("S", "S"),
-                        ("S, bound", "S_bound"),
-                        ("f", "f"),
-                        ("S f/2", "speedup"),
-                        ("S f/2, bound", "speedup_bound"),
-                    )
-                },
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def binding(record: xr.Dataset) -> Shown:
-    """Every sample of the bound and the unbound runs: binding shows in the spread as much as in the best."""
-    figure, axis = axes(height=1.2 + 0.5 * record.sizes["case"])
-    names = []
-    for number in range(record.sizes["case"]):
-        case = record.isel(case=number)
-        seconds = case["seconds"].values[np.isfinite(case["seconds"].values)]
-        bound = str(case["binding"].values)
-        axis.plot(
-            seconds / seconds.min(),
-            np.full(seconds.size, number),
-            "o",
-            markersize=4,
-            alpha=0.6,
-            color=CYCLE[0 if bound == "bound" else 1],
-        )
-        names.append(f"{case['loop'].values}, {case['threads'].values} thr., {bound}")
-    axis.set_yticks(range(len(names)), names, size=8)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="time of a sample over the best of its row")
-    figure.suptitle(run_title(record), size=9)
-    frame = record[["minimum", "median", "median_low", "median_high"]].to_dataframe().reset_index(drop=True)
-    return show(
-        figure,
-        data=frame,
-        name="p5plus_binding",
-        alt="Every sample of two loops, threads bound to CPUs and not bound, as a multiple of the "
-        "best sample of its row: a wide row means that times vary.",
     )

@@ -332,3 +332,6 @@ register(
 
 # The experiments over MPI register themselves.
 from companion.chapters.xc30.experiments import mpi as mpi  # noqa: E402
+
+# The experiment on wrong builds registers itself.
+from companion.chapters.xc30.experiments import wrong as wrong  # noqa: E402

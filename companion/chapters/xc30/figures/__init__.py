@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
+from companion.chapters.xc30.figures.evidence import day, day_table, output_rates, profile_table, requests, wrong
 from companion.chapters.xc30.figures.live import (
     cycle_table,
     nproma,
@@ -35,8 +36,13 @@ __all__ = [
     "halo_table",
     "inflight",
     "moves",
+    "day",
+    "day_table",
     "nproma",
+    "output_rates",
     "overlap",
+    "profile_table",
+    "requests",
     "resolutions",
     "routine_table",
     "routines",
@@ -54,6 +60,7 @@ __all__ = [
     "timeline",
     "transforms",
     "volume",
+    "wrong",
 ]
 
 IBM, CRAY = "IBM Power7", "Cray XC30"

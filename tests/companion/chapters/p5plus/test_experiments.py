@@ -30,24 +30,26 @@ def test_the_model_with_smt_is_the_documents_arithmetic():
             {
                 "one thread": 1.0,
                 "SMT": 2 / 1.35,
-                "two streams (bound)": 1.0,
+                "two fused streams": 1.0,
                 "shared work": 1.8,
                 "shared work, twice the threads": 1.0,
+                p5plus.PAIR: 2 / 1.35,
+                f"shared work, {p5plus.PAIR}": 1.5,
             }
         )
     )
     assert found["S"]["value"] == [pytest.approx(1.35)] * 5
     assert found["f"]["value"] == [pytest.approx(1.8)] * 5
     assert found["speedup"]["value"] == [pytest.approx(1.35 * 1.8 / 2)] * 5
-    assert found["S_bound"]["value"] == [pytest.approx(2.0)] * 5
-    assert found["speedup_bound"]["value"] == [pytest.approx(1.8)] * 5
+    assert found["S_fused"]["value"] == [pytest.approx(2.0)] * 5
+    assert found["speedup_timed"]["value"] == [pytest.approx(1.2)] * 5
 
 
 def test_without_smt_or_a_second_core_nothing_is_invented():
-    found = p5plus._model_outputs(loops({"one thread": 1.0, "two streams (bound)": 1.25, "shared work": 1.0}))
+    found = p5plus._model_outputs(loops({"one thread": 1.0, "two fused streams": 1.25, "shared work": 1.0}))
     assert found["S"]["value"] == found["f"]["value"] == found["speedup"]["value"] == [None] * 5
-    assert found["speedup_bound"]["value"] == [None] * 5
-    assert found["S_bound"]["value"] == [pytest.approx(1.6)] * 5
+    assert found["S_pair"]["value"] == found["speedup_timed"]["value"] == [None] * 5
+    assert found["S_fused"]["value"] == [pytest.approx(1.6)] * 5
 
 
 @pytest.mark.parametrize("smt", [True, False])
@@ -55,10 +57,10 @@ def test_smt_is_measured_only_where_cores_have_two_threads(monkeypatch, smt):
     monkeypatch.setattr(p5plus.doctor, "smt", lambda: Finding("SMT", smt, ""))
     monkeypatch.setattr(experiments.machine, "usable_cpus", lambda: 2)
     kinds = {case.parameters["kind"] for case in p5plus._smt("quick", 1)}
-    assert kinds == {"one thread", "two streams (bound)"} | ({"SMT"} if smt else set())
+    assert kinds == {"one thread", "two fused streams"} | ({"SMT"} if smt else set())
     for case in p5plus._smt("quick", 1):
         assert (case.problem.threads_per_core == 2) == (case.parameters["kind"] == "SMT")
-        assert (case.problem.streams == 2) == ("bound)" in case.parameters["kind"])
+        assert (case.problem.streams == 2) == ("fused" in case.parameters["kind"])
 
 
 @pytest.mark.parametrize(("siblings", "cores"), [([[0, 2], [1, 3]], 2), ([[0, 1], [2, 3]], 1), (None, 2)])
@@ -93,8 +95,8 @@ def test_sizes_read_well():
 def test_the_smt_experiment_runs_and_verifies():
     data = experiments.run("p5plus-smt", rounds=2, budget=5.0, progress=False)
     assert list(data.loop_name.values) == list(p5plus.LOOPS)
-    assert (data.S_bound > 0).all()
-    assert set(data.kind.values) >= {"one thread", "two streams (bound)"}
+    assert (data.S_fused > 0).all()
+    assert set(data.kind.values) >= {"one thread", "two fused streams"}
     assert (data.seconds > 0).all()
 
 

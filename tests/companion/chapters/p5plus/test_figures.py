@@ -70,14 +70,15 @@ def test_smt_sets_the_node_rate_per_processor_beside_the_host(records):
     np.testing.assert_allclose(frame["document_gflops_per_cpu"] * 16, printed["gflops"].sel(mode="no SMT"))
     assert (frame["host_gflops"] > 0).all()
     smt_measured = "SMT" in records["smt"]["kind"].values
-    assert set(frame["host_gain_from"]) == {"SMT" if smt_measured else "two streams (bound)"}
+    assert set(frame["host_gain_from"]) == {"SMT" if smt_measured else "two fused streams"}
 
 
-def test_model_keeps_bounds_apart_from_measurements(records):
+def test_model_sets_what_it_predicts_against_what_was_measured(records):
     frame = p5.model(table("smt_model"), records["model"])
     assert len(frame) == 1 + records["model"].sizes["loop"]
-    if "SMT" not in records["model"]["kind"].values:
-        assert frame["S"].iloc[1:].isna().all() and frame["S, bound"].iloc[1:].notna().all()
+    here = frame.iloc[1:]
+    np.testing.assert_allclose(here["S f/2"], here["S"] * here["f"] / 2)
+    assert here["measured"].notna().all() == here["S"].notna().all()
 
 
 def test_latency_draws_time_per_load(records):

@@ -1,0 +1,115 @@
+"""P8: a monitoring system beside a loop with barriers, on threads here and simulated for as many processors as then."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from companion.bench import Case, Measurement
+from companion.experiments import Experiment, register
+from companion.host import machine
+
+#: Processors of the simulation; the last is most of a cluster of 142 nodes of 16.
+PROCESSORS = (1, 2, 4, 8, 16, 32, 64, 96, 192, 384, 768, 1200, 2240)
+PERIOD = 60.0  # s: the report's "every minute"
+#: Assumptions of the simulation, which the report does not give.
+DT, STEPS, DRIFT, JOB = 1e-3, (600, 6000, 60000), 2e-5, 768  # s, barriers a minute, s/s of a clock, processors
+HOURS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0)
+
+
+def _cases(preset: str, threads: int) -> list[Case]:
+    """The loop undisturbed, disturbed together and disturbed in turn, on one CPU and on more."""
+    from kernels.processor import disturbance
+
+    most, cases = min(machine.usable_cpus(), 16), []
+    for count in sorted({1, 2, most} & set(range(1, most + 1))):
+        for pattern in disturbance.PATTERNS:
+            problem = disturbance.Problem.preset(preset, pattern=pattern)
+            each = {"pattern": pattern, "steps": problem.steps, "period": problem.period, "extra": problem.extra}
+            cases.append(
+                Case(
+                    f"{pattern}, {count} thread{'s' if count > 1 else ''}",
+                    disturbance,
+                    problem,
+                    count,
+                    each,
+                    lambda result: {"computing": result.computing.mean(), "waiting": result.waiting.mean()},
+                )
+            )
+    return cases
+
+
+def _lost(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Time that a period loses to disturbances, in multiples of what one thread alone loses (dt)."""
+    by = {(m.threads, m.parameters["pattern"]): m for m in measurements}
+    counts = sorted({m.threads for m in measurements})
+
+    def lost(count, pattern):
+        quiet, found = by[count, "undisturbed"], by[count, pattern]
+        return (found.minimum - quiet.minimum) / (found.parameters["steps"] // found.parameters["period"])
+
+    def column(value, units, long_name):
+        return {"value": list(value), "units": units, "dims": ["team"], "long_name": long_name}
+
+    dt = lost(1, "synchronised")
+    return {
+        "team_threads": column(counts, "1", "threads"),
+        "dt": {"value": dt, "units": "s", "dims": [], "long_name": "time that one disturbance takes of a thread alone"},
+        "lost_synchronised": column((lost(n, "synchronised") / dt for n in counts), "1", "loss a period over dt"),
+        "lost_drifted": column((lost(n, "drifted") / dt for n in counts), "1", "loss a period over dt"),
+        "waiting_drifted": column(
+            (min(by[n, "drifted"].observed["waiting"]) for n in counts), "s", "waiting at barriers, mean of threads"
+        ),
+    }
+
+
+def _simulated(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Loss a minute against processors, moments spread over the minute; and against hours, as clocks drift apart."""
+    from kernels.processor.disturbance import simulate
+
+    def column(value, units, long_name, *dims):
+        return {"value": value, "units": units, "dims": list(dims), "long_name": long_name}
+
+    def draw(number):
+        return np.random.default_rng(number).uniform(0, PERIOD, PROCESSORS[-1])
+
+    drawn = [draw(number) for number in range(5)]
+    spread = [[np.mean([simulate(phases[:n], DT, PERIOD / steps, PERIOD) for phases in drawn]) / DT
+               for n in PROCESSORS] for steps in STEPS]  # fmt: skip
+    rates = DRIFT * np.random.default_rng(5).standard_normal(JOB)
+    hours = [[simulate((PERIOD / 2 + 3600 * hour * rates) % PERIOD, DT, PERIOD / steps, PERIOD) / DT
+              for hour in HOURS] for steps in STEPS]  # fmt: skip
+    return {
+        "processors": column(list(PROCESSORS), "1", "processors", "processor"),
+        "barriers": column(list(STEPS), "1/min", "barriers a minute", "rate"),
+        "lost": column(spread, "1", "loss a minute over dt, moments anywhere", "rate", "processor"),
+        "hours": column(list(HOURS), "h", "time since the moments were one", "hour"),
+        "lost_after": column(hours, "1", "loss a minute over dt, clocks drifting", "rate", "hour"),
+        "job": column(JOB, "1", "processors of the job whose clocks drift"),
+        "drift": column(1e6 * DRIFT, "1e-6", "standard deviation of the clocks' rates, an assumption"),
+        "assumed_dt": column(DT, "s", "one disturbance, an assumption"),
+    }
+
+
+register(
+    Experiment(
+        "p5plus-monitoring",
+        "p5plus",
+        "P8",
+        "A loop with barriers, disturbed at once or in turn",
+        _cases,
+        outputs=_lost,
+        needs=frozenset({"affinity"}),
+        budgets={"quick": 8.0, "paper": 60.0, "modern": 120.0},
+    )
+)
+register(
+    Experiment(
+        "p5plus-monitoring-simulated",
+        "p5plus",
+        "P8",
+        "Loss to monitoring against processors and hours, simulated",
+        lambda preset, threads: [],
+        outputs=_simulated,
+        simulated=True,
+    )
+)

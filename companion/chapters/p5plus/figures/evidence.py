@@ -1,0 +1,173 @@
+"""Figures of chapter 4 on scalability, on the monitoring system, and on what survives of other systems."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import log_axis, points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
+
+#: How communication and waiting go with p, the number of processors over the operational one: T ~ p^-a.
+EXPONENTS = (1.0, 0.5, 0.0)
+
+
+def split(times: xr.Dataset, job: str) -> dict[str, float]:
+    """Seconds of one job that divide by processors, that are exchanged or waited for, and that are serial.
+
+    Computing in threads divides.  Communication and barriers are one part, whose law is not known.
+    Serial work, input and output, and what the instrumentation missed stay as they are.
+    """
+    part = times["time"].sel(job=job).to_series()
+    return {
+        "compute": float(part["parallel"]),
+        "communicate": float(part["comms"] + part["barrier"]),
+        "serial": float(part[["I/O", "serial", "missing"]].sum()),
+    }
+
+
+def model_speed(parts: Mapping[str, float], p, exponent: float):
+    """Speed at ``p`` times the operational number of processors, over p = 1: T(1)/T(p)."""
+    p = np.asarray(p, dtype=float)
+    time = parts["compute"] / p + parts["communicate"] / p**exponent + parts["serial"]
+    return sum(parts.values()) / time
+
+
+def scalability(times: xr.Dataset, solver: xr.Dataset) -> Shown:
+    """The three jobs by a model of their printed splits, 1 at the operational processors, and BT's own curve here.
+
+    The band is what the unknown law of communication leaves open, from p^-1 to constant.
+    ``solver`` is a record of ``nht1-solver``.
+    """
+    figure, (axis, host) = axes(2, 1, height=7.0)
+    ratio, rows = np.geomspace(0.25, 4, 33), []
+    for number, job in enumerate(str(name) for name in times["job"].values):
+        speeds = [model_speed(split(times, job), ratio, exponent) for exponent in EXPONENTS]
+        low, high = np.min(speeds, axis=0), np.max(speeds, axis=0)
+        axis.fill_between(ratio, low, high, color=CYCLE[number], alpha=0.2)
+        axis.plot(ratio, speeds[1], color=CYCLE[number], linestyle=("-", "--", ":")[number],
+                  label=f"{job}, 1 = {int(times['cpus'].sel(job=job))} CPUs")  # fmt: skip
+        rows += [{"curve": job, "ratio": r, "speed": s, "low": a, "high": b}
+                 for r, s, a, b in zip(ratio, speeds[1], low, high, strict=True)]  # fmt: skip
+    axis.plot(ratio, ratio, color=INK, linewidth=0.8, label="proportional")
+    axis.set(
+        xlabel="processors over the operational number", ylabel="speed over that at 1", title="model, not measured"
+    )
+    solver = single(solver)
+    frame = pd.DataFrame({name: solver[name].values for name in ("N", "threads", "median", "minimum", "maximum")})
+    for number, (size, part) in enumerate(frame.groupby("N")):
+        part = part.sort_values("threads")
+        one = part["median"].iloc[0] * part["threads"].iloc[0]
+        points(host, part["threads"], one / part["median"], label=f"BT, N = {size}", host=True, index=number)
+        host.vlines(part["threads"], one / part["maximum"], one / part["minimum"], color=CYCLE[number])
+        rows += [{"curve": f"BT, N = {size}", "ratio": n, "speed": one / t} for n, t in
+                 zip(part["threads"], part["median"], strict=True)]  # fmt: skip
+    most = int(frame["threads"].max())
+    host.plot([1, most], [1, most], color=INK, linewidth=0.8, label="proportional")
+    host.set(xlabel="threads here", ylabel="speed over one thread", xticks=sorted(set(frame["threads"])),
+             title="measured: median, bars from slowest to fastest")  # fmt: skip
+    for each, low in ((axis, -0.15), (host, -0.17)):
+        each.legend(loc="upper center", bbox_to_anchor=(0.45, low), ncols=2)
+    for letter in "xy":
+        log_axis(axis, letter)
+    figure.suptitle(run_title(solver), size=9)
+    double = {job: [float(model_speed(split(times, job), 2, e)) for e in (0.0, 1.0)] for job in times["job"].values}
+    text = "; ".join(f"{job} {low:.2f} to {high:.2f}" for job, (low, high) in double.items())
+    return show(
+        figure,
+        data=pd.DataFrame(rows),
+        name="p5plus_scalability",
+        alt="Two panels. Upper, a model and no measurement: speed of three IFS jobs against processors, both over "
+        f"the operational number, with bands for the unknown law of communication. Twice the processors give: {text}. "
+        "Lower, measured: speed of the BT solver on this machine against threads.",
+    )
+
+
+def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
+    """Loss to periodic disturbances: on threads here, and simulated for more processors and for hours."""
+    measured = single(measured)
+    figure, (host, many, hours) = axes(3, 1, height=10.0)
+    threads = measured["team_threads"].values
+    for number, pattern in enumerate(("synchronised", "drifted")):
+        points(host, threads, measured[f"lost_{pattern}"], label=f"{pattern}, measured", host=True, index=number)
+    host.plot(threads, threads, color=INK, linewidth=0.8, linestyle=":", label="N dt")
+    host.set(xlabel="threads N", ylabel="loss a period over dt", xticks=threads, ylim=(0, None), title="measured here")
+    count = simulated["processors"].values
+    for number, rate in enumerate(simulated["barriers"].values):
+        text = f"{int(rate)} barriers a minute"
+        style = {"color": CYCLE[number], "linestyle": ("-", "--", "-.")[number], "label": text}
+        many.plot(count, simulated["lost"].values[number], **style)
+        hours.plot(simulated["hours"], simulated["lost_after"].values[number], **style)
+    many.plot(count, count, color=INK, linewidth=0.8, linestyle=":", label="N dt")
+    log_axis(many)
+    job = int(simulated["job"])
+    many.set(xlabel="processors N", ylabel="loss a minute over dt", title="simulated, moments anywhere in the minute")
+    hours.axhline(job, color=INK, linewidth=0.8, linestyle=":", label="N dt")
+    hours.set(xlabel="hours since the moments were one", ylabel="loss a minute over dt", ylim=(0, None),
+              title=f"simulated, N = {job}, clocks off by {float(simulated['drift']):g} · 10⁻⁶ (assumed)")  # fmt: skip
+    for axis in (host, many, hours):
+        axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
+    figure.suptitle(run_title(measured), size=9)
+    pairs = ", ".join(f"{n} threads {measured['lost_drifted'].values[i]:.2f}" for i, n in enumerate(threads))
+    ends = ", ".join(f"{row[-1]:.0f}" for row in simulated["lost"].values)
+    return show(
+        figure,
+        data=simulated[["lost"]].to_dataframe().reset_index(),
+        name="p5plus_monitoring",
+        alt=f"Three panels of time lost to periodic disturbances, in multiples of one. Measured, in turn: {pairs}. "
+        f"Simulated for {count[-1]} processors with three rates of barriers: {ends}. Simulated over a day: the loss "
+        f"grows from one towards {job}.",
+    )
+
+
+def performance(power: pd.DataFrame, blades: pd.DataFrame, systems: xr.Dataset) -> pd.DataFrame:
+    """Performance of a CPU and of a kW of each system over Power5+, with its place in the report.
+
+    A Power4+ CPU follows from the times of the same forecast on 768 CPUs, a blade's from the report's
+    numbers of CPUs and, by way of Power4+, from the times of one day of T399 on 32 CPUs.
+    """
+    kilowatts = power.set_index("system")["kw_per_cpu"]
+    rows = [
+        {"system": row.system, "from": "CPUs for equal performance", "CPU": 1 / row.cpus, "kW": None}
+        for row in power.itertuples()
+    ]
+    wall = systems["wall"]
+    old = float(wall.sel(system="P5+") / wall.sel(system="P4+"))
+    rows.append({"system": "Power4+", "from": "times of T799", "CPU": old, "kW": None})
+    first = blades.set_index("cpus").loc[32]
+    rows.append(
+        {"system": "JS21 Blade", "from": "times of T399 and T799", "CPU": old * first.p4_time / first.js21_time}
+    )
+    frame = pd.DataFrame(rows)
+    own = float(kilowatts["Power5+"])
+    frame["kW"] = [row.CPU * own / kilowatts[row.system] if row.system in kilowatts else np.nan
+                   for row in frame.itertuples()]  # fmt: skip
+    return frame.rename(columns={"CPU": "performance of a CPU", "kW": "performance of a kW"})
+
+
+def systems(power: pd.DataFrame, blades: pd.DataFrame, times: xr.Dataset, error_percent: float) -> Shown:
+    """What survives of the other systems (P17 to P19) on one axis: performance of a CPU and of a kW."""
+    frame = performance(power, blades, times)
+    figure, axis = axes(height=3.8)
+    place = np.arange(len(frame))
+    points(axis, frame["performance of a CPU"], place - 0.12, label="of a CPU", index=0, line=False)
+    watt, error = frame["performance of a kW"], error_percent / 100
+    points(axis, watt, place + 0.12, label=f"of a kW, bars ± {error_percent:g} %", index=1, line=False)
+    axis.hlines(place + 0.12, watt * (1 - error), watt * (1 + error), color=INK)
+    axis.axvline(1, color=INK, linewidth=0.8)
+    axis.set_yticks(place, [f"{row.system}\n({row[2]})" for row in frame.itertuples()], size=8)
+    axis.invert_yaxis()
+    log_axis(axis, "x")
+    axis.grid(False, axis="y")
+    axis.set(xlabel="IFS performance over Power5+", ylim=(len(frame) - 0.5, -0.5))
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
+    text = "; ".join(f"{row.system} by {row[2]}: {row[3]:.2g}" for row in frame.itertuples())
+    return show(
+        figure,
+        data=frame,
+        name="p5plus_systems",
+        alt=f"Performance of IFS on a CPU of four systems over a Power5+ CPU, and that of a kW: {text}.",
+    )

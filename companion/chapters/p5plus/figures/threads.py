@@ -1,0 +1,137 @@
+"""Figures of chapter 4 that draw what a second thread on a core and binding do, old beside new."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import intervals, log_axis, points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
+
+DOCUMENT = "Power5+ 1.9 GHz (2006)"
+FUSED = "two fused streams, no SMT"
+
+
+def curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
+    """Coordinates of each case, its times, flags and work, as a table."""
+    record = single(record)
+    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
+    names = [*columns, "threads", *times, "bytes_read", "bytes_written", "flops"]
+    return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
+
+
+def smt_loops(record: xr.Dataset) -> pd.DataFrame:
+    """GFLOPS of one host thread and of its partner modes, one row a loop in the document's order.
+
+    Records of before November 2026 call the fused streams a bound, which they are not.
+    """
+    frame = curves(record, ["loop", "kind"])
+    frame["kind"] = frame["kind"].replace({"two streams (bound)": "two fused streams"})
+    frame["gflops"] = frame["flops"] / frame["minimum"] / 1e9
+    order = list(dict.fromkeys(frame["loop"]))
+    return frame.pivot(index="loop", columns="kind", values="gflops").loc[order]
+
+
+def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
+    """The five loops: rate of one processor, and the gain from two threads or from two fused streams.
+
+    ``cpus`` is the number of processors of the document's node, to which its rates belong.
+    """
+    host = smt_loops(record)
+    old = printed["gflops"].to_pandas()
+    second = "SMT" if "SMT" in host else "two fused streams"
+    gain_old, gain_host = old["SMT"] / old["no SMT"], host[second] / host["one thread"]
+    figure, (rate, gain) = axes(2, 1, height=6.6, sharex=True)
+    place = np.arange(len(old))
+    points(rate, place, old["no SMT"] / cpus, label=f"{DOCUMENT}, one thread", index=0, line=False)
+    points(rate, place, host["one thread"], label="this machine, one thread", host=True, index=1, line=False)
+    log_axis(rate, "y")
+    rate.set(ylabel="one processor [GFLOPS]")
+    points(gain, place, gain_old, label=f"{DOCUMENT}, SMT", index=0, line=False)
+    name = "SMT" if second == "SMT" else FUSED
+    points(gain, place, gain_host, label=f"this machine, {name}", host=True, index=1, line=False)
+    gain.axhline(1, color=INK, linewidth=0.8)
+    gain.set(ylabel="gain, rate with two over one", ylim=(0, 2.3))
+    gain.set_xticks(place, [re.sub("accumulators?", "acc.", str(name)) for name in old.index], size=8)
+    for axis in (rate, gain):
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
+        axis.set_xlim(-0.5, len(old) - 0.5)
+    frame = pd.DataFrame(
+        {
+            "loop": old.index,
+            "document_gflops_per_cpu": (old["no SMT"] / cpus).values,
+            "document_gain": gain_old.values,
+            "host_gflops": host["one thread"].values,
+            "host_gain": gain_host.values,
+            "host_gain_from": second,
+        }
+    )
+    figure.suptitle(run_title(record), size=9)
+    text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
+    return show(
+        figure,
+        data=frame,
+        name="p5plus_smt",
+        alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
+        f"and this machine. Lower: gain from a second thread. The document's gains: {text}; this "
+        f"machine's are drawn with them, as {name}.",
+    )
+
+
+def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
+    """S, f and S f/2 of the document and of each loop here, and the gain that two threads on one core had."""
+    rows = [
+        {
+            "program": f"T799 on {int(printed['cpus'])} CPUs (2006)",
+            "S": float(printed["S_in_formula"]),
+            "f": float(printed["f_in_formula"]),
+            "S f/2": float(printed["speedup"]),
+            "measured": np.nan,
+        }
+    ]
+    names = {"S": "S_pair", "f": "f", "S f/2": "speedup", "measured": "speedup_timed"}
+    for number, loop in enumerate(single(record)["loop_name"].values):
+        found = {column: float(record[key].values[number]) for column, key in names.items()}
+        rows.append({"program": f"loop {loop}, here", **found})
+    return pd.DataFrame(rows)
+
+
+def binding(record: xr.Dataset) -> Shown:
+    """Every sample of the bound and the unbound runs in milliseconds, with median and spread."""
+    frame = curves(record, ["loop", "binding"])
+    figure, axis = axes(height=1.8 + 0.5 * len(frame))
+    names, ranges = [], 1e3 * intervals(frame)[["low", "middle", "high"]]
+    middle = ranges["middle"]
+    for number, case in enumerate(frame.itertuples()):
+        seconds = record["seconds"].isel(case=number).values
+        colour = CYCLE[0 if case.binding == "bound" else 1]
+        axis.plot(1e3 * seconds, np.full(seconds.size, number), "o", markersize=3, alpha=0.45, color=colour)
+        names.append(f"{case.loop}, {case.threads} thr., {case.binding}")
+    place = np.arange(len(frame)) + 0.22
+    axis.hlines(place, ranges["low"], ranges["high"], color=INK, linewidth=2)
+    axis.plot(middle, place, "|", color=INK, markersize=9)
+    axis.set_yticks(range(len(names)), names, size=8)
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlabel="time of a pass [ms]", xlim=(0, None))
+    figure.suptitle(f"{run_title(record)}\ndots: samples; bar: median and its 95 % interval", size=9)
+    text = "; ".join(f"{name} {value:.2f} ms" for name, value in zip(names, middle, strict=True))
+    return show(
+        figure,
+        data=frame.reset_index(drop=True),
+        name="p5plus_binding",
+        alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}.",
+    )
+
+
+def binding_gains(record: xr.Dataset) -> pd.DataFrame:
+    """Gain from binding of each loop: unbound over bound, less one, of best times and of medians, in percent."""
+    frame = curves(record, ["loop", "binding"]).set_index(["loop", "threads", "binding"])
+    times = frame[["minimum", "median"]].unstack("binding")
+    gains = {name: 100 * (times[name]["unbound"] / times[name]["bound"] - 1) for name in ("minimum", "median")}
+    found = pd.DataFrame(gains).rename(columns={"minimum": "gain of the best time", "median": "gain of the median"})
+    found.attrs["units"] = dict.fromkeys(found.columns, "%")
+    return found.reset_index()

@@ -1,0 +1,165 @@
+"""Figures and tables of chapter 5 on the cost of a day, the profile's routines, output rates and wrong builds."""
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.chapters.xc30.figures.live import frame_of
+from companion.figures.parts import log_axis, points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
+
+_DAY = 86400.0
+
+
+def day_table(record: xr.Dataset, forecast: xr.Dataset) -> pd.DataFrame:
+    """Cost of a day of forecast: steps of a day times seconds of a step, measured and by the work model.
+
+    A time step in proportion to the grid spacing of a linear grid, that is to 1 / truncation, with
+    the talk's step at the talk's truncation: an assumption, since the talk prints one step only.
+    """
+    record = single(record)
+    step, truncation = float(forecast["timestep"]), float(forecast["truncation"])
+    frame = frame_of(record, "model_resolution", "model_step")
+    frame["dt"] = [step * truncation / int("".join(filter(str.isdigit, name))) for name in frame["model_resolution"]]
+    frame["steps"] = _DAY / frame["dt"]
+    parts = set(np.asarray(record["part"].values).ravel()) if "part" in record else {0}
+    seconds = dict(zip(record["measured_resolution"].values, record["measured_step"].values, strict=True))
+    frame["measured"] = [
+        seconds.get(name, np.nan) * count if parts == {1} else np.nan
+        for name, count in zip(frame["model_resolution"], frame["steps"], strict=True)
+    ]
+    frame["model"] = frame["model_step"] * frame["steps"]
+    frame["relative"] = frame["model"] / frame["model"].iloc[0]
+    found = frame.rename(columns={"model_resolution": "resolution", "model_step": "one step, model"})
+    found.attrs["units"] = {"one step, model": "s", "dt": "s", "measured": "s", "model": "s"}
+    return found
+
+
+def day(record: xr.Dataset, forecast: xr.Dataset) -> Shown:
+    """Seconds of a day of forecast of the small model on the seven grids of the talk."""
+    frame = day_table(record, forecast)
+    figure, axis = axes(height=3.6)
+    place = np.arange(len(frame))
+    axis.barh(place, frame["model"], height=0.6, facecolor="none", edgecolor=CYCLE[1], hatch="////",
+              label="work model, full size")  # fmt: skip
+    if frame["measured"].notna().any():
+        points(axis, frame["measured"], place, label="measured step times steps of a day", host=True, line=False)
+    axis.set_yticks(place, frame["resolution"])
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlabel="one day of forecast, one layer [s]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=1)
+    figure.suptitle(run_title(record), size=9)
+    text = ", ".join(f"{row.resolution} {row.relative:.1f}" for row in frame.itertuples())
+    return show(
+        figure,
+        data=frame,
+        name="xc30_day",
+        alt="Seconds of one day of forecast of a one-layer model on the seven grids, time step in proportion to "
+        f"1 / truncation, over the first by the work model: {text}.",
+    )
+
+
+def profile_table(profile: xr.Dataset, known: Collection[str]) -> pd.DataFrame:
+    """The twenty routines of the profile, with those marked of which this book has the algorithm."""
+    frame = profile[["self_percent", "mflops", "div_percent"]].to_dataframe().reset_index()
+    frame["here"] = ["measured below" if name in known else "–" for name in frame["routine"]]
+    found = frame.rename(columns={"self_percent": "self time", "mflops": "rate", "div_percent": "divisions"})
+    found = found[["routine", "self time", "rate", "divisions", "here"]]
+    found.attrs["units"] = {"self time": "%", "rate": "MFLOPS", "divisions": "%"}
+    return found
+
+
+def output_rates(record: xr.Dataset, output: xr.Dataset) -> pd.DataFrame:
+    """MB/s of a file and spread over the output steps of each variant, with the rate that the talk gives."""
+    record = single(record)
+    size = float(np.asarray(record["record_bytes"].values).ravel()[-1])
+    files = int(np.asarray(record["files"].values).ravel()[-1])
+    rows = [{"run": "talk, at least (2014)", "MB/s a file": float(output["file_rate"])}]
+    for name, seconds, calls in zip(
+        record["variant_name"].values, record["step_seconds"].values, record["calls_per_step"].values, strict=True
+    ):
+        low, middle, high = np.quantile(seconds, (0.05, 0.5, 0.95))
+        rows.append(
+            {
+                "run": f"{name}, here",
+                "MB/s a file": size / middle / 1e6,
+                "GB/s of all": files * size / middle / 1e9,
+                "median step": 1e3 * middle,
+                "5 % of steps below": 1e3 * low,
+                "5 % of steps above": 1e3 * high,
+                "longest step": 1e3 * seconds.max(),
+                "requests a second": calls / middle,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    frame.attrs["units"] = dict.fromkeys(
+        ("median step", "5 % of steps below", "5 % of steps above", "longest step"), "ms"
+    )
+    return frame
+
+
+def requests(record: xr.Dataset) -> Shown:
+    """System calls a second over time of both variants, in place of the lost load of the metadata server."""
+    record = single(record)
+    figure, axis = axes(height=3.4)
+    rows = []
+    for number, name in enumerate(record["variant_name"].values):
+        seconds = record["step_seconds"].values[number]
+        rate = float(record["calls_per_step"].values[number]) / seconds
+        ends = np.cumsum(seconds)
+        axis.step(ends, rate / 1e3, where="pre", color=CYCLE[number], label=str(name), linewidth=1)
+        rows += [{"variant": name, "time": t, "requests a second": r} for t, r in zip(ends, rate, strict=True)]
+    log_axis(axis, "y")
+    axis.set(xlabel="time spent in output steps [s]", ylabel="requests [1000/s]", xlim=(0, None))
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    frame = pd.DataFrame(rows)
+    middle = frame.groupby("variant", sort=False)["requests a second"].median()
+    text = "; ".join(f"{name} {rate / 1e3:.0f} thousand" for name, rate in middle.items())
+    return show(
+        figure,
+        data=frame,
+        name="xc30_requests",
+        alt=f"System calls a second over the time of the output steps, median: {text}.",
+    )
+
+
+def wrong(record: xr.Dataset, samples: int) -> Shown:
+    """Mean paired difference of a wrong and of a harmless build, and how many pairs show it.
+
+    ``samples`` is the least number of samples of the talk.
+    """
+    record = single(record)
+    figure, (size, seen) = axes(2, 1, height=6.2, sharex=True)
+    lead, members = record["lead"].values / 24, int(record["pairs"])
+    for number, name in enumerate(str(each) for each in record["build_name"].values):
+        points(size, lead, np.abs(record["difference"].values[number]), label=name, host=True, index=number)
+        points(seen, lead, record["seen_at"].values[number], label=name, host=True, index=number, line=False)
+    points(size, lead, record["error_strict"], label="error of the forecast", index=2)
+    log_axis(size, "y")
+    size.set(ylabel="mean difference, error [m]")
+    log_axis(seen, "y")
+    seen.axhline(members, color=INK, linewidth=0.8, linestyle=":", label=f"pairs of this run, {members}")
+    seen.axhline(samples, color=INK, linewidth=0.8, label=f"samples of the talk, {samples}")
+    seen.set(xlabel="lead time [days]", ylabel="pairs that show it")
+    seen.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=1)
+    size.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=1)
+    figure.suptitle(run_title(record), size=9, y=1.02)
+    text = "; ".join(
+        f"{name}: at most {np.abs(row).max():.0e} m, shown at {int(np.isfinite(at).sum())} of {lead.size} lead times"
+        for name, row, at in zip(
+            record["build_name"].values, record["difference"].values, record["seen_at"].values, strict=True
+        )
+    )
+    return show(
+        figure,
+        data=frame_of(record, "lead", "error_strict"),
+        name="xc30_wrong",
+        alt=f"Upper: size of the mean paired difference of two builds to the strict one, logarithmic. Lower: the "
+        f"number of pairs from which on its 95 % interval leaves zero out. {text}.",
+    )

@@ -1,0 +1,67 @@
+"""Periodic disturbance of a loop with barriers: counts on threads, and the simulation against known cases."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.processor import disturbance
+from kernels.runtime.resources import usable_cpus
+
+
+@pytest.mark.parametrize("pattern", disturbance.PATTERNS)
+def test_every_thread_adds_what_it_was_asked_for(pattern):
+    problem = disturbance.Problem(pattern=pattern, n=100, steps=8, period=4, extra=3)
+    threads = min(2, usable_cpus())
+    result = disturbance.run(problem, disturbance.setup(problem), threads, repeats=2)
+    assert all(check.ok for check in disturbance.verify(problem, result))
+    assert (result.computing > 0).all() and (result.waiting >= 0).all()
+    assert disturbance.work(problem, threads).flops == disturbance.additions(problem, threads).sum()
+
+
+def test_a_lost_addition_is_found():
+    problem = disturbance.Problem()
+    result = disturbance.reference(problem, disturbance.setup(problem))
+    assert all(check.ok for check in disturbance.verify(problem, result))
+    wrong = disturbance.Result(result.sums - 1, result.computing, result.waiting)
+    assert not all(check.ok for check in disturbance.verify(problem, wrong))
+
+
+def test_drifted_threads_are_disturbed_in_steps_of_their_own():
+    amounts = disturbance.additions(disturbance.Problem("drifted", n=1, steps=8, period=4, extra=1), 4)
+    assert (amounts.sum(axis=0) == 5).all()
+    together = disturbance.additions(disturbance.Problem("synchronised", n=1, steps=8, period=4, extra=1), 4)
+    assert together.max(axis=0).sum() == 8 + 2 and amounts.max(axis=0).sum() == 16
+
+
+def test_nonsense_is_refused():
+    for changes in ({"pattern": "odd"}, {"steps": 10, "period": 4}, {"n": 0}):
+        with pytest.raises(ValueError, match=next(iter(changes))):
+            disturbance.Problem(**changes)
+    with pytest.raises(ValueError, match="period"):
+        disturbance.additions(disturbance.Problem("drifted", steps=2, period=2), 3)
+    with pytest.raises(ValueError, match="step"):
+        disturbance.simulate([0.0], 0.1, 2.0, 1.0)
+
+
+def test_known_cases():
+    # together: dt once; apart in steps of their own: dt each; one that begins in another's wait: its rest only
+    assert disturbance.simulate(np.full(50, 10.2), 0.25, 1.0, 60.0) == pytest.approx(0.25)
+    assert disturbance.simulate(np.arange(40) + 0.5 + 0.25 * np.arange(40), 0.25, 1.0, 60.0) == pytest.approx(10.0)
+    assert disturbance.simulate([0.5, 1.1], 0.25, 1.0, 60.0) == pytest.approx(0.25 + 0.1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 300), st.integers(0, 2**31), st.sampled_from([1e-3, 0.02, 0.3]))
+def test_the_loss_lies_between_one_and_all_disturbances(processors, seed, dt):
+    phases = np.random.default_rng(seed).uniform(0, 50, processors)
+    lost = disturbance.simulate(phases, dt, 0.1, 60.0)
+    assert dt * (1 - 1e-9) <= lost <= processors * dt * (1 + 1e-9)
+
+
+def test_many_processors_lose_what_the_steps_that_are_hit_say():
+    # short disturbances: the loss is dt for each different step that is hit
+    step, period, dt = 0.06, 60.0, 1e-9
+    draws = [np.random.default_rng(seed).uniform(0, period, 500) for seed in range(20)]
+    lost = np.mean([disturbance.simulate(phases, dt, step, period) for phases in draws]) / dt
+    assert lost == pytest.approx(disturbance.expected_steps(500, 1000), rel=0.02)
