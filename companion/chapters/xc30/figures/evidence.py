@@ -5,6 +5,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 import xarray as xr
+from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.figures.parts import log_axis, points, run_title
@@ -148,8 +149,9 @@ def wrong(record: xr.Dataset, samples: int) -> Shown:
     seen.axhline(samples, color=INK, linewidth=0.8, label=f"samples of the talk, {samples}")
     seen.set(xlabel="lead time [days]", ylabel="pairs that show it")
     seen.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=1)
-    size.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=1)
-    figure.suptitle(run_title(record), size=9, y=1.02)
+    size.legend(loc="center", bbox_to_anchor=(0.5, 0.34), ncols=1)  # between errors and rounding
+    seen.xaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.suptitle(run_title(record), size=9)
     text = "; ".join(
         f"{name}: at most {np.abs(row).max():.0e} m, shown at {int(np.isfinite(at).sum())} of {lead.size} lead times"
         for name, row, at in zip(
