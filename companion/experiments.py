@@ -7,7 +7,7 @@ broken kernel stops its own experiments and nothing else.
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from companion import bench, chapters
@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 PRESETS = ("quick", "paper", "modern")
+#: A timing samples its cases in rounds; a study runs each once, for its result.
+KINDS = ("timing", "study")
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Experiment:
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
     #: why fewer than three samples of a case are taken; empty where three or more are
     few_samples: str = ""
+    kind: str = "timing"  # of KINDS; ``outputs`` of a study reads the ``result`` of its measurements
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
 
 
@@ -72,6 +75,10 @@ def register(entry: Experiment) -> Experiment:
     unknown = sorted(set(entry.needs) - set(doctor.NEEDS))
     if unknown:
         raise ValueError(f"{entry.id}: need {unknown[0]!r} is unknown; choose of {', '.join(doctor.NEEDS)}")
+    if entry.kind not in KINDS:
+        raise ValueError(f"{entry.id}: kind = {entry.kind!r} is unknown; choose one of {', '.join(KINDS)}")
+    if entry.kind == "study" and (entry.ranks or not entry.few_samples):
+        raise ValueError(f"{entry.id}: a study runs in one process and says in few_samples why once is enough")
     REGISTER[entry.id] = entry
     return entry
 
@@ -186,7 +193,7 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
     seed : int
         Seeds states and order; 0 … 2**63 - 1.
     rounds : int, optional
-        Samples per case; by default the experiment's.
+        Samples per case; by default the experiment's.  A study runs each case once.
     folder : path, optional
         The folder whose filesystem the experiment uses; its type is recorded.  By default the folder for
         temporary files, where experiments write theirs.
@@ -223,17 +230,13 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
         )
     date = runs.now()
     cases = entry.cases(preset, threads)
-    measurements = (
-        bench.measure(
-            cases,
-            rounds=entry.rounds if rounds is None else rounds,
-            seed=seed,
-            progress=progress,
-            budget=entry.budgets.get(preset) if budget is None else budget,
-        )
-        if cases
-        else []
-    )
+    options = {"seed": seed, "progress": progress, "budget": entry.budgets.get(preset) if budget is None else budget}
+    if not cases:
+        measurements = []
+    elif entry.kind == "study":
+        measurements = bench.study(cases, **options)
+    else:
+        measurements = bench.measure(cases, rounds=entry.rounds if rounds is None else rounds, **options)
     return assemble(entry, preset, threads, seed, date, measurements, folder)
 
 
@@ -256,9 +259,10 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
                     "seed": seed,
                     "date": date,
                     "simulated": entry.simulated,
+                    "kind": entry.kind,
                     "few_samples": entry.few_samples or None,
                     "machine": machine.describe(folder),
-                    "measurements": [asdict(measurement) for measurement in measurements],
+                    "measurements": [measurement.recorded() for measurement in measurements],
                     "outputs": outputs,
                 }
             )

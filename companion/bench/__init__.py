@@ -5,11 +5,13 @@ of repeats against the clock, warm up, take samples in rounds that visit all cas
 order, verify the last sample, and flag what makes the numbers doubtful.  Cases with the same kernel
 and problem share one state.  Cases whose states do not fit into memory together are measured in
 consecutive batches; only cases of one batch are interleaved.
+
+A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from companion.bench.sampling import (
 from companion.bench.statistics import Ratio, median_interval, ratio, trend
 from companion.host import machine
 
-__all__ = ["Case", "Measurement", "Ratio", "UnverifiedError", "interleave", "measure", "ratio"]
+__all__ = ["Case", "Measurement", "Ratio", "UnverifiedError", "interleave", "measure", "ratio", "study"]
 
 #: Part of the available memory that the states of one batch may fill.
 MEMORY_SHARE = 0.4
@@ -50,7 +52,7 @@ class Measurement:
 
     label: str
     kernel: str
-    problem: dict[str, Any]
+    problem: Any  # the kernel's Problem itself
     threads: int
     parameters: dict[str, Any]
     setup_s: float  # allocation and first touch (shared by cases of one state)
@@ -64,6 +66,11 @@ class Measurement:
     other_load: float | None  # CPUs kept busy by others meanwhile
     batch: int  # cases of one batch were interleaved with each other
     observed: dict[str, list[float]] = field(default_factory=dict)
+    result: Any = None  # of a study: what the run gave; no part of a record
+
+    def recorded(self) -> dict[str, Any]:
+        """All but the result, by name: what a record keeps, once :func:`plain` has flattened it."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "result"}
 
     @property
     def minimum(self) -> float:
@@ -169,7 +176,7 @@ class _Runner(Sampler):
         measurement = Measurement(
             case.label,
             getattr(case.kernel, "__name__", type(case.kernel).__name__),
-            plain(case.problem),
+            case.problem,
             case.threads,
             plain(case.parameters),
             self.setup_s,
@@ -341,3 +348,31 @@ def measure(
             runners.clear()
             batch += 1
     return [done[index] for index in range(len(cases))]
+
+
+def study(
+    cases: Sequence[Case], seed: int = 0, budget: float | None = None, progress: bool = True
+) -> list[Measurement]:
+    """Run each case once, on the clock, and verify and keep its result.
+
+    The one sample holds compilation too and is no measure of speed; both lists of checks are those of
+    the one result.  All results are needed, so nothing is cut: from the case that passed ``budget`` on,
+    the flag ``budget`` says how long the study had taken.  Parameters and errors as :func:`measure`.
+    """
+    _accept(cases, 1)
+    started, done = time.perf_counter(), []
+    with progress_bar(len(cases), "studying", progress) as bar:
+        for number, case in enumerate(cases):
+            load, start = OtherLoad(), time.perf_counter()
+            runner = _Runner(case, case.kernel.setup(case.problem, seed=seed), 0.0)
+            runner.setup_s = time.perf_counter() - start
+            runner.compile_s, result = timed(runner.call, 1)
+            runner.samples, runner.before = [runner.compile_s], _verified(case, result, "after")
+            runner.after = list(runner.before)
+            spent = time.perf_counter() - started
+            late = budget is not None and spent > budget
+            cut = f"the study took {spent:.0f} s up to here, its budget is {budget:.0f} s" if late else None
+            done.append(runner.report(load, load.value(), cut, number, machine.ceiling()))
+            done[-1].result = result
+            bar.update()
+    return done

@@ -105,7 +105,7 @@ def _measurement(runner, other, flags, cut):
     return bench.Measurement(
         case.label,
         getattr(case.kernel, "__name__", type(case.kernel).__name__),
-        bench.plain(case.problem),
+        case.problem,
         case.threads,
         bench.plain({"ranks": case.problem.ranks, **case.parameters}),
         runner.setup_s,

@@ -9,6 +9,7 @@ experiment, document   identifiers in the register; ``item`` is the item of the 
 preset, threads, seed  what was asked for
 date                   UTC, ``YYYY-MM-DDTHH:MM:SSZ``
 simulated              true if the outputs come from a model and not from this machine
+kind                   "timing" (also where it is missing) or "study": each case ran once, for its result
 few_samples            why cases have fewer than three samples, null where they have more (since
                        version 2)
 machine                :func:`companion.host.machine.describe`

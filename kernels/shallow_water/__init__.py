@@ -60,6 +60,7 @@ from kernels.shallow_water.studies import (
     Errors,
     Scores,
     aliasing,
+    compare_grids,
     errors,
     paired_scores,
     product_error,
@@ -74,6 +75,7 @@ __all__ = [
     "BUILDS",
     "CASES",
     "DAY",
+    "DRIFT",
     "Errors",
     "GRAVITY",
     "MOUNTAIN",
@@ -87,6 +89,7 @@ __all__ = [
     "State",
     "Stepper",
     "aliasing",
+    "compare_grids",
     "by_degree",
     "change_truncation",
     "courant_step",
@@ -138,7 +141,7 @@ def reference(problem: Problem, state: State) -> Result:
 
 
 #: Largest relative drift of energy and of potential enstrophy a day: without diffusion, with it.
-_DRIFT = {False: (2e-6, 2e-4), True: (1e-4, 1e-2)}
+DRIFT = {False: (2e-6, 2e-4), True: (1e-4, 1e-2)}
 
 
 def _steady(problem, result):
@@ -189,7 +192,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     first, last = result.history[0], result.history[-1]
     days = max(1.0, problem.hours / 24.0)
     checks = [Check.relative("mass", last["mass"], first["mass"], 1e-13)]
-    for name, daily in zip(("energy", "enstrophy"), _DRIFT[problem.diffusion > 0], strict=True):
+    for name, daily in zip(("energy", "enstrophy"), DRIFT[problem.diffusion > 0], strict=True):
         checks.append(Check.relative(name, last[name], first[name], daily * days))
     checks.append(Check.near("steps", result.steps, problem.steps, 0))
     steady = problem.case == "galewsky_balanced" or (problem.case == "williamson2" and not problem.diffusion)

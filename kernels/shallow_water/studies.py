@@ -1,5 +1,6 @@
 """Studies: aliasing at equal truncation, scores of two builds of one code, errors of the standard cases."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from kernels.shallow_water.diagnostics import (
     by_degree,
     change_truncation,
     evaluate,
+    integrals,
     kinetic_energy_spectrum,
     norms,
 )
@@ -75,19 +77,26 @@ def aliasing(
     """
     for relation in relations:
         require_choice("relation", relation, tuple(RELATIONS))
+    ends = {}
+    for relation in relations:
+        chosen = replace(problem, grid=grid_for(problem.truncation, relation, kind))
+        ends[relation] = run(chosen, setup(chosen), threads=threads)
+    return compare_grids(problem, ends, threads)
+
+
+def compare_grids(problem: Problem, ends: Mapping[str, Result], threads: int = 1) -> dict[str, Aliasing]:
+    """What :func:`aliasing` gives, from the ends of the integrations of ``problem`` by relation of their grids."""
     finest = Plan(grid_for(problem.truncation, "cubic"), problem.truncation, radius=RADIUS)
     exact_coriolis = setup(replace(problem, grid=finest.grid.name, perturbation=0.0)).coriolis
     rows, columns = 2 * finest.grid.N, int(finest.grid.pl[0])
     found, probe = {}, None
-    for relation in relations:
-        chosen = replace(problem, grid=grid_for(problem.truncation, relation, kind))
-        state = setup(chosen)
-        result = run(chosen, state, threads=threads)
+    for relation, result in ends.items():
+        state = result.state
         probe = result.spectra if probe is None else probe
         vorticity, phi = finest.inverse(result.spectra[:2], threads=threads)
         ground = finest.inverse(state.ground, threads=threads)
         found[relation] = Aliasing(
-            chosen.grid,
+            state.plan.grid.name,
             finest.grid.latitudes,
             finest.grid.longitudes(0),
             vorticity.reshape(rows, columns),
@@ -105,6 +114,9 @@ class Scores(NamedTuple):
     hours: np.ndarray  # lead times, h, float64[leads]
     strict: np.ndarray  # float64[members, leads]
     fast: np.ndarray  # float64[members, leads]
+    #: largest relative change of mass, energy and potential enstrophy between start and end over the
+    #: members, float64[3], by integration: ``truth``, ``strict``, ``fast``, and ``wrong`` where it was asked for
+    drift: dict[str, np.ndarray]
     wrong: np.ndarray | None = None  # float64[members, leads], where a wrong build was asked for
 
     @property
@@ -114,14 +126,14 @@ class Scores(NamedTuple):
 
 
 def _heights(problem, seed, leads, threads, off=0.0):
-    """Plan, and the spectrum of the surface height at each lead time, complex128[leads, ncoef].
+    """Plan, spectrum of the surface height at each lead time, complex128[leads, ncoef], and relative drifts.
 
     ``off`` is a relative error of the rotation in the model's equations, not in its initial state.
     """
     state = setup(problem, seed)
     state.coriolis[:] *= 1.0 + off
     stepper = Stepper(problem, state, threads)
-    found = []
+    first, found = np.array(integrals(stepper)[1:]), []
     for lead in leads:
         with numba_threads(threads):
             while stepper.hour < lead - 1e-9:
@@ -129,7 +141,7 @@ def _heights(problem, seed, leads, threads, off=0.0):
         height = (stepper.now[1] + state.ground) / GRAVITY
         height[0] += state.mean / GRAVITY
         found.append(height)
-    return state.plan, np.array(found)
+    return state.plan, np.array(found), np.abs(np.array(integrals(stepper)[1:]) / first - 1.0)
 
 
 def scores(truth_plan, truth, plan, heights) -> np.ndarray:
@@ -180,16 +192,20 @@ def paired_scores(
                 )
     truth = replace(truth, perturbation=problem.perturbation)
     found, wrong = {build: [] for build in BUILDS}, []
+    drift = {name: np.zeros(3) for name in ("truth", *BUILDS, *(["wrong"] if off else []))}
     for member in range(members):
-        truth_plan, true = _heights(truth, seed + member, leads, threads)
+        truth_plan, true, moved = _heights(truth, seed + member, leads, threads)
+        np.maximum(drift["truth"], moved, out=drift["truth"])
         for build in BUILDS:
-            plan, heights = _heights(replace(problem, build=build), seed + member, leads, threads)
+            plan, heights, moved = _heights(replace(problem, build=build), seed + member, leads, threads)
+            np.maximum(drift[build], moved, out=drift[build])
             found[build].append(scores(truth_plan, true, plan, heights))
         if off:
-            plan, heights = _heights(replace(problem, build="strict"), seed + member, leads, threads, off)
+            plan, heights, moved = _heights(replace(problem, build="strict"), seed + member, leads, threads, off)
+            np.maximum(drift["wrong"], moved, out=drift["wrong"])
             wrong.append(scores(truth_plan, true, plan, heights))
     times = np.asarray(leads, dtype=np.float64)
-    return Scores(times, np.array(found["strict"]), np.array(found["fast"]), np.array(wrong) if off else None)
+    return Scores(times, np.array(found["strict"]), np.array(found["fast"]), drift, np.array(wrong) if off else None)
 
 
 class Errors(NamedTuple):

@@ -68,6 +68,10 @@ def test_registration_is_checked():
             register(entry(id=bad))
     with pytest.raises(ValueError, match="need 'gpu' is unknown; choose of affinity, compiler"):
         register(entry(id="toy-third", needs=frozenset({"gpu"})))
+    with pytest.raises(ValueError, match="kind = 'survey' is unknown; choose one of timing, study"):
+        register(entry(id="toy-third", kind="survey"))
+    with pytest.raises(ValueError, match="says in few_samples why once is enough"):
+        register(entry(id="toy-third", kind="study"))
 
 
 def test_unmet_needs_are_one_sentence_with_the_remedy(monkeypatch):

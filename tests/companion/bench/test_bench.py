@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from companion import bench
-from companion.bench import Case, UnverifiedError, interleave, measure, sampling
+from companion.bench import Case, UnverifiedError, interleave, measure, sampling, study
 from companion.host import machine
 from kernels.contract import Check, Footprint, Work
 
@@ -56,7 +56,8 @@ def test_every_part_of_a_measurement(toy_cases):
     assert [m.label for m in measured] == ["ten", "thousand", "ten again"]
     first = measured[0]
     assert first.kernel == "toy"
-    assert first.problem == {"n": 10}
+    assert first.problem is toy_cases[0].problem
+    assert bench.plain(first.recorded())["problem"] == {"n": 10}
     assert first.parameters == {"n": 10, "kind": "small"}
     assert len(first.samples) == 7
     assert min(first.samples) > 0
@@ -416,3 +417,24 @@ def test_plain_turns_everything_into_json_types(toy):
     found = bench.plain(value)
     assert found["p"] == {"n": 3} and found["a"] == [0, 1] and found["s"] == 1.5
     assert found["t"] == [1, None] and found["f"] == ["a", "b"] and isinstance(found["1"], str)
+
+
+def test_a_study_runs_each_case_once_and_keeps_its_result(toy, toy_cases):
+    found = study(toy_cases, progress=False)
+    assert toy.calls == len(toy_cases) and toy.repeats == [1] * len(toy_cases)
+    assert [one.result for one in found] == [45.0, 499500.0, 45.0]
+    for one, case in zip(found, toy_cases, strict=True):
+        assert one.problem is case.problem and len(one.samples) == 1
+        assert one.checks_before == one.checks_after and one.checks_after[0]["ok"]
+        assert "result" not in one.recorded() and one.recorded()["problem"] is case.problem
+
+
+def test_a_study_that_fails_its_checks_is_not_reported(make_toy):
+    kernel = make_toy(wrong_from=1)
+    with pytest.raises(UnverifiedError, match="one: after timing"):
+        study([Case("one", kernel, kernel.Problem())], progress=False)
+
+
+def test_a_study_over_its_budget_says_so(toy_cases):
+    assert all("budget" in one.flags for one in study(toy_cases, budget=1e-9, progress=False))
+    assert not any("budget" in one.flags for one in study(toy_cases, budget=1e6, progress=False))

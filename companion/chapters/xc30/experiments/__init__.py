@@ -275,9 +275,9 @@ register(
         "Errors of the small model where they are known or published",
         known_cases.cases,
         outputs=known_cases.errors,
-        rounds=1,
+        kind="study",
         few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
-        budgets={"quick": 5.0, "paper": 60.0, "modern": 120.0},
+        budgets={"quick": 30.0, "paper": 240.0, "modern": 900.0},
     )
 )
 register(
@@ -288,7 +288,7 @@ register(
         "One truncation on a linear, a quadratic and a cubic grid",
         small_model.aliasing,
         outputs=small_model.maps,
-        rounds=1,
+        kind="study",
         few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
         budgets={"quick": 10.0, "paper": 120.0, "modern": 1200.0},
     )
@@ -301,7 +301,8 @@ register(
         "Paired scores of a strict and a fast-math build",
         small_model.scores,
         outputs=small_model.score_differences,
-        rounds=3,
+        kind="study",
+        few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
         budgets={"quick": 10.0, "paper": 120.0, "modern": 600.0},
     )
 )

@@ -26,39 +26,37 @@ def _mountain(truncation: int, dt: float, hours: float):
 
 
 def cases(preset: str, threads: int) -> list[Case]:
-    """Flow over the mountain at several truncations; timed are three hours, scored is the published day."""
+    """Every integration that is scored: steady flows, and the mountain with the run that stands for its truth."""
+    return integrations(*SIZES[preset], 24.0 * _day(), threads)
+
+
+def _day() -> float:
     from kernels import shallow_water
 
-    truncations, dt, truth = SIZES[preset]
-    found = []
-    for truncation in truncations:
-        problem = _mountain(truncation, dt, 3.0)
-        found.append(
-            Case(
-                f"T{truncation} on {problem.grid}",
-                shallow_water,
-                problem,
-                threads,
-                {
-                    "truncation": truncation,
-                    "grid": problem.grid,
-                    "truth_truncation": truth,
-                    "forecast_hours": 24.0 * shallow_water.DAY,
-                },
-            )
+    return shallow_water.DAY
+
+
+def integrations(truncations, dt: float, truth: int, hours: float, threads: int) -> list[Case]:
+    """Cases by ``role``: ``scored`` and ``steady`` at ``truncations``, one ``truth`` with half the step."""
+    from kernels import shallow_water
+
+    scored = [_mountain(truncation, dt, hours) for truncation in truncations]
+    asked = [("truth", "truth", _mountain(truth, dt / 2, hours), {})]
+    for problem in scored:
+        asked.append(("scored", "mountain", problem, {}))
+        for tilt in TILTS:
+            steady = replace(problem, case="williamson2", diffusion=0.0, hours=STEADY_HOURS, alpha=tilt)
+            asked.append(("steady", f"steady flow tilted by {tilt:.2f} rad", steady, {"tilt_rad": tilt}))
+    return [
+        Case(
+            f"T{problem.truncation} on {problem.grid}, {name}",
+            shallow_water,
+            problem,
+            threads,
+            {"role": role, "truncation": problem.truncation, "grid": problem.grid, **more},
         )
-    return found
-
-
-def _end(problem, threads):
-    """The integration to its end, which must pass the model's own checks."""
-    from kernels import shallow_water
-
-    result = shallow_water.run(problem, shallow_water.setup(problem), threads=threads)
-    failed = [str(check) for check in shallow_water.verify(problem, result) if not check.ok]
-    if failed:
-        raise ArithmeticError(f"{problem.case} at truncation {problem.truncation}: {'; '.join(failed)}")
-    return result
+        for role, name, problem, more in asked
+    ]
 
 
 def errors(measurements: Sequence[Measurement]) -> dict[str, dict]:
@@ -70,17 +68,20 @@ def errors(measurements: Sequence[Measurement]) -> dict[str, dict]:
     from kernels import shallow_water
     from kernels.spectral import grid
 
-    first = measurements[0]
-    hours = first.parameters["forecast_hours"]
-    problems = [replace(shallow_water.Problem(**m.problem), hours=hours) for m in measurements]
-    truth = _end(_mountain(first.parameters["truth_truncation"], problems[0].dt / 2, hours), first.threads)
-    found = [shallow_water.errors(_end(problem, first.threads), truth) for problem in problems]
-    steady = []
-    for problem in problems:
-        tilted = [
-            replace(problem, case="williamson2", diffusion=0.0, hours=STEADY_HOURS, alpha=alpha) for alpha in TILTS
+    by_role: dict[str, list[Measurement]] = {}
+    for one in measurements:
+        by_role.setdefault(one.parameters["role"], []).append(one)
+    (truth,), scored = by_role["truth"], by_role["scored"]
+    problems = [one.problem for one in scored]
+    found = [shallow_water.errors(one.result, truth.result) for one in scored]
+    steady = [
+        [
+            shallow_water.steady_errors(one.result, one.problem)[1]
+            for one in by_role["steady"]
+            if one.problem.truncation == problem.truncation
         ]
-        steady.append([shallow_water.steady_errors(_end(one, first.threads), one)[1] for one in tilted])
+        for problem in problems
+    ]
     published = shallow_water.MOUNTAIN
     return {
         "truncation_scored": column([problem.truncation for problem in problems], "1", "truncation", "scored"),
@@ -92,7 +93,7 @@ def errors(measurements: Sequence[Measurement]) -> dict[str, dict]:
             [one.vorticity[1] for one in found], "1", "relative l2 error of vorticity, flow over the mountain", "scored"
         ),
         "step": column(problems[0].dt, "s", "time step of the scored runs"),
-        "day": column(hours / 24.0, "d", "day of the errors over the mountain"),
+        "day": column(problems[0].hours / 24.0, "d", "day of the errors over the mountain"),
         "tilt": column(list(TILTS), "rad", "angle between the steady flow and the equator", "tilt"),
         "steady_error": column(
             steady, "1", "relative l2 error of depth, steady flow after five days", "scored", "tilt"

@@ -182,7 +182,7 @@ def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
 def aliasing(preset: str, threads: int) -> list[Case]:
     """An unstable jet at one truncation on the linear, the quadratic and the cubic grid.
 
-    Timed are a few hours; the maps are drawn after ``forecast_hours``.
+    The maps are drawn after ``forecast_hours``.
     """
     from kernels import shallow_water
 
@@ -193,7 +193,7 @@ def aliasing(preset: str, threads: int) -> list[Case]:
             truncation=truncation,
             case="galewsky",
             dt=dt,
-            hours=3.0,
+            hours=144.0,
             diffusion=48.0,
             grid=shallow_water.grid_for(truncation, relation),
         )
@@ -203,7 +203,7 @@ def aliasing(preset: str, threads: int) -> list[Case]:
                 shallow_water,
                 problem,
                 threads,
-                {"relation": relation, "grid": problem.grid, "truncation": truncation, "forecast_hours": 144.0},
+                {"relation": relation, "grid": problem.grid, "truncation": truncation, "forecast_hours": problem.hours},
             )
         )
     return cases
@@ -214,8 +214,8 @@ def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     from kernels import shallow_water
 
     first = measurements[0]
-    problem = shallow_water.Problem(**first.problem | {"hours": first.parameters["forecast_hours"]})
-    found = shallow_water.aliasing(problem, [m.parameters["relation"] for m in measurements], threads=first.threads)
+    ends = {m.parameters["relation"]: m.result for m in measurements}
+    found = shallow_water.compare_grids(first.problem, ends, first.threads)
     drawn = next(iter(found.values()))
     rows = (drawn.latitude > 20) & (drawn.latitude < 80)
     every = max(1, drawn.longitude.size // 256)
@@ -252,10 +252,8 @@ def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
 
 
 def scores(preset: str, threads: int) -> list[Case]:
-    """The scored model in both builds; perturbed initial states make the ensemble.
-
-    Timed is one day; scores are taken every day up to ``forecast_hours``.
-    """
+    """One ensemble of perturbed initial states, scored in both builds every day up to ``forecast_hours``."""
+    from companion.chapters.xc30.experiments import ensemble
     from kernels import shallow_water
 
     members, truncation, dt = {"quick": (6, 21, 1800.0), "paper": (40, 42, 900.0), "modern": (100, 63, 600.0)}[preset]
@@ -268,20 +266,22 @@ def scores(preset: str, threads: int) -> list[Case]:
         diffusion=12.0,
         perturbation=20.0,
     )
+    truth = replace(
+        problem,
+        truncation=2 * truncation + 1,
+        dt=dt / 2,
+        grid=shallow_water.grid_for(2 * truncation + 1, "quadratic"),
+    )
+    hours = 72.0 if preset == "quick" else 240.0
+    leads = tuple(float(lead) for lead in np.arange(24.0, hours + 1.0, 24.0))
     return [
         Case(
-            f"T{truncation}, {build} build",
-            shallow_water,
-            replace(problem, build=build),
+            f"T{truncation} against T{truth.truncation}, {members} members",
+            ensemble,
+            ensemble.Problem(problem, truth, members, leads),
             threads,
-            {
-                "build": build,
-                "members": members,
-                "truncation": truncation,
-                "forecast_hours": 72.0 if preset == "quick" else 240.0,
-            },
+            {"members": members, "truncation": truncation, "forecast_hours": hours},
         )
-        for build in shallow_water.BUILDS
     ]
 
 
@@ -308,18 +308,8 @@ def mean_interval(values, confidence: float = 0.95) -> tuple[np.ndarray, np.ndar
 
 def score_differences(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Errors of both builds against a run of twice the truncation, and their paired difference."""
-    from kernels import shallow_water
-
-    first = measurements[0]
-    problem = replace(shallow_water.Problem(**first.problem), build="strict")
-    truth = replace(
-        problem,
-        truncation=2 * problem.truncation + 1,
-        dt=problem.dt / 2,
-        grid=shallow_water.grid_for(2 * problem.truncation + 1, "quadratic"),
-    )
-    leads = np.arange(24.0, first.parameters["forecast_hours"] + 1.0, 24.0)
-    found = shallow_water.paired_scores(problem, truth, first.parameters["members"], leads, first.threads)
+    (ensemble,) = measurements
+    found = ensemble.result
     mean, low, high = mean_interval(found.difference)
     return {
         "lead": column(found.hours, "h", "lead time", "lead_time"),

@@ -1,15 +1,16 @@
 """The experiments of 2014: what is measured, and the outputs computed from given times."""
 
-from dataclasses import asdict
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from companion import experiments, tables
+from companion import bench, experiments, tables
 from companion.chapters.xc30 import experiments as xc30
 from companion.chapters.xc30.experiments import cases as known_cases
 from companion.chapters.xc30.experiments import counters as hardware
+from companion.chapters.xc30.experiments import ensemble
 from companion.chapters.xc30.experiments import model as small_model
 from kernels import shallow_water, spectral
 from kernels.contract import Check
@@ -140,15 +141,54 @@ def test_the_interval_covers_its_mean_as_often_as_it_says():
 
 
 def test_maps_are_those_of_the_grids_that_ran():
-    problem = shallow_water.Problem(truncation=21, grid="F11", case="galewsky", dt=1800.0, hours=3.0, diffusion=48.0)
-    ran = [measurement(relation=relation, forecast_hours=6.0) for relation in ("linear", "cubic")]
-    for one in ran:
-        one.problem = asdict(problem)
-    found = small_model.maps(ran)
+    problem = shallow_water.Problem(truncation=21, case="williamson5", dt=1800.0, hours=6.0, diffusion=48.0)
+    cases = [
+        bench.Case(
+            relation,
+            shallow_water,
+            replace(problem, grid=shallow_water.grid_for(21, relation)),
+            parameters={"relation": relation},
+        )
+        for relation in ("linear", "cubic")
+    ]
+    found = small_model.maps(bench.study(cases, progress=False))
     assert found["matching"]["value"] == ["linear", "cubic"]
     rows, columns = len(found["latitude"]["value"]), len(found["longitude"]["value"])
     assert np.shape(found["vorticity"]["value"]) == (2, rows, columns)
     assert found["product_error"]["value"][1].max() == 0.0 < found["product_error"]["value"][0].max()
+
+
+def small_ensemble():
+    (case,) = small_model.scores("quick", 1)
+    return replace(
+        case, problem=replace(case.problem, truth=replace(case.problem.truth, dt=900.0), members=2, leads=(6.0, 12.0))
+    )
+
+
+def test_scores_come_from_an_ensemble_that_conserves():
+    (found,) = bench.study([small_ensemble()], progress=False)
+    assert {"truth: mass", "strict: energy", "fast: enstrophy"} <= {
+        check["name"].split(",")[0] for check in found.checks_after
+    }
+    outputs = small_model.score_differences([found])
+    assert outputs["lead"]["value"].tolist() == [6.0, 12.0]
+    assert np.shape(outputs["member_difference"]["value"]) == (2, 2)
+    whole = replace(found.problem.model, hours=12.0)
+    truth = replace(found.problem.truth, hours=12.0)
+    assert found.work["flops"] == 2 * (shallow_water.work(truth).flops + 2 * shallow_water.work(whole).flops)
+
+
+def test_an_ensemble_that_loses_mass_or_an_error_fails_its_checks():
+    problem = small_ensemble().problem
+    good = np.ones((2, 2))
+    still = {name: np.zeros(3) for name in ("truth", "strict", "fast")}
+    scores = shallow_water.Scores(np.array([6.0, 12.0]), good, good, still)
+    assert all(check.ok for check in ensemble.verify(problem, scores))
+    for wrong in (
+        scores._replace(drift=still | {"fast": np.array([1e-9, 0.0, 0.0])}),
+        scores._replace(strict=np.array([[1.0, np.nan], [1.0, 1.0]])),
+    ):
+        assert [check.name for check in ensemble.verify(problem, wrong) if not check.ok]
 
 
 def test_storm_counts_the_calls_of_its_steps():
@@ -170,15 +210,13 @@ def test_routines_by_build_and_block():
     assert np.shape(table["nproma_mflops"]["value"]) == (len(xc30.BLOCKED), len(xc30.NPROMA))
 
 
-def scored(truncation, hours):
-    """A measurement of the flow over the mountain, with a truth of truncation 31."""
-    one = measurement(truncation=truncation, truth_truncation=31, forecast_hours=hours)
-    one.problem = asdict(known_cases._mountain(truncation, 1200.0, 3.0))
-    return one
+def scored(truncations, hours):
+    """The study of these truncations, with a truth of truncation 31."""
+    return bench.study(known_cases.integrations(truncations, 1200.0, 31, hours, 1), progress=False)
 
 
 def test_known_cases_are_scored_against_truth_and_start():
-    found = known_cases.errors([scored(12, 12.0), scored(21, 12.0)])
+    found = known_cases.errors(scored((12, 21), 12.0))
     coarse, fine = found["vorticity_error"]["value"]
     assert 0 < fine < coarse < 1 and found["day"]["value"] == 0.5
     assert found["points"]["value"] == [
@@ -191,8 +229,8 @@ def test_known_cases_are_scored_against_truth_and_start():
 
 def test_a_run_that_fails_its_checks_is_not_scored(monkeypatch):
     monkeypatch.setattr(shallow_water, "verify", lambda problem, result: [Check.near("mass", 2.0, 1.0, 0.1)])
-    with pytest.raises(ArithmeticError, match="williamson5 at truncation 31: mass: 2, expected 1"):
-        known_cases.errors([scored(12, 3.0)])
+    with pytest.raises(bench.UnverifiedError, match="T31 on F24, truth: after timing, mass: 2, expected 1"):
+        scored((12,), 3.0)
 
 
 def test_published_grids_have_the_points_of_an_icosahedron():
