@@ -253,8 +253,8 @@ def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
 
 def scores(preset: str, threads: int) -> list[Case]:
     """One ensemble of perturbed initial states, scored in both builds every day up to ``forecast_hours``."""
-    from companion.chapters.xc30.experiments import ensemble
     from kernels import shallow_water
+    from kernels.shallow_water import ensemble
 
     members, truncation, dt = {"quick": (6, 21, 1800.0), "paper": (40, 42, 900.0), "modern": (100, 63, 600.0)}[preset]
     problem = shallow_water.Problem(

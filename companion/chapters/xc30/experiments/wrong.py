@@ -16,8 +16,8 @@ BUILDS = ("fast-math flags", "rotation off in the seventh digit")
 
 def _cases(preset: str, threads: int) -> list[Case]:
     """One ensemble, scored every day up to ``forecast_hours`` in three builds."""
-    from companion.chapters.xc30.experiments import ensemble
     from kernels import shallow_water
+    from kernels.shallow_water import ensemble
 
     members, truncation, dt = {"quick": (8, 21, 1800.0), "paper": (80, 42, 900.0), "modern": (200, 42, 900.0)}[preset]
     problem = shallow_water.Problem(

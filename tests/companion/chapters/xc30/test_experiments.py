@@ -10,12 +10,12 @@ from companion import bench, experiments, tables
 from companion.chapters.xc30 import experiments as xc30
 from companion.chapters.xc30.experiments import cases as known_cases
 from companion.chapters.xc30.experiments import counters as hardware
-from companion.chapters.xc30.experiments import ensemble
 from companion.chapters.xc30.experiments import model as small_model
 from kernels import shallow_water, spectral
 from kernels.contract import Check
 from kernels.files import storm
 from kernels.routines import PROFILE
+from kernels.shallow_water import ensemble
 
 
 def measurement(minimum=1.0, threads=1, work=None, observed=None, **parameters):
