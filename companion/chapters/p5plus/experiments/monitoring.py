@@ -9,10 +9,10 @@ from companion.experiments import Experiment, register
 from companion.host import machine
 
 #: Processors of the simulation; the last is most of a cluster of 142 nodes of 16.
-PROCESSORS = (1, 2, 4, 8, 16, 32, 64, 96, 192, 384, 768, 1200, 2240)
+PROCESSORS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1536, 2240)
 PERIOD = 60.0  # s: the report's "every minute"
 #: Assumptions of the simulation, which the report does not give.
-DT, STEPS, DRIFT, JOB = 1e-3, (600, 6000, 60000), 2e-5, 768  # s, barriers a minute, s/s of a clock, processors
+DT, STEPS, DRIFT, JOB = 1e-3, (600, 6000, 60000), 2e-5, 512  # s, barriers a minute, s/s of a clock, processors
 HOURS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0)
 
 
