@@ -14,8 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice
-from kernels.files.application import exact_plane
-from kernels.files.application import reference as serial_diagonals
+from kernels.files.application import exact_plane, known_diagonal
 from kernels.files.format.layout import Layout, open_solution, require_checksums
 from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
 from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
@@ -130,7 +129,7 @@ def reference(problem: Problem, state: State) -> np.ndarray:
     """The diagonal of every dump by the plain serial solver, float64 (dumps, N, 5): small N only."""
     from kernels.files import application
 
-    return serial_diagonals(application.Problem(problem.N, problem.NS, problem.IW, dt=problem.dt))
+    return known_diagonal(application.Problem(problem.N, problem.NS, problem.IW, dt=problem.dt))
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

@@ -46,7 +46,7 @@ def _overheads(measurements) -> dict[str, dict]:
     best = {m.parameters["way"]: min(m.observed["T_T"]) for m in measurements}
     ways = [way for way in best if way != "none"]
     problem = measurements[0].problem
-    rates = [transfer_rate(problem["N"], problem["NS"], problem["IW"], best[way]) for way in ways]
+    rates = [transfer_rate(problem.N, problem.NS, problem.IW, best[way]) for way in ways]
 
     def column(values, units, long_name):
         return {"value": values, "units": units, "long_name": long_name, "dims": ["run"]}

@@ -98,7 +98,7 @@ def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
     from kernels import gridpoint
     from kernels.gridpoint import postprocess
 
-    problem = gridpoint.Problem(**measurements[0].problem)
+    problem = measurements[0].problem
     whole, rows = [], []
 
     def post(path):

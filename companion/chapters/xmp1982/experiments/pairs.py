@@ -48,10 +48,9 @@ def _cases(preset: str, threads: int) -> list[Case]:
 
 def _pairs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Times of all pairings, of their write-up steps and jobs, and the accounts."""
-    from kernels import gridpoint
     from kernels.gridpoint import jobs
 
-    base, known = gridpoint.Problem(**measurements[0].problem), set()
+    base, known = measurements[0].problem, set()
     with jobs.Pool() as pool:
         alone = pool.pair([places(base, "disk4")])
         tests = [pool.pair([places(base, name) for name in pairing]) for pairing in PAIRINGS]

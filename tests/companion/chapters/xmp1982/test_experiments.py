@@ -1,6 +1,6 @@
 """Experiments of chapter 1: what they ask for, and their figures from a record of a few steps."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def record(id, cases, outputs=None):
         "date": runs.now(),
         "simulated": False,
         "machine": experiments.machine.describe(),
-        "measurements": [asdict(each) for each in measured],
+        "measurements": [each.recorded() for each in measured],
         "outputs": outputs(measured) if outputs else {},
     }
 
