@@ -61,7 +61,15 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    seen: dict[str, int] = {}
+
+    def own(match) -> str:
+        """The id under the figure's prefix; Matplotlib gives two equal images of one figure one id."""
+        name = match.group(1)
+        seen[name] = seen.get(name, 0) + 1
+        return f'id="{prefix}-{name}"' if seen[name] == 1 else f'id="{prefix}-{name}-{seen[name]}"'
+
+    svg = re.sub(r'\bid="([^"]+)"', own, svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
     svg = svg.replace('xlink:href="data:', 'href="data:').replace(INK, "currentColor")
