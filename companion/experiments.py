@@ -83,6 +83,11 @@ def register(entry: Experiment) -> Experiment:
     return entry
 
 
+def column(values, units: str | None, long_name: str, *dims: str) -> dict[str, Any]:
+    """One output of a record: its values, unit (None for texts), meaning and dimensions."""
+    return {"value": values, "units": units, "dims": list(dims), "long_name": long_name}
+
+
 def _discover() -> None:
     """Import the experiments of every chapter, once."""
     global _discovered

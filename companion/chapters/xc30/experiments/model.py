@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from companion.bench import Case, Measurement
+from companion.experiments import column
 from companion.host import machine
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
@@ -24,11 +25,6 @@ def counts(threads: int) -> list[int]:
 def thread_label(count: int) -> str:
     """``1 thread``, ``2 threads``."""
     return "1 thread" if count == 1 else f"{count} threads"
-
-
-def column(values, units, long_name, *dims) -> dict:
-    """One output of a record."""
-    return {"value": values, "units": units, "dims": list(dims), "long_name": long_name}
 
 
 def _named(name: str, part: int, steps: int):

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from companion import tables
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, column, register
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
 GRID = {
@@ -27,10 +27,6 @@ BANKS, CPUS = (8, 16, 32, 64), (1, 2, 4)
 SHARES = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SEARCHED, _PASSES = 1000, 4000  # strips of each job
 _HEAVY_STRIPS = 8  # strips of the heavy loop in a row of the mixed job
-
-
-def _column(value, units, long_name, *dims):
-    return {"value": value, "units": units, "dims": list(dims), "long_name": long_name}
 
 
 def ends(count: int, cpus: int, job) -> np.ndarray:
@@ -103,19 +99,19 @@ def outputs(_measurements) -> dict[str, dict]:
     mixed = np.array([ratios(_mixed(job, share), full, half) for share in SHARES])
     departures = np.array([one["departure"] for one in ranked])
     return {
-        "searched": _column(len(ranked), "count", "points of the grid that were simulated"),
-        "within_2_percent": _column(int((departures <= 0.02).sum()), "count", "points within 2 % of all three ratios"),
-        "largest_departure": _column(best["departure"], "1", "largest departure of the best point from a ratio"),
-        **{name: _column(best[name], "1", f"{name} of the best point") for name in GRID},
-        "run": _column(list(RUNS), None, "run in half of the banks", "job_run"),
-        "fitted_ratio": _column(ratios(job, full, half), "1", "time over that alone in all banks, fitted", "job_run"),
-        "predicted_banks": _column(list(BANKS), "count", "memory banks", "bank_count"),
-        "predicted_cpus": _column(list(CPUS), "count", "CPUs that run the kernel", "cpu_count"),
-        "predicted_ratio": _column(
+        "searched": column(len(ranked), "count", "points of the grid that were simulated"),
+        "within_2_percent": column(int((departures <= 0.02).sum()), "count", "points within 2 % of all three ratios"),
+        "largest_departure": column(best["departure"], "1", "largest departure of the best point from a ratio"),
+        **{name: column(best[name], "1", f"{name} of the best point") for name in GRID},
+        "run": column(list(RUNS), None, "run in half of the banks", "job_run"),
+        "fitted_ratio": column(ratios(job, full, half), "1", "time over that alone in all banks, fitted", "job_run"),
+        "predicted_banks": column(list(BANKS), "count", "memory banks", "bank_count"),
+        "predicted_cpus": column(list(CPUS), "count", "CPUs that run the kernel", "cpu_count"),
+        "predicted_ratio": column(
             predictions(job), "1", "time over that alone in all banks, first and last", "bank_count", "cpu_count", "end"
         ),
-        "heavy_share": _column(list(SHARES), "1", "share of the mixed job's time in the heavy loop", "mix"),
-        "mixed_ratio": _column(mixed, "1", "time over that alone in all banks, mixed job", "mix", "job_run"),
+        "heavy_share": column(list(SHARES), "1", "share of the mixed job's time in the heavy loop", "mix"),
+        "mixed_ratio": column(mixed, "1", "time over that alone in all banks, mixed job", "mix", "job_run"),
     }
 
 

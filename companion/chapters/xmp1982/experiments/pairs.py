@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import observe, places, sized
-from companion.experiments import Experiment, Unavailable, register
+from companion.experiments import Experiment, Unavailable, column, register
 
 #: The pairings of the report.
 PAIRINGS = (
@@ -23,10 +23,6 @@ ACCOUNTED = (("disk4",), ("ssd1-async",), ("bmr1",), ("bmr1", "disk4"), ("ssd1-a
 
 def _name(pairing) -> str:
     return "+".join(pairing)
-
-
-def _column(values, units, long_name, *dims):
-    return {"value": values, "units": units, "long_name": long_name, "dims": list(dims)}
 
 
 def _checked(found, known: set) -> None:
@@ -60,19 +56,19 @@ def _pairs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     sequence = 2 * (alone.forecasts[0]["clock"] + sum(alone.posts[0]))
     names = [_name(pairing) for pairing in PAIRINGS]
     result = {
-        "pairing": _column(names, None, "work files of both forecasts", "pairing_number"),
+        "pairing": column(names, None, "work files of both forecasts", "pairing_number"),
         "alone": {"value": alone.forecasts[0]["clock"], "units": "s", "long_name": "forecast alone, disk"},
         "one_after_another": {"value": sequence, "units": "s", "long_name": "two forecasts and their jobs in turn"},
-        "complete": _column([t.complete for t in tests], "s", "time to complete the test", "pairing_number"),
-        "throughput": _column([sequence / t.complete for t in tests], "1", "gain of the pair", "pairing_number"),
+        "complete": column([t.complete for t in tests], "s", "time to complete the test", "pairing_number"),
+        "throughput": column([sequence / t.complete for t in tests], "1", "gain of the pair", "pairing_number"),
     }
     for key, long_name in (("clock", "forecast"), ("net", "forecast without write-up steps")):
         values = [[each[key] for each in t.forecasts] for t in tests]
-        result[f"forecast_{key}"] = _column(values, "s", long_name, "pairing_number", "job")
+        result[f"forecast_{key}"] = column(values, "s", long_name, "pairing_number", "job")
     posts = [[sum(each) for each in t.posts] for t in tests]
-    result["posts"] = _column(posts, "s", "post-processing jobs of a forecast", "pairing_number", "job")
+    result["posts"] = column(posts, "s", "post-processing jobs of a forecast", "pairing_number", "job")
     ups = [[each["write_ups"] for each in t.forecasts] for t in tests]
-    result["write_step"] = _column(ups, "s", "each write-up step", "pairing_number", "job", "step")
+    result["write_step"] = column(ups, "s", "each write-up step", "pairing_number", "job", "step")
     return result | accounts
 
 
@@ -86,14 +82,14 @@ def _accounts(base, pool) -> dict:
     for found, name in tests:
         _checked(found, known)
         rows += [(name, each) for each in found.forecasts]
-    result = {"account": _column([name for name, _ in rows], None, "test", "row")}
+    result = {"account": column([name for name, _ in rows], None, "test", "row")}
     for key, long_name in (
         ("executing", "executing in a CPU"),
         ("waiting", "waiting to execute"),
         ("transfers", "waiting for transfers"),
         ("clock", "clock"),
     ):
-        result[f"account_{key}"] = _column([each[key] for _, each in rows], "s", long_name, "row")
+        result[f"account_{key}"] = column([each[key] for _, each in rows], "s", long_name, "row")
     return result
 
 
