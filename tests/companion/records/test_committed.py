@@ -6,15 +6,6 @@ from companion.records import runs
 
 #: Samples of a case that a committed record has at least, or it says why not.
 FEWEST = 3
-#: Records made before there was a rule; they go when they are measured again, and nothing enters.
-KNOWN_OFFENDERS = {
-    "nht1-io_paper_t2_20261121T020135Z.json",
-    "nht1-overlap_paper_t1_20261121T022110Z.json",
-    "p5plus-bandwidth_paper_t2_20261121T021927Z.json",
-    "p5plus-latency_paper_t2_20261121T015724Z.json",
-    "xc30-aliasing_paper_t2_20261121T052023Z.json",
-    "xc30-cases_paper_t2_20261121T051249Z.json",
-}
 
 
 def offences(record) -> list[str]:
@@ -34,11 +25,7 @@ def offences(record) -> list[str]:
 
 @pytest.mark.parametrize("path", sorted(runs.COMMITTED.glob("*.json")), ids=lambda path: path.stem)
 def test_a_committed_record_keeps_the_rule(path):
-    assert bool(offences(runs.read(path))) == (path.name in KNOWN_OFFENDERS), offences(runs.read(path))
-
-
-def test_known_offenders_are_committed():
-    assert {path.name for path in runs.COMMITTED.glob("*.json")} >= KNOWN_OFFENDERS
+    assert offences(runs.read(path)) == []
 
 
 def test_offences_are_noticed(record):
