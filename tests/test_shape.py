@@ -21,11 +21,6 @@ LONG_MODULES = {
     "kernels/spectral/plan.py",
 }
 LONG_FUNCTIONS = {
-    "kernels/gridpoint/plan.py:make",
-    "kernels/gridpoint/rows.py:complete",
-    "kernels/gridpoint/rows.py:flow",
-    "kernels/gridpoint/tendencies.py:_mass",
-    "kernels/gridpoint/tendencies.py:_wind",
     "companion/chapters/xc30/figures/live.py:transforms",
     "companion/chapters/xc30/figures/model.py:aliasing",
     "kernels/spectral/legendre_eight.py:_direct_share",

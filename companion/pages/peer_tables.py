@@ -15,6 +15,7 @@ from companion.records import peer_records
 FAMILIES = {
     "spectral": "spectral transforms",
     "bt": "block-tridiagonal solver",
+    "gridpoint": "forecast on a grid",
     "routines": "IFS routines",
     "smt": "SMT loops",
     "memory": "memory",

@@ -5,14 +5,18 @@ first operational model (Burridge and Haseler, ECMWF Technical Report 4, 1977; S
 Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 
 ``problem``, ``cases``, ``levels``, ``plan``      sizes, initial states, coefficients
-``rows``, ``tendencies``, ``helmholtz``, ``scan``  the compiled stages of a row and their order
+``rows``, ``tendencies``, ``helmholtz``           the compiled stages of a row
+``scan``, ``bands``                               their order: rows that stream, bands of a state in memory
 ``physics``                                       column work and radiation
 ``record``, ``stores``, ``transfers``             work files, and drivers that move records
 ``state``, ``model``, ``writeup``, ``postprocess``  the forecast, what it writes up, the job that reads it
-``reference``, ``verification``                   whole arrays in NumPy; conserved integrals
+``jobs``, ``simulator``, ``builds``               several at once; a stand-in that only moves and waits; other compilers
+``reference``, ``verification``, ``daily``        whole arrays in NumPy; conserved integrals; published cases
 """
 
 import math
+
+import numpy as np
 
 from kernels.contract import Work
 from kernels.gridpoint import reference as _reference
@@ -43,9 +47,8 @@ _COMPLETE, _FLOW, _WIND, _MASS, _UPDATE, _DIVERGENCE = 28, 68, 118, 92, 24, 7
 
 def reference(problem: Problem, state: State) -> Result:
     """The same forecast by whole arrays in NumPy (``reference``): small grids only; its times are NaN."""
-    return Result(
-        _reference.forecast(problem, state.fields), problem.steps, initial=state, clock=math.nan, cpu=math.nan
-    )
+    fields = state.rows(np.arange(problem.nj))
+    return Result(_reference.forecast(problem, fields), problem.steps, initial=state, clock=math.nan, cpu=math.nan)
 
 
 def transform_flops(n: int) -> int:

@@ -50,9 +50,9 @@ def surface_height(lat):
     return speed * (first * speed + second)
 
 
-def _jablonowski(problem: Problem) -> dict[str, np.ndarray]:
-    ni, nj = problem.ni, problem.nj
-    lat, eta = latitudes(nj)[:, None, None], vertical(problem.levels).full[:, None]
+def _jablonowski(problem: Problem, lat: np.ndarray) -> dict[str, np.ndarray]:
+    ni, nj = problem.ni, len(lat)
+    lat, eta = lat[:, None, None], vertical(problem.levels).full[:, None]
     shape = nj, problem.levels, ni
     u = np.broadcast_to(zonal_wind(lat, eta), shape).copy()
     if problem.case == "wave":
@@ -67,9 +67,9 @@ def _jablonowski(problem: Problem) -> dict[str, np.ndarray]:
     }
 
 
-def _rest(problem: Problem) -> dict[str, np.ndarray]:
-    ni, nj = problem.ni, problem.nj
-    lat, lon = latitudes(nj)[:, None], np.arange(ni) * 2 * np.pi / ni
+def _rest(problem: Problem, lat: np.ndarray) -> dict[str, np.ndarray]:
+    ni, nj = problem.ni, len(lat)
+    lat, lon = lat[:, None], np.arange(ni) * 2 * np.pi / ni
     cosine = np.sin(np.pi / 6) * np.sin(lat) + np.cos(np.pi / 6) * np.cos(lat) * np.cos(lon - np.pi / 2)
     phis = GRAVITY * problem.mountain * np.exp(-((4 * np.arccos(np.clip(cosine, -1, 1))) ** 2))
     sigma, ground = vertical(problem.levels).full[:, None], 300.0
@@ -83,14 +83,14 @@ def _rest(problem: Problem) -> dict[str, np.ndarray]:
     return {"u": np.zeros((nj, problem.levels, ni)), "T": T, "phis": phis, "ps": ps}
 
 
-def initial(problem: Problem) -> dict[str, np.ndarray]:
-    """u, v, T, q float64 (nj, levels, ni); ps, phis (nj, ni), of the problem's case.
+def initial(problem: Problem, rows=slice(None)) -> dict[str, np.ndarray]:
+    """u, v, T, q float64 (n, levels, ni); ps, phis (n, ni) of n rows, or all, of the problem's case.
 
     With physics q is a share of saturation that falls with height; else a tracer that marks the tropics.
     """
-    fields = _rest(problem) if problem.case == "rest" else _jablonowski(problem)
+    lat = latitudes(problem.nj)[rows]
+    fields = _rest(problem, lat) if problem.case == "rest" else _jablonowski(problem, lat)
     fields["v"] = np.zeros_like(fields["u"])
-    lat, sigma = latitudes(problem.nj)[:, None, None], vertical(problem.levels).full[:, None]
-    q = 0.018 * np.cos(lat) ** 4 * sigma**3
+    q = 0.018 * np.cos(lat[:, None, None]) ** 4 * vertical(problem.levels).full[:, None] ** 3
     fields["q"] = np.broadcast_to(q, fields["u"].shape).copy()
     return fields

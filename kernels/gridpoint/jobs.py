@@ -1,9 +1,10 @@
 """Jobs of two forecasts on two CPUs: a queue with a limit, and the times the operating system accounts for.
 
-``Worker(cpu)`` is a process that is bound to one CPU and does one job after another: a forecast, or a
+``Worker(cpus)`` is a process that is bound to CPUs and does one job after another: a forecast, or a
 post-processing job.  ``Pool.pair`` starts two forecasts together; each write-up puts a post-processing job into the
-queue, and as soon as a forecast is done its CPU takes jobs from it: never more than two at once.  Processes are
-started, and their code compiled, before the clock.
+queue, and as soon as a forecast is done its CPU takes jobs from it: never more than two at once.  ``Pool.beside``
+starts one forecast, and its jobs run on the other CPU while it goes on.  Processes are started, and their code
+compiled, before the clock.
 
 Accounts of a job, in seconds, of the thread that computes: *executing* and *waiting to execute* are the scheduler's
 (``/proc/thread-self/schedstat``; None where the system keeps none), *waiting for transfers* is measured at the
@@ -13,6 +14,7 @@ driver.
 import contextlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -23,9 +25,10 @@ from pathlib import Path
 
 from kernels.gridpoint import postprocess
 from kernels.gridpoint.model import run
+from kernels.gridpoint.postprocess import packed_bytes
 from kernels.gridpoint.problem import Problem
-from kernels.gridpoint.state import setup
-from kernels.runtime.resources import affinity_cpus
+from kernels.gridpoint.state import footprint, setup
+from kernels.runtime.resources import affinity_cpus, require_disk
 
 
 def accounts() -> tuple[float, float] | None:
@@ -74,6 +77,7 @@ def _forecast(order: dict) -> dict:
         "waiting": waiting,
         "transfers": sum(step.waiting for step in result.steps),
         "digest": result.digest,
+        "resident": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
     }
 
 
@@ -94,11 +98,15 @@ def _serve() -> None:
 
 
 class Worker:
-    """A process bound to CPUs."""
+    """A process bound to CPUs, with changes of its environment if any are given."""
 
-    def __init__(self, cpus: list[int]):
+    def __init__(self, cpus: list[int], environment: dict[str, str] | None = None):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "kernels.gridpoint.jobs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "kernels.gridpoint.jobs"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **(environment or {})},
         )
         self.ask({"cpus": cpus})
         self.wait()
@@ -132,7 +140,8 @@ class Pair:
     """Times of a test in seconds, from the start of both forecasts."""
 
     forecasts: list[dict]  # answers of the two forecasts
-    posts: list[list[float]] = field(default_factory=lambda: [[], []])  # clock of each post-processing job
+    #: of each forecast its post-processing jobs: begin, clock and CPU time of each
+    posts: list[list[dict[str, float]]] = field(default_factory=lambda: [[], []])
     complete: float = 0.0  # until the last job's end
 
 
@@ -198,48 +207,85 @@ class Pool:
         ------
         RuntimeError
             If a process ends early.
+        OSError
+            If the disk cannot take the files of all.
         """
-        found, queue = Pair([{} for _ in problems]), _Queue(len(problems))
-        errors: list[BaseException] = []
-        begins = threading.Barrier(len(problems) + 1)
+        return _Test(self, problems, posts, small).run([0] * len(problems) if one_cpu else range(len(problems)))
 
-        def slot(n: int, keep: str) -> None:
-            try:
-                worker = self.workers[n]
-                worker.ask({"cpus": [self.cpus[0 if one_cpu else n]]})
-                worker.wait()
-                order = {"kind": "forecast", "problem": asdict(problems[n]), "keep": keep, "name": f"f{n}"}
-                worker.ask(order | {"warm": True})
-                worker.wait()
-                worker.ask(order)
-                worker.wait()  # ready
-                begins.wait()
-                worker.ask({})
-                found.forecasts[n] = worker.wait(lambda path: queue.put((n, path)) if posts else None)
-                queue.forecast_done()
-                while (job := queue.take()) is not None:
-                    worker.ask({"kind": "post", "path": job[1], "small": small})
-                    found.posts[job[0]].append(worker.wait()["clock"])
-            except BaseException as error:
-                errors.append(error)
-                begins.abort()
-                queue.forecast_done()
+    def beside(self, problem, small: bool = True) -> Pair:
+        """One forecast on the first CPU; its post-processing jobs run on the second while it goes on."""
+        return _Test(self, [problem], True, small).run([0], helpers=[1])
 
-        with tempfile.TemporaryDirectory(dir=problems[0].folder, prefix="forecast-pair-") as keep:
-            threads = [threading.Thread(target=slot, args=(n, keep)) for n in range(len(problems))]
-            for thread in threads:
+
+class _Test:
+    """Forecasts, and a queue of their post-processing jobs, on the processes of a pool."""
+
+    def __init__(self, pool: Pool, problems, posts: bool, small: bool):
+        self.pool, self.problems, self.posts, self.small = pool, problems, posts, small
+        self.found, self.queue = Pair([{} for _ in problems]), _Queue(len(problems))
+        self.errors: list[BaseException] = []
+        self.begin = 0.0
+
+    def run(self, cpus, helpers=()) -> Pair:
+        """The forecasts on ``cpus``, numbers into the pool's, and jobs on ``helpers`` from the start."""
+        folder = self.problems[0].folder or tempfile.gettempdir()
+        need = sum(footprint(each).disk + len(each.writeup_steps) * packed_bytes(each) for each in self.problems)
+        require_disk(folder, need, "forecasts together with their work files and post-processing jobs")
+        begins = threading.Barrier(len(self.problems) + 1)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="forecast-pair-") as keep:
+            threads = [
+                threading.Thread(target=self._forecast, args=(n, cpu, keep, begins)) for n, cpu in enumerate(cpus)
+            ]
+            threads += [threading.Thread(target=self._guarded, args=(self._drain, n)) for n in helpers]
+            for thread in threads[: len(self.problems)]:
                 thread.start()
-            try:
+            with contextlib.suppress(threading.BrokenBarrierError):
                 begins.wait()
-            except threading.BrokenBarrierError:
-                pass
-            begin = time.perf_counter()
+            self.begin = time.perf_counter()
+            for thread in threads[len(self.problems) :]:
+                thread.start()
             for thread in threads:
                 thread.join()
-            found.complete = time.perf_counter() - begin
-        if errors:
-            raise errors[0]
-        return found
+            self.found.complete = time.perf_counter() - self.begin
+        if self.errors:
+            raise self.errors[0]
+        return self.found
+
+    def _guarded(self, work, *arguments) -> None:
+        try:
+            work(*arguments)
+        except BaseException as error:
+            self.errors.append(error)
+            self.queue.forecast_done()
+
+    def _forecast(self, n: int, cpu: int, keep: str, begins: threading.Barrier) -> None:
+        def work():
+            worker = self.pool.workers[n]
+            worker.ask({"cpus": [self.pool.cpus[cpu]]})
+            worker.wait()
+            order = {"kind": "forecast", "problem": asdict(self.problems[n]), "keep": keep, "name": f"f{n}"}
+            worker.ask(order | {"warm": True})
+            worker.wait()
+            worker.ask(order)
+            worker.wait()  # ready
+            begins.wait()
+            worker.ask({})
+            told = (lambda path: self.queue.put((n, path))) if self.posts else None
+            self.found.forecasts[n] = worker.wait(told)
+            self.queue.forecast_done()
+            self._drain(n)
+
+        self._guarded(work)
+        if self.errors:
+            begins.abort()
+
+    def _drain(self, n: int) -> None:
+        """Post-processing jobs, until there are none and none will come."""
+        while (job := self.queue.take()) is not None:
+            begin = time.perf_counter() - self.begin
+            self.pool.workers[n].ask({"kind": "post", "path": job[1], "small": self.small})
+            done = self.pool.workers[n].wait()
+            self.found.posts[job[0]].append({"begin": begin, "clock": done["clock"], "cpu": done["cpu"]})
 
 
 if __name__ == "__main__":

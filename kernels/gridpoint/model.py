@@ -10,17 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files.pending import WorkFolder
-from kernels.gridpoint import physics, writeup
+from kernels.gridpoint import bands, physics, writeup
 from kernels.gridpoint.plan import PM, PS, Plan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.record import require_stamps, stamp, views
 from kernels.gridpoint.rows import Room
 from kernels.gridpoint.scan import backward, explicit, forward, open_rows
-from kernels.gridpoint.state import KEPT, Result, State, Step, footprint, halves, padded, slots
+from kernels.gridpoint.state import KEPT, Result, State, Step, Summary, footprint, halves, hashed, padded, slots
 from kernels.gridpoint.stores import Counters, Files, Halves, page_aligned
 from kernels.gridpoint.transfers import Driver
+from kernels.gridpoint.verification import Integrals
 from kernels.runtime.resources import require_disk, require_threads
-from kernels.runtime.threads import run_team
+from kernels.runtime.threads import Team
 
 
 class Model:
@@ -42,10 +43,15 @@ class Model:
             np.zeros((threads, scratch_words(size))),
         )
         self.gate = np.zeros(1, np.int64)
+        self.banded = not problem.files and problem.rhs == "memory" and problem.nj >= bands.FEWEST * threads
         self.rays = physics.radiation_arrays(size.levels, threads), np.stack([physics.ABSORPTION, physics.WEIGHTS])
+        if self.banded:
+            self.bands = bands.make(self.plan, threads, *self.rays)
+            self.band_plan, self.rooms = bands.rooms(self.plan, self.room, threads)
         self.folder = self.files = self.rhs = None
-        self.driver = Driver(problem.overlap)
+        self.driver, self.team = Driver(problem.overlap), Team(threads)
         self.computing: list[tuple[float, float]] = []
+        self.summary = Summary(Integrals(problem), Integrals(problem)) if problem.allowed else None
         self.written: list[Path] = []
         try:
             if problem.files or problem.rhs == "files" or problem.writeup_steps:
@@ -68,6 +74,7 @@ class Model:
     def close(self) -> None:
         """End threads, close files, remove the folder."""
         self.driver.close()
+        self.team.close()
         for files in (self.files, self.rhs):
             if files is not None:
                 files.close()
@@ -84,13 +91,15 @@ class Model:
         for start, stop in self._groups():
             rows = np.arange(start, stop)
             places = rows % self.plan.size.slots
-            block = np.zeros((len(rows), self.problem.words))
+            block, given = np.zeros((len(rows), self.problem.words)), state.rows(rows)
             views_ = views(block, self.problem.ni, self.problem.levels)
             for name in ("u", "v", "T", "q", "ps"):
-                views_[f"P_{name}"][:] = state.fields[name][rows]
-                views_[f"Q_{name}"][:] = state.fields[f"{name}_before"][rows]
+                views_[f"P_{name}"][:] = given[name]
+                views_[f"Q_{name}"][:] = given[f"{name}_before"]
             for name in KEPT:
-                views_[name][:] = state.fields[name][rows]
+                views_[name][:] = given[name]
+            if self.summary is not None:
+                self.summary.start.add(start, given)
             stamp(block, start, self.step)
             self.room.records[places] = block
             if self.files is not None:
@@ -100,12 +109,9 @@ class Model:
             self.files.turn()
             self.files.counters = Counters()
 
-    def _compute(self, function: Callable, *arguments) -> None:
+    def _compute(self, function: Callable) -> None:
         begin = time.perf_counter()
-        if self.threads == 1:
-            function(0)
-        else:
-            run_team(function, self.threads)
+        self.team.run(function)
         self.computing.append((begin, time.perf_counter()))
 
     def _read(self, group: tuple[int, int] | None):
@@ -200,8 +206,11 @@ class Model:
         wall, cpu, waited, kind = time.perf_counter(), time.process_time(), self.driver.waited, self._kind()
         writer, spent = self._writer(), 0.0
         try:
-            spent = self._scan(writer)
-            self._backward()
+            if self.banded and writer is None:
+                self._by_bands()
+            else:
+                spent = self._scan(writer)
+                self._backward()
             begin = time.perf_counter()
             self._commit(writer)
             spent += time.perf_counter() - begin if writer else 0.0
@@ -213,6 +222,12 @@ class Model:
             self.files.turn()
         self.step += 1
         return self._took(kind, wall, cpu, waited, spent)
+
+    def _by_bands(self) -> None:
+        """The step of a state in memory that writes nothing up: see ``bands``."""
+        plan, rooms, made, gate, threads = self.band_plan, self.rooms, self.bands, self.gate, self.threads
+        made.how[:] = self.problem.physics, self.step in self.problem.radiation_steps, self.step == 0
+        self._compute(lambda t: bands.step(plan, rooms[t], made, gate, t, threads))
 
     def _took(self, kind, wall, cpu, waited, spent) -> Step:
         clock, cpu, waited = time.perf_counter() - wall, time.process_time() - cpu, self.driver.waited - waited
@@ -296,6 +311,14 @@ class Model:
         if t == 0:
             open_rows(self.plan, self.room, first, end)
 
+    def _looked_at(self, first: int, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Copies of the fields of rows; of a state that is not kept its lines only, after a look at the rest."""
+        if self.summary is None:
+            return {name: array.copy() for name, array in found.items()}
+        self.summary.end.add(first, found)
+        hashed(self.summary.hash, found)
+        return {name: array.copy() for name, array in found.items() if array.ndim == 2}
+
     def last(self) -> tuple[Step, dict[str, np.ndarray]]:
         """The state as it is now: a scan that stops where rows are complete, and the last write-up."""
         wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
@@ -310,7 +333,7 @@ class Model:
                 self._compute(partial(self._open, first=first, end=end))
                 rows = np.arange(first, end)
                 kept = self._kept(rows)
-                parts.append({name: array.copy() for name, array in self._window(rows).items()} | kept)
+                parts.append(self._looked_at(first, self._window(rows) | kept))
                 if writer is not None:
                     begin = time.perf_counter()
                     self._write_up(writer, rows, kept)
@@ -362,7 +385,9 @@ def run(
                 for path in model.written[told:]:
                     on_writeup(path)
             counters = model.files.counters if model.files else Counters()
-            result = Result(fields, model.step, steps, counters, model.computing, state, [], clock, spent)
+            result = Result(
+                fields, model.step, steps, counters, model.computing, state, [], clock, spent, model.summary
+            )
         if best is None or result.clock < best.clock:
             best = result
     return best

@@ -175,13 +175,9 @@ def pivots(problem: Problem, rows: Rows, speed2: np.ndarray) -> np.ndarray:
     return inverse
 
 
-def make(problem: Problem, slots: int | None = None, halves: int | None = None) -> Plan:
-    """The plan; ``slots`` and ``halves`` rows of records and right-hand sides are held in memory, or all."""
-    ni, nj, levels = problem.ni, problem.nj, problem.levels
-    column, rows = vertical(levels), row_coefficients(problem)
-    groups, pitch = -(-levels // 16), ni + 2 * HALO
-    field, tendency = levels * pitch, 16 * (-(-(levels + 1) // 16))
-    modes = 16 * groups
+def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Δt² c² by mode, and ``Tables.forward`` and ``backward``."""
+    levels, modes = problem.levels, 16 * -(-problem.levels // 16)
     speed2, forward, backward = np.zeros(modes), np.zeros((modes, 2 * levels + 1)), np.zeros((modes, modes))
     speed2[:levels] = problem.dt**2 * column.speed2
     waves = column.gamma @ column.tau + R * T_REF * column.thickness
@@ -189,27 +185,41 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
     forward[:levels, levels:-1] = -problem.dt * column.inverse @ waves
     forward[:levels, -1] = column.inverse @ np.full(levels, R * T_REF / P_REF)
     backward[:levels, :levels] = column.modes
-    lengths = Lengths([ni])
-    size = Size(
+    return speed2, forward, backward
+
+
+def _size(problem: Problem, slots: int, halves: int) -> Size:
+    ni, levels = problem.ni, problem.levels
+    groups, pitch, tendency = -(-levels // 16), ni + 2 * HALO, 16 * (-(-(levels + 1) // 16))
+    field = levels * pitch
+    return Size(
         ni,
-        nj,
+        problem.nj,
         levels,
         pitch,
         field,
         len(FIELDS) * field + (len(ROWS) + 1) * pitch,
         problem.lines + LAG + 2,
-        slots or nj,
-        halves or nj,
+        slots,
+        halves,
         half_words(ni, levels),
         groups,
         tendency,
-        (4 * tendency + modes + 8) * pitch,
+        (4 * tendency + 16 * groups + 8) * pitch,
     )
+
+
+def make(problem: Problem, slots: int | None = None, halves: int | None = None) -> Plan:
+    """The plan; ``slots`` and ``halves`` rows of records and right-hand sides are held in memory, or all."""
+    ni, nj = problem.ni, problem.nj
+    column, rows, lengths = vertical(problem.levels), row_coefficients(problem), Lengths([ni])
+    size = _size(problem, slots or nj, halves or nj)
+    speed2, forward, backward = _matrices(problem, column)
     tables = Tables(
         polar_filter(problem, rows) / ni,
         forward,
         backward,
-        pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, groups, 16),
+        pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, size.groups, 16),
         speed2,
         lengths.info,
         lengths.radix,

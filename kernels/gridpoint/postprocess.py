@@ -79,6 +79,11 @@ def unpack(data: bytes, shape) -> np.ndarray:
     return low + step * np.frombuffer(data, "<u2", offset=16).reshape(shape)
 
 
+def packed_bytes(problem) -> int:
+    """Bytes of what a job writes for one write-up of ``problem``, row by row (the whole takes less)."""
+    return len(NAMES) * len(PRESSURES) * problem.nj * (16 + 2 * problem.ni)
+
+
 def _whole(path, out) -> None:
     fields, header = writeup.read(path)
     north = np.concatenate([fields["v"][1:], np.zeros_like(fields["v"][:1])])

@@ -11,6 +11,7 @@ from kernels.spectral.fourier_passes import LARGEST_RADIX
 
 CASES = ("wave", "steady", "rest")
 PLACES = ("memory", "tmpfs", "cache", "direct", "paced")
+ON_DEVICES = ("tmpfs", "cache", "direct")  # places outside the forecast's own memory
 OVERLAPS = ("none", "one", "both")
 WORD = 8
 #: Rows that a row must be behind the newest one before it is complete.
@@ -50,12 +51,13 @@ class Problem(Presets):
     request: float = 0.0  # place "paced": seconds a request
     fsync: bool = False  # write-up steps wait for the device
     folder: str | None = None  # where files go; None: the system's temporary folder
+    allowed: float = 0.0  # bytes of memory that the forecast may take; 0: what the machine has
 
     PRESETS: ClassVar = {
         "quick": {},
         "paper": {"ni": 192, "nj": 96, "levels": 15, "dt": 900.0, "hours": 24.0},
         "modern": {"ni": 768, "nj": 384, "levels": 60, "dt": 225.0, "hours": 0.5, "lines": 4, "files": 2}
-        | {"place": "cache", "overlap": "both", "writeup": 0.0},
+        | {"place": "cache", "overlap": "both", "writeup": 0.0, "allowed": 1.0e9},
     }
 
     def __post_init__(self):
@@ -87,8 +89,12 @@ class Problem(Presets):
                 f"files = 0 keeps the state in memory; place = {self.place!r} and overlap = {self.overlap!r} "
                 "need files = 1, 2 or 4"
             )
-        if self.files == 1 and self.overlap == "both" and self.place == "direct":
-            pass  # one file in place: the two transfers never touch the same row
+        require_range("allowed", self.allowed, 0.0, 1e15, "bytes")
+        if self.allowed and self.place not in ON_DEVICES:
+            raise ValueError(
+                f"allowed = {self.allowed:g} bytes bounds memory, and place = {self.place!r} keeps the state there; "
+                f"choose one of {', '.join(map(repr, ON_DEVICES))}"
+            )
 
     @property
     def steps(self) -> int:

@@ -84,6 +84,25 @@ def wrap(w, o, ni):
     store(w, o - 8, load(w, o + ni - 8))
 
 
+@kernel(fastmath=CONTRACT, inline=True)
+def _surface(plan, room, j, t):
+    """p_s of both time levels and its logarithm; ``complete`` leaves the sum of Δσ D in the thread's scratch."""
+    size = plan.size
+    ni, fields, eps = size.ni, 6 * size.levels * size.ni, plan.scale[EPS]
+    w, scratch, rec = address(room.window), address(room.scratch[t]), address(room.records[j % size.slots])
+    a, b, rate = HEADER + fields, size.half + fields, -plan.scale[DT] * plan.scale[P_MEAN]
+    ps, pm, log = place_row(size, j, PS), place_row(size, j, PM), place_row(size, j, LN)
+    for i in range(0, ni, 8):
+        change = rate * load(scratch, i)
+        store(w, ps + i, load(rec, a + i) + change)
+        store(w, pm + i, load(rec, b + i) + eps * change)
+    for i in range(ni):
+        put(w, log + i, np.log(at(w, ps + i)))
+    wrap(w, ps, ni)
+    wrap(w, pm, ni)
+    wrap(w, log, ni)
+
+
 @kernel(fastmath=CONTRACT)
 def complete(plan, room, j, t):
     """X⁰ and X⁻ of row ``j`` from its record; ``t`` is the thread."""
@@ -93,7 +112,6 @@ def complete(plan, room, j, t):
     rec = address(room.records[j % size.slots])
     fld = levels * ni
     a, b = HEADER, size.half  # first fields of either half
-    rows_a, rows_b = a + 6 * fld, b + 6 * fld
     gj = j * size.field + 8
     gs = gj - size.field if j > 0 else gj
     gn = gj + size.field if j < size.nj - 1 else gj
@@ -127,16 +145,7 @@ def complete(plan, room, j, t):
             store(w, r + QM * size.field + i, load(rec, b + 3 * fld + s + i))
         for field in range(8):
             wrap(w, r + field * size.field, ni)
-    ps, pm, log = place_row(size, j, PS), place_row(size, j, PM), place_row(size, j, LN)
-    for i in range(0, ni, 8):
-        change = (-dt * plan.scale[P_MEAN]) * load(scratch, i)
-        store(w, ps + i, load(rec, rows_a + i) + change)
-        store(w, pm + i, load(rec, rows_b + i) + eps * change)
-    for i in range(ni):
-        put(w, log + i, np.log(at(w, ps + i)))
-    wrap(w, ps, ni)
-    wrap(w, pm, ni)
-    wrap(w, log, ni)
+    _surface(plan, room, j, t)
 
 
 @kernel(fastmath=CONTRACT)
@@ -199,82 +208,95 @@ def _second_differences(plan, w, j):
                 store(w, out + i, dn * (load(w, n + i) - here) - ds * (here - load(w, s + i)))
 
 
-@kernel(fastmath=CONTRACT)
-def flow(plan, room, j, t):
-    """Mass fluxes, divergence, vertical velocity, K + Φ, η and the conversion's column part of row ``j``."""
-    size, rows, col = plan.size, plan.rows, plan.column
-    ni, levels, pitch = size.ni, size.levels, size.pitch
-    w, scratch = address(room.window), address(room.scratch[t])
-    rec = address(room.records[j % size.slots])
-    north = min(j + 1, size.nj - 1)
-    south = max(j - 1, 0)
-    ps, psn, pss = place_row(size, j, PS), place_row(size, north, PS), place_row(size, south, PS)
-    x, y, sum_, cs, cn, phi = 0, pitch, 2 * pitch, 3 * pitch, 4 * pitch, 5 * pitch
+#: Rows of longitude that ``flow`` keeps in the thread's scratch, a pitch each: p_s where u is, κ/p_s, Σ D Δσ,
+#: ½ p_s cosφ of the south face and of the north face, Φ at the half levels.
+AT_U, PER_P, SUM, SOUTH, NORTH, HEIGHT = range(6)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _pressures(plan, room, j, t):
+    """The rows of pressures that ``flow`` needs, Φ_s, and zeros for the sum."""
+    size, rows = plan.size, plan.rows
+    ni, pitch = size.ni, size.pitch
+    w, scratch, rec = address(room.window), address(room.scratch[t]), address(room.records[j % size.slots])
+    ps, psn = place_row(size, j, PS), place_row(size, min(j + 1, size.nj - 1), PS)
+    pss, phis = place_row(size, max(j - 1, 0), PS), HEADER + 6 * size.levels * ni + ni
     hs, hn = 0.5 * rows.south[j], 0.5 * rows.north[j]
-    phis = HEADER + 6 * levels * ni + ni
     for i in range(0, ni, 8):
         here = load(w, ps + i)
-        store(scratch, x + 8 + i, 0.5 * (here + load(w, ps + i + 1)))
-        store(scratch, cs + i, hs * (here + load(w, pss + i)))
-        store(scratch, cn + i, hn * (here + load(w, psn + i)))
-        store(scratch, y + i, plan.scale[KAP] / here)
-        store(scratch, sum_ + i, spread(0.0))
-        store(scratch, phi + i, load(rec, phis + i))
-    wrap(scratch, x + 8, ni)
-    dx, dy = rows.dx[j], rows.dy[j]
-    for k in range(levels):
+        store(scratch, AT_U * pitch + 8 + i, 0.5 * (here + load(w, ps + i + 1)))
+        store(scratch, SOUTH * pitch + i, hs * (here + load(w, pss + i)))
+        store(scratch, NORTH * pitch + i, hn * (here + load(w, psn + i)))
+        store(scratch, PER_P * pitch + i, plan.scale[KAP] / here)
+        store(scratch, SUM * pitch + i, spread(0.0))
+        store(scratch, HEIGHT * pitch + i, load(rec, phis + i))
+    wrap(scratch, AT_U * pitch + 8, ni)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _fluxes(plan, w, scratch, j):
+    """p_s u, p_s v cosφ, the sums of D Δσ down to each level, the conversion's column part, and −Σ D Δσ."""
+    size, col = plan.size, plan.column
+    ni, pitch, north = size.ni, size.pitch, min(j + 1, size.nj - 1)
+    dx, dy = plan.rows.dx[j], plan.rows.dy[j]
+    for k in range(size.levels):
         o = k * pitch
-        u, v, vn, tt = (
-            place(size, j, U0) + o,
-            place(size, j, V0) + o,
-            place(size, north, V0) + o,
-            place(size, j, T0) + o,
-        )
-        fu, fv, md, wt = place(size, j, FU) + o, place(size, j, FV) + o, place(size, j, MD) + o, place(size, j, WT) + o
+        u, tt = place(size, j, U0) + o, place(size, j, T0) + o
+        v, vn = place(size, j, V0) + o, place(size, north, V0) + o
+        fu, fv = place(size, j, FU) + o, place(size, j, FV) + o
+        md, wt = place(size, j, MD) + o, place(size, j, WT) + o
         lag, alpha, thick = col.log_per[k], col.alpha[k], col.thickness[k]
         for i in range(0, ni, 8):
-            flux = load(scratch, x + 8 + i) * load(w, u + i)
-            west = load(scratch, x + 7 + i) * load(w, u + i - 1)
-            below = load(scratch, cs + i) * load(w, v + i)
-            above = load(scratch, cn + i) * load(w, vn + i)
+            flux = load(scratch, AT_U * pitch + 8 + i) * load(w, u + i)
+            west = load(scratch, AT_U * pitch + 7 + i) * load(w, u + i - 1)
+            below = load(scratch, SOUTH * pitch + i) * load(w, v + i)
+            above = load(scratch, NORTH * pitch + i) * load(w, vn + i)
             div = dx * (flux - west) + dy * (above - below)
-            total = load(scratch, sum_ + i)
+            total = load(scratch, SUM * pitch + i)
             store(w, fu + i, flux)
             store(w, fv + i, below)
-            store(w, wt + i, -(load(scratch, y + i) * load(w, tt + i)) * (lag * total + alpha * div))
+            store(w, wt + i, -(load(scratch, PER_P * pitch + i) * load(w, tt + i)) * (lag * total + alpha * div))
             total = total + thick * div
-            store(scratch, sum_ + i, total)
+            store(scratch, SUM * pitch + i, total)
             store(w, md + i, total)
         wrap(w, fu, ni)
         wrap(w, fv, ni)
     tendency = place_row(size, j, PT)
     for i in range(0, ni, 8):
-        store(w, tendency + i, -load(scratch, sum_ + i))
-    gas, qs, qn = (
-        plan.scale[R_GAS],
-        0.25 * rows.south[j] * rows.inverse_cos[j],
-        0.25 * rows.north[j] * rows.inverse_cos[j],
-    )
-    for k in range(levels - 1, -1, -1):
+        store(w, tendency + i, -load(scratch, SUM * pitch + i))
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _heights(plan, w, scratch, j):
+    """ṁ at the half levels and K + Φ, from the ground upwards."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    ni, pitch, north, gas = size.ni, size.pitch, min(j + 1, size.nj - 1), plan.scale[R_GAS]
+    qs, qn = 0.25 * rows.south[j] * rows.inverse_cos[j], 0.25 * rows.north[j] * rows.inverse_cos[j]
+    for k in range(size.levels - 1, -1, -1):
         o = k * pitch
-        u, v, vn, tt = (
-            place(size, j, U0) + o,
-            place(size, j, V0) + o,
-            place(size, north, V0) + o,
-            place(size, j, T0) + o,
-        )
+        u, tt = place(size, j, U0) + o, place(size, j, T0) + o
+        v, vn = place(size, j, V0) + o, place(size, north, V0) + o
         md, ph = place(size, j, MD) + o, place(size, j, PH) + o
         half, ra, rl = col.half[k], gas * col.alpha[k], gas * col.log[k]
         for i in range(0, ni, 8):
-            store(w, md + i, half * load(scratch, sum_ + i) - load(w, md + i))
+            store(w, md + i, half * load(scratch, SUM * pitch + i) - load(w, md + i))
             here, west, below, above = load(w, u + i), load(w, u + i - 1), load(w, v + i), load(w, vn + i)
             kinetic = 0.25 * (here * here + west * west) + (qs * (below * below) + qn * (above * above))
-            temperature, height = load(w, tt + i), load(scratch, phi + i)
+            temperature, height = load(w, tt + i), load(scratch, HEIGHT * pitch + i)
             store(w, ph + i, kinetic + (height + ra * temperature))
-            store(scratch, phi + i, height + rl * temperature)
+            store(scratch, HEIGHT * pitch + i, height + rl * temperature)
         wrap(w, md, ni)
         wrap(w, ph, ni)
+
+
+@kernel(fastmath=CONTRACT)
+def flow(plan, room, j, t):
+    """Mass fluxes, divergence, vertical velocity, K + Φ, η and the conversion's column part of row ``j``."""
+    w, scratch = address(room.window), address(room.scratch[t])
+    _pressures(plan, room, j, t)
+    _fluxes(plan, w, scratch, j)
+    _heights(plan, w, scratch, j)
     _vorticity(plan, w, j, scratch)
-    if j == size.nj - 1:
-        _vorticity(plan, w, size.nj, scratch)
+    if j == plan.size.nj - 1:
+        _vorticity(plan, w, plan.size.nj, scratch)
     _second_differences(plan, w, j)

@@ -10,6 +10,7 @@ from kernels.contract import Footprint
 from kernels.gridpoint import cases, writeup
 from kernels.gridpoint.problem import LAG, WORD, Problem
 from kernels.gridpoint.stores import Counters
+from kernels.gridpoint.verification import Integrals
 from kernels.runtime.resources import require_memory
 
 #: Parts of a record that the dynamics does not change, by name in a write-up.
@@ -20,8 +21,16 @@ KEPT = ("cloud", "heating", "phis", "surface", "rain", "wetness")
 class State:
     """What a forecast starts from: both time levels and all that the records keep."""
 
-    fields: dict[str, np.ndarray] = field(repr=False)  # as ``writeup.read`` gives them
+    #: as ``writeup.read`` gives them; empty where memory is bounded, and rows are made as they are asked for
+    fields: dict[str, np.ndarray] = field(repr=False)
     step: int = 0
+    problem: Problem | None = None  # whose case gives the rows that are not in ``fields``
+
+    def rows(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """All fields of some rows."""
+        if self.fields:
+            return {name: array[rows] for name, array in self.fields.items()}
+        return _start(self.problem, rows)
 
 
 @dataclass(frozen=True)
@@ -49,14 +58,14 @@ class Result:
     writeups: list[Path] = field(default_factory=list)
     clock: float = 0.0
     cpu: float = 0.0
+    summary: "Summary | None" = None  # of a state that was not kept, of which ``fields`` has the lines
 
     @property
     def digest(self) -> str:
-        """SHA-256 of both time levels."""
-        digest = hashlib.sha256()
-        for name in (*writeup.NAMES[:9], "ps", "ps_before", "rain"):
-            digest.update(np.ascontiguousarray(self.fields[name]).tobytes())
-        return digest.hexdigest()
+        """SHA-256 of both time levels, row by row."""
+        if self.summary is not None:
+            return self.summary.hash.hexdigest()
+        return hashed(hashlib.sha256(), self.fields).hexdigest()
 
     @property
     def net(self) -> float:
@@ -67,6 +76,23 @@ class Result:
     def overlapped(self) -> float:
         """Share of the transferred bytes that moved while the computing thread computed."""
         return overlapped_share(self.counters.transfers, self.computing)
+
+
+@dataclass
+class Summary:
+    """What is kept of a state too large to keep: its hash, and its integrals at the start and at the end."""
+
+    start: Integrals
+    end: Integrals
+    hash: "hashlib._Hash" = field(default_factory=hashlib.sha256)
+
+
+def hashed(digest, fields):
+    """``digest`` after both time levels of rows, in their order."""
+    for row in range(len(fields["ps"])):
+        for name in (*writeup.NAMES[:9], "ps", "ps_before", "rain"):
+            digest.update(np.ascontiguousarray(fields[name][row]).tobytes())
+    return digest
 
 
 def overlapped_share(transfers, computing) -> float:
@@ -89,16 +115,28 @@ def setup(problem: Problem, seed: int = 0) -> State:
     Raises
     ------
     MemoryError
-        If memory cannot take what ``footprint`` says.
+        If memory cannot take what ``footprint`` says, or that is more than ``problem.allowed``.
     """
-    require_memory(footprint(problem).memory, "a forecast")
-    given = cases.initial(problem)
+    need = footprint(problem).memory
+    require_memory(need, "a forecast")
+    if not problem.allowed:
+        return State(_start(problem, slice(None)))
+    if need > problem.allowed:
+        raise MemoryError(
+            f"allowed = {problem.allowed:g} bytes, and the forecast takes {need:g} with lines = {problem.lines} and "
+            f"rhs = {problem.rhs!r}; allow more, or take fewer lines or rhs = 'files'"
+        )
+    return State({}, 0, problem)
+
+
+def _start(problem: Problem, rows) -> dict[str, np.ndarray]:
+    """All fields of rows at the start."""
+    given = cases.initial(problem, rows)
     shape, row = given["u"].shape, given["ps"].shape
     fields = {name: given[name] for name in ("u", "v", "T", "q", "ps", "phis")}
     fields |= {f"{name}_before": given[name] for name in ("u", "v", "T", "q", "ps")}
     fields |= {name: np.zeros(shape) for name in ("cloud", "heating")}
-    fields |= {"rain": np.zeros(row), "wetness": np.zeros(row), "surface": given["T"][:, -1].copy()}
-    return State(fields)
+    return fields | {"rain": np.zeros(row), "wetness": np.zeros(row), "surface": given["T"][:, -1].copy()}
 
 
 def restart(problem: Problem, path) -> State:
@@ -121,11 +159,14 @@ def restart(problem: Problem, path) -> State:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """Records in memory, window, right-hand sides and pivots, two copies of the state; work files and write-ups."""
+    """Records in memory, window, right-hand sides and pivots, two copies of the state; work files and write-ups.
+
+    Where memory is bounded no state is kept, but the fields of the rows that are made or looked at together.
+    """
     waves = (problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 32
     row = problem.levels * (problem.ni + 16)
     window = (problem.lines + LAG + 2) * 23 * row
-    state = 2 * 12 * problem.nj * problem.levels * problem.ni
+    state = 2 * 12 * problem.levels * problem.ni * (2 * problem.lines if problem.allowed else problem.nj)
     work = problem.words * problem.nj * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
     rhs = padded(waves) * problem.nj if problem.rhs == "files" else 0
     ups = len(problem.writeup_steps) * writeup.file_words(problem.ni, problem.nj, problem.levels)
@@ -133,8 +174,9 @@ def footprint(problem: Problem) -> Footprint:
     memory += problem.nj * (waves // 2 + row) + state
     in_memory = problem.place in ("memory", "paced")
     scratch = 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni
-    memory += scratch + (work + rhs if in_memory else 0)
-    return Footprint(WORD * memory, WORD * (ups + (0 if in_memory else work + rhs)), WORD * scratch)
+    banded = 6 * 23 * row if problem.files == 0 else 0
+    memory += scratch + banded + (work + rhs if in_memory else 0)
+    return Footprint(WORD * memory, WORD * (ups + (0 if in_memory else work + rhs)), WORD * (scratch + banded))
 
 
 def slots(problem: Problem) -> int:

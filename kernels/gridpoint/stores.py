@@ -26,6 +26,7 @@ import numpy as np
 
 from kernels.files.filesystem import ALIGNMENT, require_direct
 from kernels.files.ways import preallocate, pwrite_all
+from kernels.gridpoint.faults import named
 
 
 @dataclass
@@ -73,8 +74,13 @@ class File:
         self.handle = None
         if self.memory is None:
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | (os.O_DIRECT if problem.place == "direct" else 0)
-            self.handle = os.open(path, flags, 0o666)
-            preallocate(self.handle, records * nbytes)
+            with named("making the work file", path):
+                self.handle = os.open(path, flags, 0o666)
+                try:
+                    preallocate(self.handle, records * nbytes)
+                except BaseException:
+                    self.close()
+                    raise
 
     def read(self, record: int, data: memoryview) -> None:
         start = record * self.nbytes
@@ -85,7 +91,8 @@ class File:
             return
         got = 0
         while got < self.nbytes:
-            some = os.preadv(self.handle, [data[got:]], start + got)
+            with named("reading the work file", self.path):
+                some = os.preadv(self.handle, [data[got:]], start + got)
             if some <= 0:
                 raise OSError(
                     f"the work file {self.path.name} ends within record {record}: it was cut off or never written; "
@@ -100,7 +107,8 @@ class File:
             if self.channel:
                 self.channel.wait(self.nbytes)
         else:
-            pwrite_all(self.handle, data, start)
+            with named("writing the work file", self.path):
+                pwrite_all(self.handle, data, start)
 
     def close(self) -> None:
         if self.handle is not None:

@@ -26,6 +26,7 @@ from kernels.gridpoint.plan import (
     PM,
     PS,
     PT,
+    Q0,
     R_GAS,
     T0,
     U0,
@@ -53,126 +54,96 @@ def _fourth(w, x, lh, ls, ln, dn, ds, damp):
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _wind(plan, w, j, scratch):
-    """N of u and v into the first two fields of ``scratch``."""
+def _zonal(plan, w, j, scratch):
+    """N of u into the first field of ``scratch``."""
     size, rows, col = plan.size, plan.rows, plan.column
-    ni, pitch, last = size.ni, size.pitch, size.levels - 1
+    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
     north, south = min(j + 1, size.nj - 1), max(j - 1, 0)
-    base = 4 * size.tendency * pitch
-    ps, pss, log, logs = (
-        place_row(size, j, PS),
-        place_row(size, south, PS),
-        place_row(size, j, LN),
-        place_row(size, south, LN),
-    )
-    for i in range(0, ni, 8):
-        here = load(w, ps + i)
-        store(scratch, base + i, 1.0 / (here + load(w, ps + i + 1)))
-        store(scratch, base + pitch + i, 1.0 / (here + load(w, pss + i)))
-    half_r, dx, face = 0.5 * plan.scale[R_GAS], rows.dx[j], rows.face[j]
-    damp, dn, ds, dnv, dsv = (
-        plan.scale[DAMP],
-        rows.damp_north[j],
-        rows.damp_south[j],
-        rows.damp_north_v[j],
-        rows.damp_south_v[j],
-    )
-    turn = 0.125 * rows.inverse_cos[j]
+    ps, log = place_row(size, j, PS), place_row(size, j, LN)
+    for i in range(0, size.ni, 8):
+        store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
+    half_r, dx, turn = 0.5 * plan.scale[R_GAS], rows.dx[j], 0.125 * rows.inverse_cos[j]
+    damp, dn, ds = plan.scale[DAMP], rows.damp_north[j], rows.damp_south[j]
+    polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
     for k in range(size.levels):
         o = k * pitch
         up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
-        u, v, tt, ts = (
-            place(size, j, U0) + o,
-            place(size, j, V0) + o,
-            place(size, j, T0) + o,
-            place(size, south, T0) + o,
-        )
-        b, bs, m, ms = (
-            place(size, j, PH) + o,
-            place(size, south, PH) + o,
-            place(size, j, MD) + o,
-            place(size, south, MD) + o,
-        )
+        u, um, tt = place(size, j, U0) + o, place(size, j, UM) + o, place(size, j, T0) + o
+        b, m = place(size, j, PH) + o, place(size, j, MD) + o
         e, en = place(size, j, ET) + o, place(size, j + 1, ET) + o
-        fu, fus, fv, fvn = (
-            place(size, j, FU) + o,
-            place(size, south, FU) + o,
-            place(size, j, FV) + o,
-            place(size, north, FV) + o,
-        )
-        um, vm = place(size, j, UM) + o, place(size, j, UM + 1) + o
+        fv, fvn = place(size, j, FV) + o, place(size, north, FV) + o
         lu, lus, lun = place(size, j, LU) + o, place(size, south, LU) + o, place(size, north, LU) + o
-        lv, lvs, lvn = lu + size.field, lus + size.field, lun + size.field
-        polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
         per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
-        for i in range(0, ni, 8):
+        for i in range(0, size.ni, 8):
             eta = load(w, e + i) + load(w, en + i)
             across = (load(w, fv + i) + load(w, fv + i + 1)) + polar * (load(w, fvn + i) + load(w, fvn + i + 1))
-            force = (load(w, b + i + 1) - load(w, b + i)) + half_r * (load(w, tt + i) + load(w, tt + i + 1)) * (
-                load(w, log + i + 1) - load(w, log + i)
-            )
+            warmth = half_r * (load(w, tt + i) + load(w, tt + i + 1))
+            force = (load(w, b + i + 1) - load(w, b + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
             here = load(w, u + i)
             lower, upper = load(w, m + i) + load(w, m + i + 1), load(w, m - up + i) + load(w, m - up + i + 1)
             lift = (gate_below * lower) * (load(w, u + down + i) - here) + (gate * upper) * (here - load(w, u - up + i))
             mix = _fourth(w, um + i, lu + i, lus + i, lun + i, dn, ds, damp)
-            store(scratch, o + 8 + i, turn * (eta * across) - dx * force - (per * load(scratch, base + i)) * lift + mix)
-
-            eta = load(w, e + i) + load(w, e + i - 1)
-            along = (load(w, fu + i) + load(w, fu + i - 1)) + (load(w, fus + i) + load(w, fus + i - 1))
-            force = (load(w, b + i) - load(w, bs + i)) + half_r * (load(w, tt + i) + load(w, ts + i)) * (
-                load(w, log + i) - load(w, logs + i)
-            )
-            here = load(w, v + i)
-            lower, upper = load(w, m + i) + load(w, ms + i), load(w, m - up + i) + load(w, ms - up + i)
-            lift = (gate_below * lower) * (load(w, v + down + i) - here) + (gate * upper) * (here - load(w, v - up + i))
-            mix = _fourth(w, vm + i, lv + i, lvs + i, lvn + i, dnv, dsv, damp)
-            value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, base + pitch + i)) * lift
-            store(scratch, size.tendency * pitch + o + 8 + i, value)
-    if j == 0:  # v on the pole is zero and stays so
-        for k in range(size.levels):
-            for i in range(0, ni, 8):
-                o = size.tendency * pitch + k * pitch + 8 + i
-                store(scratch, o, 0.0 * load(scratch, o))
+            value = turn * (eta * across) - dx * force - (per * load(scratch, per_ps + i)) * lift + mix
+            store(scratch, o + 8 + i, value)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _mass(plan, w, j, scratch):
-    """N of T and q into the last two fields of ``scratch``, that of p_s behind T."""
+def _meridional(plan, w, j, scratch):
+    """N of v into the second field of ``scratch``; zero on the pole, where v stays zero."""
     size, rows, col = plan.size, plan.rows, plan.column
-    ni, pitch, last = size.ni, size.pitch, size.levels - 1
-    north, south = min(j + 1, size.nj - 1), max(j - 1, 0)
-    open_north = 0.0 if j == size.nj - 1 else 1.0
-    base = 4 * size.tendency * pitch
-    ps, log, logs, logn = (
-        place_row(size, j, PS),
-        place_row(size, j, LN),
-        place_row(size, south, LN),
-        place_row(size, north, LN),
-    )
+    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
+    north, south, open_ = min(j + 1, size.nj - 1), max(j - 1, 0), (1.0 if j > 0 else 0.0)
+    ps, pss = place_row(size, j, PS), place_row(size, south, PS)
+    log, logs = place_row(size, j, LN), place_row(size, south, LN)
+    for i in range(0, size.ni, 8):
+        store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, pss + i)))
+    half_r, face = 0.5 * plan.scale[R_GAS], rows.face[j]
+    damp, dn, ds = plan.scale[DAMP], rows.damp_north_v[j], rows.damp_south_v[j]
+    for k in range(size.levels):
+        o = k * pitch
+        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
+        v, vm, e = place(size, j, V0) + o, place(size, j, UM + 1) + o, place(size, j, ET) + o
+        tt, ts = place(size, j, T0) + o, place(size, south, T0) + o
+        b, bs = place(size, j, PH) + o, place(size, south, PH) + o
+        m, ms = place(size, j, MD) + o, place(size, south, MD) + o
+        fu, fus = place(size, j, FU) + o, place(size, south, FU) + o
+        lv, lvs, lvn = place(size, j, LU + 1) + o, place(size, south, LU + 1) + o, place(size, north, LU + 1) + o
+        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        for i in range(0, size.ni, 8):
+            eta = load(w, e + i) + load(w, e + i - 1)
+            along = (load(w, fu + i) + load(w, fu + i - 1)) + (load(w, fus + i) + load(w, fus + i - 1))
+            warmth = half_r * (load(w, tt + i) + load(w, ts + i))
+            force = (load(w, b + i) - load(w, bs + i)) + warmth * (load(w, log + i) - load(w, logs + i))
+            here = load(w, v + i)
+            lower, upper = load(w, m + i) + load(w, ms + i), load(w, m - up + i) + load(w, ms - up + i)
+            lift = (gate_below * lower) * (load(w, v + down + i) - here) + (gate * upper) * (here - load(w, v - up + i))
+            mix = _fourth(w, vm + i, lv + i, lvs + i, lvn + i, dn, ds, damp)
+            value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, per_ps + i)) * lift
+            store(scratch, size.tendency * pitch + o + 8 + i, open_ * value)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _temperature(plan, w, j, scratch):
+    """N of T into the third field of ``scratch``, that of p_s behind it; 1/p_s for ``_tracer``."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
+    north, south, open_north = min(j + 1, size.nj - 1), max(j - 1, 0), (0.0 if j == size.nj - 1 else 1.0)
+    log, logs, logn = place_row(size, j, LN), place_row(size, south, LN), place_row(size, north, LN)
     hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * plan.scale[KAP]
     damp, dn, ds = plan.scale[DAMP], rows.damp_north[j], rows.damp_south[j]
-    tendency = place_row(size, j, PT)
-    for i in range(0, ni, 8):
-        store(scratch, base + i, 1.0 / load(w, ps + i))
-        o = (2 * size.tendency + size.levels) * pitch + 8 + i
-        store(scratch, o, load(w, tendency + i))
+    for i in range(0, size.ni, 8):
+        store(scratch, per_ps + i, 1.0 / load(w, place_row(size, j, PS) + i))
+        store(scratch, (2 * size.tendency + size.levels) * pitch + 8 + i, load(w, place_row(size, j, PT) + i))
     for k in range(size.levels):
         o = k * pitch
         up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
         tt, ts, tn = place(size, j, T0) + o, place(size, south, T0) + o, place(size, north, T0) + o
-        fu, fv, fvn, m, wt = (
-            place(size, j, FU) + o,
-            place(size, j, FV) + o,
-            place(size, north, FV) + o,
-            place(size, j, MD) + o,
-            place(size, j, WT) + o,
-        )
-        x = place(size, j, UM + 2) + o
+        fu, m, wt = place(size, j, FU) + o, place(size, j, MD) + o, place(size, j, WT) + o
+        fv, fvn, x = place(size, j, FV) + o, place(size, north, FV) + o, place(size, j, UM + 2) + o
         lh, ls, ln = place(size, j, LU + 2) + o, place(size, south, LU + 2) + o, place(size, north, LU + 2) + o
         per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
-        f = size.field
         out = 2 * size.tendency * pitch + o + 8
-        for i in range(0, ni, 8):
+        for i in range(0, size.ni, 8):
             here, east, west = load(w, tt + i), load(w, tt + i + 1), load(w, tt + i - 1)
             so, no = load(w, ts + i), load(w, tn + i)
             fe, fw = hx * load(w, fu + i), hx * load(w, fu + i - 1)
@@ -181,29 +152,51 @@ def _mass(plan, w, j, scratch):
             lift = lower * (load(w, tt + down + i) - here) + upper * (here - load(w, tt - up + i))
             moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
             middle = load(w, log + i)
-            work = fe * ((here + east) * (load(w, log + i + 1) - middle)) + fw * (
-                (here + west) * (middle - load(w, log + i - 1))
-            )
-            work = work + (
-                fn * ((here + no) * (load(w, logn + i) - middle)) + fs * ((here + so) * (middle - load(w, logs + i)))
-            )
+            to_east, to_west = load(w, log + i + 1) - middle, middle - load(w, log + i - 1)
+            to_north, to_south = load(w, logn + i) - middle, middle - load(w, logs + i)
+            work = fe * ((here + east) * to_east) + fw * ((here + west) * to_west)
+            work = work + (fn * ((here + no) * to_north) + fs * ((here + so) * to_south))
             mix = _fourth(w, x + i, lh + i, ls + i, ln + i, dn, ds, damp)
-            store(scratch, out + i, load(scratch, base + i) * (kap * work - moved) + load(w, wt + i) + mix)
+            store(scratch, out + i, load(scratch, per_ps + i) * (kap * work - moved) + load(w, wt + i) + mix)
 
-            here, east, west = load(w, tt + f + i), load(w, tt + f + i + 1), load(w, tt + f + i - 1)
-            so, no = load(w, ts + f + i), load(w, tn + f + i)
-            lift = lower * (load(w, tt + f + down + i) - here) + upper * (here - load(w, tt + f - up + i))
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _tracer(plan, w, j, scratch):
+    """N of q into the last field of ``scratch``, after ``_temperature``."""
+    size, rows, col = plan.size, plan.rows, plan.column
+    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
+    north, south, open_north = min(j + 1, size.nj - 1), max(j - 1, 0), (0.0 if j == size.nj - 1 else 1.0)
+    hx, hy, damp = 0.5 * rows.dx[j], 0.5 * rows.dy[j], plan.scale[DAMP]
+    dn, ds = rows.damp_north[j], rows.damp_south[j]
+    for k in range(size.levels):
+        o = k * pitch
+        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
+        qq, qs, qn = place(size, j, Q0) + o, place(size, south, Q0) + o, place(size, north, Q0) + o
+        fu, fv, fvn = place(size, j, FU) + o, place(size, j, FV) + o, place(size, north, FV) + o
+        m, x = place(size, j, MD) + o, place(size, j, UM + 3) + o
+        lh, ls, ln = place(size, j, LU + 3) + o, place(size, south, LU + 3) + o, place(size, north, LU + 3) + o
+        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        out = 3 * size.tendency * pitch + o + 8
+        for i in range(0, size.ni, 8):
+            here, east, west = load(w, qq + i), load(w, qq + i + 1), load(w, qq + i - 1)
+            so, no = load(w, qs + i), load(w, qn + i)
+            fe, fw = hx * load(w, fu + i), hx * load(w, fu + i - 1)
+            fs, fn = hy * load(w, fv + i), (open_north * hy) * load(w, fvn + i)
+            lower, upper = gate_below * load(w, m + i), gate * load(w, m - up + i)
+            lift = lower * (load(w, qq + down + i) - here) + upper * (here - load(w, qq - up + i))
             moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
-            mix = _fourth(w, x + f + i, lh + f + i, ls + f + i, ln + f + i, dn, ds, damp)
-            store(scratch, out + size.tendency * pitch + i, mix - load(scratch, base + i) * moved)
+            mix = _fourth(w, x + i, lh + i, ls + i, ln + i, dn, ds, damp)
+            store(scratch, out + i, mix - load(scratch, per_ps + i) * moved)
 
 
 @kernel(fastmath=CONTRACT)
 def tendency(plan, room, j, t):
     """N of row ``j`` before the filter, into the thread's scratch."""
     w, scratch = address(room.window), address(room.scratch[t])
-    _wind(plan, w, j, scratch)
-    _mass(plan, w, j, scratch)
+    _zonal(plan, w, j, scratch)
+    _meridional(plan, w, j, scratch)
+    _temperature(plan, w, j, scratch)
+    _tracer(plan, w, j, scratch)
 
 
 @kernel(fastmath=CONTRACT)

@@ -6,14 +6,18 @@ p_s of X⁰ and X⁻, Φ_s, surface temperature, fallen rain and wetness.  With 
 2.9 megawords.  The file is not pre-allocated: it grows as rows come, and gets its name when it is whole.
 """
 
+import errno
 import os
+import shutil
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from kernels.files.pending import Pending
 from kernels.files.ways import write_all
+from kernels.gridpoint.faults import named
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 1.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
@@ -38,25 +42,29 @@ class Writer:
         self.header = np.zeros(HEADER)
         self.header[:7] = MAGIC, VERSION, ni, nj, levels, step, time
         self.crc = 0
+        self.handle = None
         try:
-            self.handle = os.open(self.pending.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-            write_all(self.handle, memoryview(self.header).cast("B"))
+            with named("writing the write-up", path):
+                self.handle = os.open(self.pending.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+                write_all(self.handle, memoryview(self.header).cast("B"))
         except BaseException:
-            self.pending.discard()
+            self.discard()
             raise
 
     def rows(self, data: np.ndarray) -> None:
         """Append rows float64 (n, words)."""
         view = memoryview(data).cast("B")
         self.crc = zlib.crc32(view, self.crc)
-        write_all(self.handle, view)
+        with named("writing the write-up", self.pending.path):
+            write_all(self.handle, view)
 
     def commit(self, fsync: bool) -> None:
         """Finish the header and give the file its name."""
         self.header[7] = self.crc
-        os.pwrite(self.handle, memoryview(self.header).cast("B"), 0)
-        if fsync:
-            os.fsync(self.handle)
+        with named("writing the write-up", self.pending.path):
+            os.pwrite(self.handle, memoryview(self.header).cast("B"), 0)
+            if fsync:
+                os.fsync(self.handle)
         self.close()
         self.pending.commit()
 
@@ -80,6 +88,8 @@ def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         If the file is missing, cut off, foreign or damaged.
     """
     path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, f"there is no write-up file {path}; give one that a forecast wrote")
     words = np.fromfile(path, np.float64)
     if words.size < HEADER or words[0] != MAGIC or words[1] != VERSION:
         raise OSError(f"{path} is not a write-up file of this version; give one that a forecast wrote")
@@ -97,3 +107,38 @@ def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         fields[name] = rows[:, at : at + ni]
         at += ni
     return fields, {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
+
+
+def keep(folder) -> Callable[[Path], None]:
+    """What ``run`` takes as ``on_writeup`` to keep every write-up in ``folder``, as ``step…`` under its step's number.
+
+    A forecast that was killed starts again from the newest of them (``newest``, ``state.restart``).
+    """
+    folder = Path(folder)
+
+    def kept(path: Path) -> None:
+        step = int(np.fromfile(path, np.float64, 6)[5])
+        with Pending(folder / f"step{step:06d}") as pending, named("keeping the write-up", pending.path):
+            try:
+                os.link(path, pending.part)
+            except OSError:  # another file system, or one without links
+                shutil.copyfile(path, pending.part)
+            pending.commit()
+
+    return kept
+
+
+def newest(folder) -> Path:
+    """The write-up with the highest step in ``folder``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    found = sorted(Path(folder).glob("step[0-9]*"))
+    if not found:
+        raise FileNotFoundError(
+            errno.ENOENT, f"there is no write-up in {folder}; start the forecast from its beginning"
+        )
+    return found[-1]

@@ -77,6 +77,63 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
     return results
 
 
+class Team:
+    """Threads that wait between calls, for work too short to create threads for each time.
+
+    ``run(work)`` does ``work(0) … work(threads − 1)``, the caller being member 0.  Use as a context manager, or
+    ``close`` it.
+    """
+
+    def __init__(self, threads: int):
+        self._work, self._errors, self._open = None, [], True
+        self._begin = [threading.Semaphore(0) for _ in range(1, threads)]
+        self._done = threading.Semaphore(0)
+        self._threads = [
+            threading.Thread(target=self._serve, args=(number, gate), daemon=True)
+            for number, gate in enumerate(self._begin, start=1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _serve(self, number: int, gate: threading.Semaphore) -> None:
+        while gate.acquire() and self._open:
+            self._member(number)
+            self._done.release()
+
+    def _member(self, number: int) -> None:
+        try:
+            self._work(number)
+        except BaseException as error:
+            self._errors.append(error)
+
+    def run(self, work: Callable[[int], object]) -> None:
+        """All members do ``work(number)``; raises the first exception of any, after all have ended."""
+        self._work = work
+        for gate in self._begin:
+            gate.release()
+        self._member(0)
+        for _ in self._begin:
+            self._done.acquire()
+        if self._errors:
+            error, self._errors = self._errors[0], []
+            raise error
+
+    def close(self) -> None:
+        """End the threads."""
+        self._open = False
+        for gate in self._begin:
+            gate.release()
+        for thread in self._threads:
+            thread.join()
+        self._begin, self._threads = [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+
 class Placement:
     """CPUs of teams, settled once per size: asking the system costs more than a short run lasts."""
 

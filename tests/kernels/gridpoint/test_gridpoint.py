@@ -13,7 +13,7 @@ from kernels import gridpoint
 from kernels.gridpoint import Problem, model, physics, postprocess, state, stores, writeup
 from kernels.gridpoint.levels import vertical
 from kernels.gridpoint.record import half_words, record_words
-from kernels.gridpoint.verification import energy
+from kernels.gridpoint.verification import integrals
 from kernels.runtime.resources import usable_cpus
 
 SHORT = Problem(hours=4.0, writeup=2.0)
@@ -114,7 +114,7 @@ def test_energy_error_of_the_bare_scheme_falls_with_the_time_step():
         problem = Problem(hours=24.0, dt=dt, polar=False, tau4=0.0, epsilon=0.02, writeup=0.0)
         initial = gridpoint.setup(problem)
         result = gridpoint.run(problem, initial)
-        errors.append(abs(energy(problem, result.fields) / energy(problem, initial.fields) - 1))
+        errors.append(abs(integrals(problem, result.fields).energy / integrals(problem, initial.fields).energy - 1))
     assert errors[0] < 1e-5 and errors[2] < errors[0]
 
 
@@ -349,3 +349,86 @@ def test_paced_device_takes_the_time_that_it_is_told():
     for _ in range(10):
         channel.wait(2000)
     assert time.perf_counter() - begin >= 0.027  # 10 (1 ms + 2 ms), but for the last sleep's leave
+
+
+# Memory that is bounded
+
+
+def test_bounded_memory_changes_no_bit_and_keeps_no_state(start, answer, tmp_path):
+    problem = replace(
+        SHORT, files=2, place="cache", overlap="both", lines=3, folder=str(tmp_path), allowed=1e9, writeup=0.0
+    )
+    bounded = gridpoint.setup(problem)
+    assert not bounded.fields
+    result = gridpoint.run(problem, bounded)
+    assert result.digest == answer.digest and "u" not in result.fields
+    checks = {check.name: check for check in gridpoint.verify(problem, result)}
+    assert all(check.ok for check in checks.values()) and {"global mass", "total energy"} <= set(checks)
+    # the totals are those of a forecast that keeps its state
+    whole = {check.name: check for check in gridpoint.verify(SHORT, answer)}
+    assert checks["total energy"].value == pytest.approx(whole["total energy"].value, rel=1e-13)
+
+
+def test_modern_state_exceeds_the_memory_that_it_is_allowed():
+    problem = Problem.preset("modern")
+    state_bytes = 8 * problem.words * problem.nj
+    assert gridpoint.footprint(problem).memory <= problem.allowed < state_bytes
+    with pytest.raises(MemoryError, match="allowed = 1e.06 bytes"):
+        gridpoint.setup(replace(problem, allowed=1e6))
+    with pytest.raises(ValueError, match="place = 'memory' keeps the state there"):
+        Problem(files=2, allowed=1e9)
+
+
+# Daily looks, builds, the simulator
+
+
+def test_daily_looks_follow_a_forecast():
+    from kernels.gridpoint import daily
+
+    problem = Problem(case="steady", hours=48.0, writeup=0.0)
+    looked = daily.run(problem, daily.setup(problem))
+    assert list(looked.days) == [0.0, 1.0, 2.0]
+    assert looked.series["drift"][0] == 0.0 < looked.series["drift"][2] < 2.0
+    assert looked.series["asymmetry"].max() < 1e-10
+    assert all(check.ok for check in daily.verify(problem, looked))
+
+
+def test_a_difference_of_builds_counts_what_differs(tmp_path, start):
+    from kernels.gridpoint import builds
+
+    _, copies = kept(SHORT, start, tmp_path)
+    data = np.fromfile(copies[2])
+    data[writeup.HEADER] += 1e-9  # u of the first row
+    words = data[writeup.HEADER :]
+    import zlib
+
+    data[7] = zlib.crc32(memoryview(words).cast("B"))
+    data.tofile(tmp_path / "other")
+    found = builds._difference(SHORT, copies[1:], [copies[1], tmp_path / "other"])
+    assert list(found.hours) == [2.0, 4.0] and found.differing[0] == 0.0 < found.differing[1] < 1e-4
+    assert found.largest["u"][1] == pytest.approx(1e-9, rel=1e-3) and found.largest["T"].max() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "overlap"), [(4, "memory", "both"), (2, "cache", "none"), (1, "memory", "one")]
+)
+def test_simulator_moves_what_the_forecast_moves(start, tmp_path, files, place, overlap):
+    from kernels.gridpoint import simulator
+
+    problem = replace(SHORT, files=files, place=place, overlap=overlap, folder=str(tmp_path))
+    pace = simulator.Pace({"normal": 1e-4}, 1e9)
+    stood_in, real = simulator.run(problem, pace), gridpoint.run(problem, start)
+    for name in ("requests_read", "requests_written", "bytes_read", "bytes_written"):
+        assert getattr(stood_in.counters, name) == getattr(real.counters, name)
+    assert [step.number for step in stood_in.steps] == [step.number for step in real.steps]
+    assert sum("write-up" in step.kind for step in stood_in.steps) == len(problem.writeup_steps)
+    assert all(check.ok for check in simulator.verify(problem, stood_in))
+    assert not list(tmp_path.iterdir())
+
+
+def test_simulator_takes_its_pace_from_a_forecast():
+    from kernels.gridpoint import simulator
+
+    problem = Problem(hours=4.0, writeup=0.0)
+    pace = simulator.setup(replace(problem, files=2, overlap="both"))
+    assert pace is simulator.setup(problem) and pace.rate > 1e7 and pace.steps["normal"] > 0

@@ -1,18 +1,18 @@
-"""The forecast alone: work files in several places, its parts, and what not overlapping costs (X2–X11).
+"""The forecast alone: work files in several places, its parts and jobs, and the simulator (X2–X5, X7, X8, X10, X11).
 
 The places of 1982 have these on a host: the disk is the file system of the folder for temporary files past the page
 cache (through it where that is refused), buffer memory the page cache, the SSD memory of the process that is reached
-by copying.  The *paced* device is memory too, which gives bytes at a chosen rate: so slow that a step's computing
-and its transfers have the report's proportion.  Measured and paced places stand in columns of their own.
+by copying.
 """
 
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, column, register
 
 #: Configuration of the report: files, place on the host, overlap.
 CONFIGURATIONS = {
@@ -26,16 +26,13 @@ CONFIGURATIONS = {
     "ssd4-async": (4, "memory", "both"),
     "ssd1-async": (1, "memory", "both"),
 }
-#: Work files of the paced comparison: device, overlap.
-PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
 
 
 def sized(preset: str):
     """A day's forecast with physics, and its state in memory."""
     from kernels.gridpoint import Problem
 
-    hours = {"modern": {"hours": 0.5}}.get(preset, {"hours": 24.0})
-    return Problem.preset(preset, physics=True, files=0, place="memory", overlap="none", writeup=6.0, **hours)
+    return Problem.preset(preset, physics=True, hours=24.0, writeup=6.0)
 
 
 def places(problem, name: str):
@@ -46,6 +43,11 @@ def places(problem, name: str):
     if place == "direct" and direct_refusal(problem.folder or tempfile.gettempdir()):
         place = "cache"
     return replace(problem, files=files, place=place, overlap=overlap)
+
+
+def degraded(problem):
+    """Less memory: one work file, and three more for the right-hand sides, which are read backwards."""
+    return replace(problem, files=1, place="memory", rhs="files", lines=4)
 
 
 def observe(result) -> dict[str, float]:
@@ -65,6 +67,7 @@ def observe(result) -> dict[str, float]:
     for kind, steps in kinds.items():
         if steps:
             found[f"{kind}_cpu"] = median(step.cpu for step in steps)
+            found[f"{kind}_clock"] = median(step.clock for step in steps)
     # the last step only reads and writes up; a write-up that also radiates is told by its number
     plain = [step.cpu for step in ups if step.kind == "write-up"]
     if plain:
@@ -72,29 +75,47 @@ def observe(result) -> dict[str, float]:
     return found
 
 
+def _case(label: str, kernel, problem, threads: int, configuration: str) -> Case:
+    parameters = {"configuration": configuration, "place": problem.place, "overlap": problem.overlap}
+    return Case(label, kernel, problem, threads, parameters, observe)
+
+
 def _alone(preset: str, threads: int) -> list[Case]:
     from kernels import gridpoint
+    from kernels.runtime.resources import usable_cpus
 
     base = sized(preset)
-    cases = [Case("in memory", gridpoint, base, threads, {"configuration": "memory", "place": "memory"}, observe)]
-    for name in CONFIGURATIONS:
-        problem = places(base, name)
-        parameters = {"configuration": name, "place": problem.place, "overlap": problem.overlap}
-        cases.append(Case(name, gridpoint, problem, threads, parameters, observe))
-    degraded = replace(base, files=1, rhs="files", lines=4)
-    parameters = {"configuration": "degraded", "place": "memory", "overlap": "none"}
-    cases.append(
-        Case("degraded: one file and three for right-hand sides", gridpoint, degraded, threads, parameters, observe)
-    )
-    return cases
+    cases = [_case("in memory", gridpoint, base, threads, "memory")]
+    if threads == 1 and usable_cpus() > 1:
+        cases.append(_case("in memory, two threads", gridpoint, base, 2, "memory, two threads"))
+    cases += [_case(name, gridpoint, places(base, name), threads, name) for name in CONFIGURATIONS]
+    label = "degraded: one file and three for right-hand sides"
+    return [*cases, _case(label, gridpoint, degraded(base), threads, "degraded")]
 
 
-def _column(values, units, long_name, dims):
-    return {"value": list(values), "units": units, "long_name": long_name, "dims": [dims]}
+def _simulated(preset: str, threads: int) -> list[Case]:
+    """The simulator in every configuration; it computes on one thread."""
+    from kernels.gridpoint import simulator
+
+    base = sized(preset)
+    return [_case(name, simulator, places(base, name), threads, name) for name in CONFIGURATIONS]
+
+
+def _moving(problem) -> float:
+    """Seconds, at best, to read and write all records once in memory: what bounds a step in memory from below."""
+    import numpy as np
+
+    records = np.ones((problem.nj, problem.words))
+    other, best = records.copy(), float("inf")
+    for _ in range(7):
+        begin = time.perf_counter()
+        np.copyto(other, records)
+        best = min(best, time.perf_counter() - begin)
+    return best
 
 
 def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Clock and CPU time of the post-processing job for each write-up, whole and row by row."""
+    """Clock and CPU time of the post-processing job for each write-up, whole and row by row; the memory bound."""
     from kernels import gridpoint
     from kernels.gridpoint import postprocess
 
@@ -106,42 +127,11 @@ def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
         rows.append(postprocess.run(path, small=True))
 
     gridpoint.run(problem, gridpoint.setup(problem), on_writeup=post)
-    return {
-        "post_clock": _column((each["clock"] for each in whole), "s", "post-processing job, clock", "write_up"),
-        "post_cpu": _column((each["cpu"] for each in whole), "s", "post-processing job, CPU time", "write_up"),
-        "small_clock": _column((each["clock"] for each in rows), "s", "the job row by row, clock", "write_up"),
-        "small_cpu": _column((each["cpu"] for each in rows), "s", "the job row by row, CPU time", "write_up"),
-    }
-
-
-def balance() -> dict[str, float]:
-    """Transfers of a step over its computing, as the report has them: volume over rate over CPU time of a step."""
-    from companion import tables
-
-    files = tables.load("xmp1982", "sec3_1")
-    moved = 2 * 8 * float((files["file_size"] * files["work_files"]).max() / 2)  # Mbyte: what is read, and written
-    rates = tables.load("xmp1982", "fig7_3")["stand_alone"]
-    step = float(tables.load("xmp1982", "fig4_4")["cpu"].sel(section="NORMAL FORECAST TIME STEP", machine="Cray X-MP"))
-    return {device: moved / float(rates.sel(target=device)) / step for device in ("SSD", "BMR")}
-
-
-def _paced(preset: str, threads: int) -> list[Case]:
-    """Forecasts without write-ups through paced work files, after one in memory that sets their rate."""
-    from kernels import gridpoint
-
-    base = replace(sized(preset), writeup=0.0, physics=False)
-    state = gridpoint.setup(base)
-    gridpoint.run(replace(base, hours=4 * base.dt / 3600), state, threads)
-    step = gridpoint.run(base, state, threads).clock / base.steps
-    cases = [Case("in memory", gridpoint, base, threads, {"device": "memory", "overlap": "none"}, observe)]
-    moved = 2 * 8 * base.words * base.nj
-    for device, overlap in PACED:
-        rate = moved / (balance()[device] * step)
-        files = 2 if device == "SSD" else 1
-        problem = replace(base, files=files, place="paced", overlap=overlap, rate=rate)
-        parameters = {"device": device, "overlap": overlap, "rate": rate}
-        cases.append(Case(f"paced as {device}, {overlap}", gridpoint, problem, threads, parameters, observe))
-    return cases
+    found = {"memory_bound": {"value": _moving(problem), "units": "s", "long_name": "records of a step, copied once"}}
+    for name, jobs, text in (("post", whole, "post-processing job"), ("small", rows, "the job row by row")):
+        for key, unit in (("clock", "clock"), ("cpu", "CPU time")):
+            found[f"{name}_{key}"] = column([each[key] for each in jobs], "s", f"{text}, {unit}", "write_up")
+    return found
 
 
 register(
@@ -153,19 +143,19 @@ register(
         cases=_alone,
         presets=("quick", "paper"),
         outputs=_posts,
-        rounds=5,
-        budgets={"quick": 20.0, "paper": 150.0},
+        rounds=3,
+        budgets={"quick": 12.0, "paper": 500.0},
     )
 )
 register(
     Experiment(
-        id="xmp1982-overlap",
+        id="xmp1982-simulator",
         document="xmp1982",
-        item="X6",
-        title="The cost of not overlapping, on a device paced to the report's balance",
-        cases=_paced,
+        item="X10, X11",
+        title="The simulator of the forecast: as long a computation and the same transfers, in little memory",
+        cases=_simulated,
         presets=("quick", "paper"),
-        rounds=5,
-        budgets={"quick": 10.0, "paper": 60.0},
+        rounds=3,
+        budgets={"quick": 8.0, "paper": 400.0},
     )
 )

@@ -1,10 +1,10 @@
-"""Two forecasts at once on two CPUs, with the report's job queue; three accounts of time; a forced hang (X12–X15)."""
+"""Two forecasts at once on two CPUs, with the report's job queue; accounts of time; a forced hang (X7, X12–X15)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from companion.bench import Case, Measurement
-from companion.chapters.xmp1982.experiments.forecast import observe, places, sized
+from companion.chapters.xmp1982.experiments.forecast import degraded, observe, places, sized
 from companion.experiments import Experiment, Unavailable, column, register
 
 #: The pairings of the report.
@@ -19,15 +19,15 @@ PAIRINGS = (
 )
 #: Of these the accounts are kept, without write-ups.
 ACCOUNTED = (("disk4",), ("ssd1-async",), ("bmr1",), ("bmr1", "disk4"), ("ssd1-async", "disk4"), ("ssd1-async", "bmr1"))
+#: The pair that is bound to one CPU while the other idles.
+FORCED = ("ssd1-async", "bmr1")
+#: Tests of each kind, one round after another.
+ROUNDS = {"quick": 1, "paper": 3}
 
 
-def _name(pairing) -> str:
-    return "+".join(pairing)
-
-
-def _checked(found, known: set) -> None:
+def _checked(tests) -> None:
     """Every forecast must give the same bits, alone or in company."""
-    known |= {each["digest"] for each in found.forecasts}
+    known = {each["digest"] for found in tests for each in found.forecasts}
     if len(known) != 1:
         raise RuntimeError(f"forecasts of one problem gave {len(known)} different answers; no time is reported")
 
@@ -38,58 +38,104 @@ def _cases(preset: str, threads: int) -> list[Case]:
     from kernels.runtime.resources import usable_cpus
 
     if usable_cpus() < 2:
-        raise Unavailable("xmp1982-pairs needs two CPUs, one may be used; give the process a second one")
-    return [Case("in memory", gridpoint, sized(preset), 1, {"configuration": "memory"}, observe)]
+        raise Unavailable("forecasts in pairs need two CPUs, one may be used; give the process a second one")
+    parameters = {"configuration": "memory", "tests": ROUNDS[preset]}
+    return [Case("in memory", gridpoint, sized(preset), 1, parameters, observe)]
 
 
 def _pairs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Times of all pairings, of their write-up steps and jobs, and the accounts."""
+    """Times of all pairings, of their write-up steps and jobs, round by round."""
     from kernels.gridpoint import jobs
 
-    base, known = measurements[0].problem, set()
+    base, count = measurements[0].problem, measurements[0].parameters["tests"]
+    rounds = []
     with jobs.Pool() as pool:
-        alone = pool.pair([places(base, "disk4")])
-        tests = [pool.pair([places(base, name) for name in pairing]) for pairing in PAIRINGS]
-        accounts = _accounts(base, pool)
-    for found in (alone, *tests):
-        _checked(found, known)
-    sequence = 2 * (alone.forecasts[0]["clock"] + sum(alone.posts[0]))
-    names = [_name(pairing) for pairing in PAIRINGS]
-    result = {
+        for _ in range(count):
+            alone = pool.pair([places(base, "disk4")])
+            tests = [pool.pair([places(base, name) for name in pairing]) for pairing in PAIRINGS]
+            rounds.append((alone, tests, pool.beside(degraded(base))))
+    _checked([found for alone, tests, beside in rounds for found in (alone, beside, *tests)])
+    return _together([(alone, tests) for alone, tests, _ in rounds]) | _beside([beside for *_, beside in rounds])
+
+
+def _together(rounds) -> dict[str, dict]:
+    """Figs 5.3 and 5.4, and the reference: two forecasts and their jobs in turn."""
+    names = ["+".join(pairing) for pairing in PAIRINGS]
+    turns = [2 * (alone.forecasts[0]["clock"] + sum(job["clock"] for job in alone.posts[0])) for alone, _ in rounds]
+    complete = [[test.complete for test in tests] for _, tests in rounds]
+    found = {
         "pairing": column(names, None, "work files of both forecasts", "pairing_number"),
-        "alone": {"value": alone.forecasts[0]["clock"], "units": "s", "long_name": "forecast alone, disk"},
-        "one_after_another": {"value": sequence, "units": "s", "long_name": "two forecasts and their jobs in turn"},
-        "complete": column([t.complete for t in tests], "s", "time to complete the test", "pairing_number"),
-        "throughput": column([sequence / t.complete for t in tests], "1", "gain of the pair", "pairing_number"),
+        "alone": column([alone.forecasts[0]["clock"] for alone, _ in rounds], "s", "forecast alone, disk", "round"),
+        "alone_steps": column(
+            [alone.forecasts[0]["write_ups"] for alone, _ in rounds], "s", "its write-up steps", "round", "step"
+        ),
+        "one_after_another": column(turns, "s", "two forecasts and their jobs in turn", "round"),
+        "complete": column(complete, "s", "time to complete the test", "round", "pairing_number"),
+        "throughput": column(
+            [[turn / each for each in row] for turn, row in zip(turns, complete, strict=True)],
+            "1",
+            "gain of the pair over one after another",
+            "round",
+            "pairing_number",
+        ),
     }
-    for key, long_name in (("clock", "forecast"), ("net", "forecast without write-up steps")):
-        values = [[each[key] for each in t.forecasts] for t in tests]
-        result[f"forecast_{key}"] = column(values, "s", long_name, "pairing_number", "job")
-    posts = [[sum(each) for each in t.posts] for t in tests]
-    result["posts"] = column(posts, "s", "post-processing jobs of a forecast", "pairing_number", "job")
-    ups = [[each["write_ups"] for each in t.forecasts] for t in tests]
-    result["write_step"] = column(ups, "s", "each write-up step", "pairing_number", "job", "step")
-    return result | accounts
+    dims = ("round", "pairing_number", "job")
+    for key, text in (("clock", "forecast"), ("net", "forecast without write-up steps")):
+        values = [[[each[key] for each in test.forecasts] for test in tests] for _, tests in rounds]
+        found[f"forecast_{key}"] = column(values, "s", text, *dims)
+    posts = [[[sum(job["clock"] for job in each) for each in test.posts] for test in tests] for _, tests in rounds]
+    found["posts"] = column(posts, "s", "post-processing jobs of a forecast", *dims)
+    ups = [[[each["write_ups"] for each in test.forecasts] for test in tests] for _, tests in rounds]
+    return found | {"write_step": column(ups, "s", "each write-up step", *dims, "step")}
 
 
-def _accounts(base, pool) -> dict:
+def _beside(rounds) -> dict[str, dict]:
+    """Fig. 4.3: the forecast with less memory, its jobs on the other CPU while it goes on."""
+    forecasts, posts = [found.forecasts[0] for found in rounds], [found.posts[0] for found in rounds]
+    values = {
+        "forecast_cpu": ([each["cpu"] for each in forecasts], "s", "CPU time of the forecast"),
+        "forecast_clock": ([each["clock"] for each in forecasts], "s", "the forecast"),
+        "forecast_net": ([each["net"] for each in forecasts], "s", "the forecast without write-up steps"),
+        "post_clock": ([sum(job["clock"] for job in each) / len(each) for each in posts], "s", "a job, mean"),
+        "post_cpu": ([sum(job["cpu"] for job in each) / len(each) for each in posts], "s", "CPU time of a job, mean"),
+        "complete": ([found.complete for found in rounds], "s", "until the last job's end"),
+        "jobs_beside": (
+            [sum(job["begin"] < each["clock"] for job in row) for each, row in zip(forecasts, posts, strict=True)],
+            "1",
+            "jobs that began while the forecast went on",
+        ),
+    }
+    found = {f"degraded_{name}": column(*value, "round") for name, value in values.items()}
+    steps = [each["write_ups"] for each in forecasts]
+    return found | {"degraded_write_step": column(steps, "s", "each write-up step", "round", "step")}
+
+
+def _accounts(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Executing, waiting to execute, waiting for transfers, and clock; last two forecasts on one CPU."""
-    quiet, known = replace(base, writeup=0.0), set()
-    tests = [(pool.pair([places(quiet, n) for n in names], posts=False), _name(names)) for names in ACCOUNTED]
-    forced = [places(quiet, name) for name in ("ssd1-async", "bmr1")]
-    tests.append((pool.pair(forced, posts=False, one_cpu=True), "ssd1-async+bmr1 on one CPU"))
-    rows = []
-    for found, name in tests:
-        _checked(found, known)
-        rows += [(name, each) for each in found.forecasts]
-    result = {"account": column([name for name, _ in rows], None, "test", "row")}
-    for key, long_name in (
+    from kernels.gridpoint import jobs
+
+    base = replace(measurements[0].problem, writeup=0.0)
+    tests = [*((names, False) for names in ACCOUNTED), (FORCED, True)]
+    with jobs.Pool() as pool:
+        rounds = [
+            [pool.pair([places(base, n) for n in names], posts=False, one_cpu=forced) for names, forced in tests]
+            for _ in range(measurements[0].parameters["tests"])
+        ]
+    _checked([found for row in rounds for found in row])
+    jobs_of = [(names, n, forced) for names, forced in tests for n in range(len(names))]
+    result = {
+        "account": column(["+".join(names) for names, *_ in jobs_of], None, "work files of the test", "row"),
+        "account_job": column([names[n] for names, n, _ in jobs_of], None, "work files of the job", "row"),
+        "account_forced": column([int(forced) for *_, forced in jobs_of], "1", "both on one CPU", "row"),
+    }
+    for key, text in (
         ("executing", "executing in a CPU"),
         ("waiting", "waiting to execute"),
         ("transfers", "waiting for transfers"),
         ("clock", "clock"),
     ):
-        result[f"account_{key}"] = column([each[key] for _, each in rows], "s", long_name, "row")
+        values = [[each[key] for found in row for each in found.forecasts] for row in rounds]
+        result[f"account_{key}"] = column(values, "s", text, "round", "row")
     return result
 
 
@@ -97,12 +143,25 @@ register(
     Experiment(
         id="xmp1982-pairs",
         document="xmp1982",
-        item="X12, X13, X14, X15",
-        title="Two forecasts at once with their post-processing jobs, and the accounts of their time",
+        item="X7, X12, X13, X14",
+        title="Two forecasts at once with their post-processing jobs, and one whose jobs run beside it",
         cases=_cases,
         presets=("quick", "paper"),
         outputs=_pairs,
         rounds=3,
-        budgets={"quick": 5.0, "paper": 20.0},
+        budgets={"quick": 5.0, "paper": 40.0},
+    )
+)
+register(
+    Experiment(
+        id="xmp1982-accounts",
+        document="xmp1982",
+        item="X15",
+        title="Accounts of the time of forecasts alone, in pairs, and of a pair that is left on one CPU",
+        cases=_cases,
+        presets=("quick", "paper"),
+        outputs=_accounts,
+        rounds=3,
+        budgets={"quick": 5.0, "paper": 40.0},
     )
 )

@@ -1,72 +1,183 @@
-"""Figures of chapter 1 that draw run records: the forecast rerun on this machine, beside the report's times."""
+"""Figures of chapter 1 that draw the forecast and its simulator rerun on this machine, on one axis with the report."""
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
-from companion.figures.parts import points, run_title
-from companion.figures.rendering import Shown, show
-from companion.figures.style import axes
+from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.rendering import Shown
+from companion.figures.tabular import Table, table
 from companion.records.runs import single
 
-
-def _cases(record: xr.Dataset, key: str = "configuration") -> xr.Dataset:
-    """The record along ``key`` instead of along its cases, each number the best of its samples."""
-    record = single(record)
-    best = {name: record[name].min("sample") for name in record.data_vars if str(name).startswith("observed_")}
-    found = xr.Dataset({str(name).removeprefix("observed_"): values for name, values in best.items()})
-    return found.assign_coords({key: ("case", record[key].values.astype(str))}).swap_dims(case=key)
+HERE = "measured here"
 
 
-def _forecasts(printed: xr.Dataset, record: xr.Dataset, reference: str) -> pd.DataFrame:
-    """Net time by configuration, in units of ``reference``: the report's real, its simulated, and this machine's."""
-    host = _cases(record)["net"].to_series()
-    net = printed["net_forecast"].transpose("configuration", "model").to_pandas().drop(index="cray1a-disk4")
-    names = [name for name in net.index if name in host.index]
-    frame = net.loc[names] / net.loc[reference]
-    frame["this machine"] = host.loc[names] / host.loc[reference]
-    return frame
+def _label(name: str) -> str:
+    return label(name) if name[:3] in ("dis", "bmr", "ssd", "cra") else name
+
+
+def _printed(values: xr.DataArray, names) -> np.ndarray:
+    """Printed numbers in the order of ``names``; NaN where the report has none."""
+    return values.reindex(configuration=list(names)).values.astype(float)
+
+
+def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
+    """CPU and clock time of the forecast in every configuration (Fig. 4.1), and of the job after it."""
+    cases = observed(record)
+    names = [
+        *printed["configuration"].values,
+        *(c for c in cases["configuration"].values if c in ("memory", "degraded")),
+    ]
+    here = cases.reindex(configuration=names)
+    post = single(record)
+    rows = [_label(name) for name in names] + ["post-processing job"]
+
+    def then(name, job):
+        return np.append(_printed(printed[name], names), np.nanmean(printed[job]))
+
+    def now(name, job):
+        values = here[name].values
+        samples = np.full((len(names) + 1, max(values.shape[1], post.sizes["write_up"])), np.nan)
+        samples[:-1, : values.shape[1]] = values
+        samples[-1, : post.sizes["write_up"]] = post[job].values
+        return samples
+
+    flagged = np.append(here["flagged"].fillna(False).values.astype(bool), False)
+    series = [
+        Series("CPU time, 1982", then("forecast_cpu", "pp_cpu")),
+        Series("clock, 1982", then("forecast_clock", "pp_clock"), index=1),
+        Series(f"CPU time, {HERE}", now("cpu", "post_cpu"), host=True, flagged=flagged),
+        Series(f"clock, {HERE}", now("forecast", "post_clock"), host=True, index=1, flagged=flagged),
+    ]
+    known = middle(cases["forecast"]).drop_sel(configuration=[c for c in ("degraded",) if c in names])
+    return dots(
+        rows,
+        series,
+        "time of a one-day forecast [s]",
+        record=record,
+        name="xmp1982_forecast_times_rerun",
+        alt=f"CPU time and clock of a one-day forecast by configuration on a logarithmic axis: in 1982 "
+        f"{float(printed['forecast_clock'].min()):.0f} to {float(printed['forecast_clock'].max()):.0f} s of clock, "
+        f"here {float(known.min()):.3g} to {float(known.max()):.3g} s.",
+    )
+
+
+def times_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, figure: str) -> Table:
+    """Fig. 4.1 or 5.1 with this machine's column beside each of the report's."""
+    cases = observed(record)
+    here = cases.reindex(configuration=printed["configuration"].values)
+    frame = pd.DataFrame({"configuration": [_label(c) for c in printed["configuration"].values]})
+    for then, now, title in (("forecast_cpu", "cpu", "CPU time"), ("forecast_clock", "forecast", "clock")):
+        frame[f"{title}, 1982"] = printed[then].values
+        frame[f"{title}, here"] = [spread_text(row) for row in here[now].values]
+    return table(
+        frame,
+        name=name,
+        units=dict.fromkeys(frame.columns[1:], "s"),
+        caption=f"{figure} with this machine: median of the samples, and their range",
+        run=record,
+    )
+
+
+def write_steps(printed: xr.Dataset, record: xr.Dataset) -> Shown:
+    """Every write-up step (Fig. 4.2), then and now."""
+    cases = observed(record)
+    names = list(printed["configuration"].values)
+    steps = [name for name in cases.data_vars if str(name).startswith("write_step_")]
+    here = np.stack([middle(cases[step]).reindex(configuration=names).values for step in steps], axis=1)
+    series = [
+        Series("each step, 1982", printed["write_step"].transpose("configuration", "step").values),
+        Series(f"each step, {HERE}: median of five, and range", here, host=True),
+    ]
+    return dots(
+        [_label(name) for name in names],
+        series,
+        "clock of a write-up step [s]",
+        record=record,
+        name="xmp1982_write_steps_rerun",
+        alt=f"Write-up steps by configuration on a logarithmic axis: {float(printed['write_step'].min()):.0f} to "
+        f"{float(printed['write_step'].max()):.0f} s in 1982, {np.nanmin(here):.2g} to {np.nanmax(here):.2g} s here.",
+    )
+
+
+def write_steps_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, figure: str) -> Table:
+    """Fig. 4.2 or 5.2: net forecast, each write-up step, their sum, then and now."""
+    cases, rows = observed(record), []
+    steps = [str(name) for name in cases.data_vars if str(name).startswith("write_step_")]
+    for configuration in printed["configuration"].values:
+        then = printed.sel(configuration=configuration)
+        row = {"configuration": _label(configuration), "when": "1982", "net": f"{float(then['net_forecast']):.0f}"}
+        row |= {f"step {n + 1}": f"{float(x):.0f}" for n, x in enumerate(then["write_step"].values)}
+        rows.append(row | {"sum": f"{float(then['write_sum']):.0f}"})
+        if configuration in cases["configuration"]:
+            here = cases.sel(configuration=configuration)
+            row = {"configuration": _label(configuration), "when": "here", "net": spread_text(here["net"].values)}
+            row |= {f"step {n + 1}": f"{float(here[step].median()):.3g}" for n, step in enumerate(steps)}
+            rows.append(row | {"sum": spread_text(sum(here[step] for step in steps).values)})
+    frame = pd.DataFrame(rows)
+    units = dict.fromkeys(frame.columns[2:], "s")
+    caption = f"{figure} with this machine: medians, with the range of samples for net time and sum"
+    return table(frame, name=name, units=units, caption=caption, run=record)
+
+
+def _ratios(cases: xr.Dataset, names, reference: str, quantity: str = "net") -> np.ndarray:
+    """Sample by sample, the quantity over the median of the reference's."""
+    return (cases[quantity] / middle(cases[quantity]).sel(configuration=reference)).reindex(configuration=names).values
 
 
 def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-async") -> Shown:
     """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now."""
-    frame = _forecasts(printed, record, reference).sort_values("simulator", ascending=False)
-    figure, axis = axes(height=4.4)
-    place = np.arange(len(frame))
-    axis.set_yticks(place, [label(name) for name in frame.index])
-    axis.set_ylim(len(frame) - 0.5, -0.5)
-    axis.grid(False, axis="y")
-    axis.set_xlabel(f"net time of the forecast over that of {label(reference)} [1]")
-    points(axis, frame["forecast"], place, label="X-MP 1982, real forecast", index=0, line=False)
-    points(axis, frame["simulator"], place, label="X-MP 1982, simulator", index=1, line=False)
-    points(axis, frame["this machine"], place, label="measured here", host=True, line=False)
-    axis.axvline(1.0, linewidth=0.8)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.02), ncols=3, fontsize=8)
-    axis.set_title(run_title(record), fontsize=8, loc="left", pad=28)
-    host = frame["this machine"]
-    return show(
-        figure,
-        data=frame.reset_index(),
+    cases = observed(record)
+    net = printed["net_forecast"].transpose("configuration", "model").to_pandas().drop(index="cray1a-disk4")
+    net = net.sort_values("simulator", ascending=False) / net.loc[reference]
+    here = _ratios(cases, list(net.index), reference)
+    flagged = cases["flagged"].reindex(configuration=list(net.index)).fillna(False).values.astype(bool)
+    series = [
+        Series("X-MP 1982, forecast", net["forecast"].to_numpy()),
+        Series("X-MP 1982, simulator", net["simulator"].to_numpy(), index=1),
+        Series(HERE, here, host=True, flagged=flagged),
+    ]
+    middles = pd.Series(np.nanmedian(here, axis=1), net.index)
+    return dots(
+        [_label(name) for name in net.index],
+        series,
+        f"net time of the forecast over that of {label(reference)} [1]",
+        record=record,
+        log=False,
         name="xmp1982_net_times_rerun",
-        alt=f"Net forecast time over that of {label(reference)} for {len(frame)} configurations. In 1982 up to "
-        f"{np.nanmax(frame[['forecast', 'simulator']].to_numpy()):.2f}; measured here up to {host.max():.2f} "
-        f"({label(host.idxmax())}).",
+        alt=f"Net forecast time over that of {label(reference)} for {len(net)} configurations. In 1982 up to "
+        f"{np.nanmax(net.to_numpy()):.2f}; measured here {middles.min():.2f} to {middles.max():.2f} "
+        f"({label(middles.idxmax())}).",
     )
 
 
-def forecast_table(record: xr.Dataset) -> pd.DataFrame:
-    """Fig. 4.1 and 4.2 of this machine, seconds, best of the samples; overlap as a share of bytes."""
-    cases, record = _cases(record), single(record)
-    steps = [name for name in cases.data_vars if str(name).startswith("write_step_")]
-    frame = cases[["cpu", "forecast", "net", *steps, "waiting", "overlapped"]].to_dataframe()
-    frame = frame.drop(columns=[name for name in frame if name not in cases.data_vars])
-    frame.insert(0, "place", record["place"].values)
-    return frame.rename(columns=lambda name: name.replace("_", " ")).rename_axis("configuration").reset_index()
+def ratios_table(listed: xr.Dataset, printed: xr.Dataset, record: xr.Dataset) -> Table:
+    """The list of section 4.5 as ratios between configurations: of the report's times, and of this machine's."""
+    cases, names = observed(record), list(listed["configuration"].values)
+    net = printed["net_forecast"]
+    first = names[0]
+    frame = pd.DataFrame(
+        {
+            "configuration": [label(name) for name in names],
+            "Cray 1 over X-MP, printed": listed["ratio"].values,
+            f"{label(first)} over this, 1982": [
+                float(net.sel(configuration=first) / net.sel(configuration=n)) for n in names
+            ],
+            f"{label(first)} over this, here": [
+                spread_text(
+                    float(middle(cases["net"]).sel(configuration=first)) / cases["net"].sel(configuration=n).values
+                )
+                for n in names
+            ],
+        }
+    )
+    caption = "Section 4.5: net times as ratios, to the Cray 1 as printed, and between configurations then and now"
+    return table(frame, digits=3, name="xmp1982_ratios_rerun", caption=caption, run=record)
 
 
 #: The report's section and the parts measured here that make it up.
-_PARTS = (
+PARTS = (
     ("NORMAL FORECAST TIME STEP", lambda c: c["normal_cpu"]),
     ("FORECAST WRITE-UP STEP", lambda c: c["write_up_cpu"]),
     ("WRITE-UP OVERHEAD", lambda c: c["write_up_cpu"] - c["normal_cpu"]),
@@ -76,88 +187,110 @@ _PARTS = (
 )
 
 
-def cpu_parts(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
-    """Fig. 4.4 with this machine's column: CPU seconds, and each part in units of a normal step."""
-    case = _cases(record).sel(configuration="memory")
-    frame = printed["cpu"].transpose("section", "machine").to_pandas()
-    here = {name: float(part(case)) for name, part in _PARTS}
-    here["POST PROCESSING JOB"] = float(single(record)["post_cpu"].mean())
-    frame["measured here"] = pd.Series(here)
-    frame = frame.loc[list(here)]
-    for name in list(frame):
-        frame[f"{name}, normal steps"] = frame[name] / frame.loc["NORMAL FORECAST TIME STEP", name]
-    return frame.rename_axis("section").reset_index()
+def _parts(printed: xr.Dataset, record: xr.Dataset) -> tuple[list[str], pd.DataFrame, np.ndarray]:
+    """Sections, the report's seconds by machine, and this machine's by section and sample."""
+    case = observed(record).sel(configuration="memory")
+    names = [name for name, _ in PARTS] + ["POST PROCESSING JOB"]
+    jobs = single(record)["post_cpu"].values
+    here = np.full((len(names), max(case.sizes["sample"], len(jobs))), np.nan)
+    for row, (_, part) in enumerate(PARTS):
+        here[row, : case.sizes["sample"]] = part(case).values
+    here[-1, : len(jobs)] = jobs
+    return names, printed["cpu"].transpose("section", "machine").to_pandas().loc[names], here
 
 
-def overlap_table(record: xr.Dataset) -> pd.DataFrame:
-    """Cost of not overlapping on the paced device: net time, and what it is over the one in memory."""
-    record = single(record)
-    frame = pd.DataFrame({name: record[name].values for name in ("device", "overlap")})
-    frame["net time [s]"] = record["observed_net"].min("sample").values
-    frame["over in memory"] = frame["net time [s]"] / frame["net time [s]"].iloc[0]
-    frame["bytes overlapped"] = record["observed_overlapped"].max("sample").values
-    return frame
-
-
-def throughput(printed: xr.Dataset, record: xr.Dataset) -> Shown:
-    """Throughput of the pairs against one job after another, then and now.
-
-    The report's reference is the Cray 1-A, so its numbers contain the faster machine; both columns are drawn over
-    their own best pair.
-    """
-    record = single(record)
-    complete = printed["complete"]
-    complete = complete if complete.ndim == 1 else complete.max("job")
-    series = complete.to_series()
-    then = series["ecmwf"] / series.drop("ecmwf")
-    now = pd.Series(record["throughput"].values, [name.replace("-async", "") for name in record["pairing"].values])
-    frame = pd.DataFrame({"1982": then, "here": now})
-    figure, axis = axes(height=3.8)
-    place = np.arange(len(frame))
-    axis.set_yticks(place, [label(name) for name in frame.index])
-    axis.set_ylim(len(frame) - 0.5, -0.5)
-    axis.grid(False, axis="y")
-    axis.set_xlabel("two forecasts and their jobs in turn over the pair together [1]")
-    points(axis, frame["1982"], place, label="X-MP pair, in turn on the Cray 1-A", index=0, line=False)
-    points(axis, frame["here"], place, label="measured here, in turn on the same machine", host=True, line=False)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.02), ncols=2, fontsize=8)
-    axis.set_title(run_title(record), fontsize=8, loc="left", pad=28)
-    return show(
-        figure,
-        data=frame.rename_axis("pairing").reset_index(),
-        name="xmp1982_throughput_rerun",
-        alt=f"Throughput of {len(frame)} pairs. In 1982 {then.min():.2f} to {then.max():.2f} against the Cray 1-A in "
-        f"turn; here {now.min():.2f} to {now.max():.2f} against the same machine in turn.",
+def cpu_parts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
+    """Parts of the forecast in units of a normal step (Fig. 4.4), on both machines of the report and here."""
+    names, then, here = _parts(printed, record)
+    units, unit = then / then.iloc[0], np.nanmedian(here[0])
+    series = [Series(str(machine), units[machine].to_numpy(), index=n) for n, machine in enumerate(units)]
+    series.append(Series(HERE, here / unit, host=True))
+    radiation, write_up = (float(np.nanmedian(here[n]) / unit) for n in (4, 2))
+    return dots(
+        [name.capitalize().replace("Post", "One post") for name in names],
+        series,
+        "CPU time over that of a normal step [1]",
+        record=record,
+        name="xmp1982_parts_rerun",
+        alt=f"CPU time of the parts of a forecast over that of a normal step, logarithmic. The overhead of radiation "
+        f"is {units.iloc[4, -1]:.1f} normal steps on the X-MP and {radiation:.1f} here; that of writing up "
+        f"{units.iloc[2, -1]:.1f} and {write_up:.1f}.",
     )
 
 
-def pairs_table(record: xr.Dataset) -> pd.DataFrame:
-    """Fig. 5.3 and the longest and shortest write-up step of Fig. 5.4, this machine, seconds."""
-    record = single(record)
-    rows = []
-    for n, name in enumerate(record["pairing"].values):
-        for job in range(record.sizes["job"]):
-            at = {"pairing_number": n, "job": job}
-            steps = record["write_step"].isel(at)
-            rows.append(
-                {
-                    "pair": label(str(name).replace("-async", "")),
-                    "job": job + 1,
-                    "forecast": float(record["forecast_clock"].isel(at)),
-                    "5 jobs": float(record["posts"].isel(at)),
-                    "complete": float(record["complete"].isel(pairing_number=n)),
-                    "shortest write-up": float(steps.min()),
-                    "longest write-up": float(steps.max()),
-                }
-            )
-    return pd.DataFrame(rows)
+def parts_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
+    """Fig. 4.4 with this machine's column, in seconds."""
+    names, then, here = _parts(printed, record)
+    frame = pd.DataFrame({"section": [name.capitalize() for name in names]})
+    for machine in then:
+        frame[str(machine)] = then[machine].to_numpy()
+    frame["here"] = [spread_text(row) for row in here]
+    units = dict.fromkeys(frame.columns[1:], "s")
+    caption = "Fig. 4.4 with this machine: CPU time, median and range of the samples"
+    return table(frame, name="xmp1982_parts_table", units=units, caption=caption, run=record)
 
 
-def accounts_table(record: xr.Dataset) -> pd.DataFrame:
-    """Where the clock time of each forecast went, seconds; what no account explains is the overhead."""
-    record = single(record)
-    frame = pd.DataFrame({"test": record["account"].values})
-    for name in ("executing", "waiting", "transfers", "clock"):
-        frame[name] = record[f"account_{name}"].values
-    frame["overhead"] = frame["clock"] - frame[["executing", "waiting", "transfers"]].sum(axis=1)
-    return frame
+def simulators(printed: xr.Dataset, forecast: xr.Dataset, simulator: xr.Dataset) -> Shown:
+    """Net time of the simulator over that of the forecast (section 5.1), then and now."""
+    real, stood_in = observed(forecast), observed(simulator)
+    names = [name for name in stood_in["configuration"].values if name in real["configuration"].values]
+    net = printed["net_forecast"].reindex(configuration=names)
+    then = (net.sel(model="simulator") / net.sel(model="forecast")).values
+    here = (stood_in["net"] / middle(real["net"])).reindex(configuration=names).values
+    flagged = stood_in["flagged"].reindex(configuration=names).values.astype(bool)
+    middles = np.nanmedian(here, axis=1)
+    return dots(
+        [label(name) for name in names],
+        [Series("X-MP 1982", then), Series(HERE, here, host=True, flagged=flagged)],
+        "net time of the simulator over that of the forecast [1]",
+        record=simulator,
+        log=False,
+        name="xmp1982_simulators_rerun",
+        alt=f"Simulator over forecast: {np.nanmin(then):.2f} to {np.nanmax(then):.2f} in 1982, {middles.min():.2f} to "
+        f"{middles.max():.2f} here.",
+    )
+
+
+def degraded(printed: tuple[xr.Dataset, xr.Dataset], record: xr.Dataset, alone: xr.Dataset) -> Table:
+    """Figs 4.1 and 4.3: the forecast with less memory, its jobs beside it, then and now.
+
+    ``printed`` are the tables of Figs 4.1 and 4.3, ``record`` the pairs, ``alone`` the forecast's configurations.
+    """
+    usual, less = printed
+    record, cases = single(record), observed(alone)
+    usual, less = usual.sel(configuration="ssd1-sync"), less.isel(configuration=0)
+    here = cases.sel(configuration="ssd1-sync")
+    total = float(middle(here["forecast"])) + float(single(alone)["post_clock"].sum())
+    rows = [
+        (
+            "forecast, CPU time",
+            usual["forecast_cpu"],
+            less["forecast_cpu"],
+            here["cpu"],
+            record["degraded_forecast_cpu"],
+        ),
+        (
+            "forecast, clock",
+            usual["forecast_clock"],
+            less["forecast_clock"],
+            here["forecast"],
+            record["degraded_forecast_clock"],
+        ),
+        ("a job, CPU time", usual["pp_cpu"], less["pp_cpu"], single(alone)["post_cpu"], record["degraded_post_cpu"]),
+        (
+            "a job, clock",
+            usual["pp_clock"],
+            less["pp_clock"],
+            single(alone)["post_clock"],
+            record["degraded_post_clock"],
+        ),
+        ("all complete, clock", usual["total_clock"], less["complete_clock"], [total], record["degraded_complete"]),
+    ]
+    frame = pd.DataFrame({"quantity": [row[0] for row in rows]})
+    frame["usual, 1982"] = [float(row[1]) for row in rows]
+    frame["degraded, 1982"] = [float(row[2]) for row in rows]
+    frame["usual, here"] = [spread_text(row[3]) for row in rows]
+    frame["degraded, here"] = [spread_text(row[4]) for row in rows]
+    units = dict.fromkeys(frame.columns[1:], "s")
+    caption = "Fig. 4.3 with this machine: one work file, jobs in turn; and degraded, with the jobs on the second CPU"
+    return table(frame, name="xmp1982_degraded_rerun", units=units, caption=caption, run=record)

@@ -1,0 +1,102 @@
+"""What not overlapping costs (X6): on a device paced to the report's balance, and on this host's own devices.
+
+The *paced* device is memory that gives bytes at a chosen rate: so slow that a step's computing and its transfers have
+the report's proportion.  Measured and paced devices stand in tables of their own.  Transfers *alone* are the same
+requests without a forecast; what overlaps perfectly takes as long as the slower of the two.
+"""
+
+import tempfile
+from dataclasses import replace
+
+from companion import tables
+from companion.bench import Case
+from companion.chapters.xmp1982.experiments.forecast import observe, sized
+from companion.experiments import Experiment, register
+
+#: Work files of the paced comparison: device, overlap.
+PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
+#: Devices of the host: name, work files, place.
+DEVICES = (("memory", 2, "memory"), ("page cache", 2, "cache"), ("disk, O_DIRECT", 4, "direct"))
+
+
+def balance() -> dict[str, float]:
+    """Transfers of a step over its computing, as the report has them: volume over rate over CPU time of a step."""
+    files = tables.load("xmp1982", "sec3_1")
+    moved = 2 * 8 * float((files["file_size"] * files["work_files"]).max() / 2)  # Mbyte: what is read, and written
+    rates = tables.load("xmp1982", "fig7_3")["stand_alone"]
+    step = float(tables.load("xmp1982", "fig4_4")["cpu"].sel(section="NORMAL FORECAST TIME STEP", machine="Cray X-MP"))
+    return {device: moved / float(rates.sel(target=device)) / step for device in ("SSD", "BMR")}
+
+
+class Idle:
+    """The simulator that computes nothing: transfers alone."""
+
+    __name__ = "kernels.gridpoint.simulator, transfers alone"
+
+    def __init__(self):
+        from kernels.gridpoint import simulator
+
+        self.footprint, self.run = simulator.footprint, simulator.run
+        self.verify, self.work = simulator.verify, simulator.work
+        self._pace = simulator.Pace({"normal": 0.0}, 0.0)
+
+    def setup(self, problem, seed: int = 0):
+        """A pace of zero."""
+        return self._pace
+
+
+def _paced(base, step: float, threads: int) -> list[Case]:
+    from kernels import gridpoint
+
+    cases, moved = [], 2 * 8 * base.words * base.nj
+    for device, overlap in PACED:
+        rate = moved / (balance()[device] * step)
+        files = 2 if device == "SSD" else 1
+        problem = replace(base, files=files, place="paced", overlap=overlap, rate=rate)
+        parameters = {"device": device, "overlap": overlap, "paced": "yes", "rate": rate}
+        cases.append(Case(f"paced as {device}, {overlap}", gridpoint, problem, threads, parameters, observe))
+    return cases
+
+
+def _measured(base, threads: int) -> list[Case]:
+    from kernels import gridpoint
+    from kernels.files.filesystem import direct_refusal
+
+    cases, idle = [], Idle()
+    for device, files, place in DEVICES:
+        if place == "direct" and direct_refusal(base.folder or tempfile.gettempdir()):
+            continue
+        for overlap in ("none", "one", "both", "alone"):
+            way = "both" if overlap == "alone" else overlap
+            problem = replace(base, files=files, place=place, overlap=way)
+            kernel = idle if overlap == "alone" else gridpoint
+            parameters = {"device": device, "overlap": overlap, "paced": "no"}
+            cases.append(Case(f"{device}, {overlap}", kernel, problem, threads, parameters, observe))
+    return cases
+
+
+def _cases(preset: str, threads: int) -> list[Case]:
+    """Forecasts without write-ups or physics, after one in memory that sets the rate of the paced devices."""
+    from kernels import gridpoint
+
+    base = replace(sized(preset), writeup=0.0, physics=False)
+    state = gridpoint.setup(base)
+    gridpoint.run(replace(base, hours=4 * base.dt / 3600), state, threads)
+    step = gridpoint.run(base, state, threads).clock / base.steps
+    parameters = {"device": "none", "overlap": "in memory", "paced": "no"}
+    memory = Case("in memory", gridpoint, base, threads, parameters, observe)
+    return [memory, *_paced(base, step, threads), *_measured(base, threads)]
+
+
+register(
+    Experiment(
+        id="xmp1982-overlap",
+        document="xmp1982",
+        item="X6",
+        title="The cost of not overlapping, on devices paced to the report's balance and on this machine's own",
+        cases=_cases,
+        presets=("quick", "paper"),
+        rounds=5,
+        budgets={"quick": 8.0, "paper": 400.0},
+    )
+)

@@ -1,0 +1,108 @@
+"""Studies of the forecast: what other builds make of it (X9), and the published cases that it is held to."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from companion.bench import Case, Measurement
+from companion.chapters.xmp1982.experiments.forecast import observe, sized
+from companion.experiments import Experiment, Unavailable, column, register
+
+ONCE = "bits and conserved integrals do not change from run to run"
+#: Cases of the dynamics by their label: fields of the problem.
+CASES = {
+    "wave": {"case": "wave"},
+    "wave, half as fine": {"case": "wave", "halved": True},
+    "steady state": {"case": "steady"},
+    "rest over a mountain": {"case": "rest", "mountain": 2000.0},
+}
+DAYS = {"quick": 2, "paper": 10}
+
+
+def _one_build(preset: str, threads: int) -> list[Case]:
+    from kernels import gridpoint
+    from kernels.gridpoint import builds
+
+    if reason := builds.refusal():
+        raise Unavailable(f"xmp1982-builds makes builds of its own: {reason}")
+    problem = replace(sized(preset), writeup=3.0)
+    return [Case("this processor", gridpoint, problem, threads, {"configuration": "memory"}, observe)]
+
+
+def _others(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Every other build against this one, through the day."""
+    from kernels.gridpoint import builds
+
+    found = builds.differences(measurements[0].problem)
+    names, each = list(found), list(found.values())
+    result = {
+        "build": column(names, None, "build", "build_number"),
+        "hours": column([float(hour) for hour in each[0].hours], "h", "time of the forecast", "write_up"),
+        "differing": column(
+            [[float(x) for x in d.differing] for d in each], "1", "numbers that differ", "build_number", "write_up"
+        ),
+    }
+    for name, unit in (("u", "m/s"), ("v", "m/s"), ("T", "K"), ("ps", "Pa")):
+        values = [[float(x) for x in d.largest[name]] for d in each]
+        result[f"largest_{name}"] = column(values, unit, "largest difference", "build_number", "write_up")
+    return result
+
+
+def _published(preset: str, threads: int) -> list[Case]:
+    from kernels.gridpoint import Problem, daily
+
+    cases = []
+    for label, changes in CASES.items():
+        fields = dict(changes)
+        problem = Problem.preset(preset, hours=24.0 * DAYS[preset], writeup=0.0)
+        if fields.pop("halved", False):
+            problem = replace(problem, ni=problem.ni // 2, nj=problem.nj // 2, dt=2 * problem.dt)
+        if fields["case"] == "rest":
+            problem = replace(problem, hours=min(problem.hours, 120.0))
+        cases.append(Case(label, daily, replace(problem, **fields), threads, {"test": label}))
+    return cases
+
+
+def _series(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """What each day showed, by case; missing days are missing numbers."""
+    from kernels.gridpoint.daily import MEASURES
+
+    longest = max((m.result.days for m in measurements), key=len)
+    found = {
+        "test": column([m.label for m in measurements], None, "case", "test_number"),
+        "days": column([float(day) for day in longest], "d", "time of the forecast", "day"),
+    }
+    for name, unit in MEASURES.items():
+        rows = [[float(x) for x in m.result.series[name]] for m in measurements]
+        values = [row + [None] * (len(longest) - len(row)) for row in rows]
+        found[f"daily_{name}"] = column(values, unit, name, "test_number", "day")
+    return found
+
+
+register(
+    Experiment(
+        id="xmp1982-builds",
+        document="xmp1982",
+        item="X9",
+        title="One source, three builds: how far their forecasts part",
+        cases=_one_build,
+        presets=("quick", "paper"),
+        outputs=_others,
+        budgets={"quick": 20.0, "paper": 120.0},
+        few_samples=ONCE,
+        kind="study",
+    )
+)
+register(
+    Experiment(
+        id="xmp1982-baroclinic",
+        document="xmp1982",
+        item="X2",
+        title="The forecast's dynamics against published cases: steady flow, baroclinic wave, air at rest",
+        cases=_published,
+        presets=("quick", "paper"),
+        outputs=_series,
+        budgets={"quick": 20.0, "paper": 300.0},
+        few_samples=ONCE,
+        kind="study",
+    )
+)

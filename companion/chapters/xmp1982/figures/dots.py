@@ -1,0 +1,109 @@
+"""Rows of points, the report's and this machine's on one axis; and records along their configurations."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import log_axis, points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import INK, axes
+from companion.records.runs import single
+
+#: What the marks of a machine's samples are.
+MARKS = "filled: median, bar: range of samples; \u00d7: flagged"
+
+
+@dataclass(frozen=True)
+class Series:
+    """Numbers of one source by row."""
+
+    label: str
+    values: np.ndarray  # float64 (rows,) or (rows, n); NaN: none
+    host: bool = False  # measured here: median and range of the n; else every number is a point
+    index: int = 0
+    flagged: np.ndarray | None = None  # bool (rows,)
+
+
+def _draw(axis, series: Series, place: np.ndarray) -> None:
+    values = np.atleast_2d(np.asarray(series.values, dtype=float).T).T
+    if not series.host:
+        where = np.repeat(place, values.shape[1])
+        points(axis, values.ravel(), where, label=series.label, index=series.index, line=False)
+        return
+    known = np.isfinite(values).any(1)
+    middle = np.full(len(values), np.nan)
+    middle[known] = np.nanmedian(values[known], axis=1)
+    drawn = points(axis, middle, place, label=series.label, host=True, index=series.index, line=False)
+    axis.hlines(
+        place[known],
+        np.nanmin(values[known], axis=1),
+        np.nanmax(values[known], axis=1),
+        drawn.get_color(),
+        linewidth=1.6,
+    )
+    if series.flagged is not None and series.flagged.any():
+        axis.plot(middle[series.flagged], place[series.flagged], "x", color=INK, markersize=8, linestyle="none")
+
+
+def dots(rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str, alt: str, log: bool = True) -> Shown:
+    """One line of points a row, series by series, and the numbers as CSV.
+
+    Series that share a row lie a little above each other.
+    """
+    rows = [str(row) for row in rows]
+    columns = 2 if max(len(each.label) for each in series) < 34 else 1
+    lines = -(-len(series) // columns)
+    figure, axis = axes(height=1.35 + 0.2 * lines + 0.34 * len(rows))
+    place = np.arange(len(rows), dtype=float)
+    axis.set_yticks(place, rows)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.grid(False, axis="y")
+    axis.set_xlabel(unit)
+    shift = 0.36 / max(len(series) - 1, 1)
+    for number, each in enumerate(series):
+        _draw(axis, each, place + (number - (len(series) - 1) / 2) * shift)
+    if log:
+        log_axis(axis, "x")
+    axis.tick_params(axis="y", labelsize=8)
+    axis.legend(loc="lower left", bbox_to_anchor=(-0.3, 1.0), ncols=columns, fontsize=8)
+    axis.set_title(f"{run_title(record)}; {MARKS}", fontsize=7.5, loc="left", x=-0.3, pad=10 + 14 * lines)
+    return show(figure, data=_frame(rows, series), name=name, alt=alt, run=record)
+
+
+def _frame(rows, series: list[Series]) -> pd.DataFrame:
+    frame = pd.DataFrame({"row": rows})
+    for each in series:
+        values = np.atleast_2d(np.asarray(each.values, dtype=float).T).T
+        for n in range(values.shape[1]):
+            frame[each.label if values.shape[1] == 1 else f"{each.label}, {n + 1}"] = values[:, n]
+    return frame
+
+
+def observed(record: xr.Dataset, key: str = "configuration") -> xr.Dataset:
+    """What was observed of every sample along ``key`` and ``sample``, and whether the case is ``flagged``."""
+    record = single(record)
+    found = {
+        str(name).removeprefix("observed_"): record[name]
+        for name in record.data_vars
+        if str(name).startswith("observed_")
+    }
+    data = xr.Dataset(found | {"flagged": record["flags"].astype(str) != ""})
+    names = record[key].values.astype(str)
+    return data.drop_vars(list(data.coords)).assign_coords({key: ("case", names)}).swap_dims(case=key)
+
+
+def middle(values: xr.DataArray) -> xr.DataArray:
+    """Median over the samples."""
+    return values.median("sample")
+
+
+def spread_text(values) -> str:
+    """A median with its range, three digits: ``1.23 (1.20 to 1.31)``."""
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return ""
+    low, mid, high = values.min(), float(np.median(values)), values.max()
+    return f"{mid:.3g}" if values.size == 1 else f"{mid:.3g} ({low:.3g} to {high:.3g})"

@@ -1,0 +1,104 @@
+"""What not overlapping costs: the report, paced devices, and this machine's own devices."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.rendering import Shown
+from companion.figures.tabular import Table, table
+
+
+def _by_way(record: xr.Dataset, paced: str) -> dict[str, xr.Dataset]:
+    """Of every device its cases along the way of overlapping."""
+    cases = observed(record, "label")
+    device, way, kind = (record[name].values.astype(str) for name in ("device", "overlap", "paced"))
+    found = {}
+    for name in dict.fromkeys(device[(kind == paced) & (device != "none")]):
+        of = (device == name) & (kind == paced)
+        found[name] = cases.isel(label=of).assign_coords(label=way[of])
+    return found
+
+
+def cost(cases: xr.Dataset, best: str = "both") -> np.ndarray:
+    """Percent of the net time without overlap that overlapping saves, sample by sample."""
+    slow, fast = cases["net"].sel(label="none").values, cases["net"].sel(label=best).values
+    return 100 * (slow - np.nanmedian(fast)) / slow
+
+
+def paced_costs(facts: xr.Dataset, record: xr.Dataset) -> Shown:
+    """Section 4.6: what the report printed and deduced, and the same measured on paced devices."""
+    paced = _by_way(record, "yes")
+    here = np.stack([cost(paced[device]) for device in ("SSD", "BMR")])
+    then = np.array([float(facts["cost_ssd"]), float(facts["cost_bmr"])])
+    flagged = np.array([bool(paced[device]["flagged"].any()) for device in ("SSD", "BMR")])
+    return dots(
+        ["SSD", "buffer memory"],
+        [
+            Series("the report: measured for SSD, deduced for buffer memory", then),
+            Series("a device paced to the report's balance, measured here", here, host=True, flagged=flagged),
+        ],
+        "share of the net time that overlapping saves [%]",
+        record=record,
+        log=False,
+        name="xmp1982_overlap_rerun",
+        alt=f"What overlapping saves of the net time: SSD {then[0]:g} % in the report and {np.median(here[0]):.2g} % "
+        f"on a paced device; buffer memory {then[1]:g} % and {np.median(here[1]):.2g} %.",
+    )
+
+
+def device_costs(record: xr.Dataset) -> pd.DataFrame:
+    """This machine's own devices: net times by way of overlapping, and what they are measured by, medians.
+
+    ``efficiency`` is the slower of computing and transfers alone over the time with both overlapped.
+    """
+    memory = float(middle(observed(record, "label")["net"]).sel(label="in memory"))
+    rows = []
+    for device, cases in _by_way(record, "no").items():
+        net = {way: float(middle(cases["net"]).sel(label=way)) for way in cases["label"].values}
+        rows.append(
+            {
+                "device": device,
+                "transfers alone": net["alone"],
+                "not overlapped": net["none"],
+                "one at a time": net["one"],
+                "both overlapped": net["both"],
+                "overlapping saves": float(np.median(cost(cases))) / 100,
+                "efficiency": max(memory, net["alone"]) / net["both"],
+                "over in memory": net["both"] / memory - 1,
+                "flagged": ", ".join(sorted(cases["label"].values[cases["flagged"].values])),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    frame.insert(1, "computing alone", memory)
+    return frame
+
+
+def devices(record: xr.Dataset) -> Table:
+    """The table of :func:`device_costs`."""
+    frame = device_costs(record)
+    if not frame["flagged"].any():
+        frame = frame.drop(columns="flagged")
+    units = dict.fromkeys(frame.columns[1:6], "s") | dict.fromkeys(frame.columns[6:9], "1")
+    caption = "Overlapping on this machine's devices: net times of a day, medians, and how much of the possible is met"
+    return table(frame, digits=3, name="xmp1982_devices", units=units, caption=caption, run=record)
+
+
+def paced_table(record: xr.Dataset) -> Table:
+    """Net times on paced devices with their spread."""
+    rows = []
+    for device, cases in _by_way(record, "yes").items():
+        for way in cases["label"].values:
+            case = cases.sel(label=way)
+            rows.append(
+                {
+                    "paced as": device,
+                    "overlap": way,
+                    "net time": spread_text(case["net"].values),
+                    "bytes overlapped": f"{float(middle(case['overlapped'])):.0%}",
+                    "flagged": "yes" if bool(case["flagged"]) else "",
+                }
+            )
+    frame = pd.DataFrame(rows)
+    caption = "Paced devices: net time of a day, median and range of samples, and the share of bytes that overlapped"
+    return table(frame, name="xmp1982_paced", units={"net time": "s"}, caption=caption, run=record)

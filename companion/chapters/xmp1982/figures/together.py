@@ -1,0 +1,191 @@
+"""Figures of chapter 1 that draw two forecasts at once on this machine, on one axis with the report."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.chapters.xmp1982.figures import label
+from companion.chapters.xmp1982.figures.dots import Series, dots, spread_text
+from companion.figures.rendering import Shown
+from companion.figures.tabular import Table, table
+from companion.records.runs import single
+
+HERE = "measured here"
+
+
+def _test(name: str) -> str:
+    """The report's name of a pairing."""
+    return str(name).replace("-async", "")
+
+
+def throughput(printed: xr.Dataset, record: xr.Dataset) -> Shown:
+    """Throughput of the pairs against one job after another, then and now.
+
+    The report's reference is the Cray 1-A, so its numbers contain the faster machine.
+    """
+    record = single(record)
+    complete = printed["complete"].max("job").to_series()
+    names = [_test(name) for name in record["pairing"].values]
+    then = (complete["ecmwf"] / complete).reindex(names)
+    here = record["throughput"].transpose("pairing_number", "round").values
+    middles = np.median(here, axis=1)
+    return dots(
+        [label(name) for name in names],
+        [
+            Series("X-MP pair, in turn on the Cray 1-A", then.to_numpy()),
+            Series("measured here, in turn on the same machine", here, host=True),
+        ],
+        "two forecasts and their jobs in turn over the pair together [1]",
+        record=record,
+        log=False,
+        name="xmp1982_throughput_rerun",
+        alt=f"Throughput of {len(names)} pairs. In 1982 {then.min():.2f} to {then.max():.2f} against the Cray 1-A in "
+        f"turn; here {middles.min():.2f} to {middles.max():.2f} against the same machine in turn.",
+    )
+
+
+def _jobs(record: xr.Dataset) -> list[tuple[int, int, str]]:
+    """Number of the pairing, of the job, and the job as its row is called."""
+    rows = []
+    for n, name in enumerate(record["pairing"].values):
+        halves = [label(part) for part in _test(name).split("+")]
+        rows += [(n, job, f"{halves[job]}, beside {halves[1 - job]}") for job in range(2)]
+    return rows
+
+
+def pairs_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
+    """Fig. 5.3: the forecasts, their five jobs, and the end of the test, then and now."""
+    record, rows = single(record), []
+    for n, job, name in _jobs(record):
+        at = {"pairing_number": n, "job": job}
+        then = printed.sel(test=_test(record["pairing"].values[n]), job=job + 1)
+        rows.append(
+            {
+                "forecast": name,
+                "clock, 1982": float(then["forecast"]),
+                "clock, here": spread_text(record["forecast_clock"].isel(at)),
+                "5 jobs, 1982": float(then["pp_5_jobs"]),
+                "5 jobs, here": spread_text(record["posts"].isel(at)),
+                "complete, 1982": "" if np.isnan(then["complete"]) else f"{float(then['complete']):.0f}",
+                "complete, here": spread_text(record["complete"].isel(pairing_number=n)) if job == 0 else "",
+            }
+        )
+    frame = pd.DataFrame(rows)
+    caption = "Fig. 5.3 with this machine: clock times, median and range of the tests"
+    return table(
+        frame, name="xmp1982_pairs_rerun", units=dict.fromkeys(frame.columns[1:], "s"), caption=caption, run=record
+    )
+
+
+def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> Shown:
+    """Write-up steps of the pairs over one of the disk forecast alone (Fig. 5.4), then and now."""
+    record = single(record)
+    rows = _jobs(record)
+    usual = float(np.median(alone["write_step"].sel(configuration="disk4")))
+    own = float(record["alone_steps"].median())
+    then = np.stack(
+        [printed["write_step"].sel(test=_test(record["pairing"].values[n]), job=job + 1).values for n, job, _ in rows]
+    )
+    here = np.stack([record["write_step"].isel(pairing_number=n, job=job).median("round").values for n, job, _ in rows])
+    return dots(
+        [name for *_, name in rows],
+        [
+            Series("each step, 1982", then / usual),
+            Series("five steps here: median, and range", here / own, host=True),
+        ],
+        "write-up step over one of the forecast alone [1]",
+        record=record,
+        name="xmp1982_pair_steps_rerun",
+        alt=f"Write-up steps in pairs over the median one of a forecast alone with its files on disk: up to "
+        f"{np.nanmax(then / usual):.1f} in 1982, {(here / own).min():.2f} to {(here / own).max():.2f} here.",
+    )
+
+
+def overheads(record: xr.Dataset) -> pd.DataFrame:
+    """Accounts of every job, medians of the rounds, in seconds; and what they leave unexplained.
+
+    ``system`` is the clock that no account explains; ``problem`` what the accounts exceed those of the same job alone.
+    """
+    record = single(record)
+    frame = pd.DataFrame(
+        {
+            "test": [_test(name) for name in record["account"].values],
+            "job": [_test(name) for name in record["account_job"].values],
+            "forced": record["account_forced"].values.astype(bool),
+        }
+    )
+    for name in ("executing", "waiting", "transfers", "clock"):
+        frame[name] = record[f"account_{name}"].median("round").values
+    frame["accounted"] = frame[["executing", "waiting", "transfers"]].sum(axis=1, min_count=3)
+    frame["system"] = frame["clock"] - frame["accounted"]
+    alone = frame[frame["test"] == frame["job"]].set_index("job")["accounted"]
+    frame["problem"] = frame["accounted"] - frame["job"].map(alone)
+    return frame
+
+
+def _account_label(row) -> str:
+    if row.test == row.job:
+        return f"{label(row.job)}, alone"
+    other = row.test.replace(row.job, "", 1).strip("+")
+    return f"{label(row.job)}, beside {label(other)}" + (", one CPU" if row.forced else "")
+
+
+def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
+    """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang."""
+    frame = overheads(record)
+    then = []
+    for row in frame.itertuples():
+        test = "disk4-biop" if row.test == "disk4" else row.test
+        known = test in printed["test"].values and not row.forced
+        job = 1 + row.test.split("+").index(row.job)
+        found = printed.sel(test=test, job=job) if known else None
+        then.append(
+            [
+                float(found[name] / found["clock"]) if known else np.nan
+                for name in ("system_overhead", "problem_overhead")
+            ]
+        )
+    then = 100 * np.array(then)
+    here = 100 * frame[["system", "problem"]].to_numpy() / frame[["clock"]].to_numpy()
+    here[(frame["test"] == frame["job"]).to_numpy(), 1] = np.nan
+    forced = frame[frame["forced"]]
+    share = 100 * (forced["waiting"] / forced["clock"]).max()
+    return dots(
+        [_account_label(row) for row in frame.itertuples()],
+        [
+            Series("system overhead, 1982", then[:, 0]),
+            Series("problem overhead, 1982", then[:, 1], index=1),
+            Series("system overhead, here", here[:, 0], host=True),
+            Series("problem overhead, here", here[:, 1], host=True, index=1),
+        ],
+        "share of the clock [%]",
+        record=record,
+        log=False,
+        name="xmp1982_accounts_rerun",
+        alt=f"System and problem overhead by job as shares of the clock. In 1982 at most {np.nanmax(then[:, 0]):.1f} "
+        f"and {np.nanmax(then[:, 1]):.1f} %; bound to one CPU here, a job waits for {share:.0f} % of its clock.",
+    )
+
+
+def accounts_table(record: xr.Dataset) -> Table:
+    """Where the clock time of each forecast went, in seconds."""
+    frame = overheads(record)
+    shown = pd.DataFrame({"job": [_account_label(row) for row in frame.itertuples()]})
+    for name, title in (
+        ("executing", "executing"),
+        ("waiting", "waiting to execute"),
+        ("transfers", "waiting for transfers"),
+        ("clock", "clock"),
+        ("system", "system overhead"),
+        ("problem", "problem overhead"),
+    ):
+        shown[title] = frame[name]
+    caption = "Fig. 5.5 on this machine: accounts of the operating system and of the driver, medians"
+    return table(
+        shown,
+        digits=3,
+        name="xmp1982_accounts",
+        units=dict.fromkeys(shown.columns[1:], "s"),
+        caption=caption,
+        run=single(record),
+    )

@@ -1,0 +1,202 @@
+"""A simulator of the forecast, as the report of 1982 had one: it computes for as long and moves as much.
+
+A chain of multiply-adds lasts as long as the rows of a step took a forecast in memory on this machine
+(``setup`` measures it); records and write-ups move through the same work files and drivers.  It needs the records
+that are under way and no more, which is why the report could run two at once.
+"""
+
+import functools
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from functools import partial
+from statistics import median
+
+import numpy as np
+
+from kernels.contract import Check, Work
+from kernels.files.pending import WorkFolder
+from kernels.gridpoint import model, writeup
+from kernels.gridpoint import state as forecast
+from kernels.gridpoint.problem import LAG, Problem
+from kernels.gridpoint.record import require_stamps, stamp
+from kernels.gridpoint.state import Result, Step, footprint, slots
+from kernels.gridpoint.stores import Counters, Files, page_aligned
+from kernels.gridpoint.transfers import Driver
+from kernels.runtime.barriers import opaque
+from kernels.runtime.jit import STRICT, kernel
+from kernels.runtime.resources import require_disk
+
+__all__ = ["Pace", "footprint", "run", "setup", "verify", "work"]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long the forecast computes: CPU seconds of a step by its kind, and links of the chain a second."""
+
+    steps: dict[str, float] = field(repr=False)
+    rate: float
+
+
+@kernel(fastmath=STRICT)
+def _chain(links):
+    x, a = opaque(1.0), opaque(0.5)
+    for _ in range(links):
+        x = x * a + a
+    return x
+
+
+def _rate() -> float:
+    """Links a second, the best of a few."""
+    _chain(1)
+    best, links = 1.0, 2_000_000
+    for _ in range(5):
+        begin = time.perf_counter()
+        _chain(links)
+        best = min(best, time.perf_counter() - begin)
+    return links / best
+
+
+@functools.lru_cache(maxsize=4)
+def _pace(problem: Problem) -> Pace:
+    start = forecast.setup(problem)
+    model.run(replace(problem, hours=4 * problem.dt / 3600, writeup=0.0), start)
+    taken: dict[str, list[float]] = {}
+    for step in model.run(problem, start).steps:
+        taken.setdefault(step.kind, []).append(step.cpu)
+    return Pace({kind: median(times) for kind, times in taken.items()}, _rate())
+
+
+def setup(problem: Problem, seed: int = 0) -> Pace:
+    """The pace of the forecast in memory; measured once for all work files of it."""
+    return _pace(replace(problem, files=0, place="memory", overlap="none", rhs="memory"))
+
+
+class _Run:
+    def __init__(self, problem: Problem, pace: Pace, folder):
+        self.problem, self.pace, self.step = problem, pace, 0
+        self.buffer = page_aligned((slots(problem), problem.words))
+        self.files = Files(folder, problem, self.buffer) if problem.files else None
+        self.driver, self.computing, self.folder = Driver(problem.overlap), [], folder
+        if self.files is not None:
+            for row in range(problem.nj):
+                self._move(self.files.write, row, 0)
+            self.files.turn()
+            self.files.counters = Counters()
+
+    def _move(self, move, row: int, step: int) -> None:
+        slot = row % len(self.buffer)
+        if move == self.files.write:
+            stamp(self.buffer[slot : slot + 1], row, step)
+        move(row, slot)
+        if move == self.files.read:
+            require_stamps(self.buffer[slot : slot + 1], row, step, "the work files")
+
+    def _rows(self, move, rows, step: int):
+        for row in rows:
+            self._move(move, row, step)
+
+    def _compute(self, seconds: float) -> None:
+        begin = time.perf_counter()
+        _chain(int(seconds * self.pace.rate))
+        self.computing.append((begin, time.perf_counter()))
+
+    def _writer(self):
+        p = self.problem
+        if self.step not in p.writeup_steps:
+            return None
+        return writeup.Writer(self.folder / f"writeup{self.step}", p.ni, p.nj, p.levels, self.step, self.step * p.dt)
+
+    def scan(self, kind: str, writes: bool) -> None:
+        """One pass over the rows: read ahead, compute, write back, and write up where the step does."""
+        p, driver, writer = self.problem, self.driver, self._writer()
+        radiating = self.step in p.radiation_steps
+        share = self.pace.steps["radiation" if radiating and "radiation" in self.pace.steps else "normal"] / p.nj
+        groups = [(first, min(first + p.lines, p.nj)) for first in range(0, p.nj, p.lines)]
+        words, jobs = writeup.row_words(p.ni, p.levels), []
+        ahead = self._start(groups[0])
+        for n, (first, end) in enumerate(groups):
+            driver.finish(ahead)
+            for job in jobs[:-2]:
+                driver.finish(job)
+            del jobs[:-2]
+            ahead = self._start(groups[n + 1] if n + 1 < len(groups) else None)
+            if writes:
+                self._compute(share * (end - first))
+            if writer is not None:
+                writer.rows(np.zeros((end - first, words)))
+            if writes and self.files is not None:
+                done = range(max(first - LAG, 0), p.nj if end == p.nj else max(end - LAG, 0))
+                jobs.append(driver.write(partial(self._rows, self.files.write, done, self.step + 1)))
+        for job in jobs:
+            driver.finish(job)
+        if writer is not None:
+            writer.commit(p.fsync)
+        if writes and self.files is not None:
+            self.files.turn()
+
+    def _start(self, group):
+        if self.files is None or group is None:
+            return None
+        return self.driver.read(partial(self._rows, self.files.read, range(*group), self.step))
+
+    def close(self) -> None:
+        self.driver.close()
+        if self.files is not None:
+            self.files.close()
+
+
+def _kind(problem: Problem, step: int) -> str:
+    names = [
+        name
+        for name, steps in (("radiation", problem.radiation_steps), ("write-up", problem.writeup_steps))
+        if step in steps
+    ]
+    return " and ".join(names) or ("last" if step == problem.steps else "first" if step == 0 else "normal")
+
+
+def run(problem: Problem, state: Pace, threads: int = 1, repeats: int = 1) -> Result:
+    """The steps of the forecast, ``repeats`` times; times and counters of the last, without fields.
+
+    Raises
+    ------
+    OSError
+        What the disk refuses; nothing is left in the folder then.
+    """
+    if need := footprint(problem).disk:
+        require_disk(problem.folder or tempfile.gettempdir(), need, "a simulated forecast with its work files")
+    result = None
+    for _ in range(repeats):
+        with WorkFolder(problem.folder, "simulator") as folder:
+            going = _Run(problem, state, folder.path)
+            try:
+                steps, begin, spent = [], time.perf_counter(), time.process_time()
+                for number in range(problem.steps + 1):
+                    going.step, clock, cpu = number, time.perf_counter(), time.process_time()
+                    waited, kind = going.driver.waited, _kind(problem, number)
+                    going.scan(kind, number < problem.steps)
+                    now = time.perf_counter() - clock, time.process_time() - cpu, going.driver.waited - waited
+                    steps.append(Step(number, kind, *now, 0.0))
+                counters = going.files.counters if going.files else Counters()
+                clock, cpu = time.perf_counter() - begin, time.process_time() - spent
+                result = Result({}, problem.steps, steps, counters, going.computing, None, [], clock, cpu)
+            finally:
+                going.close()
+    return result
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """As many requests and bytes as the forecast makes; every record that was read bore its row and step."""
+    counted = work(problem)
+    moved = result.counters.bytes_read, result.counters.bytes_written
+    expected = (counted.bytes_read, counted.bytes_written) if problem.files else (0, 0)
+    checks = [
+        Check.near(f"bytes {way}", a, b, 0) for way, a, b in zip(("read", "written"), moved, expected, strict=True)
+    ]
+    return [*checks, Check.near("steps", len(result.steps), problem.steps + 1, 0)]
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Bytes as the forecast's, and no operations: what is computed has no use."""
+    record = 8 * problem.words * problem.nj
+    return Work(0, (problem.steps + 1) * record, problem.steps * record)

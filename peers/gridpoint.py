@@ -1,0 +1,146 @@
+"""The forecast on a grid: stages of its rows beside the same loops in C, and whole forecasts beside dinosaur.
+
+The C side works on our own arrays: same memory, same pages, same order of operations.  Each thread has rows of its
+own.  dinosaur (``pip install dinosaur-dycore``) solves the same equations with spherical harmonics in jax; its
+answer is compared by the surface pressure of the baroclinic wave, which two methods need not agree on to rounding.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kernels.gridpoint import Problem, setup
+from kernels.gridpoint.helmholtz import _product, eliminate, substitute
+from kernels.gridpoint.model import Model
+from kernels.gridpoint.plan import YT
+from kernels.gridpoint.rows import place
+from kernels.gridpoint.scan import explicit
+from kernels.runtime.jit import STRICT, kernel
+from kernels.runtime.threads import run_team
+from kernels.runtime.vector import address
+from peers import Absent, Comparison, _c, relative_difference
+
+#: Rows of the operational grid's length and levels; Δt so short that the explicit stages alone are stable.
+ROWS = Problem(ni=192, nj=24, levels=15, dt=1.0, hours=0.01, polar=False, writeup=0.0)
+#: Passes over all rows in one repeat: the copies of start and answer, one a sample, do not count.
+PASSES = 8
+_SIZE = ("ni", "nj", "levels", "pitch", "field", "row", "ring", "slots", "halves", "half", "groups", "tendency")
+
+
+class _Plan(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in (*_SIZE, "fourier")),
+        *((f"array{n}", ctypes.c_void_p) for n in range(17 + 7 + 5 + 5)),
+    ]
+
+
+@kernel(fastmath=STRICT)
+def _solve(plan, room, passes):
+    waves = plan.size.ni // 2 + 1
+    for _ in range(passes):
+        for j in range(plan.size.nj):
+            eliminate(plan, room, j, 0, waves)
+        for j in range(plan.size.nj - 2, -1, -1):
+            substitute(plan, room, j, 0, waves)
+
+
+@kernel(fastmath=STRICT)
+def _products(plan, room, passes):
+    size = plan.size
+    w, scratch, matrix = address(room.window), address(room.scratch[0]), address(plan.tables.forward)
+    base = 4 * size.tendency * size.pitch + 8
+    for _ in range(passes):
+        for j in range(size.nj):
+            for m in range(0, 16 * size.groups, 4):
+                out = scratch, base + m * size.pitch
+                _product(matrix, m, 2 * size.levels + 1, w, place(size, j, YT), size.pitch, out, size.pitch, size.ni)
+
+
+class _Band:
+    """One thread's rows: a forecast's memory, what the stages start from, and the address book for C."""
+
+    def __init__(self, seed: int):
+        self.model = Model(ROWS, setup(ROWS), 1)
+        self.plan, self.room, self.gate = self.model.plan, self.model.room, self.model.gate
+        explicit(self.plan, self.room, self.gate, 0, 1, 0, ROWS.nj + 2, False)
+        self.records = self.room.records.copy()
+        self.hat = np.random.default_rng(seed).normal(size=self.room.halves.shape)
+        rows, column, tables = self.plan.rows, self.plan.column, self.plan.tables
+        arrays = [*rows[:17], *column, tables.forward, tables.backward, tables.inverse, tables.speed2, self.plan.scale]
+        arrays += [self.room.window, self.room.records, self.room.G, self.room.halves, self.room.scratch]
+        self.kept = arrays
+        self.book = _Plan(*self.plan.size, *(array.ctypes.data for array in arrays))
+
+    def reset(self, stage: str) -> None:
+        if stage == "explicit":
+            self.room.records[:] = self.records
+        elif stage == "helmholtz":
+            self.room.halves[:] = self.hat
+
+    def answer(self, stage: str) -> np.ndarray:
+        size = self.plan.size
+        if stage == "explicit":
+            return self.room.records.copy()
+        if stage == "helmholtz":
+            return self.room.halves.copy()
+        start = 4 * size.tendency * size.pitch + 8
+        rows = self.room.scratch[0, start : start + size.levels * size.pitch].reshape(-1, size.pitch)
+        return rows[:, : size.ni].copy()
+
+
+def _ours(band: _Band, stage: str, passes: int) -> None:
+    if stage == "explicit":
+        for _ in range(passes):
+            explicit(band.plan, band.room, band.gate, 0, 1, 0, ROWS.nj + 2, False)
+    else:
+        (_solve if stage == "helmholtz" else _products)(band.plan, band.room, passes)
+
+
+def _side(bands: list[_Band], stage: str, work: Callable) -> Callable:
+    """One side of a comparison: every thread's rows from their start, so many passes, and the answer."""
+
+    def call(repeats=1):
+        def member(number: int):
+            bands[number].reset(stage)
+            work(bands[number], stage, PASSES * repeats)
+
+        run_team(member, len(bands))
+        return np.stack([band.answer(stage) for band in bands])
+
+    return call
+
+
+def _c_side(library) -> Callable:
+    def work(band, stage, passes):
+        getattr(library, f"gridpoint_{stage}")(ctypes.byref(band.book), ctypes.c_int64(passes))
+
+    return work
+
+
+def versions() -> dict[str, str]:
+    """The C compiler and its options."""
+    return _c.versions()
+
+
+def comparisons(threads: int) -> Iterator[Comparison | Absent]:
+    """Stages of rows on one thread or two, each with rows of its own."""
+    libraries, absent = _c.variants("gridpoint.c")
+    yield from absent
+    if not libraries:
+        return
+    bands = [_Band(seed) for seed in range(threads)]
+    what = {
+        "explicit": "explicit stages of a row",
+        "helmholtz": "elimination and substitution",
+        "products": "vertical products",
+    }
+    for stage, label in what.items():
+        yield Comparison(
+            group="forecast on a grid",
+            label=f"{label}, {threads * ROWS.nj} rows of {ROWS.ni} points and {ROWS.levels} levels",
+            ours=_side(bands, stage, _ours),
+            peers={name: _side(bands, stage, _c_side(library)) for name, library in libraries.items()},
+            check=relative_difference,
+            tolerance=1e-12,
+        )
