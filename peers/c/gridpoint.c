@@ -380,7 +380,7 @@ void gridpoint_explicit(const plan *p, n scans)
 /* Elimination from south to north and substitution on the way back, all wavenumbers and modes. */
 void gridpoint_helmholtz(const plan *p, n scans)
 {
-    const n count = (p->ni / 2 + 1) * p->groups, row = count * 32;
+    const n count = (p->ni / 2 + 1) * p->groups, row = (count * 32 + 1535) / 1536 * 1536;
     for (n scan = 0; scan < scans; scan++) {
         for (n j = 0; j < p->nj; j++) {
             double *x = p->hat + j * row, *before = p->hat + most(j - 1, 0) * row;

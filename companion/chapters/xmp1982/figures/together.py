@@ -148,6 +148,7 @@ def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     then = 100 * np.array(then)
     here = 100 * frame[["system", "problem"]].to_numpy() / frame[["clock"]].to_numpy()
     here[(frame["test"] == frame["job"]).to_numpy(), 1] = np.nan
+    most = [f"{np.nanmax(column):.1f}" if np.isfinite(column).any() else "no" for column in then.T]
     forced = frame[frame["forced"]]
     share = 100 * (forced["waiting"] / forced["clock"]).max()
     return dots(
@@ -162,8 +163,8 @@ def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_accounts_rerun",
-        alt=f"System and problem overhead by job as shares of the clock. In 1982 at most {np.nanmax(then[:, 0]):.1f} "
-        f"and {np.nanmax(then[:, 1]):.1f} %; bound to one CPU here, a job waits for {share:.0f} % of its clock.",
+        alt=f"System and problem overhead by job as shares of the clock. In 1982 at most {most[0]} and {most[1]} %; "
+        f"bound to one CPU here, a job waits for {share:.0f} % of its clock.",
     )
 
 

@@ -125,8 +125,7 @@ def test_pairs_share_a_queue_and_two_processors(brief, monkeypatch):
     assert "gained" in summary.pairs(fig5_3, together_)
 
 
-def test_published_cases(monkeypatch):
-    monkeypatch.setattr(studies, "DAYS", {"quick": 1})
+def test_published_cases():
     cases = studies._published("quick", 1)
     measured = bench.study(cases, progress=False)
     made = record("xmp1982-baroclinic", [], None) | {"outputs": studies._series(measured)}
