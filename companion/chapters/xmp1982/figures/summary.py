@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import middle, observed
-from companion.chapters.xmp1982.figures.overlapped import device_costs
+from companion.chapters.xmp1982.figures.overlapping import device_costs
 from companion.records.runs import single
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from companion import bench, experiments, tables
 from companion.chapters.xmp1982.experiments import forecast, overlap, pairs, studies
-from companion.chapters.xmp1982.figures import live, overlapped, studied, summary, together
+from companion.chapters.xmp1982.figures import live, overlapping, studied, summary, together
 from companion.records import runs
 from kernels import gridpoint
 from kernels.runtime.resources import usable_cpus
@@ -91,12 +91,12 @@ def test_forecasts_alone_and_their_simulator(brief):
 
 def test_paced_and_measured_devices(brief):
     made = read(record("xmp1982-overlap", overlap._cases("quick", 1)))
-    shown = overlapped.paced_costs(tables.load("xmp1982", "prose"), made)
+    shown = overlapping.paced_costs(tables.load("xmp1982", "prose"), made)
     assert "paced" in shown.alt and "nan" not in shown.alt
-    frame = overlapped.device_costs(made)
+    frame = overlapping.device_costs(made)
     assert {"memory", "page cache"} <= set(frame["device"]) and (frame["efficiency"] > 0).all()
-    assert (frame["both overlapped"] > 0).all() and "SSD" in overlapped.paced_table(made).text
-    assert overlapped.devices(made).text and "memory" in summary.overlap(made)
+    assert (frame["both overlapped"] > 0).all() and "SSD" in overlapping.paced_table(made).text
+    assert overlapping.devices(made).text and "memory" in summary.overlap(made)
 
 
 @pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
