@@ -6,7 +6,7 @@ broken kernel stops its own experiments and nothing else.
 """
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,8 @@ __all__ = [
     "REGISTER",
     "Unavailable",
     "accept",
+    "column",
+    "columns",
     "experiment",
     "listing",
     "register",
@@ -84,8 +86,14 @@ def register(entry: Experiment) -> Experiment:
 
 
 def column(values, units: str | None, long_name: str, *dims: str) -> dict[str, Any]:
-    """One output of a record: its values, unit (None for texts), meaning and dimensions."""
-    return {"value": values, "units": units, "dims": list(dims), "long_name": long_name}
+    """One output of a record: its values (also an iterator), unit (None for texts), meaning and dimensions."""
+    value = list(values) if isinstance(values, Iterator) else values
+    return {"value": value, "units": units, "dims": list(dims), "long_name": long_name}
+
+
+def columns(*dims: str) -> Callable[..., dict[str, Any]]:
+    """:func:`column` of outputs that share their dimensions: ``columns("run")(values, units, long_name)``."""
+    return lambda values, units, long_name: column(values, units, long_name, *dims)
 
 
 def _discover() -> None:

@@ -6,15 +6,18 @@ comparison can hold: execution counts and text.  Pictures, HTML and the outputs 
 ``nbval-ignore-output`` are rendered anew wherever the notebook runs, so they stay out of version control.
 """
 
-import argparse
 import ast
 import hashlib
 import re
 import sys
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import nbformat
+import typer
 
+from companion import commands
 from companion.files import sentence, write_atomically
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
@@ -216,19 +219,29 @@ def _stored(path: Path, execute: bool) -> str | None:
     return f"{path.name}: left as it was, because {reason}"
 
 
-def main(arguments=None) -> int:
-    """Command line; the exit status is 1 when something departs from the form or could not be stored."""
-    parser = argparse.ArgumentParser("python -m companion.notebooks", description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=("normalise", "check"))
-    parser.add_argument("notebook", nargs="*", help="all of notebooks/ when none is named")
-    parser.add_argument("--keep-outputs", action="store_true", help="normalise without executing")
-    chosen = parser.parse_intermixed_args(arguments)
+app = typer.Typer(**commands.OPTIONS)
+
+Command = StrEnum("Command", ["normalise", "check"])
+
+
+@app.command()
+def run(
+    command: Annotated[Command, typer.Argument(help="Store in the committed form, or say what departs from it.")],
+    notebook: Annotated[list[str] | None, typer.Argument(help="All of notebooks/ when none is named.")] = None,
+    keep_outputs: Annotated[bool, typer.Option("--keep-outputs", help="Normalise without executing.")] = False,
+) -> None:
+    """The committed form of notebooks."""
     found = []
-    for path in paths(chosen.notebook):
-        failure = _stored(path, not chosen.keep_outputs) if chosen.command == "normalise" else None
+    for path in paths(notebook or []):
+        failure = _stored(path, not keep_outputs) if command == "normalise" else None
         found += problems(path) if failure is None else [failure]
     print("\n".join(found), file=sys.stderr, end="\n" if found else "")
-    return 1 if found else 0
+    raise typer.Exit(1 if found else 0)
+
+
+def main(arguments=None) -> int:
+    """Command line; the exit status is 1 when something departs from the form or could not be stored."""
+    return commands.status(app, "python -m companion.notebooks", arguments)
 
 
 if __name__ == "__main__":

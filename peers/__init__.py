@@ -1,7 +1,7 @@
 """Our kernels beside other people's software, in one process and one run.
 
-``python -m peers`` (or ``make peers``) walks every module of this package whose name does not
-begin with an underscore.  Such a module offers one function::
+``python -m peers`` (or ``make peers``) walks every module of this package; what they share is
+in ``kit``.  Such a module offers one function::
 
     def comparisons(threads: int) -> Iterable[Comparison | Absent]
 
@@ -19,15 +19,16 @@ peer record (:mod:`companion.records.peer_records`).
 
 import functools
 import importlib
-import inspect
-import math
 import pkgutil
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from companion.bench.rounds import interleave, takes_repeats
+from companion.bench.sampling import OtherLoad, calibrate
+from companion.records.peer_records import standing
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
 
@@ -111,7 +112,7 @@ def relative_difference(ours, theirs) -> float:
 
 def modules() -> list[str]:
     """Names of the peer modules, in alphabetical order."""
-    return sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_"))
+    return sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.ispkg)
 
 
 def require_known(names: Iterable[str]) -> list[str]:
@@ -152,41 +153,12 @@ def versions(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _takes_repeats(function: Callable) -> bool:
-    try:
-        return "repeats" in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-def _common_repeats(ours: Callable) -> int:
-    """Repeats that make our side last ``_SAMPLE`` seconds in the fastest of three calls.
-
-    Calibrated one by one, a side that was interrupted during its calibration would be given few
-    repeats, and be charged with the start of its threads in every sample.
-    """
-    repeats = 1
-    while repeats < 2**40:
-        seconds = []
-        for _ in range(3):
-            start = time.perf_counter()
-            ours(repeats=repeats)
-            seconds.append(time.perf_counter() - start)
-        if min(seconds) >= _SAMPLE:
-            break
-        repeats = math.ceil(repeats * min(100.0, max(1.3, 1.2 * _SAMPLE / min(seconds))))
-    return repeats
-
-
 def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) -> Row:
     """Check every peer against us, then time all in interleaved rounds of seeded order.
 
     Where our side and a peer take ``repeats``, both are asked for the same number of them.  ``threads``,
     those of either side, decide whether what others kept busy is a ``load`` flag.
     """
-    from companion.bench import interleave
-    from companion.bench.sampling import OtherLoad
-
     ours = comparison.ours()
     wrong, right = {}, {}
     for name, peer in comparison.peers.items():
@@ -197,8 +169,9 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
             wrong[name] = distance
     functions = {"ours": comparison.ours, **right}
     repeats = 1
-    if all(map(_takes_repeats, functions.values())):
-        repeats = _common_repeats(comparison.ours)
+    if all(map(takes_repeats, functions.values())):
+        # one number for all: a side calibrated apart might be given few, and be charged with the start of its threads
+        repeats, _ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
         functions = {name: functools.partial(_repeated, function, repeats) for name, function in functions.items()}
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
@@ -224,7 +197,7 @@ class Summary:
     """Best-peer ratios of one group, over its comparisons."""
 
     group: str
-    count: int
+    cases: int
     median: float  # median of the ratios of minima
     tenth_percentile: float
     lowest: float
@@ -239,16 +212,6 @@ def summarise(rows: Iterable[Row]) -> list[Summary]:
             groups.setdefault(row.group, []).append(row)
     found = []
     for group, members in groups.items():
-        minima = np.array([row.ratio_min(row.best) for row in members])
-        medians = np.array([row.ratio_median(row.best) for row in members])
-        found.append(
-            Summary(
-                group,
-                len(members),
-                float(np.median(minima)),
-                float(np.percentile(minima, 10)),
-                float(minima.min()),
-                float(np.median(medians)),
-            )
-        )
+        ratios = [row.ratio_min(row.best) for row in members], [row.ratio_median(row.best) for row in members]
+        found.append(Summary(group, **standing(*ratios)))
     return found

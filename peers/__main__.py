@@ -1,39 +1,18 @@
 """``python -m peers [names] [--threads N] [--rounds R] [--seed S] [--out FOLDER]``: ratios against others."""
 
-import argparse
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Annotated, NoReturn
 
+import typer
+
+from companion import commands
 from companion.files import prepared, sentence
+from companion.labels import counted
 from kernels.runtime.resources import require_threads, usable_cpus
 from peers import Absent, Row, collect, measure, modules, require_known, summarise
-from peers._record import Run
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m peers", description="Our kernels beside other software, interleaved in one run."
-    )
-    parser.add_argument(
-        "names", nargs="*", metavar="name", help=f"peer modules to run (default: all of {', '.join(modules())})"
-    )
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=None,
-        help="threads on either side (default: once with 1, once with every usable CPU)",
-    )
-    parser.add_argument("--rounds", type=int, default=11, help="interleaved rounds (default: 11)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the order within a round (default: 0)")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=None,
-        metavar="FOLDER",
-        help="folder for the record of the run (default: none is kept)",
-    )
-    return parser
+from peers.kit.record import Run
 
 
 def _lines(row: Row) -> list[str]:
@@ -63,7 +42,7 @@ def _walk(run: Run) -> bool:
     disagreed = False
     for threads in run.threads:
         print(
-            f"\n{threads} thread{'s' if threads > 1 else ''}; ratio = peer's time / our time, "
+            f"\n{counted(threads, 'thread')}; ratio = peer's time / our time, "
             "of the fastest samples and as median over rounds"
         )
         rows, group = [], None
@@ -92,7 +71,7 @@ def _print_summary(rows: list[Row]) -> None:
         )
     for part in summarise(rows):
         print(
-            f"  {part.group:<44} {part.count:10d} {part.median:8.3f} {part.tenth_percentile:8.3f} "
+            f"  {part.group:<44} {part.cases:10d} {part.median:8.3f} {part.tenth_percentile:8.3f} "
             f"{part.lowest:8.3f} {part.median_of_medians:18.3f}"
         )
     doubtful = sum(bool(row.flags) for row in rows)
@@ -113,27 +92,43 @@ def _kept(run: Run, folder: Path | None) -> bool:
                 print(f"\nkept in {path}", flush=True)
 
 
+app = typer.Typer(**commands.OPTIONS)
+
+
+@app.command()
+def compare(
+    names: Annotated[list[str] | None, typer.Argument(help="Peer modules to run; all if none is named.")] = None,
+    threads: Annotated[int | None, typer.Option(help="On either side; if left out, with 1 and with all.")] = None,
+    rounds: Annotated[int, typer.Option(help="Interleaved rounds.")] = 11,
+    seed: Annotated[int, typer.Option(help="Of the order within a round.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for the record; none is kept if left out.")] = None,
+) -> None:
+    """Our kernels beside other software, interleaved in one run."""
+    try:
+        if rounds < 1:
+            raise ValueError(f"rounds = {rounds} must be at least 1")
+        counts = [require_threads(threads)] if threads is not None else sorted({1, usable_cpus()})
+        run = Run(list(dict.fromkeys(require_known(names or modules()))), counts, rounds, seed)
+        disagreed = _kept(run, out)
+    except OSError as error:
+        _stop(sentence(error))
+    except (ValueError, MemoryError, RuntimeError) as error:  # RuntimeError: a peer's program failed
+        _stop(str(error))
+    except KeyboardInterrupt:
+        _stop("interrupted; the comparisons above are complete", 130)
+    print(f"\n{_report_absent(run.absent)}")
+    raise typer.Exit(int(disagreed))
+
+
+def _stop(message: str, code: int = 2) -> NoReturn:
+    """End with one sentence on stderr."""
+    typer.echo(f"peers: {message}", err=True)
+    raise typer.Exit(code)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the comparisons; exit status 1 if a peer disagreed with us, 2 for a bad argument."""
-    options = _parser().parse_args(arguments)
-    try:
-        if options.rounds < 1:
-            raise ValueError(f"rounds = {options.rounds} must be at least 1")
-        counts = [require_threads(options.threads)] if options.threads is not None else sorted({1, usable_cpus()})
-        names = list(dict.fromkeys(require_known(options.names or modules())))
-        run = Run(names, counts, options.rounds, options.seed)
-        disagreed = _kept(run, options.out)
-    except OSError as error:
-        print(f"peers: {sentence(error)}", file=sys.stderr)
-        return 2
-    except (ValueError, MemoryError, RuntimeError) as error:  # RuntimeError: a peer's program failed
-        print(f"peers: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("peers: interrupted; the comparisons above are complete", file=sys.stderr)
-        return 130
-    print(f"\n{_report_absent(run.absent)}")
-    return int(disagreed)
+    return commands.status(app, "python -m peers", arguments)
 
 
 if __name__ == "__main__":

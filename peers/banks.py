@@ -12,7 +12,8 @@ import numpy as np
 
 from kernels.memory import banks
 from kernels.memory.banks import Job, Problem
-from peers import Absent, Comparison, _c
+from peers import Absent, Comparison
+from peers.kit import compiled
 
 _NEVER = 2**64 - 1
 #: (banks, CPUs): the configurations of the 1982 report, and the machine that customers got.
@@ -78,14 +79,14 @@ def _differ(ours, theirs) -> float:
 
 def versions() -> dict[str, str]:
     """The C compiler and its options."""
-    return _c.versions()
+    return compiled.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """One thread: a simulation is one chain of cycles."""
     if threads > 1:
         return
-    libraries, absent = _c.variants("banks.c")
+    libraries, absent = compiled.variants("banks.c")
     yield from absent
     for library in libraries.values():
         library.banks_run.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_uint64]

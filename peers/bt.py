@@ -33,7 +33,8 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
-from peers import Absent, Comparison, _c, relative_difference
+from peers import Absent, Comparison, relative_difference
+from peers.kit import compiled
 
 BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB Fortran blk8": "NPB_BT_BLK8", "NPB, other": "NPB_BT_CPP"}
 _REPORTED: dict[Path, str] = {}  # by program, what its report says about version and compiler
@@ -68,7 +69,7 @@ class _Tiles:
 
 
 def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
-    libraries, absent = _c.variants("bt_sweep.c")
+    libraries, absent = compiled.variants("bt_sweep.c")
     yield from absent
     if not libraries:
         return
@@ -163,7 +164,7 @@ def _said(report: str) -> str:
 
 def versions() -> dict[str, str]:
     """Compiler and options of each C build; of NPB's builds that ran, what their reports say."""
-    found = _c.versions()
+    found = compiled.versions()
     for label, variable in BUILDS.items():
         place = os.environ.get(variable)
         for name in os.environ.get("NPB_BT_CLASSES", "A"):

@@ -11,7 +11,8 @@ import numpy as np
 from kernels.memory import latency, stream, stride
 from kernels.runtime.resources import available_memory
 from kernels.runtime.threads import run_team
-from peers import Absent, Comparison, _c
+from peers import Absent, Comparison
+from peers.kit import compiled
 
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
@@ -161,12 +162,12 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
 
 def versions() -> dict[str, str]:
     """Compiler and options of each C build."""
-    return _c.versions()
+    return compiled.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Stride bandwidth, random latency, triad plain and non-temporal, each against our C."""
-    libraries, absent = _c.variants("memory.c")
+    libraries, absent = compiled.variants("memory.c")
     yield from absent
     if not libraries:
         return

@@ -14,11 +14,12 @@ import numpy as np
 from kernels.routines import cloud, interpolation, matmul, saturation, vertical
 from kernels.routines.blocking import share
 from kernels.runtime.threads import run_team
-from peers import Absent, Comparison, _c, relative_difference
+from peers import Absent, Comparison, relative_difference
+from peers.kit import compiled
 
 #: The compiler's vectoriser at work, and kept from it: what the scalar builds are compared with.
 OPTION_SETS = {
-    **_c.OPTION_SETS,
+    **compiled.OPTION_SETS,
     "C -O3 512-bit fast-math": ("-O3", "-march=native", "-ffast-math", "-mprefer-vector-width=512"),
 }
 SCALAR_OPTIONS = {"C -O3 scalar": ("-O3", "-march=native", "-fno-tree-vectorize")}
@@ -192,13 +193,13 @@ def _cases():
 
 def versions() -> dict[str, str]:
     """Compiler and options of each C build; NumPy."""
-    return _c.versions({**OPTION_SETS, **SCALAR_OPTIONS}) | {"NumPy": np.__version__}
+    return compiled.versions({**OPTION_SETS, **SCALAR_OPTIONS}) | {"NumPy": np.__version__}
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Vector builds beside vectorised C and NumPy, scalar builds beside C that is not vectorised."""
     for build, options in (("vector", OPTION_SETS), ("scalar", SCALAR_OPTIONS)):
-        libraries, absent = _c.variants("routines.c", options)
+        libraries, absent = compiled.variants("routines.c", options)
         yield from absent
         for label, module, quick, written, c_side, numpy_side in _cases():
             problem = dataclasses.replace(quick, build=build)

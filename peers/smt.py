@@ -7,7 +7,8 @@ import numpy as np
 
 from kernels.processor import smt
 from kernels.runtime.threads import run_team
-from peers import Absent, Comparison, _c, relative_difference
+from peers import Absent, Comparison, relative_difference
+from peers.kit import compiled
 
 N = {"s1": 2**14, "s2": 2**14, "s10": 2**14, "streaming": 2**23, "skipping": 2**23}
 
@@ -36,12 +37,12 @@ def _c_side(library: ctypes.CDLL, problem: smt.Problem, state: smt.State, thread
 
 def versions() -> dict[str, str]:
     """Compiler and options of each C build."""
-    return _c.versions()
+    return compiled.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Every loop with one thread a core, bound; and with two, where cores have two."""
-    libraries, absent = _c.variants("smt.c")
+    libraries, absent = compiled.variants("smt.c")
     yield from absent
     if not libraries:
         return

@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
+from companion.labels import counted
 from kernels import spectral
 from peers import Absent, Comparison, relative_difference
 
@@ -32,7 +33,7 @@ class _Case:
         problem = spectral.Problem(T=truncation, grid=name, fields=fields)
         self.plan, self.spectrum, self.values, self.back = spectral.setup(problem)
         self.threads = threads
-        self.label = f"T{truncation} {name}, {fields} field{'s' if fields > 1 else ''}"
+        self.label = f"T{truncation} {name}, {counted(fields, 'field')}"
         self.plan.inverse(self.spectrum, out=self.values, threads=threads)
         # orthonormal with Condon–Shortley sign, as ducc0 has it
         self.sign = (-1.0) ** self.plan.m * np.sqrt(4 * np.pi)

@@ -4,13 +4,45 @@ import base64
 import io
 import re
 
+import numpy as np
 import pandas as pd
+import xarray as xr
+
+#: Variables of a case that are numbers of their own, one where a row does not give them.
+OF_CASES = ("repeats", "flops", "bytes_read", "bytes_written")
+STATISTICS = {"minimum": "min", "median": "median", "maximum": "max"}
 
 
 def offered(shown) -> pd.DataFrame:
     """The CSV that a shown figure offers to its reader."""
     packed = re.search(r"text/csv;charset=utf-8;base64,([^\"]+)", shown.html).group(1)
     return pd.read_csv(io.BytesIO(base64.b64decode(packed)))
+
+
+def cases(rows: list[dict], **outputs) -> xr.Dataset:
+    """A run of cases made up here, as ``runs.dataset`` gives one.
+
+    A row holds ``seconds`` (the samples), perhaps ``flags`` and ``observed`` (lists by name), further variables
+    of a case by names of :data:`OF_CASES`, and its parameters; ``outputs`` are ``name=(dims, values)``.
+    """
+    samples = np.array([row["seconds"] for row in rows], dtype=float)
+    variables = {
+        "seconds": (("case", "sample"), samples),
+        "flags": ("case", np.array([row.get("flags", "") for row in rows], dtype=object)),
+        **{name: ("case", getattr(np, function)(samples, axis=1)) for name, function in STATISTICS.items()},
+        "median_low": ("case", np.full(len(rows), np.nan)),
+        "median_high": ("case", np.full(len(rows), np.nan)),
+    }
+    for name in OF_CASES:
+        variables[name] = ("case", np.array([row.get(name, 1) for row in rows]))
+    for name in dict.fromkeys(name for row in rows for name in row.get("observed", {})):
+        series = [row.get("observed", {}).get(name, np.full(samples.shape[1], np.nan)) for row in rows]
+        variables[f"observed_{name}"] = (("case", "sample"), np.array(series, dtype=float))
+    own = {"seconds", "flags", "observed", *OF_CASES}
+    names = dict.fromkeys(name for row in rows for name in row if name not in own)
+    coordinates = {name: ("case", np.array([row.get(name, np.nan) for row in rows])) for name in names}
+    attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-02T03:04:05Z"}
+    return xr.Dataset({**variables, **outputs}, coords=coordinates, attrs=attributes)
 
 
 def watch(monkeypatch, module, makers):

@@ -46,15 +46,11 @@ def write_source(root: Path, temporary: Path) -> None:
 
 
 def write_ledger(path: Path) -> None:
-    """Every claim as CSV, written beside ``path`` and moved."""
+    """Every claim as CSV, whole or not at all."""
     from companion import claims
+    from companion.files import write_text
 
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        claims.frame().to_csv(temporary, index=False, lineterminator="\n")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(path, claims.frame().to_csv(index=False, lineterminator="\n"), overwrite=True)
 
 
 def _copy_records(folder: Path) -> None:

@@ -72,16 +72,20 @@ def sample_rounds(samplers: Sequence[Sampler], rounds, seed, budget, bar) -> str
             return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
 
 
+def takes_repeats(function: Callable) -> bool:
+    """Whether a callable has a parameter named ``repeats``."""
+    try:
+        return "repeats" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
 class _Function(Sampler):
     """A plain callable: one that takes ``repeats`` is given them, another is called in a loop."""
 
     def __init__(self, label: str, function: Callable):
         super().__init__(label)
-        self._function = function
-        try:
-            self._takes_repeats = "repeats" in inspect.signature(function).parameters
-        except (TypeError, ValueError):
-            self._takes_repeats = False
+        self._function, self._takes_repeats = function, takes_repeats(function)
 
     def call(self, repeats: int) -> Any:
         if self._takes_repeats:

@@ -88,7 +88,7 @@ def _shortest_call(call, repeats: int, wanted: float) -> float:
 class OtherLoad:
     """Mean number of CPUs kept busy by others since the start, on the CPUs this process may use.
 
-    Kernel counters per CPU (steal time of a hypervisor included) less the CPU time of this process and of
+    The system's counters per CPU (steal time of a hypervisor included) less the CPU time of this process and of
     all its descendants, living or finished.  ``value()`` is None where the system does not count, or where too
     little time passed for counters that tick a hundred times a second.
     """

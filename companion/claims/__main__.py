@@ -1,10 +1,12 @@
 """``python -m companion.claims``: the ledger on the terminal, and the survey of protected digits."""
 
-import argparse
-import sys
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
-from companion import claims
+import typer
+
+from companion import claims, commands
 from companion.claims import mutants
 from companion.files import sentence, write_text
 
@@ -14,34 +16,46 @@ def write(frame, path: Path) -> None:
     write_text(path, frame.to_csv(index=False, float_format="%.4f", lineterminator="\n"), overwrite=True)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Command line; the exit status is 2 if the file cannot be written."""
-    parser = argparse.ArgumentParser(prog="python -m companion.claims", description=__doc__)
-    parser.add_argument(
-        "command",
-        choices=("count", "list", "mutate"),
-        help="count verdicts, list claims, or change every digit of every table by one",
-    )
-    parser.add_argument("document", nargs="?", choices=claims.documents(), help="all when left out")
-    parser.add_argument("--verdict", choices=claims.VERDICTS, help="only claims with this verdict (list)")
-    parser.add_argument("--out", type=Path, help="write the result as CSV to this file")
-    chosen = parser.parse_args(arguments)
-    if chosen.command == "mutate":
-        cells = claims.mutation(None if chosen.document is None else [chosen.document])
+app = typer.Typer(**commands.OPTIONS)
+
+Command = StrEnum("Command", ["count", "list", "mutate"])
+
+
+def _known(value: str | None, choices, name: str) -> str | None:
+    if value is not None and value not in choices:
+        raise typer.BadParameter(f"{value!r} is unknown; choose one of {', '.join(choices)}", param_hint=name)
+    return value
+
+
+@app.command()
+def run(
+    command: Annotated[Command, typer.Argument(help="Count verdicts, list claims, or change every digit by one.")],
+    document: Annotated[str | None, typer.Argument(help="All when left out.")] = None,
+    verdict: Annotated[str | None, typer.Option(help="Only claims with this verdict (list).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the result as CSV to this file.")] = None,
+) -> None:
+    """The ledger on the terminal, and the survey of protected digits."""
+    _known(document, claims.documents(), "document"), _known(verdict, claims.VERDICTS, "verdict")
+    if command == "mutate":
+        cells = claims.mutation(None if document is None else [document])
         result, shown = cells, mutants.shares(cells)
     else:
-        ledger = claims.frame(chosen.document, chosen.verdict)
+        ledger = claims.frame(document, verdict)
         counts = ledger.groupby(["document", "verdict"]).size().unstack(fill_value=0)
-        result = ledger if chosen.command == "list" else counts.reset_index()
-        shown = ledger[["id", "printed", "recomputed", "verdict"]] if chosen.command == "list" else counts
+        result = ledger if command == "list" else counts.reset_index()
+        shown = ledger[["id", "printed", "recomputed", "verdict"]] if command == "list" else counts
     print(shown.to_string())
-    if chosen.out:
+    if out:
         try:
-            write(result, chosen.out)
+            write(result, out)
         except OSError as error:
-            print(f"claims: {sentence(error)}", file=sys.stderr)
-            return 2
-    return 0
+            typer.echo(f"claims: {sentence(error)}", err=True)
+            raise typer.Exit(2) from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; the exit status is 2 if the file cannot be written."""
+    return commands.status(app, "python -m companion.claims", arguments)
 
 
 if __name__ == "__main__":

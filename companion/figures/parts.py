@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from companion.bench.statistics import median_interval
 from companion.figures.style import CYCLE, INK, document_style, host_style
 from companion.records.runs import single
 
@@ -76,6 +77,11 @@ def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: 
 
 #: What the marks of :func:`spread` are, for the title of a figure that has them.
 MARKS = "points: median; bars: its 95 % interval\n(range of samples where under six); ×: flagged"
+#: The same as a sentence, for its caption.
+MARKED = (
+    "Points are medians, bars their 95 % intervals (the range of the samples where there are fewer than six), "
+    "crosses mark flagged cases."
+)
 
 
 def intervals(cases: pd.DataFrame) -> pd.DataFrame:
@@ -95,6 +101,73 @@ def intervals(cases: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def of_samples(samples, flags) -> pd.DataFrame:
+    """As :func:`intervals`, of samples in any unit.
+
+    Parameters
+    ----------
+    samples : array_like, (cases, samples)
+        NaN where there is no sample.
+    flags : array_like of str, (cases,)
+        Empty where nothing is doubtful.
+    """
+    rows = [row[np.isfinite(row)] for row in np.asarray(samples, dtype=float)]
+    ends = [median_interval(row) or ((row.min(), row.max()) if row.size else (np.nan, np.nan)) for row in rows]
+    return pd.DataFrame(
+        {
+            "low": [low for low, _ in ends],
+            "middle": [float(np.median(row)) if row.size else np.nan for row in rows],
+            "high": [high for _, high in ends],
+            "flagged": np.asarray(flags).astype(str) != "",
+        }
+    )
+
+
+def converted(found: pd.DataFrame, convert) -> pd.DataFrame:
+    """``found``, as :func:`intervals` gives it, in another quantity.
+
+    ``convert`` is monotone and works elementwise; rates fall with time, so that the ends change places.
+    """
+    ends = [np.asarray(convert(found[name]), dtype=float) for name in ("low", "middle", "high")]
+    low, high = np.minimum(ends[0], ends[2]), np.maximum(ends[0], ends[2])
+    return pd.DataFrame({"low": low, "middle": ends[1], "high": high, "flagged": found["flagged"].to_numpy()})
+
+
+def quotient(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
+    """Of two quantities, row by row; its ends are those that lie farthest apart, so the bars are rather too long."""
+    above, below = above.reset_index(drop=True), below.reset_index(drop=True)
+    return pd.DataFrame(
+        {
+            "low": above["low"] / below["high"],
+            "middle": above["middle"] / below["middle"],
+            "high": above["high"] / below["low"],
+            "flagged": above["flagged"] | below["flagged"],
+        }
+    )
+
+
+def bars(axis, place, found: pd.DataFrame, *, label: str, index: int = 0, line: bool = True, across: bool = False):
+    """Medians with their spread; flagged ones are crossed.
+
+    Parameters
+    ----------
+    place : array_like
+        Of each row of ``found`` on the other axis.
+    found : pandas.DataFrame
+        As :func:`intervals` gives it, in the quantity drawn.
+    across : bool
+        The quantity runs along x, the places along y.
+    """
+    place, middle = np.asarray(place, dtype=float), found["middle"].to_numpy(dtype=float)
+    x, y = (middle, place) if across else (place, middle)
+    drawn = points(axis, x, y, label=label, host=True, index=index, line=line)
+    (axis.hlines if across else axis.vlines)(place, found["low"], found["high"], color=drawn.get_color(), linewidth=1.6)
+    flagged = found["flagged"].to_numpy(dtype=bool)
+    if flagged.any():
+        axis.plot(x[flagged], y[flagged], "x", color=INK, markersize=7, linestyle="none")
+    return drawn
+
+
 def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0, line: bool = True):
     """Median of every case of a run with its spread; flagged cases are crossed.
 
@@ -105,17 +178,31 @@ def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0,
     cases : pandas.DataFrame
         As :func:`intervals` takes it.
     convert : callable
-        Seconds to the quantity drawn, elementwise; rates fall with time, so that the ends change places.
+        Seconds to the quantity drawn, elementwise.
     """
-    found = intervals(cases)
-    ends = [np.asarray(convert(found[name]), dtype=float) for name in ("low", "middle", "high")]
-    low, middle, high = np.minimum(ends[0], ends[2]), ends[1], np.maximum(ends[0], ends[2])
-    drawn = points(axis, x, middle, label=label, host=True, index=index, line=line)
-    axis.vlines(x, low, high, color=drawn.get_color(), linewidth=1.6)
-    flagged = found["flagged"].to_numpy()
-    if flagged.any():
-        axis.plot(np.asarray(x)[flagged], middle[flagged], "x", color=INK, markersize=7, linestyle="none")
-    return drawn
+    return bars(axis, x, converted(intervals(cases), convert), label=label, index=index, line=line)
+
+
+def with_spread(frame: pd.DataFrame, **quantities: pd.DataFrame) -> pd.DataFrame:
+    """``frame`` with three columns a quantity, ``rate``, ``rate_low`` and ``rate_high``, and ``flagged``: the CSV."""
+    frame = frame.reset_index(drop=True)
+    for name, found in quantities.items():
+        for column, end in ((name, "middle"), (f"{name}_low", "low"), (f"{name}_high", "high")):
+            frame[column] = found[end].to_numpy()
+    frame["flagged"] = np.any([found["flagged"].to_numpy() for found in quantities.values()], axis=0)
+    return frame
+
+
+def case_intervals(record: xr.Dataset) -> pd.DataFrame:
+    """:func:`intervals` of every case of a run, in seconds of a repeat."""
+    names = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
+    return intervals(pd.DataFrame({name: single(record)[name].values for name in names}))
+
+
+def flag_note(record: xr.Dataset) -> str:
+    """What follows the title of a figure that draws every sample: the names of the flags, if there are any."""
+    flags = {flag.split(":")[0] for text in single(record)["flags"].values for flag in str(text).split("; ") if flag}
+    return f", flagged: {', '.join(sorted(flags))}" if flags else ""
 
 
 def run_title(record: xr.Dataset) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 
 from companion.figures.parts import run_title
 from companion.host import doctor
+from companion.labels import counted
 
 #: What a page says where neither a committed run nor an MPI is there.
 ABSENT = (
@@ -17,7 +18,7 @@ def rank_title(record) -> str:
     """Machine, preset, day and ranks of a run; says so where ranks shared processors."""
     most = int(np.max(record["ranks"].values))
     shared = any("oversubscribed" in str(flags) for flags in record["flags"].values)
-    return f"{run_title(record)}, {most} rank{'s' if most > 1 else ''}{', more than processors' if shared else ''}"
+    return f"{run_title(record)}, {counted(most, 'rank')}{', more than processors' if shared else ''}"
 
 
 def drawn(draw, record, id: str, ranks: int = 2):

@@ -3,10 +3,8 @@
 import base64
 import io
 import itertools
-import os
 import re
 from html import escape
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -14,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.style import INK
+from companion.files import write_text
 
 _counter = itertools.count(1)
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
@@ -137,12 +136,7 @@ def save(figure, path, *, alt: str) -> None:
     )
     svg = _drawn(figure, "picture", alt)
     svg = re.sub(r">", f"><title>{escape(alt)}</title><style>{scheme}</style>", svg, count=1)
-    temporary = Path(path).with_suffix(".tmp")
-    try:
-        temporary.write_text(re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE) + "\n", encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(path, re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE) + "\n", overwrite=True)
 
 
 #: Where the book puts the number of a figure or table; empty wherever a notebook runs.

@@ -15,6 +15,8 @@ import psutil
 from kernels.runtime.resources import (
     affinity_cpus,
     available_memory,
+    core_groups,
+    cpu_list,
     cpu_quota,
     require_disk,
     require_memory,
@@ -75,16 +77,6 @@ def _number(path: Path) -> int | None:
     return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else None
 
 
-def _cpu_list(text: str | None) -> list[int]:
-    """``"0-3,8"`` as ``[0, 1, 2, 3, 8]``."""
-    cpus: list[int] = []
-    for part in (text or "").split(","):
-        if part.strip():
-            first, _, last = part.partition("-")
-            cpus.extend(range(int(first), int(last or first) + 1))
-    return cpus
-
-
 def _bytes(text: str | None) -> int | None:
     """``"48K"`` as 49152."""
     found = re.fullmatch(r"(\d+)([KMG]?)", text or "")
@@ -108,9 +100,8 @@ def _cpu_folders(sys: Path) -> list[Path]:
 
 
 def smt_siblings(sys: Path = _SYS) -> list[list[int]] | None:
-    """Groups of logical CPUs that share a core, or None where the system does not say."""
-    texts = {_text(path / "topology/thread_siblings_list") for path in _cpu_folders(sys)} - {None}
-    return sorted(_cpu_list(text) for text in texts) or None
+    """Groups of all logical CPUs that share a core, or None where the system does not say."""
+    return core_groups(sys / "devices/system/cpu")
 
 
 def _topology(sys: Path) -> dict[str, Any]:
@@ -140,7 +131,7 @@ def _caches(sys: Path) -> list[dict[str, Any]]:
                 "bytes": _bytes(_text(path / "size")),
                 "line_bytes": _number(path / "coherency_line_size"),
                 "ways": _number(path / "ways_of_associativity"),
-                "shared_by": len(_cpu_list(_text(path / "shared_cpu_list"))) or None,
+                "shared_by": len(cpu_list(_text(path / "shared_cpu_list"))) or None,
             }
         )
     return caches
@@ -158,7 +149,7 @@ def _frequency(sys: Path) -> dict[str, Any]:
 
 
 def _memory(sys: Path, proc: Path) -> dict[str, Any]:
-    """Sizes in bytes; the huge-page policy is the bracketed word of the kernel's own list."""
+    """Sizes in bytes; the huge-page policy is the bracketed word of the system's own list."""
     policy = re.search(r"\[(\w+)\]", _text(sys / "kernel/mm/transparent_hugepage/enabled") or "")
     pools = {}
     for path in sorted((sys / "kernel/mm/hugepages").glob("hugepages-*kB")):

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from companion.bench import UnverifiedError
 from companion.bench.sampling import progress_bar
+from companion.labels import counted
 from companion.mpi.processes import Group, environment
 from companion.records import runs
 
@@ -230,7 +231,7 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
         As a rank raised it.
     """
     chosen = library(name)
-    what = f"the job of {ranks} rank{'s' if ranks > 1 else ''}"
+    what = f"the job of {counted(ranks, 'rank')}"
     kept: list[str] = []
     heard: list[dict] = []
     with tempfile.TemporaryDirectory(prefix="rerun-mpi-", ignore_cleanup_errors=True) as folder, _sigterm_raises():

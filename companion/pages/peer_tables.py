@@ -8,6 +8,7 @@ import pandas as pd
 from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant, table
 from companion.host import machine
+from companion.labels import counted
 from companion.pages.data import framed
 from companion.records import peer_records
 
@@ -89,7 +90,7 @@ def _table_rows(frame: pd.DataFrame) -> list[str]:
         title = f"{group}; {where}" if several else group
         rows.append(_heading(title, 5))
         for (label, threads), lines in part.groupby(["label", "threads"], sort=False):
-            under = f"{threads} thread{'s' if threads > 1 else ''}"
+            under = counted(threads, "thread")
             head = (
                 f'<td rowspan="{len(lines)}" style="min-width: 8em">{escape(label)}'
                 f'<span style="display: block; white-space: nowrap; color: var(--pst-color-text-muted)">'

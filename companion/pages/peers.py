@@ -11,6 +11,7 @@ from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.figures.tabular import Table, significant
+from companion.labels import counted
 from companion.pages.peer_tables import (
     FAMILIES,
     absent_table,
@@ -32,10 +33,6 @@ FEW = 10
 _MARKERS = ("o", "s", "D", "^", "v", "P")
 _STEP = 0.085  # inches between the peers of a row
 _LINE, _LETTERS = 0.17, 56  # inches and letters of a line of a row's title
-
-
-def _threads(number: int) -> str:
-    return f"{number} thread{'s' if number > 1 else ''}"
 
 
 def _short(groups: list[str]) -> dict[str, str]:
@@ -80,7 +77,7 @@ def _draw(axis, rows, peers: list[str]) -> float:
             present = [peer for peer in peers if (lane["peer"] == peer).any()]
             height = 0.14 + _STEP * len(present)
             ticks.append(y + height / 2)
-            names.append(_threads(threads))
+            names.append(counted(threads, "thread"))
             for place, peer in enumerate(present):
                 ratios = lane.loc[lane["peer"] == peer, "ratio_fastest"]
                 at = y + height / 2 + _STEP * (place - (len(present) - 1) / 2)
@@ -132,7 +129,7 @@ def _figure(frame: pd.DataFrame, family: str) -> Shown:
 def _alt(timed: pd.DataFrame, family: str) -> str:
     below = int((timed["ratio_fastest"] < 1).sum())
     parts = "; ".join(
-        f"{part['group']}, {_threads(part['threads'])}: median {significant(part['median'], 3)}, "
+        f"{part['group']}, {counted(part['threads'], 'thread')}: median {significant(part['median'], 3)}, "
         f"lowest {significant(part['lowest'], 3)}"
         for part in summaries(timed)
     )

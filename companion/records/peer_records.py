@@ -240,6 +240,17 @@ def absent(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+def standing(fastest, medians) -> dict[str, Any]:
+    """How a group stands: of the ratios of fastest samples and of the median ratios, each with its best peer."""
+    return {
+        "cases": len(fastest),
+        "median": float(np.median(fastest)),
+        "tenth_percentile": float(np.percentile(fastest, 10)),
+        "lowest": float(np.min(fastest)),
+        "median_of_medians": float(np.median(medians)),
+    }
+
+
 def summary(data) -> list[dict[str, Any]]:
     """Each group, number of threads and machine against the fastest peer of every case.
 
@@ -265,11 +276,7 @@ def summary(data) -> list[dict[str, Any]]:
             {
                 **dict(zip(names, key, strict=True)),
                 "threads": int(key[2]),
-                "cases": len(cases),
-                "median": float(np.median(ratios[chosen])),
-                "tenth_percentile": float(np.percentile(ratios[chosen], 10)),
-                "lowest": float(np.min(ratios[chosen])),
-                "median_of_medians": float(np.median(medians[chosen])),
+                **standing(ratios[chosen], medians[chosen]),
             }
         )
     return found

@@ -19,14 +19,8 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.files.filesystem import describe
-from kernels.files.format.layout import (
-    DTYPE,
-    Layout,
-    SolutionError,
-    checksum,
-    open_solution,
-    require_checksums,
-)
+from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums
+from kernels.files.format.opening import open_solution
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import preallocate, pwrite_all

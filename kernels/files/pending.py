@@ -1,7 +1,7 @@
 """Files and folders that appear under their name complete, or not at all.
 
 A pending file is written under a temporary name in the same folder and renamed when it is whole.
-Beside it stands a lock file, locked with ``flock`` as long as its writer lives; the kernel drops the
+Beside it stands a lock file, locked with ``flock`` as long as its writer lives; the system drops the
 lock even when the writer is killed.  The next writer of the same name can therefore tell the
 temporaries of a dead run, which it removes, from those of a living one, which it leaves alone.
 """

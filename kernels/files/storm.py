@@ -81,7 +81,7 @@ class Result:
     ``seconds`` maps ``"before"`` and ``"after"`` to float64 (steps,); ``small_seconds`` is the part of
     ``before`` that the small files took.  ``calls`` counts the calls made, ``system_seconds`` and
     ``user_seconds`` are the process's CPU time (None where the system does not tell), ``kernel_calls``
-    the read and write calls that the kernel counted for the whole process (Linux, else None).
+    the read and write calls that the system counted for the whole process (Linux, else None).
     """
 
     seconds: dict[str, np.ndarray]

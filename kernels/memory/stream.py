@@ -26,10 +26,11 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.runtime import pages
-from kernels.runtime.barriers import LANES, barrier, store_fence, stream_block
+from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import Placement, first_cpus, run_team
+from kernels.runtime.vector import LANES, fence, fma, load, stream
 
 WORD = 8  # bytes of an array element
 SCALAR = float(np.sqrt(2.0) - 1.0)
@@ -72,9 +73,13 @@ class Problem(Presets):
         require_choice("pages", self.pages, pages.POLICIES)
 
 
+# All eight take the three arrays (float64, (n,); those past the caches begin on a cache line and hold whole lines),
+# STREAM's factor and the number of repeats, so that one name chooses among them.
+
+
 @kernel
 def copy(a, b, c, s, repeats):
-    """c = a."""
+    """``c = a``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,), ``s`` and ``b`` are not used."""
     for _ in range(repeats):
         for i in range(np.uint64(a.size)):
             c[i] = a[i]
@@ -83,7 +88,7 @@ def copy(a, b, c, s, repeats):
 
 @kernel
 def scale(a, b, c, s, repeats):
-    """b = s·c."""
+    """``b = s · c``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,)."""
     for _ in range(repeats):
         for i in range(np.uint64(a.size)):
             b[i] = s * c[i]
@@ -92,7 +97,7 @@ def scale(a, b, c, s, repeats):
 
 @kernel
 def add(a, b, c, s, repeats):
-    """c = a + b."""
+    """``c = a + b``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,), ``s`` is not used."""
     for _ in range(repeats):
         for i in range(np.uint64(a.size)):
             c[i] = a[i] + b[i]
@@ -101,7 +106,7 @@ def add(a, b, c, s, repeats):
 
 @kernel(fastmath=CONTRACT)
 def triad(a, b, c, s, repeats):
-    """a = b + s·c."""
+    """``a = b + s · c``, ``repeats`` times; ``a``, ``b``, ``c`` are float64 (n,)."""
     for _ in range(repeats):
         for i in range(np.uint64(a.size)):
             a[i] = b[i] + s * c[i]
@@ -110,38 +115,38 @@ def triad(a, b, c, s, repeats):
 
 @kernel
 def copy_nontemporal(a, b, c, s, repeats):
-    """c = a past the caches; the arrays begin on a cache line and hold whole lines."""
+    """``copy`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
     for _ in range(repeats):
-        for line in range(np.uint64(a.size) // np.uint64(LANES)):
-            stream_block(c, a, None, None, np.uint64(LANES) * line)
-        store_fence()
+        for i in range(0, a.size, LANES):
+            stream(c, i, load(a, i))
+        fence()
 
 
 @kernel
 def scale_nontemporal(a, b, c, s, repeats):
-    """b = s·c past the caches; arrays as in ``copy_nontemporal``."""
+    """``scale`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
     for _ in range(repeats):
-        for line in range(np.uint64(a.size) // np.uint64(LANES)):
-            stream_block(b, c, None, s, np.uint64(LANES) * line)
-        store_fence()
+        for i in range(0, a.size, LANES):
+            stream(b, i, s * load(c, i))
+        fence()
 
 
 @kernel
 def add_nontemporal(a, b, c, s, repeats):
-    """c = a + b past the caches; arrays as in ``copy_nontemporal``."""
+    """``add`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
     for _ in range(repeats):
-        for line in range(np.uint64(a.size) // np.uint64(LANES)):
-            stream_block(c, a, b, None, np.uint64(LANES) * line)
-        store_fence()
+        for i in range(0, a.size, LANES):
+            stream(c, i, load(a, i) + load(b, i))
+        fence()
 
 
 @kernel
 def triad_nontemporal(a, b, c, s, repeats):
-    """a = b + s·c past the caches; arrays as in ``copy_nontemporal``."""
+    """``triad`` past the caches, arguments ``a``, ``b``, ``c``, ``s``, ``repeats`` as there."""
     for _ in range(repeats):
-        for line in range(np.uint64(a.size) // np.uint64(LANES)):
-            stream_block(a, b, c, s, np.uint64(LANES) * line)
-        store_fence()
+        for i in range(0, a.size, LANES):
+            stream(a, i, fma(s, load(c, i), load(b, i)))
+        fence()
 
 
 PLAIN = {"copy": copy, "scale": scale, "add": add, "triad": triad}

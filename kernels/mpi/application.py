@@ -15,7 +15,8 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice
 from kernels.files.application import exact_plane, known_diagonal
-from kernels.files.format.layout import Layout, open_solution, require_checksums
+from kernels.files.format.layout import Layout, require_checksums
+from kernels.files.format.opening import open_solution
 from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
 from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
 from kernels.files.pending import WorkFolder

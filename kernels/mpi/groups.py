@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.files.format.layout import Layout, open_solution, require_checksums
+from kernels.files.format.layout import Layout, require_checksums
+from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.formulas import dump_bytes
 from kernels.files.groups import box, field_values, process_grid

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.processor.smt import s1_loop
+from kernels.processor.loops import s1_loop
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 PATTERNS = ("undisturbed", "synchronised", "drifted")

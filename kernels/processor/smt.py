@@ -32,15 +32,12 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.runtime.barriers import barrier, opaque
-from kernels.runtime.jit import CONTRACT, kernel
+from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, s1_loop, s2_loop, s4_loop, s10_loop, s20_loop
 from kernels.runtime.resources import require_memory, smt_siblings
 from kernels.runtime.threads import Placement, run_team
 
 #: Loop: (accumulators, step through the array in words or 0, flops an iteration).
 LOOPS = {"s1": (1, 0, 1), "s2": (2, 0, 2), "s10": (10, 0, 10), "streaming": (2, 2, 4), "skipping": (2, 10, 4)}
-
-FACTOR = 1.1
 
 
 @dataclass(frozen=True)
@@ -91,125 +88,6 @@ class Problem(Presets):
         if self.one_cpu:
             return "two threads that take turns on one CPU (no SMT)"
         return "two threads a core (SMT)" if self.threads_per_core == 2 else "one thread a core"
-
-
-@kernel
-def s1_loop(n, passes, out):
-    """One chain."""
-    for _ in range(passes):
-        s1 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-        out[0] = s1
-        barrier(out)
-
-
-@kernel
-def s2_loop(n, passes, out):
-    """Two chains; also two fused streams of one chain each."""
-    for _ in range(passes):
-        s1 = s2 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-            s2 = opaque(s2) + 1.0
-        out[0] = s1
-        out[1] = s2
-        barrier(out)
-
-
-@kernel
-def s4_loop(n, passes, out):
-    """Two fused streams of two chains each."""
-    for _ in range(passes):
-        s1 = s2 = t1 = t2 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-            s2 = opaque(s2) + 1.0
-            t1 = opaque(t1) + 1.0
-            t2 = opaque(t2) + 1.0
-        out[0] = s1
-        out[1] = s2
-        out[2] = t1
-        out[3] = t2
-        barrier(out)
-
-
-@kernel
-def s10_loop(n, passes, out):
-    """Ten chains.  ``opaque`` also keeps them from becoming the lanes of one vector."""
-    for _ in range(passes):
-        s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-            s2 = opaque(s2) + 1.0
-            s3 = opaque(s3) + 1.0
-            s4 = opaque(s4) + 1.0
-            s5 = opaque(s5) + 1.0
-            s6 = opaque(s6) + 1.0
-            s7 = opaque(s7) + 1.0
-            s8 = opaque(s8) + 1.0
-            s9 = opaque(s9) + 1.0
-            s10 = opaque(s10) + 1.0
-        out[:10] = (s1, s2, s3, s4, s5, s6, s7, s8, s9, s10)
-        barrier(out)
-
-
-@kernel
-def s20_loop(n, passes, out):
-    """Two fused streams of ten chains each."""
-    for _ in range(passes):
-        s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = 0.0
-        t1 = t2 = t3 = t4 = t5 = t6 = t7 = t8 = t9 = t10 = 0.0
-        for _i in range(n):
-            s1, t1 = opaque(s1) + 1.0, opaque(t1) + 1.0
-            s2, t2 = opaque(s2) + 1.0, opaque(t2) + 1.0
-            s3, t3 = opaque(s3) + 1.0, opaque(t3) + 1.0
-            s4, t4 = opaque(s4) + 1.0, opaque(t4) + 1.0
-            s5, t5 = opaque(s5) + 1.0, opaque(t5) + 1.0
-            s6, t6 = opaque(s6) + 1.0, opaque(t6) + 1.0
-            s7, t7 = opaque(s7) + 1.0, opaque(t7) + 1.0
-            s8, t8 = opaque(s8) + 1.0, opaque(t8) + 1.0
-            s9, t9 = opaque(s9) + 1.0, opaque(t9) + 1.0
-            s10, t10 = opaque(s10) + 1.0, opaque(t10) + 1.0
-        out[:10] = (s1, s2, s3, s4, s5, s6, s7, s8, s9, s10)
-        out[10:20] = (t1, t2, t3, t4, t5, t6, t7, t8, t9, t10)
-        barrier(out)
-
-
-@kernel(fastmath=CONTRACT)
-def array_loop(a, step, n, passes, out):
-    """Two chains fed by words i and i + 1 of every ``step``."""
-    stride = np.uint64(step)
-    for _ in range(passes):
-        s1 = s2 = 0.0
-        i = np.uint64(0)
-        for _i in range(n):
-            s1 = opaque(s1) + FACTOR * a[i]
-            s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
-            i += stride
-        out[0] = s1
-        out[1] = s2
-        barrier(a)
-
-
-@kernel(fastmath=CONTRACT)
-def array_loop_fused(a, b, step, n, passes, out):
-    """Two fused streams of ``array_loop``, each on its own array."""
-    stride = np.uint64(step)
-    for _ in range(passes):
-        s1 = s2 = t1 = t2 = 0.0
-        i = np.uint64(0)
-        for _i in range(n):
-            s1 = opaque(s1) + FACTOR * a[i]
-            s2 = opaque(s2) + FACTOR * a[i + np.uint64(1)]
-            t1 = opaque(t1) + FACTOR * b[i]
-            t2 = opaque(t2) + FACTOR * b[i + np.uint64(1)]
-            i += stride
-        out[0] = s1
-        out[1] = s2
-        out[2] = t1
-        out[3] = t2
-        barrier(a)
 
 
 _CHAINS = {

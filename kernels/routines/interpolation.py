@@ -41,6 +41,7 @@ from kernels.contract import Check, Footprint, Work, require_choice, require_ran
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS, Part
+from kernels.routines.plain_interpolation import lagrange, nodes, quasi_cubic, trilinear, vertical_weights
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 
@@ -250,63 +251,6 @@ def quantities(problem: Problem, field: np.ndarray) -> np.ndarray:
     return np.array([unblock(problem, part) for part in parts])
 
 
-def _nodes(problem: Problem, wide: np.ndarray, x, y, z):
-    """Function of offsets that gives the field at that node of every point's grid box."""
-    column, row = np.floor(x).astype(int), np.floor(y).astype(int)
-    layer = np.clip(np.floor(z).astype(int), 0, problem.levels - 2)
-    m = problem.margin
-    inner = wide[1:-1, m : m + problem.ny, m : m + problem.nx]
-
-    def node(i, j, k):
-        level = np.clip(layer + k, 0, problem.levels - 1)
-        return inner[level, (row + j) % problem.ny, (column + i) % problem.nx]
-
-    return node, (x - column, y - row, z - layer), layer
-
-
-def _lagrange(s):
-    """Cubic weights at −1, 0, 1, 2 from their definition as products."""
-    return [
-        np.prod([(s - other) / (node - other) for other in range(-1, 3) if other != node], axis=0)
-        for node in range(-1, 3)
-    ]
-
-
-def _vertical_weights(problem: Problem, layer, s):
-    inside = (layer > 0) & (layer < problem.levels - 2)
-    flat = (0.0 * s, 1.0 - s, s, 0.0 * s)
-    return [np.where(inside, cubic, plain) for cubic, plain in zip(_lagrange(s), flat, strict=True)]
-
-
-def _trilinear(problem: Problem, wide, x, y, z):
-    node, s, _ = _nodes(problem, wide, x, y, z)
-    share = [(1.0 - each, each) for each in s]
-    return sum(node(i, j, k) * share[0][i] * share[1][j] * share[2][k] for i in (0, 1) for j in (0, 1) for k in (0, 1))
-
-
-def _quasi_cubic(problem: Problem, wide, x, y, z):
-    """Sum over the 32 points, and the corners' range."""
-    node, s, layer = _nodes(problem, wide, x, y, z)
-    wx, wy, wz = _lagrange(s[0]), _lagrange(s[1]), _vertical_weights(problem, layer, s[2])
-    near = {0: 1.0 - s[0], 1: s[0]}
-    flat = {0: 1.0 - s[1], 1: s[1]}
-    value = 0.0
-    for k in range(-1, 3):
-        if k in (0, 1):
-            rows = [
-                sum(wx[i + 1] * node(i, j, k) for i in range(-1, 3))
-                if j in (0, 1)
-                else sum(near[i] * node(i, j, k) for i in (0, 1))
-                for j in range(-1, 3)
-            ]
-            level = sum(w * row for w, row in zip(wy, rows, strict=True))
-        else:
-            level = sum(near[i] * flat[j] * node(i, j, k) for i in (0, 1) for j in (0, 1))
-        value = value + wz[k + 1] * level
-    corners = np.array([node(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-    return np.clip(value, corners.min(axis=0), corners.max(axis=0)) if problem.monotone else value
-
-
 def reference(problem: Problem, state: State) -> State:
     """NumPy's answer in ``departure``, ``stencil`` or ``values``."""
     answer = _blocked(problem, list(plain_answer(problem, state)))
@@ -324,16 +268,16 @@ def plain_answer(problem: Problem, state: State) -> np.ndarray:
         d = np.zeros((3, *z.shape))
         for _ in range(problem.iterations):
             middle = x - d[0] / 2, y - d[1] / 2, np.clip(z - d[2] / 2, 0.0, last)
-            d = np.array([_trilinear(problem, component, *middle) for component in state.wind])
+            d = np.array([trilinear(problem, component, *middle) for component in state.wind])
         return np.array([x - d[0], y - d[1], np.clip(z - d[2], 0.0, last)])
     x, y, z = quantities(problem, state.departure)
     fields = state.field.reshape(problem.fields, *state.field.shape[-3:])
     if problem.scheme == "weights":
-        _, s, layer = _nodes(problem, fields[0], x, y, z)
+        _, s, layer = nodes(problem, fields[0], x, y, z)
         along, up = problem.strides
         position = layer * up + np.floor(y) * along + np.floor(x)
-        return np.array([position, *s, *_lagrange(s[0]), *_lagrange(s[1]), *_vertical_weights(problem, layer, s[2])])
-    interpolate = _trilinear if problem.scheme == "linear" else _quasi_cubic
+        return np.array([position, *s, *lagrange(s[0]), *lagrange(s[1]), *vertical_weights(problem, layer, s[2])])
+    interpolate = trilinear if problem.scheme == "linear" else quasi_cubic
     return np.array([interpolate(problem, each, x, y, z) for each in fields])
 
 
@@ -349,7 +293,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
         return _verify_trajectory(problem, result)
     if problem.scheme == "weights":
         position, *rest = quantities(problem, result.stencil)
-        s, nodes, (along, up) = rest[:3], (-1.0, 0.0, 1.0, 2.0), problem.strides
+        s, places, (along, up) = rest[:3], (-1.0, 0.0, 1.0, 2.0), problem.strides
         x, y, z = quantities(problem, result.departure)
         there = (z - s[2]) * up + (y - s[1]) * along + (x - s[0])
         checks = [
@@ -363,7 +307,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
         for axis, name in enumerate("xyz"):
             w = rest[3 + 4 * axis : 7 + 4 * axis]
             for power in (0, 1) if name == "z" else (0, 1, 2):
-                moment = sum(weight * node**power for node, weight in zip(nodes, w, strict=True))
+                moment = sum(weight * node**power for node, weight in zip(places, w, strict=True))
                 checks.append(
                     Check.near(
                         f"moment {power} of the weights in {name}",
@@ -388,7 +332,7 @@ def _verify_trajectory(problem: Problem, result: State) -> list[Check]:
     columns, level = np.arange(problem.columns), np.arange(problem.levels)[:, None]
     d = np.array([columns % problem.nx - x, columns // problem.nx - y, level - z])
     middle = columns % problem.nx - d[0] / 2, columns // problem.nx - d[1] / 2, level - d[2] / 2
-    wind = np.array([_trilinear(problem, component, *middle) for component in result.wind])
+    wind = np.array([trilinear(problem, component, *middle) for component in result.wind])
     inside = (z > 0.0) & (z < problem.levels - 1.0)
     residual = np.max(np.abs(wind - d)[:, inside], initial=0.0)
     rate = 0.5 * max(

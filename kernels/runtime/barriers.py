@@ -1,12 +1,11 @@
-"""Compiler intrinsics for kernels that measure: barriers, opaque values, non-temporal stores.
+"""Compiler intrinsics for kernels that measure: barriers, opaque values, a sum over whole cache lines.
 
 A loop that is timed must be executed as often as it is written.  LLVM removes passes whose results
 are overwritten, hoists loads that cannot have changed and folds chains of constants.  An empty
 piece of assembly that claims to read and write memory (``barrier``) or a value (``opaque``) stops
 that and adds no instruction.
 
-Non-temporal stores write whole cache lines without reading them first (no write-allocate), which
-is what STREAM-like kernels gain from on data larger than the caches.
+Stores past the caches, and the fence after them, are those of ``vector``.
 """
 
 import platform
@@ -19,9 +18,6 @@ from numba.extending import intrinsic
 _MACHINE = platform.machine().lower()
 _X86 = _MACHINE in ("x86_64", "amd64")
 _ARM = _MACHINE in ("aarch64", "arm64")
-
-#: Doubles in one non-temporal block: a cache line of 64 bytes.
-LANES = 8
 
 
 @intrinsic
@@ -95,70 +91,3 @@ def sum_lines(typingctx, array, blocks):
         return total
 
     return types.uint32(array, blocks), codegen
-
-
-@intrinsic
-def store_fence(typingctx):
-    """``store_fence()``: non-temporal stores before it are visible to every CPU after it."""
-
-    def codegen(context, builder, signature, args):
-        if _X86:
-            builder.call(
-                builder.module.declare_intrinsic("llvm.x86.sse.sfence", fnty=ir.FunctionType(ir.VoidType(), [])), []
-            )
-        else:
-            builder.fence("seq_cst")
-        return context.get_dummy_value()
-
-    return types.void(), codegen
-
-
-def _block_of(context, builder, kind, value, index, vector):
-    """Pointer to the cache line that begins at item ``index`` of an array."""
-    data = cgutils.create_struct_proxy(kind)(context, builder, value).data
-    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
-
-
-def _is_block_array(kind) -> bool:
-    return isinstance(kind, types.Array) and kind.dtype == types.float64 and kind.layout == "C"
-
-
-@intrinsic
-def stream_block(typingctx, target, left, right, scale, index):
-    """``stream_block(t, x, y, s, i)``: t[i:i+8] = x[i:i+8] + s · y[i:i+8], stored non-temporally.
-
-    All are C-contiguous float64 arrays whose item ``i`` begins a cache line of 64 bytes (the caller
-    answers for that), ``i`` a uint64.  Where ``y`` is None the block is s · x, and where ``s`` is
-    None there is no factor, so that copy, scale, add and triad are one intrinsic.
-    """
-    has_right, has_scale = right != types.none, scale != types.none
-    if not all(map(_is_block_array, (target, left, right) if has_right else (target, left))):
-        return None
-    signature = types.void(target, left, right, scale if not has_scale else types.float64, types.uint64)
-
-    def codegen(context, builder, signature, args):
-        vector = ir.VectorType(ir.DoubleType(), LANES)
-
-        def load(kind, value):
-            instruction = builder.load(_block_of(context, builder, kind, value, args[4], vector))
-            instruction.align = 64
-            return instruction
-
-        value = load(left, args[1])
-        other = load(right, args[2]) if has_right else None
-        if has_scale:
-            lane = builder.insert_element(ir.Constant(vector, ir.Undefined), args[3], ir.Constant(ir.IntType(32), 0))
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-            factor = builder.shuffle_vector(lane, ir.Constant(vector, ir.Undefined), mask)
-            if has_right:
-                # A product and a sum, fused as the C compilers fuse them.
-                other = builder.fmul(other, factor, flags=("contract",))
-            else:
-                value = builder.fmul(value, factor)
-        if has_right:
-            value = builder.fadd(value, other, flags=("contract",))
-        store = builder.store(value, _block_of(context, builder, target, args[0], args[4], vector), align=64)
-        store.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)]))
-        return context.get_dummy_value()
-
-    return signature, codegen

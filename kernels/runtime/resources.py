@@ -12,6 +12,7 @@ from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
+_CPUS = Path("/sys/devices/system/cpu")
 #: Version 1 spells "no memory limit" as the largest page-aligned number.
 _NO_LIMIT = 2**60
 #: Seconds for which a granted quota is taken to hold.
@@ -27,20 +28,38 @@ def affinity_cpus() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def smt_siblings(root: Path = Path("/sys/devices/system/cpu")) -> list[list[int]]:
+def cpu_list(text: str | None) -> list[int]:
+    """``"0-3,8"`` as ``[0, 1, 2, 3, 8]``, the form in which Linux writes sets of CPUs."""
+    cpus: list[int] = []
+    for part in (text or "").split(","):
+        if part.strip():
+            first, _, last = part.partition("-")
+            cpus.extend(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def core_groups(root: Path = _CPUS) -> list[list[int]] | None:
+    """Groups of all logical CPUs that share a core, or None where the system does not tell."""
+    texts = set()
+    for folder in root.glob("cpu[0-9]*"):
+        try:
+            texts.add((folder / "topology" / "thread_siblings_list").read_text().strip())
+        except OSError:
+            pass
+    return sorted(cpu_list(text) for text in texts if text) or None
+
+
+def smt_siblings(root: Path = _CPUS) -> list[list[int]]:
     """Usable CPUs grouped by physical core, cores and CPUs ascending.
 
     A group of two or more shares one core (simultaneous multithreading).  Where the system does not
     tell, every CPU is taken for a core of its own.
     """
-    cores: dict[str, list[int]] = {}
-    for cpu in affinity_cpus():
-        try:
-            shared = (root / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text().strip()
-        except OSError:
-            shared = f"cpu{cpu}"
-        cores.setdefault(shared, []).append(cpu)
-    return list(cores.values())
+    usable = affinity_cpus()
+    groups = core_groups(root) or []
+    known = {cpu for group in groups for cpu in group}
+    cores = [[cpu for cpu in group if cpu in usable] for group in groups]
+    return sorted(core for core in [*cores, *([cpu] for cpu in usable if cpu not in known)] if core)
 
 
 def _upwards(base: Path, group: str) -> Iterator[Path]:

@@ -127,6 +127,12 @@ def scratch_size(lengths) -> int:
 
 
 @kernel
+def _expand(fourier, place, count, n, scales, work, x):
+    """A whole row as one column.  A function of its own: inlined into the loop over tasks it took longer."""
+    build_lone(fourier, place, count, n, 1, 0, scales, work, x)
+
+
+@kernel
 def _inverse_share(thread, threads, rows, lengths, work, buffer, values, streaming):
     lengths, buffer = Lengths(*lengths), Buffer(*buffer)
     where, norths, souths, factors = rows
@@ -145,7 +151,7 @@ def _inverse_share(thread, threads, rows, lengths, work, buffer, values, streami
             north, south = _eight(norths, i, room.idle), _eight(souths, i, room.idle)
             inverse_second_step(steps, tables, room, out, north, south, written)
         else:
-            build_lone(fourier, place, count, n, 1, 0, scales, room.work, room.row)
+            _expand(fourier, place, count, n, scales, room.work, room.row)
             z = transform(room.work, room.row, room.other_row, id, info, tables.radices, tables.roots)
             written = False
         if not written:

@@ -11,11 +11,12 @@ import pytest
 
 import peers
 from companion.records import peer_records
-from peers import Absent, Comparison, Row, _c, collect, measure, relative_difference, summarise
+from peers import Absent, Comparison, Row, collect, measure, relative_difference, summarise
 from peers.__main__ import main
-from peers._record import Run
+from peers.kit import compiled
+from peers.kit.record import Run
 
-HAS_C = _c.compiler() is not None
+HAS_C = compiled.compiler() is not None
 
 
 def comparison(**changes):
@@ -54,26 +55,14 @@ def test_both_sides_are_asked_for_the_same_repeats(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(peers, "_common_repeats", lambda ours: 7)
+    monkeypatch.setattr(peers, "calibrate", lambda call, shortest, label: (7, shortest))
     monkeypatch.setattr(
-        "companion.bench.interleave",
+        "peers.interleave",
         lambda functions, rounds, seed: {name: [function() * 14.0] * rounds for name, function in functions.items()},
     )
     row = measure(comparison(ours=side("ours"), peers={"peer": side("peer")}), rounds=2, seed=0)
     assert asked == {"ours": [1, 7], "peer": [1, 7]}  # checked once, then timed
     assert row.ours.tolist() == row.peers["peer"].tolist() == [2.0, 2.0]  # seconds of one repeat
-
-
-def test_repeats_last_long_enough_in_the_fastest_of_three_calls(monkeypatch):
-    """With one call in three interrupted, the others decide."""
-    clock, calls = [0.0], []
-
-    def ours(repeats):
-        calls.append(repeats)
-        clock[0] += 1e-5 * repeats + (1.0 if len(calls) % 3 == 0 else 0.0)
-
-    monkeypatch.setattr(peers.time, "perf_counter", lambda: clock[0])
-    assert 1200 <= peers._common_repeats(ours) <= 1600
 
 
 def test_ratios_are_peer_over_ours():
@@ -90,7 +79,7 @@ def test_summary_takes_the_fastest_peer_of_each_case():
         for k, r in enumerate((0.5, 1.0, 1.5))
     ] + [Row("h", "x", np.array([1.0]), {})]
     (summary,) = summarise(rows)
-    assert (summary.group, summary.count, summary.median, summary.lowest) == ("g", 3, 1.0, 0.5)
+    assert (summary.group, summary.cases, summary.median, summary.lowest) == ("g", 3, 1.0, 0.5)
     assert summary.tenth_percentile == pytest.approx(0.6)
 
 
@@ -102,8 +91,8 @@ def test_relative_difference():
 
 
 def test_an_absent_compiler_is_said_and_no_failure(monkeypatch, capsys):
-    monkeypatch.setattr(_c, "compiler", lambda language="c": None)
-    _c.build.cache_clear()
+    monkeypatch.setattr(compiled, "compiler", lambda language="c": None)
+    compiled.build.cache_clear()
     items = list(collect(["memory", "smt"], 1))
     assert [type(item) for item in items] == [Absent, Absent]
     assert main(["memory", "smt", "--threads", "1", "--rounds", "1"]) == 0
@@ -113,14 +102,14 @@ def test_an_absent_compiler_is_said_and_no_failure(monkeypatch, capsys):
 
 def test_the_compiler_can_be_named(monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler-here")
-    assert _c.compiler() != "no-such-compiler-here"
+    assert compiled.compiler() != "no-such-compiler-here"
     monkeypatch.setenv("PATH", "")
-    assert _c.compiler() is None
+    assert compiled.compiler() is None
 
 
 @pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
 def test_a_refused_option_is_absent_with_its_reason():
-    built, absent = _c.variants("smt.c", {"good": ("-O1",), "bad": ("-fno-such-option-here",)})
+    built, absent = compiled.variants("smt.c", {"good": ("-O1",), "bad": ("-fno-such-option-here",)})
     assert list(built) == ["good"]
     assert "no-such-option-here" in str(absent[0])
 
@@ -164,7 +153,7 @@ def test_our_c_sources_agree_with_us(monkeypatch):
 
     monkeypatch.setattr(memory, "available_memory", lambda: 6 * 2**23)
     monkeypatch.setattr(smt, "N", {**smt.N, "streaming": 1000, "skipping": 1000})
-    monkeypatch.setattr(_c, "OPTION_SETS", {"C": ("-O1",)})
+    monkeypatch.setattr(compiled, "OPTION_SETS", {"C": ("-O1",)})
     groups = {}
     for item in collect(["memory", "smt"], 1):
         if isinstance(item, Comparison):
@@ -179,17 +168,17 @@ def test_our_c_sources_agree_with_us(monkeypatch):
 @pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
 def test_nothing_compiled_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    _c.build.cache_clear()
-    _c.build("smt.c", ("-O1",))
+    compiled.build.cache_clear()
+    compiled.build("smt.c", ("-O1",))
     assert list(tmp_path.iterdir()) == []
-    assert not list(_c.SOURCES.glob("*.so"))
+    assert not list(compiled.SOURCES.glob("*.so"))
 
 
 @pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast"])
 def test_a_fast_library_leaves_our_own_arithmetic_alone(option):
     """Loaded the usual way it would make this process flush subnormal numbers to zero."""
-    _c.build("smt.c", ("-O1", option))
+    compiled.build("smt.c", ("-O1", option))
     assert np.all(np.full(64, np.finfo(float).tiny) / 4 > 0)
 
 
@@ -358,7 +347,7 @@ def test_the_printed_summary_is_that_of_the_record(monkeypatch, tmp_path):
         run.add("smt", 1, row)
     found = peer_records.summary(peer_records.load(run.save(tmp_path)))
     for part, line in zip(summarise(rows), found, strict=True):
-        assert (part.group, part.count) == (line["group"], line["cases"])
+        assert (part.group, part.cases) == (line["group"], line["cases"])
         assert [part.median, part.tenth_percentile, part.lowest, part.median_of_medians] == pytest.approx(
             [line[name] for name in ("median", "tenth_percentile", "lowest", "median_of_medians")]
         )

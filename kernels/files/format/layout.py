@@ -19,7 +19,6 @@ A file without a trailer is not finished.
 import json
 import operator
 import os
-import stat
 import struct
 import zlib
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.files.format.seal import MANIFEST
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes, require_schedule
 from kernels.runtime.resources import require_memory
 
@@ -308,32 +306,3 @@ def require_checksums(solution) -> None:
                 f"{solution.path} is damaged: the dump of step {step} has CRC-32 "
                 f"{found:08x} where {expected:08x} was stored; write or copy it again"
             )
-
-
-def open_solution(path):
-    """Open a finished solution file of any kind: this module's, NetCDF or Zarr.
-
-    Raises
-    ------
-    SolutionError
-        It is no file or folder (a FIFO or a device would be waited for), or no finished solution.
-    OSError
-        It cannot be read.
-    """
-    path = Path(path)
-    mode = os.stat(path).st_mode
-    if stat.S_ISDIR(mode):
-        if not any((path / name).is_file() for name in ("zarr.json", ".zgroup", MANIFEST)):
-            raise SolutionError(f"{path} is a folder and no Zarr solution; name a solution file")
-        from kernels.files.format.containers import ZarrSolution
-
-        return ZarrSolution(path)
-    if not stat.S_ISREG(mode):
-        raise SolutionError(f"{path} is no regular file; name a solution file")
-    with open(path, "rb") as file:
-        start = file.read(8)
-    if start[:4] in (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05"):
-        from kernels.files.format.containers import NetcdfSolution
-
-        return NetcdfSolution(path)
-    return SolutionFile(path)

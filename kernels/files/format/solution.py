@@ -22,7 +22,8 @@ import numpy as np
 
 from kernels.files.filesystem import describe, drop_cache
 from kernels.files.format.containers import estimated_bytes
-from kernels.files.format.layout import DTYPE, Layout, checksum, open_solution, require_checksums
+from kernels.files.format.layout import DTYPE, Layout, checksum, require_checksums
+from kernels.files.format.opening import open_solution
 from kernels.files.formulas import dump_bytes
 from kernels.files.pending import Pending
 from kernels.files.ways import CONTAINERS, WAYS, dump_buffer, open_way, place_dump, require_way

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.contract import Kernel
-from kernels.processor import smt
+from kernels.processor import loops, smt
 from kernels.runtime import resources
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import smt_siblings, usable_cpus
@@ -69,7 +69,7 @@ def test_chains_are_neither_merged_nor_made_vectors():
     assert len(re.findall(r"fadd .*double", text)) >= 10
     assert not re.search(r"fadd .*<\d+ x double>", text)
     assert "reassoc" not in text
-    fresh = kernel(cache=False, fastmath=CONTRACT)(smt.array_loop.py_func)
+    fresh = kernel(cache=False, fastmath=CONTRACT)(loops.array_loop.py_func)
     fresh(np.zeros(20), 2, 10, 1, np.zeros(8))
     assert "reassoc" not in next(iter(fresh.inspect_llvm().values()))
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from peers import Comparison, _c, routines
+from peers import Comparison, routines
+from peers.kit import compiled
 
 
-@pytest.mark.skipif(_c.compiler() is None, reason="no C compiler is found")
+@pytest.mark.skipif(compiled.compiler() is None, reason="no C compiler is found")
 def test_c_and_numpy_agree_with_us(monkeypatch):
     monkeypatch.setattr(routines, "OPTION_SETS", {"C": ("-O1",)})
     monkeypatch.setattr(routines, "SCALAR_OPTIONS", {"C": ("-O1",)})

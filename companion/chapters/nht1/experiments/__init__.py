@@ -6,7 +6,7 @@ from statistics import median
 
 from companion.bench import Case, Measurement
 from companion.chapters.nht1.experiments import base, formats  # noqa: F401  they register themselves
-from companion.experiments import VERIFIERS, Experiment, register
+from companion.experiments import VERIFIERS, Experiment, columns, register
 
 #: Ways of writing a chapter compares: label, way, double buffering, fsync.
 WAYS = (
@@ -142,10 +142,7 @@ def _overheads(measurements: Sequence[Measurement]) -> dict[str, dict]:
     writing = [m for m in measurements if m.parameters["way"] != "none"]
     best = {N: min(seconds for (size, _), seconds in computing.items() if size == N) for N, _ in computing}
     elapsed = [min(m.observed["T_T"]) for m in writing]
-    along = {"dims": ["run"]}
-
-    def column(values, units, long_name):
-        return {"value": list(values), "units": units, "long_name": long_name, **along}
+    column = columns("run")
 
     def zeta(T_C):
         return [overhead(T_T, T_C(m)) for T_T, m in zip(elapsed, writing, strict=True)]
@@ -193,20 +190,11 @@ def _groups(preset: str, threads: int) -> list[Case]:
 def _group_curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
     observed = measurements[0].observed
     sizes = [int(name.split()[1]) for name in observed]
+    column = columns("group_size")
     return {
-        "group": {"value": sizes, "units": "1", "dims": ["group_size"], "long_name": "processes that write at a time"},
-        "group_seconds": {
-            "value": [min(times) for times in observed.values()],
-            "units": "s",
-            "dims": ["group_size"],
-            "long_name": "time to write one file, best",
-        },
-        "group_median": {
-            "value": [median(times) for times in observed.values()],
-            "units": "s",
-            "dims": ["group_size"],
-            "long_name": "time to write one file, median",
-        },
+        "group": column(sizes, "1", "processes that write at a time"),
+        "group_seconds": column(map(min, observed.values()), "s", "time to write one file, best"),
+        "group_median": column(map(median, observed.values()), "s", "time to write one file, median"),
     }
 
 
@@ -229,7 +217,7 @@ def verify_solution(path) -> tuple[list[str], list]:
     """
     from kernels.files import application
     from kernels.files.format import verification
-    from kernels.files.format.layout import open_solution
+    from kernels.files.format.opening import open_solution
 
     with open_solution(path) as solution:
         N = solution.N

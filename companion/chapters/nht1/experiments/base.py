@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, columns, register
 
 #: (N, NS, IW) by preset: N = 12 on the report's schedule, and the largest grid that the plain solver does in a minute.
 SIZES = {"quick": ((12, 20, 10),), "paper": ((12, 60, 10), (24, 20, 5)), "modern": ((12, 60, 10), (24, 20, 5))}
@@ -51,8 +51,7 @@ def _outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     T_T = [min(pick(*row, False).observed["T_T"]) for row in rows]
     writing = {N: T_T[i] - T_C[i] for i, (N, code) in enumerate(rows) if code == CODES[0][0]}
 
-    def column(value, units, long_name):
-        return {"value": list(value), "units": units, "dims": ["base"], "long_name": long_name}
+    column = columns("base")
 
     return {
         "base_N": column((N for N, _ in rows), "1", "grid points in each direction"),

@@ -1,7 +1,7 @@
 """Experiments of the 1993 report on ranks, over MPI-IO (N1, N6, N7)."""
 
 from companion.bench import Case
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, columns, register
 
 
 def _solver(preset: str, threads: int, ranks: int = 2) -> list[Case]:
@@ -48,8 +48,7 @@ def _overheads(measurements) -> dict[str, dict]:
     problem = measurements[0].problem
     rates = [transfer_rate(problem.N, problem.NS, problem.IW, best[way]) for way in ways]
 
-    def column(values, units, long_name):
-        return {"value": values, "units": units, "long_name": long_name, "dims": ["run"]}
+    column = columns("run")
 
     return {
         "run_way": column(ways, None, "way of writing over MPI-IO"),

@@ -15,10 +15,11 @@ from companion.chapters.nht1.figures.evidence import (
 from companion.chapters.nht1.figures.ranks import mpiio_table as mpiio_table
 from companion.chapters.nht1.figures.ranks import rank_groups as rank_groups
 from companion.chapters.nht1.figures.ranks import ranks as ranks
-from companion.figures.parts import MARKS, bytes_axis, bytes_label, log_axis, points, run_title, spread
+from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
+from companion.figures.parts import MARKED, bytes_axis, bytes_label, log_axis, points, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
-from companion.records.runs import single
+from companion.labels import counted
 
 __all__ = [
     "base_code",
@@ -165,7 +166,7 @@ def solver(record: xr.Dataset) -> Shown:
             part,
             lambda seconds, steps=part["NS"]: 1e3 * seconds / steps,
             index=number,
-            label=f"{threads} thread{'s' if threads > 1 else ''}",
+            label=counted(threads, "thread"),
         )
     log_axis(axis)
     sizes = sorted(frame["N"].unique())
@@ -173,120 +174,11 @@ def solver(record: xr.Dataset) -> Shown:
     axis.minorticks_off()
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
     axis.legend()
-    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="nht1_solver",
         alt="Time of one step of the block-tridiagonal solver on this machine against the number of "
-        "grid points in each direction, both axes logarithmic, one line a number of threads.",
-    )
-
-
-def runs_table(record: xr.Dataset) -> pd.DataFrame:
-    """T_T, T_C, R_IO and zeta of every run with writing."""
-    names = ["run_N", "run_threads", "run_way", "T_T", "T_C", "R_IO", "zeta", "zeta_best"]
-    frame = single(record)[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("run_"))
-    frame["R_IO"] /= 1e6
-    frame[["zeta", "zeta_best"]] *= 100
-    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%", "zeta_best": "%"}
-    return frame.reset_index(drop=True)
-
-
-def _percent_axis(axis) -> None:
-    """Percent, linear to ±10 and logarithmic beyond, because zeta spans decades and can be negative."""
-    axis.set_xscale("symlog", linthresh=10, linscale=0.7)
-    axis.set_xticks([-100, -10, 0, 10, 100, 1000, 10000], ["-100", "-10", "0", "10", "100", "1000", "10 k"])
-    axis.minorticks_off()
-
-
-def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
-    """Overhead zeta of every way of writing here, below the ranges of 1993."""
-    frame = runs_table(record)
-    ways = list(dict.fromkeys(frame["way"]))
-    figure, axis = axes(height=1.9 + 0.42 * (len(ways) + len(printed)))
-    top = max(frame["zeta"].max(), printed[["low", "high"]].max().max()) * 1.6
-    for row, (low, high) in enumerate(zip(printed["low"], printed["high"], strict=True)):
-        left, right = (0 if np.isnan(low) else low), (top if np.isnan(high) else high)
-        axis.barh(row, right - left, left=left, height=0.5, color=CYCLE[-1], alpha=0.6)
-    groups = list(dict.fromkeys(zip(frame["N"], frame["threads"], strict=True)))
-    for number, (N, threads) in enumerate(groups):
-        part = frame[(frame["N"] == N) & (frame["threads"] == threads)]
-        rows = [len(printed) + ways.index(way) for way in part["way"]]
-        points(
-            axis,
-            part["zeta"],
-            rows,
-            host=True,
-            index=number,
-            line=False,
-            label=f"N = {N}, {threads} thread{'s' if threads > 1 else ''}",
-        )
-    _percent_axis(axis)
-    axis.axvline(0, color=INK, linewidth=0.8)
-    axis.axhline(len(printed) - 0.5, color=INK, linewidth=0.8)
-    axis.set_yticks(range(len(printed) + len(ways)), [f"{name} (1993)" for name in printed["system"]] + ways, size=8)
-    axis.invert_yaxis()
-    axis.set(xlabel="overhead ζ [%], linear below 10 %", xlim=(None, top))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
-    figure.suptitle(run_title(record), size=9)
-    return show(
-        figure,
-        data=frame,
-        name="nht1_overheads",
-        alt="Overhead of writing in percent, on an axis that is linear below ten percent. Upper "
-        "rows, the ranges that the 1993 abstract states for three systems; lower rows, this "
-        "machine by way of writing, one marker for each grid size and number of threads.",
-    )
-
-
-def choice_of_base(record: xr.Dataset) -> Shown:
-    """How zeta changes with the T_C it is held against."""
-    frame = runs_table(record)
-    figure, axis = axes(height=1.4 + 0.24 * len(frame))
-    place = np.arange(len(frame))
-    for row in place:
-        axis.plot(frame.loc[row, ["zeta", "zeta_best"]], [row, row], color=INK, linewidth=0.7)
-    for number, (name, label) in enumerate(
-        (("zeta", "T_C of the same code and threads"), ("zeta_best", "best verified T_C of this size"))
-    ):
-        points(axis, frame[name], place, host=True, index=number, line=False, label=label)
-    _percent_axis(axis)
-    names = [f"{row.way}, N {row.N}, {row.threads} thr." for row in frame.itertuples()]
-    axis.set_yticks(place, names, size=7)
-    axis.invert_yaxis()
-    axis.set(xlabel="overhead ζ [%], linear below 10 %")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=1)
-    figure.suptitle(run_title(record), size=9)
-    return show(
-        figure,
-        data=frame,
-        name="nht1_base",
-        alt="Overhead of each run with two choices of the computing time: that of the same code, and "
-        "the best of any number of threads. The best time never makes the overhead smaller.",
-    )
-
-
-def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
-    """Time to write one file against the number of processes that write at a time."""
-    figure, axis = axes(height=3.4)
-    size, best = record["group"].values, record["group_seconds"].values
-    points(axis, size, 1e3 * best, host=True, index=0, label="this machine, best")
-    points(axis, size, 1e3 * record["group_median"].values, host=True, index=1, label="this machine, median")
-    axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
-    axis.set_xscale("log", base=2)
-    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})
-    axis.set_xticks(ticks, ticks)
-    axis.set(xlabel="processes that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
-    axis.legend()
-    case = record.isel(case=0)
-    figure.suptitle(f"{run_title(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
-    frame = pd.DataFrame({"group": size, "best_s": best, "median_s": record["group_median"].values})
-    return show(
-        figure,
-        data=frame,
-        name="nht1_groups",
-        alt="Time to write one file against the number of processes that write at a time, on this "
-        "machine, with the group size of the least time of 1993 as a dotted line. The points of "
-        "the report's figure are lost.",
+        f"grid points in each direction, both axes logarithmic, one line a number of threads. {MARKED}",
     )

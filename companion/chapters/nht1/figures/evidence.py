@@ -4,9 +4,20 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import log_axis, points, run_title
+from companion.chapters.nht1.figures.writing import percent, written
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    case_intervals,
+    log_axis,
+    of_samples,
+    points,
+    run_title,
+    with_spread,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
 
 _MEGA = 1e6
 _HOUR = 3600.0
@@ -23,10 +34,21 @@ def base_table(record: xr.Dataset) -> pd.DataFrame:
 
 def base_code(record: xr.Dataset) -> Shown:
     """The same writing on the same file system under two base codes (N8)."""
-    frame = base_table(record)
+    record = single(record)
+    cases = pd.DataFrame({name: record[name].values for name in ("N", "code", "way")})
+    alone, writing = cases.index[cases["way"] == "none"], cases.index[cases["way"] != "none"]
+    frame = cases.loc[alone, ["N", "code"]].reset_index(drop=True)
+    T_C = case_intervals(record).loc[alone].reset_index(drop=True)
+    elapsed = of_samples(record["observed_T_T"].values, record["flags"].values)
+    T_T = elapsed.loc[[next(i for i in writing if (cases.loc[i, ["N", "code"]] == row).all())
+                       for _, row in frame.iterrows()]].reset_index(drop=True)  # fmt: skip
+    zeta = percent(T_T, T_C)
+    # the first code of a size is the compiled one
+    added = (T_T["middle"] - T_C["middle"]).groupby(frame["N"]).transform("first")
+    frame["expected"] = 100 * added / T_C["middle"]
     figure, axis = axes(height=1.6 + 0.42 * len(frame))
     place = np.arange(len(frame))
-    points(axis, frame["zeta"], place, host=True, index=0, line=False, label="measured")
+    bars(axis, place, zeta, line=False, label="measured", across=True)
     axis.plot(
         frame["expected"], place, marker="|", markersize=16, linestyle="none", color=INK,
         label="writing time of the compiled code over this code's $T_C$",
@@ -37,13 +59,14 @@ def base_code(record: xr.Dataset) -> Shown:
     axis.set(xlabel="overhead ζ [%]")
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0))
     figure.suptitle(run_title(record), size=9)
+    frame = with_spread(frame, zeta=zeta)
     text = "; ".join(f"N = {row.N}, {row.code} {row.zeta:.3g} percent" for row in frame.itertuples())
     return show(
         figure,
         data=frame,
         name="nht1_base_code",
         alt=f"Overhead of the same writing under two solvers, on a logarithmic axis: {text}. The slower the "
-        "code, the smaller the overhead, although the file system is the same.",
+        f"code, the smaller the overhead, although the file system is the same. {MARKED}",
     )
 
 
@@ -58,26 +81,24 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, wa
     ValueError
         If the record has no run of this way.
     """
-    names = ["run_N", "run_threads", "run_way", "T_T", "T_C", "zeta"]
-    frame = record[names].to_dataframe().rename(columns=lambda name: name.removeprefix("run_"))
-    frame = frame[frame["way"] == way].sort_values(["N", "threads"])
+    frame, found = written(record)
+    frame = frame.assign(T_T=found["T_T"]["middle"], T_C=found["T_C"]["middle"])[frame["way"] == way]
     if frame.empty:
-        raise ValueError(f"way = {way!r} is not in this record; choose one of {set(record['run_way'].values)}")
+        raise ValueError(f"way = {way!r} is not in this record; choose one of {set(record['way'].values) - {'none'}}")
+    frame = frame.sort_values(["N", "threads"])
     figure, axis = axes(height=3.6)
     ymp = printed.set_index("system").loc["Y-MP"]
     axis.axhspan(ymp["low"], ymp["high"], color=CYCLE[-1], alpha=0.35, label="Y-MP (1993), range of the abstract")
     rows, count = [], np.arange(1, processors + 1)
     for number, (N, part) in enumerate(frame.groupby("N")):
-        points(
-            axis, part["threads"], 100 * part["zeta"], host=True, index=number, line=False, label=f"N = {N}, measured"
-        )
+        zeta = found["zeta"].loc[part.index]
+        bars(axis, part["threads"], zeta, index=number, line=False, label=f"N = {N}, measured")
         first = part.iloc[0]
-        added, alone = first["T_T"] - first["T_C"], first["T_C"] * first["threads"]
-        model = 100 * added * count / alone
+        model = 100 * (first["T_T"] - first["T_C"]) * count / (first["T_C"] * first["threads"])
         axis.plot(count, model, color=CYCLE[number % len(CYCLE)], linestyle=":", label=f"N = {N}, model")
         rows += [{"N": N, "processors": int(p), "kind": "model", "zeta": z} for p, z in zip(count, model, strict=True)]
-        rows += [{"N": N, "processors": int(row.threads), "kind": "measured", "zeta": 100 * row.zeta}
-                 for row in part.itertuples()]  # fmt: skip
+        measured = with_spread(part[["N"]].assign(processors=part["threads"], kind="measured"), zeta=zeta)
+        rows += measured.to_dict("records")
     axis.set_yscale("symlog", linthresh=1)
     axis.set_yticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
     axis.set_ylim(bottom=0)
@@ -119,20 +140,17 @@ def surviving_rates(
 
 def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
     """The report's surviving rates and R_IO of every way here, at the largest grid of the record."""
-    names = ["run_N", "run_threads", "run_way", "R_IO"]
-    frame = record[names].to_dataframe().rename(columns=lambda name: name.removeprefix("run_"))
-    frame = frame[frame["N"] == frame["N"].max()].sort_values("R_IO")
-    here = pd.DataFrame(
-        {
-            "what": [f"{row.way}, {row.threads} thr." for row in frame.itertuples()],
-            "rate": frame["R_IO"].to_numpy() / _MEGA,
-            "from": "R_IO here",
-        }
-    )
+    frame, found = written(record)
+    frame = frame.assign(rate=found["R_IO"]["middle"])
+    largest = frame["N"].max()
+    frame = frame[frame["N"] == largest].sort_values("rate")
+    rates = found["R_IO"].loc[frame.index]
+    names = pd.DataFrame({"what": [f"{row.way}, {row.threads} thr." for row in frame.itertuples()]})
+    here = with_spread(names.assign(**{"from": "R_IO here"}), rate=rates)
     figure, axis = axes(height=1.6 + 0.26 * (len(surviving) + len(here)))
     old, new = np.arange(len(surviving)), len(surviving) + np.arange(len(here))
     points(axis, surviving["rate"], old, index=0, line=False, label="report (1993)")
-    points(axis, here["rate"], new, host=True, index=1, line=False, label=f"$R_{{IO}}$, N = {frame['N'].max()}")
+    bars(axis, new, rates, index=1, line=False, label=f"$R_{{IO}}$, N = {largest}", across=True)
     log_axis(axis, "x")
     axis.set_yticks([*old, *new], [*surviving["what"], *here["what"]], size=8)
     axis.invert_yaxis()
@@ -145,7 +163,7 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
         data=pd.concat([surviving, here], ignore_index=True),
         name="nht1_rates_then_and_now",
         alt=f"Rates in megabytes a second on a logarithmic axis. Report: {text}. Below, the rate of the whole "
-        f"application here by way of writing, from {here['rate'].min():.3g} to {here['rate'].max():.3g}.",
+        f"application here by way of writing, from {here['rate'].min():.3g} to {here['rate'].max():.3g}. {MARKED}",
     )
 
 

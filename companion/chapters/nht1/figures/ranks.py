@@ -7,6 +7,7 @@ from companion.figures.parts import points, stacked_bars
 from companion.figures.ranks import rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
+from companion.labels import counted
 from companion.records.runs import single
 
 
@@ -46,7 +47,7 @@ def ranks(record: xr.Dataset) -> Shown:
     """Time of BT by number of ranks, cut into computing and communication."""
     names = ["observed_compute", "observed_communication"]
     frame = record[names].min("sample").to_dataframe()[names]
-    frame.index = [f"{int(n)} rank{'s' if n > 1 else ''}" for n in record["ranks"].values]
+    frame.index = [f"{counted(n, 'rank')}" for n in record["ranks"].values]
     frame.columns = ["computing", "sending, receiving and waiting"]
     figure, axis = axes(height=2.2)
     stacked_bars(axis, frame, label="time of the run [s], mean over ranks")

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, column, columns, register
 from companion.host import doctor, machine
+from companion.labels import counted
 
 LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
 #: Two threads of one core: hardware threads where there are two, else turns on one CPU.
@@ -20,10 +21,6 @@ def _thread_counts(threads: int) -> list[int]:
 
 def _size(nbytes: int) -> str:
     return f"{nbytes // 2**20} MiB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KiB"
-
-
-def _threads(count: int) -> str:
-    return "1 thread" if count == 1 else f"{count} threads"
 
 
 #: Strides swept with every page size and thread count; the others with one thread and small pages.
@@ -81,38 +78,13 @@ def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     sizes = [m.parameters["nbytes"] for m in chase]
     levels = plateaus(sizes, [1e9 * m.minimum / m.parameters["loads"] for m in chase])
     reported = [cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"]
-    along = {"dims": ["plateau"]}
+    along = columns("plateau")
     return {
-        "plateau_ns": {
-            "value": [level.ns for level in levels],
-            "units": "ns",
-            "long_name": "latency of the plateau",
-            **along,
-        },
-        "plateau_first": {
-            "value": [level.first for level in levels],
-            "units": "byte",
-            "long_name": "smallest working set on the plateau",
-            **along,
-        },
-        "plateau_last": {
-            "value": [level.last for level in levels],
-            "units": "byte",
-            "long_name": "largest working set on the plateau",
-            **along,
-        },
-        "plateau_capacity": {
-            "value": [level.capacity for level in levels],
-            "units": "byte",
-            "long_name": "capacity estimated from the curve",
-            **along,
-        },
-        "reported_capacity": {
-            "value": reported,
-            "units": "byte",
-            "dims": ["cache"],
-            "long_name": "data caches the system reports",
-        },
+        "plateau_ns": along([level.ns for level in levels], "ns", "latency of the plateau"),
+        "plateau_first": along([level.first for level in levels], "byte", "smallest working set on the plateau"),
+        "plateau_last": along([level.last for level in levels], "byte", "largest working set on the plateau"),
+        "plateau_capacity": along([level.capacity for level in levels], "byte", "capacity estimated from the curve"),
+        "reported_capacity": column(reported, "byte", "data caches the system reports", "cache"),
     }
 
 
@@ -124,7 +96,7 @@ def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Ca
     accumulators, step, _flops = smt.LOOPS[loop]
     binding = "bound" if problem.binding else "unbound"
     return Case(
-        f"{loop}, {kind}, {binding}, {_threads(threads)}",
+        f"{loop}, {kind}, {binding}, {counted(threads, 'thread')}",
         smt,
         problem,
         threads,
@@ -168,16 +140,12 @@ def _smt_factors(measurements: Sequence[Measurement]) -> tuple[list, list]:
     return measured, fused
 
 
-def _per_loop(value: list, long_name: str) -> dict:
-    return {"value": value, "units": "1", "dims": ["loop"], "long_name": long_name}
-
-
 def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     measured, fused = _smt_factors(measurements)
     return {
-        "loop_name": {"value": list(LOOPS), "units": None, "dims": ["loop"], "long_name": "loop"},
-        "S": _per_loop(measured, "SMT factor, measured with two threads on a core"),
-        "S_fused": _per_loop(fused, "gain of two copies fused in one thread: no SMT, and no bound on it"),
+        "loop_name": column(list(LOOPS), None, "loop", "loop"),
+        "S": column(measured, "1", "SMT factor, measured with two threads on a core", "loop"),
+        "S_fused": column(fused, "1", "gain of two copies fused in one thread: no SMT, and no bound on it", "loop"),
     }
 
 
@@ -220,10 +188,12 @@ def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
         timed.append(one.minimum / work.minimum if work else None)
     predicted = [speedup(S, f) if S and f else None for S, f in zip(pairs, factors, strict=True)]
     return _smt_outputs(measurements) | {
-        "f": _per_loop(factors, "gain of the same work from twice the threads on twice the cores"),
-        "S_pair": _per_loop(pairs, f"throughput of two copies over one, {PAIR}: hardware threads if there are two"),
-        "speedup": _per_loop(predicted, "S f / 2, predicted from S and f"),
-        "speedup_timed": _per_loop(timed, f"the same work by one thread over that of two, {PAIR}: measured"),
+        "f": column(factors, "1", "gain of the same work from twice the threads on twice the cores", "loop"),
+        "S_pair": column(
+            pairs, "1", f"throughput of two copies over one, {PAIR}: hardware threads if there are two", "loop"
+        ),
+        "speedup": column(predicted, "1", "S f / 2, predicted from S and f", "loop"),
+        "speedup_timed": column(timed, "1", f"the same work by one thread over that of two, {PAIR}: measured", "loop"),
     }
 
 
@@ -282,7 +252,7 @@ def _stream(preset: str, threads: int) -> list[Case]:
             for count in _thread_counts(threads):
                 cases.append(
                     Case(
-                        f"{operation}, {stores} stores, {_threads(count)}",
+                        f"{operation}, {stores} stores, {counted(count, 'thread')}",
                         stream,
                         problem,
                         count,

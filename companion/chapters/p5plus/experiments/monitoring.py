@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, column, columns, register
 from companion.host import machine
+from companion.labels import counted
 
 #: Processors of the simulation; the last is most of a cluster of 142 nodes of 16.
 PROCESSORS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1536, 2240)
@@ -27,7 +28,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
             each = {"pattern": pattern, "steps": problem.steps, "period": problem.period, "extra": problem.extra}
             cases.append(
                 Case(
-                    f"{pattern}, {count} thread{'s' if count > 1 else ''}",
+                    f"{pattern}, {counted(count, 'thread')}",
                     disturbance,
                     problem,
                     count,
@@ -47,16 +48,15 @@ def _lost(measurements: Sequence[Measurement]) -> dict[str, dict]:
         quiet, found = by[count, "undisturbed"], by[count, pattern]
         return (found.minimum - quiet.minimum) / (found.parameters["steps"] // found.parameters["period"])
 
-    def column(value, units, long_name):
-        return {"value": list(value), "units": units, "dims": ["team"], "long_name": long_name}
+    team = columns("team")
 
     dt = lost(1, "synchronised")
     return {
-        "team_threads": column(counts, "1", "threads"),
-        "dt": {"value": dt, "units": "s", "dims": [], "long_name": "time that one disturbance takes of a thread alone"},
-        "lost_synchronised": column((lost(n, "synchronised") / dt for n in counts), "1", "loss a period over dt"),
-        "lost_drifted": column((lost(n, "drifted") / dt for n in counts), "1", "loss a period over dt"),
-        "waiting_drifted": column(
+        "team_threads": team(counts, "1", "threads"),
+        "dt": column(dt, "s", "time that one disturbance takes of a thread alone"),
+        "lost_synchronised": team((lost(n, "synchronised") / dt for n in counts), "1", "loss a period over dt"),
+        "lost_drifted": team((lost(n, "drifted") / dt for n in counts), "1", "loss a period over dt"),
+        "waiting_drifted": team(
             (min(by[n, "drifted"].observed["waiting"]) for n in counts), "s", "waiting at barriers, mean of threads"
         ),
     }
@@ -65,9 +65,6 @@ def _lost(measurements: Sequence[Measurement]) -> dict[str, dict]:
 def _simulated(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Loss a minute against processors, moments spread over the minute; and against hours, as clocks drift apart."""
     from kernels.processor.disturbance import simulate
-
-    def column(value, units, long_name, *dims):
-        return {"value": value, "units": units, "dims": list(dims), "long_name": long_name}
 
     def draw(number):
         return np.random.default_rng(number).uniform(0, PERIOD, PROCESSORS[-1])

@@ -1,7 +1,7 @@
 """Figures of chapter 4: Power5+ at ECMWF, 2006.
 
 Functions of the document's tables come first, functions of run records (which draw the host beside
-the document where numbers survive) after them.  Rates of the host are best samples, ``minimum`` time.
+the document where numbers survive) after them.  Those draw medians with their spread.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
 from companion.chapters.p5plus.figures.threads import smt_loops as smt_loops
 from companion.figures.parts import (
-    MARKS,
+    MARKED,
     bytes_axis,
     bytes_label,
     icicle,
@@ -35,6 +35,7 @@ from companion.figures.parts import (
 )
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.labels import counted
 from companion.records.runs import single
 
 
@@ -264,7 +265,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
     unit = frame[frame["stride"] == 1]
     for number, (count, pages) in enumerate(sorted(set(zip(unit["threads"], unit["pages"], strict=True)))):
         line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
-        name = f"{count} thread{'s' if count > 1 else ''}, {pages} pages"
+        name = f"{counted(count, 'thread')}, {pages} pages"
         spread(by_threads, line["nbytes"], line, _per_thread(line), label=name, index=number)
     for axis, title in ((by_stride, "1 thread, small pages"), (by_threads, "stride 1, per thread")):
         log_axis(axis, "y")
@@ -272,14 +273,14 @@ def bandwidth(record: xr.Dataset) -> Shown:
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if axis is by_threads else -0.06), ncols=2)
     bytes_axis(by_threads, frame["nbytes"])
     by_threads.set(xlabel="working set of one thread")
-    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_bandwidth",
         alt="Two panels of read bandwidth per thread on this machine against the working set, on "
         "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
-        "fewer bytes a second. Lower: stride 1, one line for each number of threads and pages.",
+        f"fewer bytes a second. Lower: stride 1, one line for each number of threads and pages. {MARKED}",
     )
 
 
@@ -304,14 +305,14 @@ def latency(record: xr.Dataset) -> Shown:
     bytes_axis(axis, frame["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_latency",
         alt="Load latency on this machine against working set, logarithmic axes: a random chase that "
         "rises in steps, and a walk of 1024 items that prefetchers follow. Grey bars mark "
-        "plateaus found from the random curve, dotted lines the cache sizes the system reports.",
+        f"plateaus found from the random curve, dotted lines the cache sizes the system reports. {MARKED}",
     )
 
 
@@ -362,7 +363,7 @@ def stream(record: xr.Dataset) -> Shown:
             place,
             part,
             lambda seconds, nbytes=part["bytes"]: nbytes / seconds / 1e9,
-            label=f"{count} thread{'s' if count > 1 else ''}, {stores} stores",
+            label=f"{counted(count, 'thread')}, {stores} stores",
             index=number,
             line=False,
         )
@@ -371,11 +372,11 @@ def stream(record: xr.Dataset) -> Shown:
     size = bytes_label(8 * int(record["n"].values[0]))
     axis.set(ylabel="rate, STREAM's count [GB/s]", ylim=(0, None), title=f"arrays of {size} each{_level(record)}")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    figure.suptitle(f"{run_title(record)}\n{MARKS}", size=9)
+    figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_stream",
         alt="Rates of copy, scale, add and triad on this machine, with plain and "
-        "with non-temporal stores, for each number of threads, as medians with their spread.",
+        f"with non-temporal stores, for each number of threads. {MARKED}",
     )

@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import log_axis, points, run_title
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    case_intervals,
+    converted,
+    log_axis,
+    points,
+    run_title,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
@@ -57,18 +65,19 @@ def scalability(times: xr.Dataset, solver: xr.Dataset) -> Shown:
         xlabel="processors over the operational number", ylabel="speed over that at 1", title="model, not measured"
     )
     solver = single(solver)
-    frame = pd.DataFrame({name: solver[name].values for name in ("N", "threads", "median", "minimum", "maximum")})
+    frame = pd.DataFrame({name: solver[name].values for name in ("N", "threads")})
+    seconds = case_intervals(solver)
     for number, (size, part) in enumerate(frame.groupby("N")):
         part = part.sort_values("threads")
-        one = part["median"].iloc[0] * part["threads"].iloc[0]
-        points(host, part["threads"], one / part["median"], label=f"BT, N = {size}", host=True, index=number)
-        host.vlines(part["threads"], one / part["maximum"], one / part["minimum"], color=CYCLE[number])
-        rows += [{"curve": f"BT, N = {size}", "ratio": n, "speed": one / t} for n, t in
-                 zip(part["threads"], part["median"], strict=True)]  # fmt: skip
+        one = seconds["middle"][part.index[0]] * part["threads"].iloc[0]
+        speed = converted(seconds.loc[part.index], lambda each, one=one: one / each)
+        bars(host, part["threads"], speed, label=f"BT, N = {size}", index=number)
+        rows += [{"curve": f"BT, N = {size}", "ratio": n, "speed": s, "low": a, "high": b} for n, a, s, b in
+                 zip(part["threads"], speed["low"], speed["middle"], speed["high"], strict=True)]  # fmt: skip
     most = int(frame["threads"].max())
     host.plot([1, most], [1, most], color=INK, linewidth=0.8, label="proportional")
     host.set(xlabel="threads here", ylabel="speed over one thread", xticks=sorted(set(frame["threads"])),
-             title="measured: median, bars from slowest to fastest")  # fmt: skip
+             title="measured")  # fmt: skip
     for each, low in ((axis, -0.15), (host, -0.17)):
         each.legend(loc="upper center", bbox_to_anchor=(0.45, low), ncols=2)
     for letter in "xy":
@@ -82,17 +91,36 @@ def scalability(times: xr.Dataset, solver: xr.Dataset) -> Shown:
         name="p5plus_scalability",
         alt="Two panels. Upper, a model and no measurement: speed of three IFS jobs against processors, both over "
         f"the operational number, with bands for the unknown law of communication. Twice the processors give: {text}. "
-        "Lower, measured: speed of the BT solver on this machine against threads.",
+        f"Lower, measured: speed of the BT solver on this machine against threads. {MARKED}",
     )
+
+
+def lost(measured: xr.Dataset) -> tuple[np.ndarray, dict[str, pd.DataFrame]]:
+    """Numbers of threads; and by pattern what a period loses, with its spread, over what one thread alone loses."""
+    measured = single(measured)
+    seconds, per = case_intervals(measured), measured["steps"].values // measured["period"].values
+    row = {(int(n), str(pattern)): i for i, (n, pattern) in
+           enumerate(zip(measured["threads"].values, measured["pattern"].values, strict=True))}  # fmt: skip
+    threads = sorted({n for n, _ in row})
+
+    def loss(n: int, pattern: str) -> dict:
+        quiet, found = seconds.loc[row[n, "undisturbed"]], seconds.loc[row[n, pattern]]
+        ends = {"low": found["low"] - quiet["high"], "middle": found["middle"] - quiet["middle"],
+                "high": found["high"] - quiet["low"]}  # fmt: skip
+        each = {name: value / per[row[n, pattern]] for name, value in ends.items()}
+        return {**each, "flagged": bool(quiet["flagged"] or found["flagged"])}
+
+    dt = loss(1, "synchronised")["middle"]
+    tables = {pattern: pd.DataFrame([loss(n, pattern) for n in threads]) for pattern in ("synchronised", "drifted")}
+    return np.array(threads), {name: converted(table, lambda value: value / dt) for name, table in tables.items()}
 
 
 def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     """Loss to periodic disturbances: on threads here, and simulated for more processors and for hours."""
-    measured = single(measured)
+    threads, found = lost(measured)
     figure, (host, many, hours) = axes(3, 1, height=10.0)
-    threads = measured["team_threads"].values
-    for number, pattern in enumerate(("synchronised", "drifted")):
-        points(host, threads, measured[f"lost_{pattern}"], label=f"{pattern}, measured", host=True, index=number)
+    for number, (pattern, each) in enumerate(found.items()):
+        bars(host, threads, each, label=f"{pattern}, measured", index=number)
     host.plot(threads, threads, color=INK, linewidth=0.8, linestyle=":", label="N dt")
     host.set(xlabel="threads N", ylabel="loss a period over dt", xticks=threads, ylim=(0, None), title="measured here")
     count = simulated["processors"].values
@@ -111,7 +139,7 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     for axis in (host, many, hours):
         axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
     figure.suptitle(run_title(measured), size=9)
-    pairs = ", ".join(f"{n} threads {measured['lost_drifted'].values[i]:.2f}" for i, n in enumerate(threads))
+    pairs = ", ".join(f"{n} threads {value:.2f}" for n, value in zip(threads, found["drifted"]["middle"], strict=True))
     ends = ", ".join(f"{row[-1]:.0f}" for row in simulated["lost"].values)
     return show(
         figure,
@@ -119,7 +147,7 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
         name="p5plus_monitoring",
         alt=f"Three panels of time lost to periodic disturbances, in multiples of one. Measured, in turn: {pairs}. "
         f"Simulated for {count[-1]} processors with three rates of barriers: {ends}. Simulated over a day: the loss "
-        f"grows from one towards {job}.",
+        f"grows from one towards {job}. {MARKED}",
     )
 
 

@@ -6,6 +6,7 @@ from companion.figures.parts import bytes_axis, log_axis, points, stacked_bars
 from companion.figures.ranks import rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
+from companion.labels import counted
 
 
 def exchange(record: xr.Dataset) -> Shown:
@@ -15,7 +16,7 @@ def exchange(record: xr.Dataset) -> Shown:
     figure, axis = axes(height=3.4)
     for number, (pairs, part) in enumerate(frame.groupby("pairs")):
         part = part.sort_values("nbytes")
-        label = f"{int(pairs)} pair{'s' if pairs > 1 else ''} at once"
+        label = f"{counted(pairs, 'pair')} at once"
         points(axis, part["nbytes"], part["MB_per_s"], host=True, index=number, label=label)
     log_axis(axis, "y")
     bytes_axis(axis, [frame["nbytes"].min(), frame["nbytes"].max()])

@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import intervals, log_axis, points, run_title
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    converted,
+    intervals,
+    log_axis,
+    points,
+    quotient,
+    run_title,
+    with_spread,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
@@ -23,16 +33,29 @@ def curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
     return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
 
 
-def smt_loops(record: xr.Dataset) -> pd.DataFrame:
-    """GFLOPS of one host thread and of its partner modes, one row a loop in the document's order.
+def _by_kind(record: xr.Dataset) -> pd.DataFrame:
+    """The cases with their kind of partner by today's name.
 
     Records of before November 2026 call the fused streams a bound, which they are not.
     """
     frame = curves(record, ["loop", "kind"])
     frame["kind"] = frame["kind"].replace({"two streams (bound)": "two fused streams"})
+    return frame.reset_index(drop=True)
+
+
+def smt_loops(record: xr.Dataset) -> pd.DataFrame:
+    """GFLOPS of one host thread and of its partner modes, best samples, one row a loop in the document's order."""
+    frame = _by_kind(record)
     frame["gflops"] = frame["flops"] / frame["minimum"] / 1e9
     order = list(dict.fromkeys(frame["loop"]))
     return frame.pivot(index="loop", columns="kind", values="gflops").loc[order]
+
+
+def _rates(record: xr.Dataset) -> dict[str, pd.DataFrame]:
+    """By kind of partner, median GFLOPS of each loop with its spread, in the document's order of loops."""
+    frame = _by_kind(record)
+    found = converted(intervals(frame), lambda seconds: frame["flops"] / seconds / 1e9)
+    return {str(kind): found.loc[part.index].reset_index(drop=True) for kind, part in frame.groupby("kind")}
 
 
 def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
@@ -40,21 +63,21 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
 
     ``cpus`` is the number of processors of the document's node, to which its rates belong.
     """
-    host = smt_loops(record)
+    host = _rates(record)
     old = printed["gflops"].to_pandas()
     second = "SMT" if "SMT" in host else "two fused streams"
-    gain_old, gain_host = old["SMT"] / old["no SMT"], host[second] / host["one thread"]
+    gain_old, gain_host = old["SMT"] / old["no SMT"], quotient(host[second], host["one thread"])
     figure, (rate, gain) = axes(2, 1, height=6.6, sharex=True)
     place = np.arange(len(old))
     points(rate, place, old["no SMT"] / cpus, label=f"{DOCUMENT}, one thread", index=0, line=False)
-    points(rate, place, host["one thread"], label="this machine, one thread", host=True, index=1, line=False)
+    bars(rate, place, host["one thread"], label="this machine, one thread", index=1, line=False)
     log_axis(rate, "y")
     rate.set(ylabel="one processor [GFLOPS]")
     points(gain, place, gain_old, label=f"{DOCUMENT}, SMT", index=0, line=False)
     name = "SMT" if second == "SMT" else FUSED
-    points(gain, place, gain_host, label=f"this machine, {name}", host=True, index=1, line=False)
+    bars(gain, place, gain_host, label=f"this machine, {name}", index=1, line=False)
     gain.axhline(1, color=INK, linewidth=0.8)
-    gain.set(ylabel="gain, rate with two over one", ylim=(0, 2.3))
+    gain.set(ylabel="gain, rate with two over one", ylim=(0, max(2.3, 1.05 * gain_host["high"].max())))
     gain.set_xticks(place, [re.sub("accumulators?", "acc.", str(name)) for name in old.index], size=8)
     for axis in (rate, gain):
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
@@ -64,8 +87,6 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
             "loop": old.index,
             "document_gflops_per_cpu": (old["no SMT"] / cpus).values,
             "document_gain": gain_old.values,
-            "host_gflops": host["one thread"].values,
-            "host_gain": gain_host.values,
             "host_gain_from": second,
         }
     )
@@ -73,11 +94,11 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
     return show(
         figure,
-        data=frame,
+        data=with_spread(frame, host_gflops=host["one thread"], host_gain=gain_host),
         name="p5plus_smt",
         alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
         f"and this machine. Lower: gain from a second thread. The document's gains: {text}; this "
-        f"machine's are drawn with them, as {name}.",
+        f"machine's are drawn with them, as {name}. {MARKED}",
     )
 
 
@@ -103,8 +124,8 @@ def binding(record: xr.Dataset) -> Shown:
     """Every sample of the bound and the unbound runs in milliseconds, with median and spread."""
     frame = curves(record, ["loop", "binding"])
     figure, axis = axes(height=1.8 + 0.5 * len(frame))
-    names, ranges = [], 1e3 * intervals(frame)[["low", "middle", "high"]]
-    middle = ranges["middle"]
+    names, ranges = [], converted(intervals(frame), lambda seconds: 1e3 * seconds)
+    middle, flagged = ranges["middle"], ranges["flagged"]
     for number, case in enumerate(frame.itertuples()):
         seconds = record["seconds"].isel(case=number).values
         colour = CYCLE[0 if case.binding == "bound" else 1]
@@ -113,17 +134,20 @@ def binding(record: xr.Dataset) -> Shown:
     place = np.arange(len(frame)) + 0.22
     axis.hlines(place, ranges["low"], ranges["high"], color=INK, linewidth=2)
     axis.plot(middle, place, "|", color=INK, markersize=9)
+    axis.plot(middle[flagged], place[flagged], "x", color=INK, markersize=7, linestyle="none")
     axis.set_yticks(range(len(names)), names, size=8)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlabel="time of a pass [ms]", xlim=(0, None))
-    figure.suptitle(f"{run_title(record)}\ndots: samples; bar: median and its 95 % interval", size=9)
+    figure.suptitle(run_title(record), size=9)
     text = "; ".join(f"{name} {value:.2f} ms" for name, value in zip(names, middle, strict=True))
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_binding",
-        alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}.",
+        alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}. "
+        "Dots are samples, bars medians with their 95 % intervals (the range of the samples where there are fewer than "
+        "six), crosses mark flagged cases.",
     )
 
 

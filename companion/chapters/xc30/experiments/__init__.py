@@ -8,8 +8,9 @@ from companion.bench import Case, Measurement
 from companion.chapters.xc30.experiments import cases as known_cases
 from companion.chapters.xc30.experiments import model as small_model
 from companion.chapters.xc30.experiments.counters import routine_counters as routine_counters
-from companion.chapters.xc30.experiments.model import column, counts, thread_label
+from companion.chapters.xc30.experiments.model import column, counts
 from companion.experiments import Experiment, register
+from companion.labels import counted
 
 # --- transforms ------------------------------------------------------------------------------------
 
@@ -28,7 +29,7 @@ def _transforms(preset: str, threads: int) -> list[Case]:
     for count in counts(threads):
         cases.append(
             Case(
-                f"peak, {thread_label(count)}",
+                f"peak, {counted(count, 'thread')}",
                 peak,
                 peak.Problem(),
                 count,
@@ -42,8 +43,7 @@ def _transforms(preset: str, threads: int) -> list[Case]:
                     fields=fields,
                     **(size if isinstance(size, dict) else {}),
                 )
-                many = "1 field" if fields == 1 else f"{fields} fields"
-                label = f"T{problem.T} on {problem.grid}, {many}, {thread_label(count)}"
+                label = f"T{problem.T} on {problem.grid}, {counted(fields, 'field')}, {counted(count, 'thread')}"
                 cases.append(
                     Case(
                         label,
@@ -209,7 +209,7 @@ def _storm(preset: str, threads: int) -> list[Case]:
 
 
 def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Seconds of every step of the last sample, and what the host's kernel spent on them."""
+    """Seconds of every step of the last sample, and what the operating system spent on them."""
     (m,) = measurements
     steps, variants = m.parameters["steps"], ("before", "after")
 

@@ -8,6 +8,7 @@ import numpy as np
 from companion.bench import Case, Measurement
 from companion.experiments import column
 from companion.host import machine
+from companion.labels import counted
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
@@ -20,11 +21,6 @@ COUNTED = {"transforms": ("Legendre", "FFT"), "grid-point": ("grid-point",), "sp
 def counts(threads: int) -> list[int]:
     """One thread, and as many as were asked for."""
     return sorted({1, threads})
-
-
-def thread_label(count: int) -> str:
-    """``1 thread``, ``2 threads``."""
-    return "1 thread" if count == 1 else f"{count} threads"
 
 
 def _named(name: str, part: int, steps: int):
@@ -147,7 +143,7 @@ def sections(preset: str, threads: int) -> list[Case]:
     problem = replace(_named("TL1279", part, 1), hours=3.0, output=1.0)
     return [
         Case(
-            f"T{problem.truncation} on {problem.grid}, {thread_label(count)}",
+            f"T{problem.truncation} on {problem.grid}, {counted(count, 'thread')}",
             shallow_water,
             problem,
             count,

@@ -1,7 +1,7 @@
 """Experiments of the 2014 report that need ranks: transforms, the small model, overlap, halo (C2, C3, C7, C8)."""
 
 from companion.bench import Case
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, columns, register
 
 _NEEDS = frozenset({"mpi"})
 
@@ -79,15 +79,14 @@ def _volume(measurements) -> dict[str, dict]:
     counted = [(n, scale.forecast(f"N{rows}", T, levels, n)) for n in ranks]
     counted = [(n, count) for n, count in counted if count is not None]
 
-    def column(values, units, long_name):
-        return {"value": list(values), "units": units, "long_name": long_name, "dims": ["ranks"]}
+    column = columns("ranks")
 
     return {
         "ranks": column((n for n, _ in counted), "1", "MPI ranks"),
         "step_bytes": column((count.bytes for _, count in counted), "byte", "bytes that leave a rank in one step"),
         "step_messages": column((count.messages for _, count in counted), "1", "messages of one step"),
         "forecast_bytes": column((steps * count.bytes for _, count in counted), "byte", "bytes of the forecast"),
-        "steps": {"value": steps, "units": "1", "long_name": "time steps of the forecast"},
+        "steps": columns()(steps, "1", "time steps of the forecast"),
     }
 
 

@@ -8,7 +8,8 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
-from companion.figures.parts import log_axis, points, run_title
+from companion.chapters.xc30.figures.model import step_ends, step_seconds
+from companion.figures.parts import MARKED, bars, converted, flag_note, log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
@@ -47,8 +48,16 @@ def day(record: xr.Dataset, forecast: xr.Dataset) -> Shown:
     place = np.arange(len(frame))
     axis.barh(place, frame["model"], height=0.6, facecolor="none", edgecolor=CYCLE[1], hatch="////",
               label="work model, full size")  # fmt: skip
+    marks = ""
     if frame["measured"].notna().any():
-        points(axis, frame["measured"], place, label="measured step times steps of a day", host=True, line=False)
+        steps = step_seconds(record).set_index("measured_resolution")
+        rows = [number for number, name in enumerate(frame["resolution"]) if name in steps.index]
+        count = frame["steps"].to_numpy()[rows]
+        found = converted(
+            step_ends(steps.loc[frame["resolution"].iloc[rows]]), lambda seconds: count * seconds.to_numpy()
+        )
+        bars(axis, rows, found, label="measured step times steps of a day", line=False, across=True)
+        marks = f" {MARKED}"
     axis.set_yticks(place, frame["resolution"])
     axis.invert_yaxis()
     axis.grid(False, axis="y")
@@ -61,7 +70,7 @@ def day(record: xr.Dataset, forecast: xr.Dataset) -> Shown:
         data=frame,
         name="xc30_day",
         alt="Seconds of one day of forecast of a one-layer model on the seven grids, time step in proportion to "
-        f"1 / truncation, over the first by the work model: {text}.",
+        f"1 / truncation, over the first by the work model: {text}.{marks}",
     )
 
 
@@ -118,7 +127,7 @@ def requests(record: xr.Dataset) -> Shown:
     log_axis(axis, "y")
     axis.set(xlabel="time spent in output steps [s]", ylabel="requests [1000/s]", xlim=(0, None))
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    figure.suptitle(run_title(record), size=9)
+    figure.suptitle(f"{run_title(record)}{flag_note(record)}", size=9)
     frame = pd.DataFrame(rows)
     middle = frame.groupby("variant", sort=False)["requests a second"].median()
     text = "; ".join(f"{name} {rate / 1e3:.0f} thousand" for name, rate in middle.items())
@@ -126,7 +135,8 @@ def requests(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_requests",
-        alt=f"System calls a second over the time of the output steps, median: {text}.",
+        alt=f"System calls a second over the time of the output steps, median: {text}. Each step is drawn; the title "
+        "names the flags of the run, if it has any.",
     )
 
 

@@ -10,9 +10,22 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import FuncFormatter
 
-from companion.figures.parts import log_axis, points, run_title
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    case_intervals,
+    converted,
+    flag_note,
+    log_axis,
+    of_samples,
+    points,
+    quotient,
+    run_title,
+    with_spread,
+)
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes
+from companion.figures.style import CYCLE, INK, axes
+from companion.labels import counted
 from companion.records.runs import single
 
 #: Rates in millions are written out: the unit has its own prefix already.
@@ -25,37 +38,58 @@ def frame_of(record: xr.Dataset, *names: str) -> pd.DataFrame:
     return pd.DataFrame({name: record[name].values for name in names})
 
 
+def rates(record: xr.Dataset, what: str, scale: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Coordinates of the cases of one kind, and their rates with spread, in ``scale`` flop/s."""
+    record = single(record)
+    rows = np.flatnonzero(record["what"].values == what)
+    names = [str(name) for name in record.coords if record[name].dims == ("case",)]
+    flops = record["flops"].values[rows].astype(float)
+    found = converted(case_intervals(record).loc[rows], lambda seconds: flops / seconds / scale)
+    return pd.DataFrame({name: record[name].values[rows] for name in names}), found
+
+
+def _peaks(axis, teams: pd.DataFrame, peak: pd.DataFrame) -> None:
+    """The measured peak of each number of threads: median as a line, its interval as a band."""
+    for number, threads in enumerate(teams["threads"]):
+        axis.axhspan(peak["low"][number], peak["high"][number], color=INK, alpha=0.2)
+        axis.axhline(
+            peak["middle"][number],
+            color=INK,
+            linewidth=1,
+            linestyle=(":", "-.")[number % 2],
+            label=f"peak measured, {counted(threads, 'thread')}",
+        )
+
+
+def _shares(record: xr.Dataset) -> pd.DataFrame:
+    """Truncation, fields and threads of every transform, its rate [GFLOPS] and its share [%] of the peak."""
+    frame, rate = rates(record, "transforms", 1e9)
+    teams, peak = rates(record, "peak", 1e9)
+    own = [int(np.flatnonzero(teams["threads"] == threads)[0]) for threads in frame["threads"]]
+    share = converted(quotient(rate, peak.loc[own]), lambda ratio: 100 * ratio)
+    frame = with_spread(frame[["truncation", "fields", "threads"]], rate=rate, share=share)
+    return frame.assign(fourier_share=record["fourier_share"].values)
+
+
+def _ends(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Three columns of :func:`companion.figures.parts.with_spread` as :func:`bars` takes them."""
+    found = {"low": frame[f"{name}_low"], "middle": frame[name], "high": frame[f"{name}_high"]}
+    return pd.DataFrame({**found, "flagged": frame["flagged"]})
+
+
 def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
     """Rate and share of peak of the transforms, with the shares of the forecasts of 2014.
 
     ``truncation`` is that of the document's forecast.
     """
-    record = single(record)
-    frame = frame_of(
-        record,
-        "transform_truncation",
-        "transform_fields",
-        "transform_threads",
-        "transform_rate",
-        "transform_share",
-        "fourier_share",
-    )
+    frame = _shares(record)
     figure, (rate, share) = axes(2, 1, height=7.0, sharex=True)
-    groups = frame.groupby(["transform_threads", "transform_fields"], sort=True)
+    groups = frame.groupby(["threads", "fields"], sort=True)
     for number, ((threads, fields), line) in enumerate(groups):
-        name = f"{fields} field{'s' if fields > 1 else ''}, {threads} thread{'s' if threads > 1 else ''}"
-        for axis, column in ((rate, "transform_rate"), (share, "transform_share")):
-            points(axis, line["transform_truncation"], line[column], label=name, host=True, index=number)
-    for number, (threads, peak) in enumerate(
-        zip(record["peak_threads"].values, record["peak_rate"].values, strict=True)
-    ):
-        rate.axhline(
-            peak,
-            color=INK,
-            linewidth=1,
-            linestyle=(":", "-.")[number % 2],
-            label=f"peak measured, {threads} thread{'s' if threads > 1 else ''}",
-        )
+        name = f"{counted(fields, 'field')}, {counted(threads, 'thread')}"
+        for axis, column in ((rate, "rate"), (share, "share")):
+            bars(axis, line["truncation"], _ends(line, column), label=name, index=number)
+    _peaks(rate, *rates(record, "peak", 1e9))
     printed = runs["peak_percent"].to_series()
     for number, (system, value) in enumerate(printed.items()):
         points(share, [truncation], [value], label=f"{value:g} %, {system}, 2014", index=number + 3, line=False)
@@ -68,8 +102,8 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
     figure.suptitle(run_title(record), size=9)
     text = " and ".join(f"{value:g} % ({system})" for system, value in printed.items())
     lines = "; ".join(
-        f"{fields} and {threads}, {line['transform_rate'].min():.0f} to {line['transform_rate'].max():.0f} "
-        f"GFLOPS, {line['transform_share'].min():.0f} to {line['transform_share'].max():.0f} % of peak"
+        f"{fields} and {threads}, {line['rate'].min():.0f} to {line['rate'].max():.0f} "
+        f"GFLOPS, {line['share'].min():.0f} to {line['share'].max():.0f} % of peak"
         for (threads, fields), line in groups
     )
     return show(
@@ -79,23 +113,25 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
         alt="Two panels against truncation. Upper: rate of inverse and direct spectral transforms on "
         "this machine, below the measured peak. Lower: the same as share of that peak, beside "
         f"the shares of the forecasts of 2014, {text}, which are those of a whole model. "
-        f"By number of fields and threads: {lines}.",
+        f"By number of fields and threads: {lines}. {MARKED}",
     )
 
 
 def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     """Rates of our versions of seven routines, vectorised and scalar, beside the profile of 2006."""
-    record = single(record)
-    names = [str(name) for name in record["routine_name"].values]
-    frame = frame_of(record, "routine_name", "mflops_vector", "mflops_scalar", "share_of_peak", "divides")
-    frame["document_mflops"] = profile["mflops"].reindex(routine=names).values
+    cases, found = rates(record, "routine", 1e6)
+    builds = {build: found[cases["build"] == build].reset_index(drop=True) for build in ("scalar", "vector")}
+    names = [str(name) for name in cases["routine"][cases["build"] == "vector"]]
+    frame = pd.DataFrame({"routine_name": names, "document_mflops": profile["mflops"].reindex(routine=names).values})
     figure, axis = axes(height=4.6)
     place = np.arange(len(names))
     points(axis, frame["document_mflops"], place, label="Power4+ (2006)", index=0, line=False)
     # one above the other, since equal rates would hide each other
-    points(axis, frame["mflops_scalar"], place - 0.15, label="here, scalar", host=True, index=1, line=False)
-    points(axis, frame["mflops_vector"], place + 0.15, label="here, vectorised", host=True, index=2, line=False)
-    axis.axvline(record["peak_mflops"].item(), color=INK, linestyle=":", linewidth=1, label="peak measured")
+    bars(axis, place - 0.15, builds["scalar"], label="here, scalar", index=1, line=False, across=True)
+    bars(axis, place + 0.15, builds["vector"], label="here, vectorised", index=2, line=False, across=True)
+    peak = rates(record, "peak", 1e6)[1].loc[0]
+    axis.axvspan(peak["low"], peak["high"], color=INK, alpha=0.2)
+    axis.axvline(peak["middle"], color=INK, linestyle=":", linewidth=1, label="peak measured")
     axis.set_yticks(place, names)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
@@ -104,15 +140,15 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     axis.set(xlabel="rate [MFLOPS]")
     axis.legend(loc="upper center", bbox_to_anchor=(0.4, -0.14), ncols=2)
     figure.suptitle(run_title(record), size=9)
-    gain = frame["mflops_vector"] / frame["mflops_scalar"]
+    gain = builds["vector"]["middle"] / builds["scalar"]["middle"]
     return show(
         figure,
-        data=frame,
+        data=with_spread(frame, mflops_vector=builds["vector"], mflops_scalar=builds["scalar"]),
         name="xc30_routines",
         alt="Rates of seven routines on a logarithmic axis: of the IFS profile of 2006, and of our "
         "own versions of the algorithms here, scalar and vectorised. Vectorising gains "
         f"most in {names[int(gain.argmax())]} ({gain.max():.1f} times) and least in "
-        f"{names[int(gain.argmin())]} ({gain.min():.1f} times).",
+        f"{names[int(gain.argmin())]} ({gain.min():.1f} times). {MARKED}",
     )
 
 
@@ -194,12 +230,12 @@ def cycle_table(trees: Mapping[str, xr.Dataset], counted: Mapping[str, Mapping])
 
 def nproma(record: xr.Dataset) -> Shown:
     """Rate against the number of columns in a block."""
-    record = single(record)
+    cases, found = rates(record, "NPROMA", 1e6)
     figure, axis = axes(height=3.2)
-    length = record["nproma_length"].values
-    rates = pd.DataFrame(record["nproma_mflops"].values.T, length, record["blocked_name"].values)
-    for number, name in enumerate(rates):
-        points(axis, length, rates[name], label=name, host=True, index=number)
+    medians = {}
+    for number, (name, part) in enumerate(cases.groupby("routine", sort=False)):
+        bars(axis, part["nproma"], found.loc[part.index], label=str(name), index=number)
+        medians[str(name)] = pd.Series(found["middle"][part.index].to_numpy(), part["nproma"])
     log_axis(axis, "y")
     axis.yaxis.set_major_formatter(MEGA)
     axis.yaxis.set_minor_formatter(TWO_AND_FIVE)
@@ -207,15 +243,16 @@ def nproma(record: xr.Dataset) -> Shown:
     axis.set(xlabel="columns of a block (NPROMA)", ylabel="rate [MFLOPS]")
     axis.legend(loc="lower right")
     figure.suptitle(run_title(record), size=9)
-    best = ", ".join(f"{name} at {rates[name].idxmax()}" for name in rates)
-    share = 100 * rates.min() / rates.max()
-    worst = ", ".join(f"{name} at {rates[name].idxmin()} with {share[name]:.0f} % of that" for name in rates)
+    best = ", ".join(f"{name} at {row.idxmax()}" for name, row in medians.items())
+    worst = ", ".join(
+        f"{name} at {row.idxmin()} with {100 * row.min() / row.max():.0f} % of that" for name, row in medians.items()
+    )
     return show(
         figure,
-        data=rates.rename_axis("NPROMA").reset_index(),
+        data=with_spread(cases[["routine", "nproma"]], mflops=found),
         name="xc30_nproma",
         alt=f"Rate of two routines against the number of columns in a block, logarithmic axes. "
-        f"Fastest: {best}; slowest: {worst}.",
+        f"Fastest: {best}; slowest: {worst}. {MARKED}",
     )
 
 
@@ -243,25 +280,29 @@ def storm(record: xr.Dataset) -> Shown:
     record = single(record)
     names = [str(name) for name in record["variant_name"].values]
     seconds = pd.DataFrame(1e3 * record["step_seconds"].values.T, columns=names)
+    middle = of_samples(seconds.to_numpy().T, [""] * len(names))
     figure, axis = axes(height=3.4)
     for number, name in enumerate(names):
         points(axis, np.arange(1, len(seconds) + 1), seconds[name], label=name, host=True, index=number)
+        axis.axhspan(middle["low"][number], middle["high"][number], color=CYCLE[number], alpha=0.3)
+        axis.axhline(middle["middle"][number], color=CYCLE[number], linewidth=1, linestyle=":")
     log_axis(axis, "y")
     axis.set(xlabel="output step", ylabel="time of the step [ms]")
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    figure.suptitle(run_title(record), size=9)
+    figure.suptitle(f"{run_title(record)}{flag_note(record)}", size=9)
     ratio = seconds[names[0]].median() / seconds[names[1]].median()
     return show(
         figure,
         data=seconds.rename_axis("step").reset_index(),
         name="xc30_storm",
         alt=f"Time of {len(seconds)} output steps on a logarithmic axis, {names[0]} and {names[1]}. "
-        f"The median step takes {ratio:.0f} times as long with the small files.",
+        f"The median step takes {ratio:.0f} times as long with the small files. Points are single steps, dotted lines "
+        "their medians, bands the 95 % intervals of those; the title names the flags of the run, if it has any.",
     )
 
 
 def storm_table(record: xr.Dataset) -> pd.DataFrame:
-    """What the host's kernel spent on one output step of each variant."""
+    """What the operating system spent on one output step of each variant."""
     record = single(record)
     milliseconds = 1e3 * np.median(record["step_seconds"].values, axis=1)
     calls = record["calls_per_step"].values

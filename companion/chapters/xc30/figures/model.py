@@ -9,20 +9,56 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from companion.chapters.xc30.figures.live import frame_of
-from companion.figures.parts import log_axis, points, run_title, stacked_bars
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    log_axis,
+    of_samples,
+    points,
+    run_title,
+    stacked_bars,
+    with_spread,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
+
+#: The section of a run that belongs to steps of its own.
+_OUTPUT = "output"
+
+
+def section_samples(record: xr.Dataset) -> dict[str, np.ndarray]:
+    """Seconds of a repeat by section, (cases, samples), as the small model observed them."""
+    repeats = single(record)["repeats"].values[:, np.newaxis]
+    names = [str(name) for name in record.data_vars if str(name).startswith("observed_")]
+    return {name.removeprefix("observed_"): record[name].values / repeats for name in names}
+
+
+def step_seconds(record: xr.Dataset) -> pd.DataFrame:
+    """Resolution and label of every measured grid, and the seconds of one of its steps with their spread."""
+    parts = [seconds for name, seconds in section_samples(record).items() if name != _OUTPUT]
+    found = of_samples(np.sum(parts, axis=0) / record["steps"].values[:, np.newaxis], record["flags"].values)
+    frame = pd.DataFrame({"measured_resolution": record["resolution"].values, "measured_label": record["label"].values})
+    return with_spread(frame, measured_step=found)
+
+
+def step_ends(frame: pd.DataFrame) -> pd.DataFrame:
+    """The step of :func:`step_seconds` as :func:`companion.figures.parts.bars` takes it."""
+    names = {"measured_step_low": "low", "measured_step": "middle", "measured_step_high": "high"}
+    return frame.rename(columns=names)[["low", "middle", "high", "flagged"]]
 
 
 def costs(record: xr.Dataset) -> Shown:
     """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model."""
     record = single(record)
     figure, (measured, model) = axes(2, 1, height=6.0)
-    names = [str(label) for label in record["measured_label"].values]
-    factor, unit = (1e3, "ms") if float(record["measured_step"].max()) < 0.1 else (1, "s")
-    measured.barh(range(len(names)), factor * record["measured_step"], height=0.6, color=CYCLE[0])
-    measured.set_yticks(range(len(names)), names)
+    steps = step_seconds(record)
+    found, place = step_ends(steps), np.arange(len(steps))
+    factor, unit = (1e3, "ms") if found["high"].max() < 0.1 else (1, "s")
+    scaled = found.assign(**{name: factor * found[name] for name in ("low", "middle", "high")})
+    measured.barh(place, scaled["middle"], height=0.6, color=CYCLE[0], alpha=0.5)
+    bars(measured, place, scaled, label="median", index=1, line=False, across=True)
+    measured.set_yticks(place, steps["measured_label"])
     measured.set(xlabel=f"one step, measured [{unit}]", title="measured")
     full = [str(name) for name in record["model_resolution"].values]
     model.barh(
@@ -43,34 +79,40 @@ def costs(record: xr.Dataset) -> Shown:
         axis.invert_yaxis()
         axis.grid(False, axis="y")
     figure.suptitle(run_title(record), size=9)
-    frame = pd.concat(
-        [
-            frame_of(record, "measured_resolution", "measured_label", "measured_step"),
-            frame_of(record, "model_resolution", "model_step"),
-        ],
-        axis=1,
-    )
-    step = pd.Series(record["measured_step"].values, names)
+    step = steps.set_index("measured_label")["measured_step"]
     least, most = float(record["model_step"].min()), float(record["model_step"].max())
     return show(
         figure,
-        data=frame,
+        data=pd.concat([steps, frame_of(record, "model_resolution", "model_step")], axis=1),
         name="xc30_resolutions",
         alt="Two panels of bars for the seven resolutions. Upper, filled: measured seconds of a step "
         f"of a small spectral model on this machine, least {step.idxmin()} ({step.min():.2g} s), "
-        f"most {step.idxmax()} ({step.max():.2g} s). Lower, hatched: what a work model gives for "
+        f"most {step.idxmax()} ({step.max():.2g} s). {MARKED} Lower, hatched: what a work model gives for "
         f"the full sizes, {least:.2g} to {most:.2g} s. Nothing in the lower panel is measured.",
     )
 
 
 def sections(record: xr.Dataset) -> Shown:
-    """Where the time of the small model goes, as shares."""
+    """Where the time of the small model goes: shares of the median times, and these times with their spread."""
     record = single(record)
-    seconds = pd.DataFrame(record["section_seconds"].values, record["run_label"].values, record["section_name"].values)
-    shares = 100 * seconds.div(seconds.sum(axis=1), axis=0)
-    figure, axis = axes(height=1.5 + 0.55 * len(shares))
-    shown = shares.set_axis([name.replace(", ", "\n") for name in shares.index])
-    stacked_bars(axis, shown, label="share of the time [%]")
+    labels = [str(name) for name in record["label"].values]
+    parts = section_samples(record)
+    parts["rest"] = np.maximum(record["seconds"].values - np.sum(list(parts.values()), axis=0), 0.0)
+    found = {name: of_samples(seconds, record["flags"].values) for name, seconds in parts.items()}
+    medians = pd.DataFrame({name: each["middle"].to_numpy() for name, each in found.items()}, index=labels)
+    shares = 100 * medians.div(medians.sum(axis=1), axis=0)
+    figure, (share, time) = axes(2, 1, height=3.4 + 0.9 * len(labels))
+    stacked_bars(share, shares.set_axis([name.replace(", ", "\n") for name in labels]), label="share of the time [%]")
+    for number, label in enumerate(labels):
+        rows = pd.concat([each.iloc[[number]] for each in found.values()], ignore_index=True)
+        place = np.arange(len(rows)) + 0.4 * ((number + 0.5) / len(labels) - 0.5)
+        bars(time, place, rows, label=label, index=number, line=False, across=True)
+    time.set_yticks(range(len(found)), list(found))
+    time.invert_yaxis()
+    time.grid(False, axis="y")
+    log_axis(time, "x")
+    time.set(xlabel="time of the section [s]")
+    time.legend(loc="upper center", bbox_to_anchor=(0.4, -0.22), ncols=1)
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(
         f"{name}: " + ", ".join(f"{part} {value:.0f} %" for part, value in row.items())
@@ -78,9 +120,10 @@ def sections(record: xr.Dataset) -> Shown:
     )
     return show(
         figure,
-        data=seconds.rename_axis("run").reset_index(),
+        data=with_spread(pd.DataFrame({"run": labels}), **found),
         name="xc30_sections",
-        alt=f"Stacked bars of the time of a small spectral model by section. {text}.",
+        alt=f"Upper, stacked bars of the median time of a small spectral model by section: {text}. Lower, the time of "
+        f"each section on a logarithmic axis. {MARKED}",
     )
 
 
@@ -128,13 +171,9 @@ def steady_table(record: xr.Dataset) -> pd.DataFrame:
     return frame.rename_axis("truncation").reset_index()
 
 
-def aliasing(record: xr.Dataset) -> Shown:
-    """Vorticity of one truncation on a linear and on a cubic grid, and the error of each grid's products."""
-    record = single(record)
-    names = [str(name) for name in record["matching"].values]
-    field = 1e5 * record["vorticity"].values
+def _vorticity_maps(figure, panels, record: xr.Dataset, field: np.ndarray, names: list[str]) -> None:
+    """Linear and cubic grid, one below the other, on one scale."""
     most = float(np.percentile(np.abs(field), 99.5))
-    figure, panels = axes(3, 1, height=7.4, gridspec_kw={"height_ratios": (1, 1, 1)})
     edges = {
         "extent": (0, 360, float(record["latitude"].min()), float(record["latitude"].max())),
         "origin": "upper",
@@ -143,29 +182,38 @@ def aliasing(record: xr.Dataset) -> Shown:
         "vmin": -most,
         "vmax": most,
     }
-    for axis, name in zip(panels, ("linear", "cubic"), strict=False):
+    for axis, name in zip(panels, ("linear", "cubic"), strict=True):
         image = axis.imshow(field[names.index(name)], interpolation="nearest", **edges)
         axis.set(title=f"{name} grid {record['matching_name'].values[names.index(name)]}", ylabel="latitude [°]")
         axis.grid(False)
         axis.xaxis.set_major_locator(MultipleLocator(60))
-    panels[1].set(xlabel="longitude [°]")
-    bar = figure.colorbar(image, ax=list(panels[:2]), shrink=0.8)
+    panels[-1].set(xlabel="longitude [°]")
+    bar = figure.colorbar(image, ax=list(panels), shrink=0.8)
     bar.set_label("vorticity [10⁻⁵ s⁻¹]")
     bar.outline.set_edgecolor(INK)
+
+
+def _product_errors(axis, record: xr.Dataset, names: list[str]) -> None:
+    """Relative error of the tendency by degree, a line for each grid that makes any."""
     for number, name in enumerate(names):
-        error = record["product_error"].values[names.index(name)]
-        if (error[1:] > 0).any():
-            points(
-                panels[2],
-                record["degree"].values[1:],
-                np.where(error[1:] > 0, error[1:], np.nan),
-                label=f"{name} grid",
-                host=True,
-                index=number,
-            ).set_markersize(2.5)
-    panels[2].set_yscale("log")
-    panels[2].set(xlabel="degree of the spherical harmonic", ylabel="relative error of tendency")
-    panels[2].legend(loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=2)
+        error = record["product_error"].values[number, 1:]
+        if (error > 0).any():
+            drawn = np.where(error > 0, error, np.nan)
+            line = points(axis, record["degree"].values[1:], drawn, label=f"{name} grid", host=True, index=number)
+            line.set_markersize(2.5)
+    axis.set_yscale("log")
+    axis.set(xlabel="degree of the spherical harmonic", ylabel="relative error of tendency")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=2)
+
+
+def aliasing(record: xr.Dataset) -> Shown:
+    """Vorticity of one truncation on a linear and on a cubic grid, and the error of each grid's products."""
+    record = single(record)
+    names = [str(name) for name in record["matching"].values]
+    field = 1e5 * record["vorticity"].values
+    figure, panels = axes(3, 1, height=7.4)
+    _vorticity_maps(figure, panels[:2], record, field, names)
+    _product_errors(panels[2], record, names)
     figure.suptitle(run_title(record), size=9)
     linear, quadratic, cubic = (field[names.index(name)] for name in ("linear", "quadratic", "cubic"))
     apart, near = (float(np.sqrt(((one - cubic) ** 2).mean() / (cubic**2).mean())) for one in (linear, quadratic))

@@ -7,6 +7,7 @@ from companion.figures.parts import log_axis, points, stacked_bars
 from companion.figures.ranks import rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
+from companion.labels import counted
 
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
 
@@ -15,7 +16,7 @@ def split(record: xr.Dataset) -> Shown:
     """The four classes of the report's pies, as shares of the time, by number of ranks."""
     frame = record[[f"observed_{name}" for name in CLASSES]].min("sample").to_dataframe()
     frame = frame[[f"observed_{name}" for name in CLASSES]]
-    frame.index = [f"{int(n)} rank{'s' if n > 1 else ''}" for n in record["ranks"].values]
+    frame.index = [f"{counted(n, 'rank')}" for n in record["ranks"].values]
     frame.columns = list(CLASSES.values())
     shares = 100 * frame.div(frame.sum(axis=1), axis=0)
     figure, axis = axes(height=2.4)

@@ -1,44 +1,41 @@
 """Base code, processors, rates and foreign words: the figures say what records and tables say."""
 
-import numpy as np
 import pytest
-import xarray as xr
-from drawing import offered
+from drawing import cases, offered
 
 from companion import tables
 from companion.chapters.nht1 import figures as nht1
 
-ATTRIBUTES = {"machine": "toy", "preset": "quick", "date": "2026-01-01T00:00:00Z", "experiment": "nht1-base"}
-
 
 def base_record():
-    columns = {
-        "base_N": [12, 12],
-        "base_code": ["fast", "slow"],
-        "base_T_C": [1.0, 10.0],
-        "base_T_T": [1.5, 10.6],
-        "base_zeta": [0.5, 0.06],
-        "base_expected": [0.5, 0.05],
-    }
-    return xr.Dataset({name: ("base", np.array(values)) for name, values in columns.items()}, attrs=ATTRIBUTES)
+    common = {"N": 12, "threads": 1}
+    return cases(
+        [
+            {**common, "code": code, "way": way, "seconds": [T_C, 1.1 * T_C, 0.9 * T_C], "observed": observed}
+            for code, T_C, T_T in (("fast", 1.0, 1.5), ("slow", 10.0, 10.6))
+            for way, observed in (("none", {}), ("array", {"T_T": [T_T, 1.2 * T_T, 0.9 * T_T]}))
+        ]
+    )
 
 
 def test_a_slow_base_code_makes_the_same_writing_look_small():
     frame = offered(nht1.base_code(base_record()))
-    assert frame["zeta"].tolist() == [50.0, 6.0] and frame["expected"].tolist() == pytest.approx([50.0, 5.0])
+    assert frame["zeta"].tolist() == pytest.approx([50.0, 6.0])
+    assert frame["expected"].tolist() == pytest.approx([50.0, 5.0])
+    assert (frame["zeta_low"] < frame["zeta"]).all() and (frame["zeta"] < frame["zeta_high"]).all()
 
 
 def runs_record():
-    columns = {
-        "run_N": [64, 64, 102],
-        "run_threads": [1, 2, 1],
-        "run_way": ["array", "array", "other"],
-        "T_T": [2.2, 1.3, 5.0],
-        "T_C": [2.0, 1.0, 4.0],
-        "R_IO": [100e6, 200e6, 50e6],
-        "zeta": [0.1, 0.3, 0.25],
-    }
-    return xr.Dataset({name: ("run", np.array(values)) for name, values in columns.items()}, attrs=ATTRIBUTES)
+    rows = [(64, 1, "none", 2.0), (64, 2, "none", 1.0), (102, 1, "none", 4.0)]
+    written = [(64, 1, "array", 2.2), (64, 2, "array", 1.3), (102, 1, "other", 5.0)]
+    return cases(
+        [{"N": N, "threads": n, "way": way, "seconds": 3 * [seconds]} for N, n, way, seconds in rows]
+        + [
+            {"N": N, "threads": n, "way": way, "seconds": 3 * [T_T], "observed": {"T_T": 3 * [T_T]},
+             "solution_bytes": 250e6}
+            for N, n, way, T_T in written
+        ]
+    )  # fmt: skip
 
 
 def test_the_model_keeps_the_writing_and_divides_the_computing():
@@ -46,8 +43,8 @@ def test_the_model_keeps_the_writing_and_divides_the_computing():
     model = frame[frame["kind"] == "model"]
     assert model["zeta"].tolist() == pytest.approx([10.0, 20.0, 30.0, 40.0])
     assert frame[frame["kind"] == "measured"]["zeta"].tolist() == pytest.approx([10.0, 30.0])
-    with pytest.raises(ValueError, match="way = 'none'"):
-        nht1.by_processors(runs_record(), tables.printed("nht1", "overheads"), 4, "none")
+    with pytest.raises(ValueError, match="way = 'of their own'"):
+        nht1.by_processors(runs_record(), tables.printed("nht1", "overheads"), 4, "of their own")
 
 
 def test_surviving_rates_are_those_of_the_tables():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from drawing import offered
+from drawing import cases, offered
 
 from companion import tables
 from companion.chapters.xc30 import figures
@@ -68,53 +68,54 @@ def record(**variables) -> xr.Dataset:
     return xr.Dataset(variables, attrs={"machine": "a machine", "preset": "quick", "date": "2026-01-02T03:04:05Z"})
 
 
+def rate(what, value, scale=1e9, **coordinates):
+    """A case of one kind that reaches ``value`` times ``scale`` flop/s in its median sample."""
+    each = {"truncation": 0, "fields": 0, "threads": 1, "routine": "", "build": "", "nproma": 0}
+    return {**each, "what": what, **coordinates, "flops": int(value * scale), "seconds": [1.0, 1.25, 0.8]}
+
+
 def test_transforms_stand_beside_the_printed_shares():
-    along = "transform"
-    shown = figures.transforms(
-        record(
-            transform_truncation=(along, [159, 319]),
-            transform_fields=(along, [8, 8]),
-            transform_threads=(along, [1, 1]),
-            transform_rate=(along, [40.0, 50.0]),
-            transform_share=(along, [40.0, 50.0]),
-            fourier_share=(along, [17.0, 10.0]),
-            peak_threads=("team", [1]),
-            peak_rate=("team", [100.0]),
-        ),
-        table("runs"),
-        1279,
+    made = cases(
+        [rate("peak", 100.0)]
+        + [rate("transforms", value, truncation=T, fields=8) for T, value in ((159, 40.0), (319, 50.0))],
+        fourier_share=("transform", [17.0, 10.0]),
     )
-    assert list(offered(shown)["transform_share"]) == [40.0, 50.0]
+    shown = figures.transforms(made, table("runs"), 1279)
+    frame = offered(shown)
+    assert list(frame["share"]) == pytest.approx([40.0, 50.0])
+    assert list(frame["rate_low"]) == pytest.approx([32.0, 40.0])
     for share in table("runs")["peak_percent"].values:
         assert f"{share:g} %" in shown.alt
 
 
+def step_case(resolution, label, seconds):
+    parts = {name: [0.25 * seconds] * 3 for name in ("inverse transforms", "grid-point", "direct transforms")}
+    observed = {**parts, "spectral": [0.25 * seconds, 0.3 * seconds, 0.2 * seconds], "output": [9.0] * 3}
+    return {"resolution": resolution, "label": label, "steps": 1, "seconds": [seconds] * 3, "observed": observed}
+
+
 def test_measured_and_modelled_costs_never_share_a_column():
-    shown = figures.costs(
-        record(
-            measured_resolution=("resolution_measured", ["TL1279", "TC1279"]),
-            measured_label=("resolution_measured", ["TL159 on N80", "TC159 on N160"]),
-            measured_step=("resolution_measured", [0.1, 0.2]),
-            model_resolution=("resolution_model", ["TL1279", "TL2047", "TC1279"]),
-            model_step=("resolution_model", [3.0, 9.0, 7.0]),
-            model_from="TC159 on N160",
-        )
+    made = cases(
+        [step_case("TL1279", "TL159 on N80", 0.1), step_case("TC1279", "TC159 on N160", 0.2)],
+        model_resolution=("resolution_model", ["TL1279", "TL2047", "TC1279"]),
+        model_step=("resolution_model", [3.0, 9.0, 7.0]),
+        model_from="TC159 on N160",
     )
+    shown = figures.costs(made)
     frame = offered(shown)
     assert frame["measured_step"].notna().sum() == 2 and list(frame["model_step"]) == [3.0, 9.0, 7.0]
+    assert frame["measured_step_high"][0] == pytest.approx(0.105)
     assert "least TL159 on N80 (0.1 s), most TC159 on N160 (0.2 s)" in shown.alt
     assert "Nothing in the lower panel is measured" in shown.alt
 
 
 def test_sections_name_the_longest():
-    shown = figures.sections(
-        record(
-            run_label=("run", ["one", "two"]),
-            section_name=("section", ["a", "b"]),
-            section_seconds=(("run", "section"), [[3.0, 1.0], [1.0, 2.0]]),
-        )
+    rows = (("one", 3.0, 1.0), ("two", 1.0, 2.0))
+    made = cases(
+        [{"label": name, "seconds": [a + b] * 3, "observed": {"a": [a] * 3, "b": [b] * 3}} for name, a, b in rows]
     )
-    assert "one: a 75 %, b 25 %; two: a 33 %, b 67 %" in shown.alt
+    alt = figures.sections(made).alt
+    assert "one: a 75 %" in alt and "two: a 33 %" in alt and "b 67 %" in alt
 
 
 def test_aliasing_draws_both_maps_and_states_how_far_they_differ():
@@ -140,17 +141,14 @@ def test_aliasing_draws_both_maps_and_states_how_far_they_differ():
 
 def test_routines_stand_beside_the_profile_of_2006():
     profile = tables.load("p5plus", "drhook")
-    shown = figures.routines(
-        record(
-            routine_name=("name", ["CLOUDSC", "VERINT"]),
-            mflops_vector=("name", [8e3, 3e4]),
-            mflops_scalar=("name", [4e3, 6e3]),
-            share_of_peak=("name", [8.0, 30.0]),
-            divides=("name", [6.0, 0.0]),
-            peak_mflops=1e5,
-        ),
-        profile,
-    )
+    rates = {
+        ("CLOUDSC", "vector"): 8e3,
+        ("CLOUDSC", "scalar"): 4e3,
+        ("VERINT", "vector"): 3e4,
+        ("VERINT", "scalar"): 6e3,
+    }
+    made = [rate("routine", value, 1e6, routine=name, build=build) for (name, build), value in rates.items()]
+    shown = figures.routines(cases([rate("peak", 1e5, 1e6), *made]), profile)
     frame = offered(shown).set_index("routine_name")
     for routine in frame.index:
         assert frame.loc[routine, "document_mflops"] == float(profile["mflops"].sel(routine=routine))
@@ -158,14 +156,8 @@ def test_routines_stand_beside_the_profile_of_2006():
 
 
 def test_nproma_names_the_fastest_block():
-    shown = figures.nproma(
-        record(
-            nproma_length=("length", [1, 8, 64]),
-            blocked_name=("blocked", ["CUADJTQ"]),
-            nproma_mflops=(("blocked", "length"), [[1.0, 9.0, 8.0]]),
-        )
-    )
-    assert "Fastest: CUADJTQ at 8; slowest: CUADJTQ at 1 with 11 % of that" in shown.alt
+    sweep = [rate("NPROMA", value, 1e6, routine="CUADJTQ", nproma=n) for n, value in ((1, 1.0), (8, 9.0), (64, 8.0))]
+    assert "Fastest: CUADJTQ at 8; slowest: CUADJTQ at 1 with 11 % of that" in figures.nproma(cases(sweep)).alt
 
 
 def test_scores_are_drawn_on_the_scale_of_their_difference():
@@ -197,7 +189,8 @@ def test_equal_builds_can_be_drawn():
 
 
 def test_storm_states_the_ratio_of_medians():
-    made = record(
+    made = cases(
+        [{"seconds": [1.0, 1.0]}],
         variant_name=("variant", ["with small files", "without"]),
         step_seconds=(("variant", "step"), [[4e-3, 6e-3, 9e-3], [1e-3, 2e-3, 3e-3]]),
         calls_per_step=("variant", [100.0, 4.0]),

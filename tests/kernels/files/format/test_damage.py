@@ -12,15 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.files.format.layout import (
-    _TAIL,
-    END,
-    HEADER_BYTES,
-    Layout,
-    SolutionError,
-    open_solution,
-    require_checksums,
-)
+from kernels.files.format.layout import _TAIL, END, HEADER_BYTES, Layout, SolutionError, require_checksums
+from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import verify_file
 

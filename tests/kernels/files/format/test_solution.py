@@ -19,15 +19,8 @@ from hypothesis import strategies as st
 
 from kernels.files import filesystem, formulas, ways
 from kernels.files.format import solution as solution_module
-from kernels.files.format.layout import (
-    HEADER_BYTES,
-    Layout,
-    SolutionError,
-    SolutionFile,
-    checksum,
-    open_solution,
-    require_checksums,
-)
+from kernels.files.format.layout import HEADER_BYTES, Layout, SolutionError, SolutionFile, checksum, require_checksums
+from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import verify_file
 

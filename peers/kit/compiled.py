@@ -15,7 +15,7 @@ from pathlib import Path
 
 from peers import Absent
 
-SOURCES = Path(__file__).parent / "c"
+SOURCES = Path(__file__).parents[1] / "c"
 
 #: Each option set is one peer; the fastest of them is the one we compare ourselves with.
 OPTION_SETS = {

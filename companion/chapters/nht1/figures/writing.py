@@ -1,0 +1,155 @@
+"""Overheads of writing: T_T, T_C, R_IO and zeta of every run, and groups of writers."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    case_intervals,
+    converted,
+    of_samples,
+    quotient,
+    run_title,
+    with_spread,
+)
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.labels import counted
+from companion.records.runs import single
+
+
+def runs_table(record: xr.Dataset) -> pd.DataFrame:
+    """T_T, T_C, R_IO and zeta of every run with writing, best of the samples."""
+    names = ["run_N", "run_threads", "run_way", "T_T", "T_C", "R_IO", "zeta", "zeta_best"]
+    frame = single(record)[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("run_"))
+    frame["R_IO"] /= 1e6
+    frame[["zeta", "zeta_best"]] *= 100
+    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%", "zeta_best": "%"}
+    return frame.reset_index(drop=True)
+
+
+def percent(T_T: pd.DataFrame, T_C: pd.DataFrame) -> pd.DataFrame:
+    """Overhead zeta = T_T / T_C - 1 in percent, of quantities as ``parts.intervals`` gives them."""
+    return converted(quotient(T_T, T_C), lambda ratio: 100 * (ratio - 1))
+
+
+def written(record: xr.Dataset) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """N, threads and way of every run with writing; and by name, with median and spread, what it took.
+
+    ``T_T`` and ``T_C`` in s, ``R_IO`` in MB/s, ``zeta`` and ``zeta_best`` in percent; the last is held against the
+    least T_C (of medians) of this size with any number of threads.
+    """
+    record = single(record)
+    cases = pd.DataFrame({name: record[name].values for name in ("N", "threads", "way")})
+    computing = case_intervals(record)
+    elapsed = of_samples(record["observed_T_T"].values, record["flags"].values)
+    alone = cases.index[cases["way"] == "none"]
+    rows = cases.index[cases["way"] != "none"]
+    same = [next(i for i in alone if (cases.loc[i, ["N", "threads"]] == cases.loc[row, ["N", "threads"]]).all())
+            for row in rows]  # fmt: skip
+    best = [min((i for i in alone if cases.loc[i, "N"] == cases.loc[row, "N"]), key=lambda i: computing["middle"][i])
+            for row in rows]  # fmt: skip
+    T_T, T_C = elapsed.loc[rows], computing.loc[same]
+    nbytes = record["solution_bytes"].values.astype(float)[rows]
+    found = {
+        "T_T": T_T.reset_index(drop=True),
+        "T_C": T_C.reset_index(drop=True),
+        "R_IO": converted(T_T, lambda seconds: nbytes / seconds / 1e6),
+        "zeta": percent(T_T, T_C),
+        "zeta_best": percent(T_T, computing.loc[best]),
+    }
+    return cases.loc[rows].reset_index(drop=True), found
+
+
+def _percent_axis(axis) -> None:
+    """Percent, linear to ±10 and logarithmic beyond, because zeta spans decades and can be negative."""
+    axis.set_xscale("symlog", linthresh=10, linscale=0.7)
+    axis.set_xticks([-100, -10, 0, 10, 100, 1000, 10000], ["-100", "-10", "0", "10", "100", "1000", "10 k"])
+    axis.minorticks_off()
+
+
+def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
+    """Overhead zeta of every way of writing here, below the ranges of 1993."""
+    frame, found = written(record)
+    zeta = found["zeta"]
+    ways = list(dict.fromkeys(frame["way"]))
+    figure, axis = axes(height=1.9 + 0.42 * (len(ways) + len(printed)))
+    top = max(zeta["high"].max(), printed[["low", "high"]].max().max()) * 1.6
+    for row, (low, high) in enumerate(zip(printed["low"], printed["high"], strict=True)):
+        left, right = (0 if np.isnan(low) else low), (top if np.isnan(high) else high)
+        axis.barh(row, right - left, left=left, height=0.5, color=CYCLE[-1], alpha=0.6)
+    groups = list(dict.fromkeys(zip(frame["N"], frame["threads"], strict=True)))
+    for number, (N, threads) in enumerate(groups):
+        mine = (frame["N"] == N) & (frame["threads"] == threads)
+        # one below the other, since spreads of equal rows would hide each other
+        shift = 0.6 * ((number + 0.5) / len(groups) - 0.5)
+        rows = [len(printed) + ways.index(way) + shift for way in frame["way"][mine]]
+        label = f"N = {N}, {counted(threads, 'thread')}"
+        bars(axis, rows, zeta[mine], index=number, line=False, label=label, across=True)
+    _percent_axis(axis)
+    axis.axvline(0, color=INK, linewidth=0.8)
+    axis.axhline(len(printed) - 0.5, color=INK, linewidth=0.8)
+    axis.set_yticks(range(len(printed) + len(ways)), [f"{name} (1993)" for name in printed["system"]] + ways, size=8)
+    axis.invert_yaxis()
+    axis.set(xlabel="overhead ζ [%], linear below 10 %", xlim=(None, top))
+    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=with_spread(frame, zeta=zeta),
+        name="nht1_overheads",
+        alt="Overhead of writing in percent, on an axis that is linear below ten percent. Upper "
+        "rows, the ranges that the 1993 abstract states for three systems; lower rows, this "
+        f"machine by way of writing, one marker for each grid size and number of threads. {MARKED}",
+    )
+
+
+def choice_of_base(record: xr.Dataset) -> Shown:
+    """How zeta changes with the T_C it is held against."""
+    frame, found = written(record)
+    figure, axis = axes(height=1.4 + 0.3 * len(frame))
+    place = np.arange(len(frame))
+    bases = {"zeta": "T_C of the same code and threads", "zeta_best": "best verified T_C of this size"}
+    for number, (name, label) in enumerate(bases.items()):
+        bars(axis, place + 0.3 * (number - 0.5), found[name], index=number, line=False, label=label, across=True)
+    _percent_axis(axis)
+    names = [f"{row.way}, N {row.N}, {row.threads} thr." for row in frame.itertuples()]
+    axis.set_yticks(place, names, size=7)
+    axis.invert_yaxis()
+    axis.set(xlabel="overhead ζ [%], linear below 10 %")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=1)
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=with_spread(frame, zeta=found["zeta"], zeta_best=found["zeta_best"]),
+        name="nht1_base",
+        alt="Overhead of each run with two choices of the computing time: that of the same code, and "
+        f"the best of any number of threads. The best time never makes the overhead smaller. {MARKED}",
+    )
+
+
+def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
+    """Time to write one file against the number of processes that write at a time."""
+    record = single(record)
+    size, flags = record["group"].values.astype(int), [str(record["flags"].values[0])]
+    found = of_samples([1e3 * record[f"observed_group {g}"].values[0] for g in size], flags * len(size))
+    figure, axis = axes(height=3.4)
+    bars(axis, size, found, label="this machine")
+    axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
+    axis.set_xscale("log", base=2)
+    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})
+    axis.set_xticks(ticks, ticks)
+    axis.set(xlabel="processes that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
+    axis.legend()
+    case = record.isel(case=0)
+    figure.suptitle(f"{run_title(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
+    return show(
+        figure,
+        data=with_spread(pd.DataFrame({"group": size}), ms=found),
+        name="nht1_groups",
+        alt="Time to write one file against the number of processes that write at a time, on this "
+        "machine, with the group size of the least time of 1993 as a dotted line. The points of "
+        f"the report's figure are lost. {MARKED}",
+    )
