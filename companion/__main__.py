@@ -41,12 +41,12 @@ def main() -> None:
         from companion.cli import app
 
         app(prog_name="python -m companion")
-        code = 0
+        code: int | str | None = 0
     except KeyboardInterrupt as error:
         code = _cause(error)
     except SystemExit as end:
         code = _cause(end) if end.code == 130 else end.code
-    if code in ENDS:
+    if isinstance(code, int) and code in ENDS:
         _ignore_signals()
         try:
             print(f"companion: {ENDS[code]}; no unfinished file is left", file=sys.stderr, flush=True)

@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -97,7 +97,8 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             return _list()
         if experiment is None:
             raise ValueError("name an experiment; --list shows them")
-        asked = {"preset": preset, "threads": threads, "budget": budget, "seed": seed, "rounds": rounds, "ranks": ranks}
+        asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
+        asked |= {"rounds": rounds, "ranks": ranks}
         experiments.accept(experiment, **asked)
         with files.prepared(out):
             record = experiments.run_record(experiment, **asked, timeout=timeout, library=library)

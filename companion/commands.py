@@ -2,8 +2,10 @@
 
 import typer
 
-#: What every command line is made with.
-OPTIONS = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+
+def program() -> typer.Typer:
+    """A command line as all of this house are made."""
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def status(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:

@@ -243,13 +243,14 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
         )
     date = runs.now()
     cases = entry.cases(preset, threads)
-    options = {"seed": seed, "progress": progress, "budget": entry.budgets.get(preset) if budget is None else budget}
+    budget = entry.budgets.get(preset) if budget is None else budget
     if not cases:
         measurements = []
     elif entry.kind == "study":
-        measurements = bench.study(cases, **options)
+        measurements = bench.study(cases, seed, budget, progress)
     else:
-        measurements = bench.measure(cases, rounds=entry.rounds if rounds is None else rounds, **options)
+        rounds = entry.rounds if rounds is None else rounds
+        measurements = bench.measure(cases, rounds, seed, budget, progress)
     return assemble(entry, preset, threads, seed, date, measurements, folder)
 
 

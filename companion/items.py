@@ -76,7 +76,9 @@ def parse(path: Path, document: str) -> list[Item]:
             )
         if any(cells["item"] == other.item for other in items):
             raise ValueError(f"{where}, row {number}: item {cells['item']} stands there twice")
-        items.append(Item(document, cells.pop("item"), tuple(cells.pop("of").split()), **cells))
+        item, of = cells.pop("item"), tuple(cells.pop("of").split())
+        title, survives, status, heading, here = (cells[name] for name in COLUMNS[2:])
+        items.append(Item(document, item, of, title, survives, status, heading, here))
     return items
 
 

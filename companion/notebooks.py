@@ -57,7 +57,8 @@ def compared(cell) -> bool:
 
 def _outputs(cell) -> list:
     """Text outputs in the order of their first appearance, streams of one name joined."""
-    kept, streams = [], {}
+    kept: list = []
+    streams: dict = {}
     for output in () if tags(cell) & IGNORED else cell.outputs:
         if output.output_type == "stream":
             if output.name in streams:
@@ -110,7 +111,11 @@ def _long_functions(source: str) -> list[str]:
     except SyntaxError as error:
         return [f"the source is not Python: {error.msg}"]
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    sizes = {node.name: node.end_lineno - node.lineno + 1 for node in ast.walk(tree) if isinstance(node, kinds)}
+    sizes = {
+        node.name: (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(tree)
+        if isinstance(node, kinds)
+    }
     return [
         f"{name} has {lines} lines, at most {FUNCTION_LINES} are allowed; move it to companion or kernels"
         for name, lines in sizes.items()
@@ -119,7 +124,7 @@ def _long_functions(source: str) -> list[str]:
 
 
 def _cell_problems(cell) -> list[str]:
-    found = []
+    found: list[str] = []
     if cell.cell_type == "markdown":
         return found
     lines = len(cell.source.splitlines())
@@ -219,7 +224,7 @@ def _stored(path: Path, execute: bool) -> str | None:
     return f"{path.name}: left as it was, because {reason}"
 
 
-app = typer.Typer(**commands.OPTIONS)
+app = commands.program()
 
 Command = StrEnum("Command", ["normalise", "check"])
 

@@ -92,7 +92,7 @@ def _kept(run: Run, folder: Path | None) -> bool:
                 print(f"\nkept in {path}", flush=True)
 
 
-app = typer.Typer(**commands.OPTIONS)
+app = commands.program()
 
 
 @app.command()

@@ -336,7 +336,8 @@ def measure(
     started, shortest = time.perf_counter(), shortest_sample()
     free = machine.available_memory()
     limit = float("inf") if free is None else MEMORY_SHARE * free
-    pending, done, batch = _groups(cases), {}, 0
+    done: dict[int, Measurement] = {}
+    pending, batch = _groups(cases), 0
     with progress_bar(rounds * len(cases), "measuring", progress) as bar:
         while pending:
             runners = _set_up_batch(cases, pending, seed, shortest, limit)

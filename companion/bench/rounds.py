@@ -69,7 +69,8 @@ def sample_rounds(samplers: Sequence[Sampler], rounds, seed, budget, bar) -> str
             samplers[index].sample(last)
             bar.update()
         if last:
-            return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
+            break
+    return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
 
 
 def takes_repeats(function: Callable) -> bool:

@@ -16,7 +16,7 @@ def write(frame, path: Path) -> None:
     write_text(path, frame.to_csv(index=False, float_format="%.4f", lineterminator="\n"), overwrite=True)
 
 
-app = typer.Typer(**commands.OPTIONS)
+app = commands.program()
 
 Command = StrEnum("Command", ["count", "list", "mutate"])
 

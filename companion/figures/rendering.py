@@ -76,7 +76,7 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     if "data:image" not in svg:
         # Coordinates need two decimals; the text between the tags keeps every digit.
         svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d+\.\d{2})\d+", r"\1", tag.group()), svg)
-    view = re.search(r'viewBox="[^"]+"', svg).group()
+    (view, *_) = re.findall(r'viewBox="[^"]+"', svg)
     # The style sheet matplotlib writes into the file would govern the whole page; here it is inherited.
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" {view} role="img" aria-label="{escape(alt)}" '

@@ -1,8 +1,11 @@
 """Colours, markers, sizes: what makes every figure of the book look like one hand drew it."""
 
+from typing import Any
+
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 
 #: Stands for "the colour of the surrounding text"; ``show`` writes it as ``currentColor``.
 INK = "#010203"
@@ -17,7 +20,7 @@ _DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
 #: 10 pixels on a phone 360 pixels wide.
 PLAIN, WIDE = 4.8, 6.4
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -50,7 +53,7 @@ STYLE = {
     "axes.spines.right": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 5.5,
-    "axes.prop_cycle": mpl.cycler(color=CYCLE),
+    "axes.prop_cycle": cycler(color=CYCLE),
     "figure.constrained_layout.use": True,
 }
 
@@ -81,7 +84,7 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, wide: 
     figure = Figure(figsize=(WIDE if wide else PLAIN, height or 3.2 * rows))
     panels = figure.subplots(rows, columns, **subplots)
     for panel in np.ravel(panels):
-        panel.set_prop_cycle(mpl.cycler(color=CYCLE))
+        panel.set_prop_cycle(cycler(color=CYCLE))
     return figure, panels
 
 

@@ -64,7 +64,8 @@ def packages(lock: Path | None = None) -> Finding:
         return Finding("packages", False, "the project is not installed here", "run make test", True)
     for text in requirements:
         if "extra ==" not in text:
-            wanted.add(re.sub(r"[-_.]+", "-", re.match(r"[A-Za-z0-9._-]+", text)[0]).lower())
+            name = re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]
+            wanted.add(re.sub(r"[-_.]+", "-", name).lower())
     for name in sorted(wanted):
         try:
             version = importlib.metadata.version(name)

@@ -151,9 +151,9 @@ def overview(records) -> Table:
         "Each group against the fastest peer of every case: ratios of the fastest samples, and the "
         "median over cases of the medians over rounds; below 1, in bold, the peer is faster"
     )
-    head = ["group", "threads", "cases", "median", "10th percentile", "lowest", "median of medians"]
+    heads = ["group", "threads", "cases", "median", "10th percentile", "lowest", "median of medians"]
     return Table(
-        framed(caption, head, "\n".join(rows), csv_link(found, "peers_overview")),
+        framed(caption, heads, "\n".join(rows), csv_link(found, "peers_overview")),
         f"{caption}\n{found.to_string(index=False)}",
     )
 

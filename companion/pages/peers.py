@@ -160,4 +160,4 @@ def family(records, name: str) -> Shown | Table:
     ]
     every = ratios_table(frame, name)
     words = " ".join(each.alt for each in shown)
-    return Shown("".join(each.html for each in (*shown, every)), words or every.text)
+    return Shown("".join(each.html for each in shown) + every.html, words or every.text)

@@ -74,7 +74,7 @@ def share_of_peak() -> pd.DataFrame:
         rows.append(printed("p5plus", "p4_p5", f"{row.system}, forecast on {row.cpus} CPUs", row.peak_percent))
     whole = tables.load("p5plus", "run_2112")
     what = f"P5+, forecast on {int(whole['cpus'])} CPUs"
-    rows.append(printed("p5plus", "run_2112", what, whole["peak_percent"]))
+    rows.append(printed("p5plus", "run_2112", what, float(whole["peak_percent"])))
     for system, share in tables.load("xc30", "runs")["peak_percent"].astype(float).to_series().items():
         name = {"ibm": "Power7", "cray": "XC30"}.get(str(system), str(system))
         rows.append(printed("xc30", "runs", f"{name}, forecast", share))

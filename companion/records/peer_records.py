@@ -264,7 +264,7 @@ def summary(data) -> list[dict[str, Any]]:
     names = ("module", "group", "threads", "machine")
     columns = {name: data[name].values for name in (*names, "label")}
     fastest, ratios, medians = (data[name].values for name in ("peer_fastest", "ratio_fastest", "ratio_median"))
-    for index in np.flatnonzero(np.isfinite(fastest)):
+    for index in map(int, np.flatnonzero(np.isfinite(fastest))):
         cases = best.setdefault(tuple(columns[name][index] for name in names), {})
         label = columns["label"][index]
         if label not in cases or fastest[index] < fastest[cases[label]]:

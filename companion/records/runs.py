@@ -211,7 +211,7 @@ def _case_variables(rows) -> dict[str, tuple]:
         ),
         "batch": ([case["batch"] for case in cases], "1", "cases of one batch were interleaved"),
     }
-    variables = {
+    variables: dict[str, tuple] = {
         name: ("case", np.array(values), {"units": units, "long_name": long_name})
         for name, (values, units, long_name) in each.items()
     }

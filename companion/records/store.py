@@ -7,7 +7,6 @@ schema alone; how a file is refused, and how one is written and named, stands he
 import json
 import math
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -109,12 +108,13 @@ def write(path: Path, content: str, overwrite: bool = False) -> Path:
     OSError
         The folder cannot be written, or the disk is full.
     """
-    for number in count(1):
-        name = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
+    name, number = path, 1
+    while True:
         try:
             return write_text(name, content, overwrite)
         except FileExistsError:
-            continue
+            number += 1
+            name = path.with_stem(f"{path.stem}-{number}")
 
 
 def text(record: dict[str, Any], listed: str) -> str:

@@ -10,6 +10,7 @@ import json
 import math
 from functools import cache
 from pathlib import Path
+from typing import Literal, overload
 
 import pandas as pd
 import xarray as xr
@@ -244,6 +245,14 @@ def catalogue() -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(records)
+
+
+@overload
+def machines(long: Literal[False] = False) -> xr.Dataset: ...
+
+
+@overload
+def machines(long: Literal[True]) -> pd.DataFrame: ...
 
 
 def machines(long: bool = False) -> xr.Dataset | pd.DataFrame:

@@ -31,10 +31,10 @@ def cube(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
     order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
     dataset = narrow.to_xarray().reindex(order)
     for variable, columns in stack["variables"].items():
-        parts = [frame.set_index(dims)[name].to_xarray().reindex(order) if name else None for name in columns]
-        blank = xr.full_like(next(part for part in parts if part is not None), math.nan, dtype=float)
+        found = [frame.set_index(dims)[name].to_xarray().reindex(order) if name else None for name in columns]
+        blank = xr.full_like(next(part for part in found if part is not None), math.nan, dtype=float)
         labels = xr.DataArray(stack["labels"], dims=stack["dim"], name=stack["dim"])
-        parts = [blank if part is None else part for part in parts]
+        parts: list[xr.DataArray] = [blank if part is None else part for part in found]
         dataset[variable] = xr.concat(parts, dim=labels).transpose(..., stack["dim"])
         fields[variable] = dict(fields[next(name for name in columns if name)])
         fields[variable]["long_name"] = stack.get("long_names", {}).get(variable, fields[variable]["long_name"])

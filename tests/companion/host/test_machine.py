@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from companion.host import machine
+from kernels.runtime import resources
 
 
 def tree(root, files):
@@ -126,7 +127,7 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize(("text", "cpus"), [("0-3,8", [0, 1, 2, 3, 8]), ("5", [5]), ("", []), (None, [])])
 def test_cpu_lists(text, cpus):
-    assert machine._cpu_list(text) == cpus
+    assert resources.cpu_list(text) == cpus
 
 
 def test_this_host_is_json_and_names_nobody(tmp_path):

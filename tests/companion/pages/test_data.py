@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -245,11 +246,10 @@ def test_a_build_without_these_pages_writes_nothing(tmp_path, pages, kind, failu
 
 
 def test_an_interrupted_ledger_leaves_no_file(tmp_path, monkeypatch):
-    def interrupt(self, path, **_):
-        Path(path).write_text("half")
+    def interrupt(handle):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pd.DataFrame, "to_csv", interrupt)
+    monkeypatch.setattr(os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         data_files.write_ledger(tmp_path / "ledger.csv")
     assert not list(tmp_path.iterdir())

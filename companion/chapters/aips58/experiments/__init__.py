@@ -4,6 +4,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from companion import tables
 from companion.bench import Case, Measurement
 from companion.experiments import Experiment, register
@@ -57,7 +59,7 @@ def _best(measurement: Measurement, kind: str) -> float:
 
 def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Per problem and size: CPU and real time of the fastest run, and the bits of its products."""
-    fastest = [min(range(len(m.samples)), key=lambda n, m=m: m.observed["real"][n]) for m in measurements]
+    fastest = [int(np.argmin(m.observed["real"])) for m in measurements]
     pairs = list(zip(measurements, fastest, strict=True))
     return {
         "run_task": _column((m.parameters["task"] for m in measurements), None, "problem"),
@@ -76,7 +78,7 @@ def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
 
 def _places() -> dict[str, str | None]:
     """A place in memory, where the system has one, and the folder for temporary files."""
-    found = {"temporary folder": tempfile.gettempdir()}
+    found: dict[str, str | None] = {"temporary folder": tempfile.gettempdir()}
     memory = Path("/dev/shm")
     return ({"memory": str(memory)} if memory.is_dir() else {}) | found
 

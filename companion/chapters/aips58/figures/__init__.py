@@ -165,7 +165,8 @@ def summary(ddt: xr.Dataset, classes: xr.Dataset) -> pd.DataFrame:
     rows = {}
     for kind, text in CLASSES.items():
         part = ddt[["cpu", "real"]].isel(problem=kinds == kind)
-        logs = np.log(part / part.sel(system="NRAO1")).mean(("problem", "size"))
+        ratios = part / part.sel(system="NRAO1")
+        logs = ratios.map(np.log).mean(("problem", "size"))
         rows[text] = {
             f"{name}, {system}": float(np.exp(logs[name].sel(system=system)))
             for system in ("CLSC", "PSC")

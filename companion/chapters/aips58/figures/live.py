@@ -15,7 +15,8 @@ _RUN = "run_"
 
 def runs_frame(record: xr.Dataset) -> pd.DataFrame:
     """The rows of a record's outputs as a table."""
-    return pd.DataFrame({str(name)[len(_RUN) :]: record[name].values for name in record if name.startswith(_RUN)})
+    names = [str(name) for name in record if str(name).startswith(_RUN)]
+    return pd.DataFrame({name.removeprefix(_RUN): record[name].values for name in names})
 
 
 def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:

@@ -20,11 +20,11 @@ def _transforms(preset: str, threads: int) -> list[Case]:
     from kernels import spectral
     from kernels.processor import peak
 
-    sizes = {
+    presets: dict[str, list] = {
         "quick": [{"T": 159, "grid": "N80"}, {"T": 319, "grid": "N160"}, {"T": 511, "grid": "N256"}],
         "paper": ["T399", "T799", "TL1279", "TL2047"],
         "modern": ["T799", "TL1279", "TL2047", "TL2559"],
-    }[preset]
+    }
     cases = []
     for count in counts(threads):
         cases.append(
@@ -36,7 +36,7 @@ def _transforms(preset: str, threads: int) -> list[Case]:
                 {"what": "peak", "truncation": 0, "fields": 0},
             )
         )
-        for size in sizes:
+        for size in presets[preset]:
             for fields in (1, 8):
                 problem = spectral.Problem.preset(
                     "quick" if isinstance(size, dict) else size,

@@ -41,7 +41,7 @@ def integrations(truncations, dt: float, truth: int, hours: float, threads: int)
     from kernels import shallow_water
 
     scored = [_mountain(truncation, dt, hours) for truncation in truncations]
-    asked = [("truth", "truth", _mountain(truth, dt / 2, hours), {})]
+    asked: list[tuple] = [("truth", "truth", _mountain(truth, dt / 2, hours), {})]
     for problem in scored:
         asked.append(("scored", "mountain", problem, {}))
         for tilt in TILTS:

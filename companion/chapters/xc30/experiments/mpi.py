@@ -76,8 +76,8 @@ def _volume(measurements) -> dict[str, dict]:
     steps = round(facts["days"] * 86400 / facts["timestep"])
     tasks = tables.printed("xc30", "runs").set_index("fact").loc["tasks", ["ibm", "cray"]]
     ranks = sorted({*scale.RANKS[::3], *(int(value) for value in tasks)})
-    counted = [(n, scale.forecast(f"N{rows}", T, levels, n)) for n in ranks]
-    counted = [(n, count) for n, count in counted if count is not None]
+    tried = [(n, scale.forecast(f"N{rows}", T, levels, n)) for n in ranks]
+    counted = [(n, count) for n, count in tried if count is not None]
 
     column = columns("ranks")
 

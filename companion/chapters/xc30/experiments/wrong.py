@@ -55,7 +55,7 @@ def _scores(measurements: Sequence[Measurement]) -> dict[str, dict]:
     (first,) = measurements
     found = first.result
     pairs = (found.fast - found.strict, found.wrong - found.strict)
-    mean, low, high = np.moveaxis([mean_interval(pair) for pair in pairs], 1, 0)
+    mean, low, high = np.moveaxis(np.array([mean_interval(pair) for pair in pairs]), 1, 0)
     return {
         "lead": column(found.hours, "h", "lead time", "lead_time"),
         "error_strict": column(found.strict.mean(axis=0), "m", "RMS error of height, strict build", "lead_time"),

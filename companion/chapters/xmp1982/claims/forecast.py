@@ -1,5 +1,7 @@
 """Claims of the X-MP report, sections 3 to 5.1: the forecast and its simulator, one job at a time."""
 
+from functools import partial
+
 from companion.claims.engine import Bound, Interval, Ledger
 
 ledger = Ledger("xmp1982")
@@ -120,6 +122,11 @@ def breakdown(name: str, where: str, table: str, sums: str, totals: str) -> None
     ledger.total(f"{name}_breakdown", where, totals, table, "total", ("net_forecast", "write_sum"))
 
 
+def _with_jobs(clock: str, row, t):
+    """The forecast and a post-processing job for each write-up step."""
+    return row[f"forecast_{clock}"] + t("prose")["write_up_steps"] * row[f"pp_{clock}"]
+
+
 def real_and_simulated(name: str, what: str, times: str, split: str) -> None:
     """The same claims for the forecast and for its simulator; ``times`` and ``split`` are the tables of each."""
     first, second = (f"Fig. {table[3]}.{table[5]}" for table in (times, split))
@@ -130,7 +137,7 @@ def real_and_simulated(name: str, what: str, times: str, split: str) -> None:
             f"{said} time of {what} and 5 post processing jobs, {{item}}",
             times,
             f"total_{clock}",
-            lambda row, t, clock=clock: row[f"forecast_{clock}"] + t("prose")["write_up_steps"] * row[f"pp_{clock}"],
+            partial(_with_jobs, clock),
             reasons=TOTAL_CLOCK[name] if clock == "clock" else None,
         )
     of = " of the simulated forecast" if name == "simulated" else ""

@@ -28,7 +28,7 @@ def label(configuration: str) -> str:
     ValueError
         If the name has another form.
     """
-    jobs = re.fullmatch(r"(cray1a-)?(.+)", configuration).group(2)
+    jobs = configuration.removeprefix("cray1a-")
     found = re.findall(r"(disk|bmr|ssd)(\d(?:\+\d)?)(?:-(\w+))?(?:\+|$)", jobs)
     if not found or "+".join(f"{d}{n}-{s}".rstrip("-") for d, n, s in found) != jobs:
         raise ValueError(f"configuration = {configuration!r} is not of the form device, files, driver")
@@ -189,7 +189,7 @@ def cpu_ratios(components: xr.Dataset, analysis: xr.Dataset) -> Shown:
 
 def throughput(pairs: xr.Dataset) -> Shown:
     """Two forecasts with their post processing: sequential Cray 1-A time over X-MP time (Fig. 5.3)."""
-    complete = pairs["complete"].sel(job=1).to_pandas()
+    complete = pairs["complete"].sel(job=1).to_series()
     ratio = (complete["ecmwf"] / complete.drop("ecmwf")).sort_values(ascending=False)
     figure, axis = axes(height=2.9)
     place = _rows(axis, [label(name) for name in ratio.index], "throughput, Cray 1-A = 1")
