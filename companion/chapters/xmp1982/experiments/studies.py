@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import observe, sized
@@ -9,7 +10,7 @@ from companion.experiments import Experiment, Unavailable, column, register
 
 ONCE = "bits and conserved integrals do not change from run to run"
 #: Cases of the dynamics by their label: fields of the problem.
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "wave": {"case": "wave"},
     "wave, half as fine": {"case": "wave", "halved": True},
     "steady state": {"case": "steady"},

@@ -114,7 +114,7 @@ def write_steps_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, fig
             here = cases.sel(configuration=configuration)
             row = {"configuration": _label(configuration), "when": "here", "net": spread_text(here["net"].values)}
             row |= {f"step {n + 1}": f"{float(here[step].median()):.3g}" for n, step in enumerate(steps)}
-            rows.append(row | {"sum": spread_text(sum(here[step] for step in steps).values)})
+            rows.append(row | {"sum": spread_text(np.sum([here[step].values for step in steps], axis=0))})
     frame = pd.DataFrame(rows)
     units = dict.fromkeys(frame.columns[2:], "s")
     caption = f"{figure} with this machine: medians, with the range of samples for net time and sum"

@@ -133,19 +133,15 @@ def _account_label(row) -> str:
 def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang."""
     frame = overheads(record)
-    then = []
+    shares = []
     for row in frame.itertuples():
         test = "disk4-biop" if row.test == "disk4" else row.test
         known = test in printed["test"].values and not row.forced
         job = 1 + row.test.split("+").index(row.job)
+        names = ("system_overhead", "problem_overhead")
         found = printed.sel(test=test, job=job) if known else None
-        then.append(
-            [
-                float(found[name] / found["clock"]) if known else np.nan
-                for name in ("system_overhead", "problem_overhead")
-            ]
-        )
-    then = 100 * np.array(then)
+        shares.append([np.nan if found is None else float(found[name] / found["clock"]) for name in names])
+    then = 100 * np.array(shares)
     here = 100 * frame[["system", "problem"]].to_numpy() / frame[["clock"]].to_numpy()
     here[(frame["test"] == frame["job"]).to_numpy(), 1] = np.nan
     most = [f"{np.nanmax(column):.1f}" if np.isfinite(column).any() else "no" for column in then.T]
