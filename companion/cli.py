@@ -188,11 +188,15 @@ def export(
 def reframe(
     out: Annotated[Path, typer.Option(help="Folder for the two files.")] = Path("."),
     force: Annotated[bool, typer.Option(help="Replace files of these names.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Keep what this report of ReFrame says instead.")] = None,
 ) -> None:
     """Write a ReFrame check file of all MPI experiments, and settings for local, Slurm, PBS and Flux."""
     with _one_sentence():
         from companion.mpi import reframe as checks
 
+        if report is not None:
+            typer.echo(checks.keep(report, out))
+            return
         checks_file, settings = checks.write(out, force)
         typer.echo(f"{checks_file}\n{settings}")
         typer.echo(f"run with: reframe -C {settings} -c {checks_file} --system rerun:local -n p5plus-exchange -r")

@@ -80,7 +80,7 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
     for name in ("A", "B"):
         problem = bt.Problem.preset(name)
         lines = [_Tiles(problem.N, seed) for seed in range(threads)]
-        points, direction = problem.N, Direction(problem.dt, np.empty(0), SECOND[0])
+        points, direction = problem.N, Direction(problem.dt, np.empty(0), SECOND[0], 1.0 / (problem.N - 1.0))
 
         def ours(lines=lines, points=points, direction=direction):
             def member(n):

@@ -132,7 +132,12 @@ def compiler() -> Finding:
 
 
 def mpi() -> Finding:
-    """mpi4py and a launcher: beside this interpreter (a wheel) or on the path (the system's)."""
+    """mpi4py and a launcher: beside this interpreter (a wheel) or on the path (the system's).
+
+    ``RERUN_WITHOUT_MPI`` in the environment hides both, so that a page can be seen as a machine without MPI makes it.
+    """
+    if os.environ.get("RERUN_WITHOUT_MPI"):
+        return Finding("MPI", False, "RERUN_WITHOUT_MPI hides it", "take RERUN_WITHOUT_MPI out of the environment")
     launcher = shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or shutil.which("mpiexec")
     missing = []
     if importlib.util.find_spec("mpi4py") is None:

@@ -90,6 +90,8 @@ def _described(launcher: str) -> Library | None:
             **_loading(launcher),
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_mpi_yield_when_idle": "1",
         }
         return Library("Open MPI", launcher, variables, ("--oversubscribe", "--bind-to", "none"))

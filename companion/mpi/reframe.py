@@ -5,6 +5,7 @@ reports; nothing of that is done here.  Two files are written: the checks, and s
 partition for each scheduler, of which a site keeps its own.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -113,3 +114,66 @@ def write(folder, force: bool = False) -> list[Path]:
 
         written.append(files.write_atomically(Path(folder) / name, put, overwrite=force))
     return written
+
+
+def digest(report) -> dict:
+    """What a report of ReFrame says of our checks: without hosts, users and paths, so that it can be kept.
+
+    Parameters
+    ----------
+    report : path
+        The file that ReFrame's option ``--report-file`` names.
+
+    Returns
+    -------
+    dict
+        ``reframe`` (its version), ``date``, ``cases`` (number), ``failures``, and ``checks``: for each experiment
+        ``experiment``, ``partition``, ``ranks``, ``result``, ``seconds`` (all of the job), ``fastest_s`` (its
+        shortest sample).
+
+    Raises
+    ------
+    ValueError
+        The file is no report of these checks.
+    """
+    try:
+        found = json.loads(Path(report).read_text(encoding="utf-8"))
+        session, checks = found["session_info"], []
+        for case in (case for part in found["runs"] for case in part["testcases"]):
+            values = [value for value in (case.get("perfvalues") or {}).values()]
+            checks.append(
+                {
+                    "experiment": case["check_params"]["experiment"],
+                    "partition": f"{case['system']}:{case['partition']}",
+                    "ranks": int(case["num_tasks"]),
+                    "result": case["result"],
+                    "seconds": round(float(case["time_total"]), 2),
+                    "fastest_s": float(values[0][0]) if values else None,
+                }
+            )
+        return {
+            "reframe": session["version"],
+            "date": str(session["time_start"])[:10],
+            "cases": int(session["num_cases"]),
+            "failures": int(session["num_failures"]),
+            "checks": sorted(checks, key=lambda check: check["experiment"]),
+        }
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{report} is no report of ReFrame on these checks ({error}); name its --report-file"
+        ) from None
+
+
+def keep(report, folder) -> Path:
+    """Write the digest of ``report`` into ``folder``; the name carries its day."""
+    found = digest(report)
+
+    def put(path):
+        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+    return files.write_atomically(Path(folder) / f"reframe_{found['date']}.json", put, overwrite=True)
+
+
+def kept(folder) -> list[dict]:
+    """The digests in ``folder``, oldest first."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(folder).glob("reframe_*.json"))]

@@ -82,13 +82,13 @@ def differences(u, source, target, lines, direction, ahead):
     lines : Lines
         Which cells, in all three arrays alike.
     direction : Direction
-        ``dt`` and ``weights``; ``second`` is not used.
+        ``dt``, ``weights`` and ``h``; ``second`` is not used.
     ahead : uint64
         Distance, in doubles, of the line whose source is fetched into the cache meanwhile; 0: none.
     """
     o0, o1, o2, o3, o4 = lines.density, lines.first, lines.second, lines.along, lines.energy
     points, cell, table, dt = lines.points, lines.cell, direction.weights, direction.dt
-    h = 1.0 / (np.float64(points) - 1.0)
+    h = direction.h
     convect, diffuse = spread(dt / (2.0 * h)), spread(dt * C3C4 / (h * h))
     along = spread(dt * C3C4 * FOUR_THIRDS / (h * h))
     speed, normal = spread(0.5 * dt * C3C4 * (1.0 - C1 * C1) / (h * h)), spread(dt * C3C4 / (6.0 * h * h))

@@ -56,10 +56,9 @@ def _store_five(array, place, distance, five):
 
 
 @kernel(inline=True)
-def _constants(points, direction):
+def _constants(direction):
     """The scalar factors of the blocks, each in all lanes."""
-    h = 1.0 / (np.float64(points) - 1.0)
-    dt, second = direction.dt, direction.second
+    dt, second, h = direction.dt, direction.second, direction.h
     t1, t2 = dt / (h * h), dt / (2.0 * h)
     k, k4, sigma = t1 * C3C4, t1 * FOUR_THIRDS * C3C4, t1 * C1345
     return (
@@ -256,7 +255,7 @@ def eliminate(u, r, lines, direction, upper, ring, ahead):
     lines : Lines
         Which cells, in both arrays alike.
     direction : Direction
-        ``dt`` and ``second``; ``weights`` are not used.
+        ``dt``, ``second`` and ``h``; ``weights`` are not used.
     upper : float64, (points · UPPER,)
         Receives X of every cell, column by column.
     ring : float64, (RING,)
@@ -266,7 +265,7 @@ def eliminate(u, r, lines, direction, upper, ring, ahead):
     """
     at, cell, points = lines.at, lines.cell, lines.points
     zero = spread(0.0)
-    constants = _constants(points, direction)
+    constants = _constants(direction)
     for entry in range(np.uint64(25)):
         store(upper, entry * _V, zero)
     y = (zero, zero, zero, zero, zero)

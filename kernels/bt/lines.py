@@ -18,8 +18,9 @@ class Direction(NamedTuple):
     """Numbers of the direction that a line runs in."""
 
     dt: float  # time step, in the benchmark's unit
-    weights: np.ndarray  # dissipation times dt of every cell, flat float64 [5·N], see ``differences.weights``
+    weights: np.ndarray  # dissipation times dt of every cell, flat float64 [5·cells], see ``differences.weights``
     second: float  # coefficient of the second-order dissipation in the implicit part
+    h: float  # distance of neighbouring points, 1/(N − 1) of the cube's edge
 
 
 class Lines(NamedTuple):

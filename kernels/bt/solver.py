@@ -36,7 +36,8 @@ class Stepper:
         self.state, self.threads = state, threads
         self._grid = Grid(*map(np.uint64, (grid.base, grid.plane, grid.row, grid.N)))
         self._across, self._along_z = (
-            Direction(state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis]) for axis in (0, 2)
+            Direction(state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis], 1.0 / (grid.N - 1.0))
+            for axis in (0, 2)
         )
         self._work = _scratch(threads, work_size(grid.N))
 

@@ -33,7 +33,7 @@ def _scratch(work, points):
 
 
 @kernel(inline=True)
-def _turn(source, start, rows, target, place, columns):
+def turn(source, start, rows, target, place, columns):
     """Write the 8×8 block source[start + r·rows + c] to target[place + c·columns + r]."""
     r = transpose(
         load(source, start),
@@ -67,9 +67,9 @@ def _turn_back(tile, rhs, at, grid, fresh, stop, block):
         for group in range(groups):
             source, target = group * _V * _TILE + m * _V, at + m * grid.row + group * _V
             if stop - fresh == _V:
-                _turn(tile, source, _TILE, rhs, target, line)
+                turn(tile, source, _TILE, rhs, target, line)
             else:
-                _turn(tile, source, _TILE, block, _ZERO, _V)
+                turn(tile, source, _TILE, block, _ZERO, _V)
                 for lane in range(fresh, stop):
                     store(rhs, target + lane * line, load(block, lane * _V))
 
@@ -101,8 +101,8 @@ def _fill_tiles(u, rhs, place, grid, tile_u, tile_r):
     for m in range(_FIVE):
         for group in range((grid.points + _V - _ONE) // _V):
             source, target = place + m * grid.row + group * _V, group * _V * _TILE + m * _V
-            _turn(u, source, line, tile_u, target, _TILE)
-            _turn(rhs, source, line, tile_r, target, _TILE)
+            turn(u, source, line, tile_u, target, _TILE)
+            turn(rhs, source, line, tile_r, target, _TILE)
 
 
 @kernel(fastmath=FINITE)

@@ -5,8 +5,9 @@ T_T, T_C, R_IO and zeta as in ``kernels.files.application``; the ways of writing
 after it.
 """
 
+import functools
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -17,12 +18,16 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice
 from kernels.files.application import exact_plane, known_diagonal
 from kernels.files.format.layout import Layout, require_checksums
 from kernels.files.format.opening import open_solution
+from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
 from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
 from kernels.files.pending import WorkFolder
 from kernels.mpi import bt, world
 from kernels.mpi.files import WAYS, SharedSolution, shared_folder
 from kernels.runtime.resources import require_disk
+
+#: Up to this N files are compared with what one process writes.
+COMPARED = 16
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ def _once(problem: Problem, state: State) -> Result:
     comm, path, solution = state.solver.traffic.comm, None, None
     if problem.way != "none":
         path = state.folder / f"{problem.way}.nht1"
-        solution = SharedSolution(comm, path, problem.layout, state.solver.limits, problem.way)
+        solution = SharedSolution(comm, path, problem.layout, state.solver.box.limits, problem.way)
 
     def on_step(number, solver):
         if number % problem.IW == 0 and solution is not None:
@@ -126,20 +131,42 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     return min((_once(problem, state) for _ in range(repeats)), key=lambda result: result.T_T)
 
 
-def reference(problem: Problem, state: State) -> np.ndarray:
+@functools.cache
+def _diagonal(N: int, NS: int, IW: int, dt: float) -> np.ndarray:
     """The diagonal of every dump by the plain serial solver, float64 (dumps, N, 5): small N only."""
     from kernels.files import application
 
-    return known_diagonal(application.Problem(problem.N, problem.NS, problem.IW, dt=problem.dt))
+    return known_diagonal(application.Problem(N, NS, IW, dt=dt))
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The file as one process computes and writes it (rank 0 does), with the serial writer; norms of that run."""
+    comm, path = state.solver.traffic.comm, state.folder / "serial.nht1"
+    norms = None
+    if comm.rank == 0:
+        alone = replace(problem.solver, ranks=1)
+        with SolutionWriter(path, problem.N, problem.NS, problem.IW, "positioned") as writer:
+
+            def on_step(number, solver):
+                if number % problem.IW == 0:
+                    writer.write(number, bt.solution(solver))
+
+            norms = bt.run(alone, bt.setup(alone), on_step=on_step)
+            writer.finish()
+    world.wait_aside(comm)
+    return Result(state, path, np.nan, np.nan, norms)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """The solver's norms; the file's checksums, U of the last dump, its published mean errors, its diagonal."""
+    """The solver's norms; the file's checksums, U of the last dump, its published mean errors, its diagonal.
+
+    A small file is also compared, byte for byte, with that of :func:`reference`.
+    """
     comm = result.state.solver.traffic.comm
     checks = bt.verify(problem.solver, result.norms)
     if result.path is None:
         return checks
-    (i0, i1), (j0, j1), (k0, k1) = result.state.solver.limits
+    (i0, i1), (j0, j1), (k0, k1) = result.state.solver.box.limits
     own = bt.solution(result.state.solver)
     with open_solution(result.path) as solution:
         if comm.rank == 0:
@@ -150,11 +177,15 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         wrong = sum(int((plane != box).sum()) for plane, box in zip(planes, own, strict=True))
     checks.append(Check.near("words of the last dump that are not in memory", world.total(comm, wrong), 0, 0))
     facts = []
+    small = problem.N <= COMPARED
+    true = reference(problem, result.state).path if small else None
     if comm.rank == 0:
         found = verify_file(result.path, exact_plane(problem.N))
         more = [*mean_error_checks(found)]
-        if problem.N <= 16:
-            more.append(compare_diagonals(found, reference(problem, result.state)))
+        if small:
+            more.append(compare_diagonals(found, _diagonal(problem.N, problem.NS, problem.IW, problem.dt)))
+            other = int(result.path.read_bytes() != true.read_bytes())
+            more.append(Check.near("files that differ from the serial writer's", other, 0, 0))
         facts = [
             [check.name, float(check.value), float(check.expected), float(check.tolerance), bool(check.ok)]
             for check in more

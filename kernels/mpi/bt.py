@@ -3,7 +3,8 @@
 Every rank has a box of the grid.  A step exchanges two layers of neighbours for the right-hand side, then
 solves along i, j and k: an elimination passes through the boxes of a line from the first to the last, the
 substitution comes back.  Lines go in ``bundles``, so that all boxes of a line are at work once the first
-bundles have passed.
+bundles have passed.  Eight lines are solved at once by the code of ``kernels.bt``; what they hand on has all eight
+lanes, also where a box has fewer lines left.
 """
 
 from dataclasses import dataclass
@@ -12,15 +13,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.bt import Problem as Serial
-from kernels.bt.problem import SECOND, exact_parts, initial_component
+from kernels.bt.elimination import UPPER
+from kernels.bt.pieces import BACKWARD, FORWARD
+from kernels.bt.problem import exact_parts, initial_component
 from kernels.bt.published import CLASSES, TOLERANCE
 from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.files.groups import box, process_grid
 from kernels.mpi import world
-from kernels.mpi.bt_cells import BACKWARD, FORWARD, backward, directional, forward
+from kernels.mpi.bt_box import HALO, Box
+from kernels.mpi.bt_lines import Sweep, add, columns, planes, sweep, work_size
 from kernels.mpi.traffic import CLASSES as TIMES
 from kernels.mpi.traffic import Traffic
+from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
+from kernels.runtime.vector import LANES
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Problem(Presets):
     NS: int = 60  # time steps
     dt: float = 0.01  # length of a time step
     ranks: int = 1  # ranks that take part
-    bundles: int = 4  # bundles of lines that follow each other through the boxes
+    bundles: int = 8  # bundles of lines that follow each other through the boxes
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         **{name: {"N": p.N, "NS": p.NS, "dt": p.dt} for name, p in CLASSES.items()},
@@ -58,16 +64,18 @@ class Problem(Presets):
 
 
 class State(NamedTuple):
-    """Box of one rank; arrays as in ``bt_cells``."""
+    """Box of one rank; arrays as in ``bt_box``."""
 
     traffic: Traffic
-    limits: tuple
+    box: Box
     neighbours: tuple  # (lower, upper) rank along i, j, k; MPI's null process at the edges
     u: np.ndarray
-    rhs: np.ndarray
-    upper: np.ndarray
-    forcing: np.ndarray
+    rhs: np.ndarray  # dt times the right-hand side, then the update
+    forcing: np.ndarray  # dt times the forcing
     start: np.ndarray
+    upper: np.ndarray  # upper blocks of lines that other boxes share
+    carry: np.ndarray  # what lines hand on
+    work: np.ndarray  # scratch
 
 
 class Result(NamedTuple):
@@ -79,15 +87,11 @@ class Result(NamedTuple):
     repeats: int
 
 
-def _inner(u: np.ndarray) -> np.ndarray:
-    return u[:, 2:-2, 2:-2, 2:-2]
-
-
 def _exact(points: int, limits) -> np.ndarray:
-    """The exact solution on a box, float64 [m, k, j, i]."""
+    """The exact solution on a box, float64 [k, j, m, i]."""
     constant, parts = exact_parts(points)
     x, y, z = (part[:, a:b] for part, (a, b) in zip(parts, limits, strict=True))
-    return constant[:, None, None, None] + x[:, None, None, :] + y[:, None, :, None] + z[:, :, None, None]
+    return constant[:, None] + x + y.T[None, :, :, None] + z.T[:, None, :, None]
 
 
 def _neighbours(comm) -> tuple:
@@ -101,113 +105,124 @@ def _neighbours(comm) -> tuple:
     )
 
 
+def _scratch(box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``upper``, ``carry`` and ``work`` of a state."""
+    shared = [axis for axis in range(3) if not box.ends[axis].whole]
+    upper = max((box.groups(axis) * (box.sizes[axis] + 1) * UPPER for axis in shared), default=0)
+    carry = max((box.groups(axis) * FORWARD for axis in shared), default=0)
+    return zeros(max(upper, LANES)), zeros(max(carry, FORWARD)), zeros(work_size(box.sizes))
+
+
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field and the forcing on the rank's box (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a box of BT with N = {problem.N}")
     traffic = Traffic(world.team(problem.ranks), barriers=False)
-    limits = box(problem.N, problem.ranks, traffic.comm.rank)
-    sizes = tuple(b - a for a, b in reversed(limits))
-    cut = tuple(slice(a, b) for a, b in reversed(limits))
-    u = np.ones((5, *(size + 4 for size in sizes)))
-    start = np.stack([initial_component(problem.N, m)[cut] for m in range(5)])
-    rhs, upper, forcing = np.zeros((5, *sizes)), np.zeros((*sizes, 25)), np.zeros((5, *sizes))
-    state = State(traffic, limits, _neighbours(traffic.comm), u, rhs, upper, forcing, start)
-    _inner(u)[:] = _exact(problem.N, limits)
-    right_hand_side(problem, state)
-    forcing[:] = -rhs
+    own = Box(problem.N, problem.dt, box(problem.N, problem.ranks, traffic.comm.rank))
+    cut = tuple(slice(a, b) for a, b in reversed(own.limits))
+    u, rhs, forcing, start = own.new(1.0), own.new(), own.new(), own.new(1.0)
+    state = State(traffic, own, _neighbours(traffic.comm), u, rhs, forcing, start, *_scratch(own))
+    own.view(u)[:] = _exact(problem.N, own.limits)
+    for m in range(5):
+        own.view(start)[:, :, m] = initial_component(problem.N, m)[cut]
+    right_hand_side(state)
+    own.inner(forcing)[:] = -own.inner(rhs)
     return state
 
 
 def _exchange(state: State) -> None:
     """Two layers of every neighbour, direction by direction."""
-    comm, u, traffic = state.traffic.comm, state.u, state.traffic
+    comm, traffic = state.traffic.comm, state.traffic
     null = world.mpi().PROC_NULL
-    traffic.meet(comm)
-    for axis, (lower, upper) in zip((3, 2, 1), state.neighbours, strict=True):
+    around = state.box.view(state.u, HALO)
+    traffic.book("compute")
+    for axis, (lower, upper) in zip((3, 1, 0), state.neighbours, strict=True):
 
         def layers(a, b, axis=axis):
-            window = [slice(None), slice(2, -2), slice(2, -2), slice(2, -2)]
+            window = [slice(HALO, -HALO), slice(HALO, -HALO), slice(None), slice(HALO, -HALO)]
             window[axis] = slice(a, b)
             return tuple(window)
 
-        n = u.shape[axis]
+        n = around.shape[axis]
         for target, source, give, take in (
             (lower, upper, layers(2, 4), layers(n - 2, n)),
             (upper, lower, layers(n - 4, n - 2), layers(0, 2)),
         ):
-            out = np.ascontiguousarray(u[give])
+            if target == null and source == null:
+                continue
+            out = np.ascontiguousarray(around[give])
             into = np.empty_like(out)
             comm.Sendrecv(out, target, recvbuf=into, source=source)
             if target != null:
                 traffic.messages += 1
                 traffic.bytes += out.nbytes
             if source != null:
-                u[take] = into
+                around[take] = into
     traffic.book("communication")
 
 
-def right_hand_side(problem: Problem, state: State) -> None:
-    """Operator and forcing of the present solution in ``state.rhs``, zero on the boundary."""
+def right_hand_side(state: State, solve=(False, False)) -> None:
+    """dt times operator and forcing of the present solution in ``state.rhs``; then x and y solved, if wanted."""
+    own = state.box
     _exchange(state)
-    first = np.array([a for a, _ in state.limits])
-    state.rhs[:] = state.forcing
-    for axis in range(3):
-        directional(state.u, state.rhs, axis, first, problem.N, SECOND[axis])
+    columns(state.u, state.forcing, state.rhs, own.place, own.directions[2], own.ends[2])
+    planes(state.u, state.rhs, own.place, own.directions[:2], own.ends[:2], solve, state.work)
 
 
-def _sweep(problem: Problem, state: State, axis: int) -> None:
-    """Solve along one direction, bundle after bundle."""
-    comm, traffic = state.traffic.comm, state.traffic
-    null = world.mpi().PROC_NULL
+def _line_solve(problem: Problem, state: State, axis: int) -> None:
+    """Solve along one direction, bundle after bundle where other boxes have a part of the lines."""
+    own, traffic = state.box, state.traffic
+    groups, fixed = own.groups(axis), (own.place, own.directions[axis], own.ends[axis])
+    if own.ends[axis].whole:
+        part = Sweep(axis, True, True, np.uint64(0), np.uint64(groups))
+        sweep(state.u, state.rhs, *fixed, part, state.upper, state.carry, state.work)
+        return
+    comm, null = traffic.comm, world.mpi().PROC_NULL
     lower, upper = state.neighbours[axis]
-    first = np.array([a for a, _ in state.limits])
-    lines = state.rhs[0].size // state.rhs.shape[3 - axis]
-    grid = problem.N, problem.dt, SECOND[axis]
-    edges = np.unique(np.arange(problem.bundles + 1) * lines // problem.bundles)
+    edges = np.unique(np.arange(problem.bundles + 1) * groups // problem.bundles)
     for words, source, target in ((FORWARD, lower, upper), (BACKWARD, upper, lower)):
-        carry = np.zeros((lines, words))
         for a, b in zip(edges, edges[1:], strict=False):
-            if source != null:
-                traffic.book("compute")
-                comm.Recv(carry[a:b], source)
-                traffic.book("communication")
-            if words == FORWARD:
-                forward(state.u, state.rhs, state.upper, axis, first, grid, carry, a, b)
+            carry = state.carry[: int(b - a) * words]
+            if source == null:
+                carry[:] = 0.0  # the boundary does not change
             else:
-                backward(state.rhs, state.upper, axis, carry, a, b)
+                traffic.book("compute")
+                comm.Recv(carry, source)
+                traffic.book("communication")
+            part = Sweep(axis, words == FORWARD, words == BACKWARD, np.uint64(a), np.uint64(b))
+            sweep(state.u, state.rhs, *fixed, part, state.upper, carry, state.work)
             if target != null:
                 traffic.book("compute")
-                comm.Send(carry[a:b], target)
+                comm.Send(carry, target)
                 traffic.messages += 1
-                traffic.bytes += 8 * words * int(b - a)
+                traffic.bytes += carry.nbytes
                 traffic.book("communication")
 
 
 def step(problem: Problem, state: State) -> None:
     """One time step."""
-    right_hand_side(problem, state)
-    np.multiply(state.rhs, problem.dt, out=state.rhs)
+    whole = [ends.whole for ends in state.box.ends]
+    right_hand_side(state, (whole[0], whole[0] and whole[1]))  # x comes before y
     for axis in range(3):
-        _sweep(problem, state, axis)
-    inner = _inner(state.u)
-    inner += state.rhs
+        if not (axis == 0 and whole[0] or axis == 1 and whole[0] and whole[1]):
+            _line_solve(problem, state, axis)
+    add(state.u, state.rhs, state.box.place, state.box.ends)
 
 
 def reset(state: State) -> None:
     """Back to the initial field."""
-    _inner(state.u)[:] = state.start
+    state.u[:] = state.start
 
 
 def solution(state: State) -> np.ndarray:
     """The box in the order of the file, float64 [k, j, i, m]."""
-    return np.ascontiguousarray(np.moveaxis(_inner(state.u), 0, -1))
+    return np.ascontiguousarray(np.swapaxes(state.box.view(state.u), 2, 3))
 
 
 def norms(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
     """Residual and error of the whole grid, five components each, on every rank."""
-    right_hand_side(problem, state)
-    error = ((_inner(state.u) - _exact(problem.N, state.limits)) ** 2).sum(axis=(1, 2, 3))
-    own = np.stack([(state.rhs**2).sum(axis=(1, 2, 3)), error])
+    right_hand_side(state)
+    error = ((state.box.view(state.u) - _exact(problem.N, state.box.limits)) ** 2).sum(axis=(0, 1, 3))
+    own = np.stack([(state.box.inner(state.rhs) ** 2).sum(axis=(0, 1, 3)) / problem.dt**2, error])
     found = np.empty_like(own)
     state.traffic.comm.Allreduce(own, found)
     return tuple(np.sqrt(found / (problem.N - 2) ** 3))
@@ -226,9 +241,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_s
             if on_step is not None:
                 on_step(number, state)
     traffic.book("compute")
-    sent = traffic.messages, traffic.bytes
+    sent = traffic.messages, traffic.bytes, dict(traffic.seconds)  # norms exchange layers too
     found = norms(problem, state)
-    traffic.messages, traffic.bytes = sent
+    traffic.messages, traffic.bytes, traffic.seconds = sent
     return Result(*found, state, repeats)
 
 
@@ -260,8 +275,10 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
 
 def split(result: Result) -> dict[str, float]:
-    """Seconds of every class a run, mean over the ranks; all ranks call it."""
-    return {name: seconds / result.repeats for name, seconds in result.state.traffic.means().items()}
+    """Seconds of every class a run, mean over the ranks, and what all sent; all ranks call it."""
+    traffic, repeats = result.state.traffic, result.repeats
+    found = {name: seconds / repeats for name, seconds in traffic.means().items()}
+    return found | traffic.counts(repeats)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
@@ -273,5 +290,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """Bytes of the boxes of all ranks."""
-    return Footprint(8 * (5 * 4 + 25) * (problem.N + 8) ** 3)
+    """Bytes of the boxes of all ranks, and of the upper blocks where more than one shares a line."""
+    words = 5 * 4 + (25 if problem.ranks > 1 else 0)
+    return Footprint(8 * words * (problem.N + 24) ** 3 + 2 * 40 * problem.N**3)

@@ -19,6 +19,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.scale import Count
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
 from kernels.shallow_water.problem import RADIUS
@@ -72,13 +73,15 @@ def owned(mesh: Mesh, rank: int) -> tuple[int, int]:
 
 def bounds(mesh: Mesh) -> np.ndarray:
     """First point of every rank, and the end, int64[ranks + 1]."""
-    return np.array([owned(mesh, rank)[0] for rank in range(mesh.W * mesh.V)] + [mesh.grid.points])
+    firsts = [mesh.first_point(w) + mesh.pieces(w)[:-1] for w in range(mesh.W)]
+    return np.concatenate([*firsts, [mesh.grid.points]])
 
 
 def departures(problem: Problem, low: int, high: int) -> np.ndarray:
     """Sorted numbers of the points around the departure points of points low … high − 1."""
-    grid = problem.mesh.grid
-    latitude, longitude = (values[low:high] for values in grid.coordinates())
+    grid, points = problem.mesh.grid, np.arange(low, high)
+    own = np.searchsorted(grid.starts, points, side="right") - 1
+    latitude, longitude = np.radians(grid.latitudes)[own], 2 * np.pi * (points - grid.starts[own]) / grid.pl[own]
     # a zonal jet and a wave across it; back in time over one step
     north = latitude - 0.4 * problem.wind * np.cos(latitude) * np.sin(3 * longitude) * problem.dt / RADIUS
     east = longitude - problem.wind * problem.dt / RADIUS
@@ -107,6 +110,29 @@ def fixed_halo(mesh: Mesh, low: int, high: int, width: int) -> np.ndarray:
             found[grid.starts[near] + (np.arange(a, b) % n if b - a < n else np.arange(n))] = True
     found[low:high] = False
     return np.flatnonzero(found)
+
+
+def counted(problem: Problem, most: int = 100_000) -> Count:
+    """Messages and bytes of both parts of one step, without running it.
+
+    Of more than ``most`` ranks as many are counted and scaled.
+
+    Every rank gets the points of each part from their owners, and on demand first sends their numbers.
+    """
+    mesh, edges = problem.mesh, bounds(problem.mesh)
+    chosen = np.unique(np.linspace(0, problem.ranks - 1, min(most, problem.ranks)).astype(np.int64))
+    messages = nbytes = 0
+    for low, high in zip(edges[chosen].tolist(), edges[chosen + 1].tolist(), strict=True):
+        found = {}
+        for part, fields in enumerate(problem.PARTS):
+            fixed = WAYS.index(problem.way) < 2 - part
+            if fixed not in found:
+                found[fixed] = fixed_halo(mesh, low, high, problem.width) if fixed else departures(problem, low, high)
+            owners = np.unique(np.searchsorted(edges, found[fixed], side="right")).size
+            messages += owners * (1 if fixed else 2)
+            nbytes += 8 * found[fixed].size * (fields * problem.levels + (0 if fixed else 1))
+    share = problem.ranks / chosen.size
+    return Count(round(messages * share), round(nbytes * share))
 
 
 class State(NamedTuple):
@@ -171,6 +197,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     """Both parts of one step, ``repeats`` times."""
     traffic, facts = state.traffic, state.facts
     traffic.messages = traffic.bytes = 0
+    facts["repeats"] = repeats
     for part in (0, 1):
         facts[f"part {part + 1}"] = 0.0
         facts[f"part {part + 1} bytes"] = 0
@@ -197,7 +224,9 @@ def reference(problem: Problem, state: State) -> State:
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
-    """Every value is its point's, and every point that a departure point needs is there."""
+    """Every value is its point's, every point that is needed is there, the messages are those that are counted."""
+    messages, nbytes = (total / result.facts["repeats"] for total in result.traffic.totals())
+    planned = counted(problem)
     comm, true = result.traffic.comm, reference(problem, result)
     wrong = missing = 0
     for (points, found), (_, expected) in zip(result.fetched, true.fetched, strict=True):
@@ -206,6 +235,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return [
         Check.near("fetched values that are not their point's", world.total(comm, wrong), 0, 0),
         Check.near("points around departure points that were not fetched", world.total(comm, missing), 0, 0),
+        Check.near("messages of one repeat", messages, planned.messages, 0),
+        Check.near("bytes of one repeat", nbytes, planned.bytes, 0),
     ]
 
 
@@ -216,7 +247,7 @@ def parts(result: State) -> dict[str, float]:
     for part in ("part 1", "part 2"):
         found[part] = world.largest(comm, result.facts[part])
         found[f"{part} bytes"] = world.total(comm, result.facts[f"{part} bytes"])
-    return found
+    return found | result.traffic.counts(result.facts["repeats"])
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -56,6 +56,10 @@ class Moves:
         self._grid_counts = np.diff(mesh.parts) * self.points
         self._line_counts = self.fields * np.diff(self.pieces)
         self._spectral_tables()
+        self.to_lines = traffic.plan(self.across, self._grid_counts, self._line_counts)
+        self.to_grid = traffic.plan(self.across, self._line_counts, self._grid_counts)
+        self.to_columns = traffic.plan(self.down, self.wave_counts, self.column_counts)
+        self.to_waves = traffic.plan(self.down, self.column_counts, self.wave_counts)
         self._lines = np.zeros(self.fields * self.band_points)
         self._waves, self._columns = np.zeros(int(self.wave_counts.sum())), np.zeros(int(self.column_counts.sum()))
 
@@ -84,7 +88,7 @@ class Moves:
         if self.mesh.V == 1:
             lines[:] = grid
             return
-        self.traffic.alltoallv(self.across, grid, self._grid_counts, self._lines, self._line_counts)
+        self.to_lines(grid, self._lines)
         at = starts(self._line_counts)
         for v in range(self.mesh.V):
             a, b = self.pieces[v : v + 2]
@@ -99,17 +103,17 @@ class Moves:
         for v in range(self.mesh.V):
             a, b = self.pieces[v : v + 2]
             self._lines[at[v] : at[v] + self._line_counts[v]].reshape(self.fields, b - a)[:] = lines[:, a:b]
-        self.traffic.alltoallv(self.across, self._lines, self._line_counts, grid, self._grid_counts)
+        self.to_grid(self._lines, grid)
 
     def trltom(self, waves: np.ndarray, columns: np.ndarray) -> None:
         """Fourier to spectral space."""
-        self.traffic.alltoallv(self.down, waves, self.wave_counts, self._columns, self.column_counts)
+        self.to_columns(waves, self._columns)
         copy_blocks(self._columns, columns, self._by_rank, self._by_wave, self._lengths)
 
     def trmtol(self, columns: np.ndarray, waves: np.ndarray) -> None:
         """Spectral to Fourier space."""
         copy_blocks(columns, self._columns, self._by_wave, self._by_rank, self._lengths)
-        self.traffic.alltoallv(self.down, self._columns, self.column_counts, waves, self.wave_counts)
+        self.to_waves(self._columns, waves)
 
     def spaces(self) -> tuple[np.ndarray, ...]:
         """New arrays ``grid``, ``lines``, ``waves``, ``columns`` of this rank, zero."""

@@ -8,10 +8,13 @@ space, the matrices of the next are multiplied:
     progress    as ialltoallv, and a thread of each rank does nothing but drive the exchange
 
 An MPI library moves data when it is called.  Without a core to spare for that, an exchange that is
-only started may not get on before somebody waits for it.
+only started may not get on before somebody waits for it.  ``spare`` sets cores apart: ranks compute on one
+half of a host's processors, and what drives exchanges runs on the other half.
 """
 
+import os
 import threading
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from time import sleep
 from typing import Any, ClassVar, NamedTuple
@@ -23,9 +26,14 @@ from kernels.mpi import transform, world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.moves import copy_blocks
 from kernels.mpi.traffic import Traffic, starts
-from kernels.runtime.resources import require_memory
+from kernels.runtime.resources import affinity_cpus, require_memory
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
+
+
+def can_spare() -> bool:
+    """True where processors can be set apart."""
+    return hasattr(os, "sched_setaffinity") and len(affinity_cpus()) > 1
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,7 @@ class Problem(Presets):
     groups: int = 4  # groups of fields, 1
     ranks: int = 1  # ranks that take part
     way: str = "alltoallv"  # see above
+    spare: bool = False  # ranks compute on half of the processors and leave the others to the exchanges
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
@@ -51,6 +60,8 @@ class Problem(Presets):
         require_range("groups", self.groups, 1, self.fields)
         require_choice("way", self.way, WAYS)
         world.require_ranks(self.ranks)
+        if self.spare and not can_spare():
+            raise ValueError("spare = True needs two usable processors and a system that binds threads; choose False")
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
 
     @property
@@ -106,11 +117,13 @@ class _Exchange:
 class _Driver:
     """A thread that keeps asking the library whether anything arrived, which moves what is under way."""
 
-    def __init__(self, comm):
-        self.comm, self.stop = comm, threading.Event()
+    def __init__(self, comm, cpu: int | None):
+        self.comm, self.cpu, self.stop = comm, cpu, threading.Event()
         self.thread = threading.Thread(target=self._drive, daemon=True)
 
     def _drive(self):
+        if self.cpu is not None:
+            os.sched_setaffinity(0, {self.cpu})
         while not self.stop.is_set():
             self.comm.Iprobe()
             sleep(0)
@@ -121,6 +134,29 @@ class _Driver:
     def __exit__(self, *exception):
         self.stop.set()
         self.thread.join()
+
+
+def _halves(comm) -> tuple[int, int]:
+    """The processor that this rank computes on and the one that drives its exchanges."""
+    host = comm.Split_type(world.mpi().COMM_TYPE_SHARED)
+    cpus, half = affinity_cpus(), len(affinity_cpus()) // 2
+    place = host.rank % half
+    host.Free()
+    return cpus[place], cpus[half + place]
+
+
+@contextmanager
+def _bound(cpu: int | None):
+    """This thread on one processor meanwhile."""
+    if cpu is None:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cpu})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _inverse(state: State, exchange: _Exchange) -> None:
@@ -154,10 +190,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
             _inverse(state, exchange)
             _direct(state, exchange)
 
-    if problem.way == "progress":
-        with _Driver(state.comm):
-            work()
-    else:
+    own, other = _halves(state.comm) if problem.spare else (None, None)
+    with _bound(own), _Driver(state.comm, other) if problem.way == "progress" else nullcontext():
         work()
     return state
 

@@ -74,18 +74,20 @@ def shallow_water(problem) -> Count:
 
 def bt(problem) -> Count:
     """One run of ``kernels.mpi.bt``: two layers of every face, and six sweeps in bundles, a step."""
+    from kernels.bt.pieces import BACKWARD, FORWARD
     from kernels.files.groups import process_grid
+    from kernels.mpi.bt_box import groups
 
     N, grid = problem.N, process_grid(problem.ranks)
+    edges = [np.diff(np.arange(count + 1) * N // count) for count in grid]
     messages = nbytes = 0
     for axis, parts in enumerate(grid):
-        others = [count for place, count in enumerate(grid) if place != axis]
-        edges = [np.diff(np.arange(count + 1) * N // count) for count in others]
-        lines = np.outer(*edges).reshape(-1)
-        bundles = sum(int((np.diff(np.arange(problem.bundles + 1) * n // problem.bundles) > 0).sum()) for n in lines)
-        cuts = parts - 1
-        messages += cuts * (2 * lines.size + 2 * bundles)
-        nbytes += cuts * 8 * (2 * 2 * 5 + 30 + 5) * N * N
+        others = [edges[place] if place != axis else edges[place][:1] for place in range(3)]
+        boxes = [(ni, nj, nk) for ni in others[0] for nj in others[1] for nk in others[2]]
+        grouped = [int(groups(sizes, axis)) for sizes in boxes]
+        bundles = sum(min(problem.bundles, count) for count in grouped)
+        messages += (parts - 1) * (2 * len(boxes) + 2 * bundles)
+        nbytes += (parts - 1) * 8 * (2 * 2 * 5 * N * N + (FORWARD + BACKWARD) * sum(grouped))
     return Count(problem.NS * messages, problem.NS * nbytes)
 
 

@@ -312,8 +312,10 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
 
 def split(result: Result) -> dict[str, float]:
-    """Seconds of every class an integration, mean over the ranks; all ranks call it."""
-    return {name: seconds / result.repeats for name, seconds in result.state.traffic.means().items()}
+    """Seconds of every class an integration, mean over the ranks, and what all sent; all ranks call it."""
+    traffic, repeats = result.state.traffic, result.repeats
+    found = {name: seconds / repeats for name, seconds in traffic.means().items()}
+    return found | traffic.counts(repeats)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -1,8 +1,8 @@
 """The transpositions of a spectral model alone: bytes moved against time (P4, C5).
 
 One repeat takes fields from grid to Fourier to spectral space and back, the four routines of ``moves``,
-without computing anything between.  Every value carries its own place as a number, so a value that
-arrived elsewhere shows.
+without computing anything between, and so without a barrier before each.  Every value carries its own
+place as a number, so a value that arrived elsewhere shows.
 """
 
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def places(moves: Moves) -> tuple[np.ndarray, ...]:
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays filled with their places (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.T}")
-    moves = Moves(problem.mesh, Traffic(world.team(problem.ranks)))
+    moves = Moves(problem.mesh, Traffic(world.team(problem.ranks), barriers=False))
     grid, lines, waves, columns = moves.spaces()
     grid[:], _, waves[:], _ = places(moves)
     return State(moves, grid, lines, waves, columns, np.zeros_like(waves), np.zeros_like(grid), {}, [1])
@@ -144,9 +144,10 @@ def verify(problem: Problem, result: State) -> list[Check]:
 
 
 def times(result: State) -> dict[str, float]:
-    """Seconds of every routine a repeat, that of the slowest rank; all ranks call it."""
-    comm = result.moves.traffic.comm
-    return {name: world.largest(comm, seconds / result.repeats[0]) for name, seconds in result.seconds.items()}
+    """Seconds of every routine a repeat, that of the slowest rank, and what all sent; all ranks call it."""
+    traffic, repeats = result.moves.traffic, result.repeats[0]
+    found = {name: world.largest(traffic.comm, seconds / repeats) for name, seconds in result.seconds.items()}
+    return found | traffic.counts(repeats)
 
 
 def moved_bytes(mesh: Mesh) -> int:

@@ -113,7 +113,8 @@ def describe(comm) -> dict:
     -------
     dict
         ``library`` and ``device`` (as the library names itself), ``standard``, ``ranks``, ``hosts``
-        (names, in order of appearance), ``host_of_rank`` (index into ``hosts``), ``cpus_of_rank``
+        (numbered in order of appearance: a record names no machine of anybody), ``host_of_rank`` (index into
+        ``hosts``), ``cpus_of_rank``
         (affinity), ``transport`` ("within one host" or what the environment asked for).
     """
     MPI = mpi()
@@ -131,7 +132,7 @@ def describe(comm) -> dict:
         "device": device,
         "standard": ".".join(map(str, MPI.Get_version())),
         "ranks": comm.size,
-        "hosts": hosts,
+        "hosts": [f"host {number}" for number in range(len(hosts))],
         "host_of_rank": [hosts.index(name) for name, _ in found],
         "cpus_of_rank": [cpus for _, cpus in found],
         "transport": asked or ("within one host" if len(hosts) == 1 else "chosen by the library"),

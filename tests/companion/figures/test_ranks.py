@@ -22,6 +22,9 @@ def test_without_mpi_nothing_is_run(monkeypatch):
 def test_the_volume_is_drawn_beside_the_printed_one():
     record = experiments.run("xc30-volume")
     assert record.attrs["simulated"] == 1
-    shown = xc.volume(record, 150.0, {"a": 400.0})
-    assert "150 TB" in str(shown._repr_mimebundle_())
-    assert float(record["forecast_bytes"].max()) / 1e12 == pytest.approx(67, abs=3)
+    shown = xc.volume(record, 150.0, {"a": 400.0}, {"cores": 2400.0})
+    assert "150 TB" in str(shown._repr_mimebundle_()) and "2400 cores" in str(shown._repr_mimebundle_())
+    assert float(record["transpositions_bytes"].max()) / 1e12 == pytest.approx(67, abs=3)
+    assert int(record["ranks"].max()) == 100_000
+    fixed, demanded = (record[f"halo_{name}_bytes"] for name in ("fixed", "on_demand"))
+    assert (fixed > 2 * demanded).all()

@@ -1,6 +1,7 @@
 """Jobs of many ranks: what they say, and how they end when something goes wrong."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,6 +74,48 @@ def test_a_killed_rank_ends_the_job_with_one_sentence_and_nothing_left(tmp_path,
     assert not Path(heard[0]["folder"]).exists()
 
 
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_rank_killed_while_it_writes_leaves_one_sentence_and_no_file(tmp_path, name):
+    """The command a user types: BT writes through MPI-IO when one of its ranks is killed."""
+    for folder in ("work", "records"):
+        (tmp_path / folder).mkdir()
+    command = [sys.executable, "-m", "companion", "run", "nht1-mpiio", "--ranks", "2", "--rounds", "1000"]
+    process = subprocess.Popen(
+        [*command, "--budget", "300", "--library", name, "--out", tmp_path / "records"],
+        env={**os.environ, "TMPDIR": str(tmp_path / "work")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        ranks = _while_writing(process, tmp_path / "work")
+        ranks[1].kill()
+        begin = time.monotonic()
+        said = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert time.monotonic() - begin < 20
+    assert process.returncode == 2
+    (sentence,) = [line for line in said.replace("\r", "\n").splitlines() if line.startswith("companion:")]
+    assert re.search(r"the job of 2 ranks ended early: .* was killed by signal 9 \(SIGKILL\)", sentence)
+    assert "Traceback" not in said
+    assert all(gone(rank.pid) for rank in ranks)
+    assert list((tmp_path / "work").rglob("*")) == list((tmp_path / "records").rglob("*")) == []
+
+
+def _while_writing(process, folder):
+    """Its ranks, as soon as an unfinished solution file is there."""
+    for _ in range(2000):
+        if any(folder.rglob("*.nht1.part")):
+            children = psutil.Process(process.pid).children(recursive=True)
+            ranks = [child for child in children if "companion.mpi.job" in child.cmdline() and "python" in child.name()]
+            if len(ranks) >= 2:
+                return ranks
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    raise AssertionError("no rank began to write")
+
+
 def test_a_job_that_takes_too_long_is_ended(tmp_path):
     heard = []
     with pytest.raises(JobError, match="^the job of 2 ranks was ended after 6 s without a result"):
@@ -138,4 +181,5 @@ def test_a_record_of_ranks_says_where_they_ran():
     assert found["transport"] == "within one host"
     for case in record["measurements"]:
         assert case["parameters"]["ranks"] == 2
-        assert set(case["observed"]) == {"TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG"}
+        assert set(case["observed"]) == {"TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG", "messages", "bytes"}
+        assert case["observed"]["bytes"] == [case["parameters"]["sent_bytes"]]

@@ -127,7 +127,8 @@ def test_line_kernels_solve_every_direction(points, axis):
     offsets = [np.uint64(8 * m) for m in (0, *across, 1 + axis, 4)]
     upper, ring = np.zeros(points * UPPER), np.zeros(RING)
     lines = Lines(zero, np.uint64(40), *offsets, np.uint64(points))
-    eliminate(tile_u, tile_r, lines, Direction(dt, np.empty(0), SECOND[axis]), upper, ring, zero)
+    direction = Direction(dt, np.empty(0), SECOND[axis], 1.0 / (points - 1.0))
+    eliminate(tile_u, tile_r, lines, direction, upper, ring, zero)
     substitute(tile_r, lines, upper)
     plain.solve_lines(field, right, axis, dt)
     expected = np.moveaxis(right, 2 - axis, 0)[1:-1, 1, 1:9]

@@ -60,7 +60,7 @@ def lines(points):
 
 
 def direction(points):
-    return Direction(0.1, np.ones(5 * points), 0.75)
+    return Direction(0.1, np.ones(5 * points), 0.75, 1.0 / (points - 1.0))
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,11 @@ PROBLEMS = [
         for ranks, way in ((1, "none"), (2, "synchronised"), (4, "drifted"))
     ],
     *[("bt", {"N": 12, "NS": 60, "dt": 0.01, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
+    ("bt", {"N": 24, "NS": 200, "dt": 0.0008, "ranks": 2}),
+    *[
+        ("application", {"ranks": ranks, "way": way})
+        for ranks, way in ((1, "none"), (1, "elements"), (2, "collective"), (3, "independent"), (4, "per-rank"))
+    ],
     ("transform", {"T": 42, "grid": "N32", "fields": 5, "ranks": 4, "across": 2}),
 ]
 

@@ -20,9 +20,16 @@ def test_ranks_that_cannot_be_cut_have_no_count():
 
 
 def test_boxes_of_bt_by_hand():
-    # two boxes along k: one cut of N² lines; two layers each way, blocks up, solution down
+    # two boxes along k, one cut: two layers each way; 12 rows of two groups of eight lines, blocks up, solution down
     problem = bt.Problem(N=12, NS=1, dt=0.01, ranks=2, bundles=3)
-    assert scale.bt(problem) == (2 + 2 * 3, 8 * 144 * (2 * 2 * 5 + 35))
+    assert scale.bt(problem) == (2 + 2 * 3, 8 * (144 * 2 * 2 * 5 + 24 * 8 * 35))
+
+
+def test_a_halo_that_is_scaled_is_near_the_one_that_is_counted():
+    for way in halo.WAYS:
+        problem = halo.Problem(ranks=48, way=way)
+        whole, scaled = halo.counted(problem), halo.counted(problem, most=16)
+        assert abs(scaled.bytes / whole.bytes - 1) < 0.1 and abs(scaled.messages / whole.messages - 1) < 0.1
 
 
 def test_points_on_demand_lie_within_the_fixed_halo():

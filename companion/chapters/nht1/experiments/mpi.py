@@ -4,15 +4,33 @@ from companion.bench import Case
 from companion.experiments import Experiment, columns, register
 
 
+def _case(size: str, ranks: int, threads: int) -> Case:
+    from kernels.mpi import bt, scale
+
+    problem = bt.Problem.preset(size, ranks=ranks)
+    counted = scale.bt(problem)
+    parameters = {"N": problem.N, "size": size, "sent_bytes": counted.bytes, "messages": counted.messages}
+    return Case(f"class {size}, {ranks} rank{'s' if ranks > 1 else ''}", bt, problem, threads, parameters, bt.split)
+
+
 def _solver(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """BT on 1 rank and on all."""
+    size = {"quick": "S", "paper": "A", "modern": "B"}[preset]
+    return [_case(size, used, threads) for used in sorted({1, ranks})]
+
+
+def _legal(preset: str, threads: int, ranks: int = 4) -> list[Case]:
+    """BT on every number of ranks up to those of the job that its boxes allow, for several classes."""
     from kernels.mpi import bt
 
-    size = {"quick": "S", "paper": "A", "modern": "B"}[preset]
     cases = []
-    for used in sorted({1, ranks}):
-        problem = bt.Problem.preset(size, ranks=used)
-        cases.append(Case(f"class {size}, {used} ranks", bt, problem, threads, {"N": problem.N}, bt.split))
+    for size in {"quick": "S", "paper": "SWA", "modern": "SWAB"}[preset]:
+        for used in range(1, ranks + 1):
+            try:
+                bt.Problem.preset(size, ranks=used)
+            except ValueError:
+                continue  # boxes would be thinner than two points
+            cases.append(_case(size, used, threads))
     return cases
 
 
@@ -71,6 +89,42 @@ def _groups(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     ]
 
 
+def _volume(measurements) -> dict[str, dict]:
+    """Bytes and messages of a time step of BT's largest size, for every legal number of ranks of the curve."""
+    from dataclasses import replace
+
+    from kernels.mpi import bt, scale
+
+    size, found = bt.Problem.preset("B"), []
+    for ranks in scale.RANKS:
+        try:
+            problem = replace(size, NS=1, ranks=ranks)
+        except ValueError:
+            continue  # boxes would be thinner than two points
+        found.append((ranks, scale.bt(problem)))
+
+    column = columns("ranks")
+    return {
+        "ranks": column((ranks for ranks, _ in found), "1", "MPI ranks"),
+        "step_bytes": column((count.bytes for _, count in found), "byte", "bytes that leave a rank in one step"),
+        "step_messages": column((count.messages for _, count in found), "1", "messages of one step"),
+        "N": columns()(size.N, "1", "grid points in each direction"),
+    }
+
+
+register(
+    Experiment(
+        "nht1-volume",
+        "nht1",
+        "N1",
+        "Bytes and messages of a time step of BT by number of ranks, counted from the boxes",
+        lambda preset, threads: [],
+        presets=("quick",),
+        outputs=_volume,
+        simulated=True,
+    )
+)
+
 _NEEDS = frozenset({"mpi"})
 
 register(
@@ -84,6 +138,20 @@ register(
         needs=_NEEDS,
         budgets={"quick": 20.0, "paper": 300.0, "modern": 1200.0},
         ranks=2,
+    )
+)
+register(
+    Experiment(
+        "nht1-legal",
+        "nht1",
+        "N1",
+        "Block-tridiagonal solver verified on every legal number of ranks",
+        _legal,
+        rounds=1,
+        needs=_NEEDS,
+        budgets={"quick": 20.0, "paper": 300.0, "modern": 1200.0},
+        few_samples="each run is there to be verified, and most numbers of ranks exceed the processors",
+        ranks=4,
     )
 )
 register(

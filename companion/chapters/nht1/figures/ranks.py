@@ -3,8 +3,8 @@
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import points, stacked_bars
-from companion.figures.ranks import rank_title
+from companion.figures.parts import MARKS, log_axis, points, spread, stacked_bars
+from companion.figures.ranks import cases, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -23,40 +23,86 @@ def mpiio_table(record: xr.Dataset) -> pd.DataFrame:
 
 def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """Time to write one file against the ranks that write at a time."""
-    frame = record[["minimum", "median", "group", "N"]].to_dataframe().sort_values("group")
-    figure, axis = axes(height=3.4)
-    points(axis, frame["group"], 1e3 * frame["minimum"], host=True, index=0, label="this machine, best")
-    points(axis, frame["group"], 1e3 * frame["median"], host=True, index=1, label="this machine, median")
+    frame = cases(record, "group", "N").sort_values("group").reset_index(drop=True)
+    figure, axis = axes(height=3.6)
+    spread(axis, frame["group"], frame, lambda t: 1e3 * t, label="this machine")
     axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
     axis.set_xscale("log", base=2)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *frame["group"].astype(int)})
     axis.set_xticks(ticks, ticks)
     axis.set(xlabel="ranks that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
-    axis.legend()
-    figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}", size=9)
+    axis.legend(loc="lower right")
+    figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}\n{MARKS}", size=9)
+    times = ", ".join(f"{1e3 * row.median:.3g} ms for {int(row.group)}" for row in frame.itertuples())
+    text = (
+        "Time to write one file over MPI-IO against the number of ranks that write at a time, with the "
+        f"group size of the least time of 1993 as a dotted line: {times}."
+    )
     return show(
         figure,
-        data=frame.reset_index(drop=True),
+        data=frame,
         name="nht1_rank_groups",
-        alt="Time to write one file over MPI-IO against the number of ranks that write at a time, with the "
-        "group size of the least time of 1993 as a dotted line.",
+        alt=text,
+        caption=f"{text} {doubts(record)}",
+        run=record,
     )
 
 
 def ranks(record: xr.Dataset) -> Shown:
-    """Time of BT by number of ranks, cut into computing and communication."""
-    names = ["observed_compute", "observed_communication"]
-    frame = record[names].min("sample").to_dataframe()[names]
-    frame.index = [f"{counted(n, 'rank')}" for n in record["ranks"].values]
+    """Time of BT by number of ranks, cut into computing and communication, median of the samples."""
+    frame = observed(record, "compute", "communication")
+    frame.index = [counted(n, "rank") for n in record["ranks"].values]
     frame.columns = ["computing", "sending, receiving and waiting"]
     figure, axis = axes(height=2.2)
-    stacked_bars(axis, frame, label="time of the run [s], mean over ranks")
-    figure.suptitle(rank_title(record), size=9, y=1.12)
+    stacked_bars(axis, frame, label="time of a run [s], mean over ranks, median of the samples")
+    ends = record["seconds"].min("sample").values, record["seconds"].max("sample").values
+    axis.hlines(frame.index, *ends, color=INK, linewidth=2.5)
+    size = str(record["size"].values[0])
+    figure.suptitle(f"{rank_title(record)}, class {size}\nlines: least to longest sample", size=9, y=1.25)
+    text = (
+        f"Stacked bars, seconds of BT class {size} by number of ranks: "
+        + ", ".join(f"{name} {row.sum():.3g} s" for name, row in frame.iterrows())
+        + "."
+    )
     return show(
         figure,
         data=frame.reset_index(names="ranks"),
         name="nht1_ranks",
-        alt="Stacked bars, seconds of BT by number of ranks: "
-        + ", ".join(f"{name} {row.sum():.3g} s" for name, row in frame.iterrows())
-        + ".",
+        alt=text,
+        caption=f"{text} {doubts(record)}",
+        run=record,
+    )
+
+
+def legal_table(record: xr.Dataset) -> pd.DataFrame:
+    """Classes and numbers of ranks of which BT was verified, with messages and bytes of a time step."""
+    frame = cases(record, "size", "N").join(observed(record, "messages", "bytes"))
+    found = frame.groupby("size", sort=False).agg(
+        N=("N", "first"),
+        ranks=("ranks", lambda counts: ", ".join(str(int(n)) for n in sorted(counts))),
+    )
+    return found.reset_index().rename(columns={"size": "class", "ranks": "numbers of ranks, all verified"})
+
+
+def volume(record: xr.Dataset, nodes: float) -> Shown:
+    """Bytes and messages of a time step of BT by ranks; the nodes of 1993 are marked."""
+    ranks, sent, messages = (record[name].values for name in ("ranks", "step_bytes", "step_messages"))
+    figure, (left, right) = axes(1, 2, height=3.2, wide=True)
+    for axis, values, label in (
+        (left, sent / 1e6, "sent in a time step [MB]"),
+        (right, messages, "messages of a step"),
+    ):
+        points(axis, ranks, values, host=True, label=f"BT, N = {int(record['N'])}")
+        log_axis(axis)
+        axis.axvline(nodes, color=INK, linestyle=":", label=f"{nodes:.0f} nodes of the iPSC/860 (1993)")
+        axis.set(xlabel="MPI ranks", ylabel=label)
+    left.legend(loc="lower right")
+    figure.suptitle("counted from the boxes, not measured", size=9)
+    return show(
+        figure,
+        data=record[["ranks", "step_bytes", "step_messages"]].to_dataframe().reset_index(drop=True),
+        name="nht1_volume",
+        alt=f"Left, megabytes that a time step of BT with N = {int(record['N'])} sends, from {sent.min() / 1e6:.3g} on "
+        f"{ranks.min()} ranks to {sent.max() / 1e6:.3g} on {ranks.max()}; right, messages of a step, from "
+        f"{messages.min()} to {messages.max()}; all axes logarithmic.",
     )

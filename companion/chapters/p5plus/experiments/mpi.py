@@ -1,4 +1,4 @@
-"""Experiments of the 2006 report that need ranks: exchange and transposition (P4)."""
+"""Experiments of the 2006 report that need ranks: exchange and transposition (P4), sensors (P8), scaling (P10)."""
 
 from companion.bench import Case
 from companion.experiments import Experiment, register
@@ -11,13 +11,18 @@ def _size(nbytes: int) -> str:
     return f"{nbytes} B"
 
 
+def _counts(ranks: int) -> list[int]:
+    """1, 2, 4 … and the ranks of the job."""
+    return sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
+
+
 def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Every message size with one pair, and with as many pairs as the ranks make."""
     from kernels.mpi import exchange
 
     exchange.Problem(ranks=ranks)  # refuses an odd number
     cases = []
-    for used in sorted({2, ranks}):
+    for used in _counts(ranks)[1:]:
         for nbytes in exchange.SIZES[preset]:
             label = f"{_size(nbytes)}, {used // 2} pair{'s' if used > 2 else ''}"
             problem = exchange.Problem(nbytes, used)
@@ -30,16 +35,16 @@ FIELDS = {"quick": (2, 8), "paper": (2, 4, 8, 16, 32, 64), "modern": (4, 16, 64)
 
 
 def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
-    """All four transpositions there and back for numbers of fields, that is for sizes of messages."""
+    """All four transpositions there and back by number of fields, that is by size of messages, and by ranks."""
     from kernels.mpi import scale, transposition
 
     cases = []
-    for fields in FIELDS[preset]:
-        problem = transposition.Problem.preset(preset, fields=fields, ranks=ranks)
+    for used, fields in [(used, fields) for used in _counts(ranks)[1:] for fields in FIELDS[preset]]:
+        problem = transposition.Problem.preset(preset, fields=fields, ranks=used)
         counted = scale.transposition(problem.mesh)
         cases.append(
             Case(
-                f"T{problem.T}, {fields} fields",
+                f"T{problem.T}, {fields} fields, {used} ranks",
                 transposition,
                 problem,
                 threads,
@@ -56,6 +61,66 @@ def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
+#: Rows between pole and equator of the full grid of the model, and its time step (s), by preset.
+_MODEL = {"quick": (32, 600.0), "paper": (200, 120.0), "modern": (320, 75.0)}
+
+
+def _problem(preset: str, rows: int, ranks: int):
+    """The shallow-water model on a linear grid; a coarser one has a longer time step."""
+    from kernels.mpi import shallow_water
+
+    most, dt = _MODEL[preset]
+    return shallow_water.Problem(
+        truncation=2 * rows - 1, grid=f"F{rows}", dt=dt * most / rows, steps=12, output=6, ranks=ranks
+    )
+
+
+def weak_rows(most: int, share: float) -> int:
+    """Rows of a grid with about ``share`` of the work of one of ``most``, which grows as their cube.
+
+    Only rows whose Fourier transforms have the factors 2, 3 and 5, as ``most`` has.
+    """
+    smooth = [2**a * 3**b * 5**c for a in range(1, 12) for b in range(7) for c in range(5)]
+    return min(smooth, key=lambda rows: abs(rows - most * share ** (1 / 3)))
+
+
+def _scaling(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """One model on 1, 2, 4 … ranks (strong), and models whose work grows with the ranks (weak).
+
+    The largest number of ranks has the same model in both.
+    """
+    from kernels.mpi import scale, shallow_water
+
+    most, cases = _MODEL[preset][0], []
+    wanted = [("strong", used, most) for used in _counts(ranks)]
+    wanted += [("weak", used, weak_rows(most, used / ranks)) for used in _counts(ranks)[:-1]]
+    for scaling, used, rows in wanted:
+        problem = _problem(preset, rows, used)
+        counted = scale.shallow_water(problem)
+        parameters = {
+            "truncation": problem.truncation,
+            "scaling": scaling,
+            "sent_bytes": counted.bytes,
+            "messages": counted.messages,
+        }
+        label = f"T{problem.truncation}, {used} rank{'s' if used > 1 else ''}"
+        cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
+    return cases
+
+
+register(
+    Experiment(
+        "p5plus-ranks",
+        "p5plus",
+        "P10",
+        "Shallow-water model on ranks: one model, and one that grows with them",
+        _scaling,
+        rounds=5,
+        needs=frozenset({"mpi"}),
+        budgets={"quick": 15.0, "paper": 120.0, "modern": 300.0},
+        ranks=2,
+    )
+)
 register(
     Experiment(
         "p5plus-exchange",

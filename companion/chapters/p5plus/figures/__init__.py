@@ -13,6 +13,8 @@ from companion.chapters.p5plus.figures.evidence import monitoring as monitoring
 from companion.chapters.p5plus.figures.evidence import scalability as scalability
 from companion.chapters.p5plus.figures.evidence import systems as systems
 from companion.chapters.p5plus.figures.ranks import exchange as exchange
+from companion.chapters.p5plus.figures.ranks import rates as rates
+from companion.chapters.p5plus.figures.ranks import scaling as scaling
 from companion.chapters.p5plus.figures.ranks import sensors as sensors
 from companion.chapters.p5plus.figures.ranks import transposition as transposition
 from companion.chapters.p5plus.figures.threads import DOCUMENT as DOCUMENT

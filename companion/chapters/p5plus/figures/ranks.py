@@ -1,73 +1,141 @@
-"""Figures of runs over MPI: exchange, transposition, sensors (P4, P8)."""
+"""Figures of runs over MPI: exchange, transposition, scaling, sensors (P4, P8, P10)."""
 
+import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import bytes_axis, log_axis, points, stacked_bars
-from companion.figures.ranks import rank_title
+from companion.figures.parts import MARKS, bytes_axis, log_axis, spread, stacked_bars
+from companion.figures.ranks import cases, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import axes
+from companion.figures.style import INK, axes
 from companion.labels import counted
 
 
 def exchange(record: xr.Dataset) -> Shown:
     """Bytes that a rank sends per second, by message size and number of pairs."""
-    frame = record[["minimum", "median", "nbytes", "pairs"]].to_dataframe()
-    frame["MB_per_s"] = frame["nbytes"] / frame["minimum"] / 1e6
-    figure, axis = axes(height=3.4)
+    frame = cases(record, "nbytes", "pairs")
+    figure, axis = axes(height=3.6)
     for number, (pairs, part) in enumerate(frame.groupby("pairs")):
         part = part.sort_values("nbytes")
         label = f"{counted(pairs, 'pair')} at once"
-        points(axis, part["nbytes"], part["MB_per_s"], host=True, index=number, label=label)
+        spread(axis, part["nbytes"], part, lambda t, sent=part["nbytes"]: sent / t / 1e6, label=label, index=number)
     log_axis(axis, "y")
     bytes_axis(axis, [frame["nbytes"].min(), frame["nbytes"].max()])
     axis.set(xlabel="message", ylabel="sent by each rank [MB/s]")
     axis.legend()
-    figure.suptitle(rank_title(record), size=9)
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_exchange",
-        alt="Megabytes a second that each rank sends to its partner, and receives meanwhile, against the size "
-        f"of the message, both axes logarithmic; at most {frame['MB_per_s'].max():.0f} MB/s.",
+    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
+    frame["MB_per_s"] = frame["nbytes"] / frame["median"] / 1e6
+    text = (
+        "Megabytes a second that each rank sends to its partner, and receives meanwhile, against the size "
+        f"of the message, both axes logarithmic; at most {frame['MB_per_s'].max():.0f} MB/s."
     )
+    return show(figure, data=frame, name="p5plus_exchange", alt=text, caption=f"{text} {doubts(record)}", run=record)
 
 
 def transposition(record: xr.Dataset) -> Shown:
-    """Bytes per second of a rank in the four transpositions, by the mean size of a message."""
-    frame = record[["minimum", "sent_bytes", "messages", "fields", "ranks"]].to_dataframe()
-    frame = frame[frame["messages"] > 0].sort_values("sent_bytes")
+    """Bytes per second of a rank in the four transpositions, by the mean size of a message and by ranks."""
+    frame = cases(record, "sent_bytes", "messages", "fields")
+    frame = frame[frame["messages"] > 0].sort_values(["ranks", "sent_bytes"])
     frame["message_bytes"] = frame["sent_bytes"] / frame["messages"]
-    frame["MB_per_s"] = frame["sent_bytes"] / frame["ranks"] / frame["minimum"] / 1e6
-    figure, axis = axes(height=3.2)
-    points(axis, frame["message_bytes"], frame["MB_per_s"], host=True, label="all four, there and back")
+    figure, axis = axes(height=3.4)
+    for number, (ranks, part) in enumerate(frame.groupby("ranks")):
+        sent = part["sent_bytes"] / ranks / 1e6
+        spread(
+            axis, part["message_bytes"], part, lambda t, sent=sent: sent / t, label=f"{int(ranks)} ranks", index=number
+        )
     bytes_axis(axis, [frame["message_bytes"].min(), frame["message_bytes"].max()], step=2)
     axis.set(xlabel="mean message", ylabel="sent by each rank [MB/s]", ylim=(0, None))
     axis.legend()
-    figure.suptitle(rank_title(record), size=9)
+    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
+    frame["MB_per_s"] = frame["sent_bytes"] / frame["ranks"] / frame["median"] / 1e6
+    text = (
+        "Megabytes a second that each rank sends in the transpositions of a spectral model, there and back, packing "
+        f"included, against the mean size of a message; at most {frame['MB_per_s'].max():.0f} MB/s."
+    )
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_transposition",
-        alt="Megabytes a second that each rank sends in the transpositions of a spectral model, packing and "
-        f"waiting included, against the mean size of a message; at most {frame['MB_per_s'].max():.0f} MB/s.",
+        alt=text,
+        caption=f"{text} {doubts(record)}",
+        run=record,
     )
+
+
+def rates(record: xr.Dataset) -> pd.DataFrame:
+    """Speed of strong scaling and work a rank of weak scaling, 1 for the most ranks with a processor each.
+
+    Speed is work per time; in strong scaling all cases do the same work.  The case with all ranks is in both.
+    """
+    frame = cases(record, "scaling", "truncation")
+    frame["flops"] = record["flops"].values
+    whole = frame[(frame["scaling"] == "strong") & (frame["ranks"] == frame["ranks"].max())]
+    frame = pd.concat([frame, whole.assign(scaling="weak")], ignore_index=True)
+    frame["rate"] = frame["flops"] / frame["median"]
+    alone = frame.loc[~frame["flags"].astype(str).str.contains("oversubscribed"), "ranks"]
+    base = int(alone.max()) if len(alone) else int(frame["ranks"].min())
+    for scaling, part in frame.groupby("scaling"):
+        operational = part.loc[part["ranks"] == base, "rate"].iloc[0]
+        share = part["ranks"] / base if scaling == "weak" else 1.0
+        frame.loc[part.index, "speed"] = part["rate"] / operational / share
+    frame["normal"] = base
+    return frame.sort_values(["scaling", "ranks"]).reset_index(drop=True)
+
+
+def scaling(record: xr.Dataset) -> Shown:
+    """Strong and weak scaling of the shallow-water model, normalised to 1 for the ranks of normal operation."""
+    frame = rates(record)
+    base = int(frame["normal"].iloc[0])
+    figure, (left, right) = axes(1, 2, height=3.4, wide=True)
+    for axis, name in ((left, "strong"), (right, "weak")):
+        part = frame[frame["scaling"] == name]
+        factor = part["speed"] * part["median"]
+        spread(axis, part["ranks"], part, lambda t, factor=factor: factor / t, label="this machine")
+        ideal = part["ranks"] / base if name == "strong" else part["ranks"] * 0 + 1
+        axis.plot(part["ranks"], ideal, color=INK, linestyle=":", label="ideal")
+        labels = [
+            f"{int(n)}\nT{int(T)}" if name == "weak" else f"{int(n)}"
+            for n, T in zip(part["ranks"], part["truncation"], strict=True)
+        ]
+        axis.set_xticks(part["ranks"], labels)
+        axis.set(xlabel="ranks", ylim=(0, None), xlim=(0, None))
+        axis.legend(loc="lower right")
+    left.set_title(f"one model, T{int(frame['truncation'].max())}", size=9)
+    right.set_title("work grows with the ranks", size=9)
+    left.set_ylabel(f"speed, 1 for {base} rank{'s' if base > 1 else ''}")
+    right.set_ylabel(f"work of a rank in a time, 1 for {base}")
+    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
+    parts = [
+        f"{name} scaling " + ", ".join(f"{row.speed:.2f} with {row.ranks:.0f}" for row in group.itertuples())
+        for name, group in frame.groupby("scaling")
+    ]
+    text = (
+        f"Speed of the shallow-water model by number of ranks, as a multiple of that with {base}: {'; '.join(parts)}."
+    )
+    return show(figure, data=frame, name="p5plus_ranks", alt=text, caption=f"{text} {doubts(record)}", run=record)
 
 
 def sensors(record: xr.Dataset) -> Shown:
     """Time of computing and waiting without sensors, with synchronised ones and with drifted ones."""
-    frame = record[["observed_compute", "observed_wait"]].min("sample").to_dataframe()
-    frame.index = [str(way) for way in record["way"].values]
-    shares = 1e3 * frame[["observed_compute", "observed_wait"]]
+    shares = 1e3 * observed(record, "compute", "wait")
+    shares.index = [str(way) for way in record["way"].values]
     shares.columns = ["computing, sensor included", "waiting for the others"]
     figure, axis = axes(height=2.6)
-    stacked_bars(axis, shares, label="time of the run [ms], mean over ranks")
-    figure.suptitle(rank_title(record), size=9, y=1.12)
-    waits = shares.iloc[:, 1]
+    stacked_bars(axis, shares, label="time of the run [ms], mean over ranks, median of the samples")
+    waits = 1e3 * record["observed_wait"]
+    ends = waits.min("sample").values, waits.max("sample").values
+    start = shares.iloc[:, 0].to_numpy()
+    axis.hlines(range(len(start)), start + ends[0], start + ends[1], color=INK, linewidth=2.5)
+    figure.suptitle(f"{rank_title(record)}\nline: least and longest wait of the samples", size=9, y=1.2)
+    text = (
+        "Stacked bars, milliseconds of computing and of waiting at barriers: "
+        + ", ".join(f"{way} {value:.1f} ms waiting" for way, value in shares.iloc[:, 1].items())
+        + "."
+    )
     return show(
         figure,
         data=shares.reset_index(names="way"),
         name="p5plus_sensors",
-        alt="Stacked bars, milliseconds of computing and of waiting at barriers: "
-        + ", ".join(f"{way} {value:.1f} ms waiting" for way, value in waits.items())
-        + ".",
+        alt=text,
+        caption=f"{text} {doubts(record)}",
+        run=record,
     )

@@ -39,55 +39,90 @@ def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
 def _moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """The four transpositions of IFS with as many fields as fill a few megabytes a rank."""
-    from kernels.mpi import transposition
+    from kernels.mpi import scale, transposition
 
     problem = transposition.Problem.preset(preset, ranks=ranks)
     label = f"T{problem.T}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
-    return [Case(label, transposition, problem, threads, {"fields": problem.fields}, transposition.times)]
+    counted = scale.transposition(problem.mesh)
+    parameters = {"fields": problem.fields, "sent_bytes": counted.bytes, "messages": counted.messages}
+    return [Case(label, transposition, problem, threads, parameters, transposition.times)]
 
 
 def _overlap(preset: str, threads: int, ranks: int = 2) -> list[Case]:
+    """Blocking, and groups in flight; with a thread that drives them; both again with processors set apart."""
     from kernels.mpi import overlap
 
-    return [
-        Case(way, overlap, overlap.Problem.preset(preset, way=way, ranks=ranks), threads, {"way": way})
-        for way in overlap.WAYS
-    ]
+    groups = overlap.Problem.preset(preset).groups
+    wanted = [("alltoallv", 1, False), ("alltoallv", groups, False), ("progress", groups, False)]
+    wanted += [("ialltoallv", n, False) for n in (2, 4, 8) if n <= groups]
+    if overlap.can_spare():
+        wanted += [(way, groups, True) for way in overlap.WAYS]
+    cases = []
+    for way, count, spare in wanted:
+        problem = overlap.Problem.preset(preset, way=way, groups=count, spare=spare, ranks=ranks)
+        label = f"{way}, {count} group{'s' if count > 1 else ''}{', processors set apart' if spare else ''}"
+        parameters = {"way": way, "groups": count, "spare": int(spare)}
+        cases.append(Case(label, overlap, problem, threads, parameters))
+    return cases
 
 
 def _halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     from kernels.mpi import halo
 
-    return [
-        Case(way, halo, halo.Problem.preset(preset, way=way, ranks=ranks), threads, {"way": way}, halo.parts)
-        for way in halo.WAYS
-    ]
+    cases = []
+    for way in halo.WAYS:
+        problem = halo.Problem.preset(preset, way=way, ranks=ranks)
+        counted = halo.counted(problem)
+        parameters = {"way": way, "sent_bytes": counted.bytes, "messages": counted.messages}
+        cases.append(Case(way, halo, problem, threads, parameters, halo.parts))
+    return cases
+
+
+#: Ranks of which each number is counted in the model of the halo; more than these are scaled.
+_COUNTED = 48
+
+
+def _halos(grid: str, dt: float, levels: int, width: int, ranks: int) -> dict:
+    """Counts of one step of the halo, fixed and on demand."""
+    from kernels.mpi import halo
+
+    asked = {"fixed": "fixed", "on_demand": "on demand"}
+    return {
+        name: halo.counted(halo.Problem(grid, dt, width=width, levels=levels, way=way, ranks=ranks), _COUNTED)
+        for name, way in asked.items()
+    }
 
 
 def _volume(measurements) -> dict[str, dict]:
-    """Bytes and messages a step of a model of the report's size, for every number of ranks, by the decomposition."""
+    """Bytes and messages of a model of the report's size, for every number of ranks, by the decompositions."""
     from companion import tables
     from kernels.mpi import scale
     from kernels.spectral import classic_rows
 
     facts = tables.printed("xc30", "forecast").set_index("fact")["value"].astype(float)
-    T, levels = int(facts["truncation"]), int(facts["levels"])
+    T, levels, width = (int(facts[name]) for name in ("truncation", "levels", "halo_width"))
     rows = next(n for n in sorted(classic_rows()) if 4 * n >= 2 * T + 1)
     steps = round(facts["days"] * 86400 / facts["timestep"])
-    tasks = tables.printed("xc30", "runs").set_index("fact").loc["tasks", ["ibm", "cray"]]
-    ranks = sorted({*scale.RANKS[::3], *(int(value) for value in tasks)})
-    tried = [(n, scale.forecast(f"N{rows}", T, levels, n)) for n in ranks]
-    counted = [(n, count) for n, count in tried if count is not None]
+    tasks = [int(n) for n in tables.printed("xc30", "runs").set_index("fact").loc["tasks", ["ibm", "cray"]]]
+    found = []
+    for ranks in sorted({*scale.RANKS[::3], scale.RANKS[-1], *tasks}):
+        moved = scale.forecast(f"N{rows}", T, levels, ranks)
+        if moved is not None:
+            halos = _halos(f"N{rows}", facts["timestep"], levels, width, ranks)
+            found.append((ranks, {"transpositions": moved} | {f"halo_{name}": count for name, count in halos.items()}))
 
     column = columns("ranks")
 
-    return {
-        "ranks": column((n for n, _ in counted), "1", "MPI ranks"),
-        "step_bytes": column((count.bytes for _, count in counted), "byte", "bytes that leave a rank in one step"),
-        "step_messages": column((count.messages for _, count in counted), "1", "messages of one step"),
-        "forecast_bytes": column((steps * count.bytes for _, count in counted), "byte", "bytes of the forecast"),
-        "steps": columns()(steps, "1", "time steps of the forecast"),
-    }
+    outputs = {"ranks": column((ranks for ranks, _ in found), "1", "MPI ranks")}
+    for name in found[0][1]:
+        what = name.replace("_", " ")
+        outputs[f"{name}_bytes"] = column(
+            (steps * counts[name].bytes for _, counts in found), "byte", f"bytes of the forecast, {what}"
+        )
+        outputs[f"{name}_messages"] = column(
+            (counts[name].messages for _, counts in found), "1", f"messages of one step, {what}"
+        )
+    return outputs | {"steps": columns()(steps, "1", "time steps of the forecast")}
 
 
 register(
@@ -147,7 +182,7 @@ register(
         "xc30-volume",
         "xc30",
         "C2",
-        "Bytes and messages of a forecast's transpositions by number of ranks, counted from the decomposition",
+        "Bytes and messages of a forecast by number of ranks, counted from the decompositions",
         lambda preset, threads: [],
         presets=("quick",),
         outputs=_volume,

@@ -23,7 +23,7 @@ from companion.chapters.xc30.figures.live import (
     transforms,
 )
 from companion.chapters.xc30.figures.model import aliasing, cases, costs, scores, sections, steady_table
-from companion.chapters.xc30.figures.ranks import halo_table, inflight, moves, scaling, split, volume
+from companion.chapters.xc30.figures.ranks import halo, inflight, inflight_times, moves, split, volume
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
@@ -33,8 +33,9 @@ __all__ = [
     "cases",
     "costs",
     "cycle_table",
-    "halo_table",
+    "halo",
     "inflight",
+    "inflight_times",
     "moves",
     "day",
     "day_table",
@@ -46,7 +47,6 @@ __all__ = [
     "resolutions",
     "routine_table",
     "routines",
-    "scaling",
     "scores",
     "sections",
     "share_of_peak",

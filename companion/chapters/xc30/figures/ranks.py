@@ -1,12 +1,14 @@
-"""Figures of runs over MPI: split of the time, scaling, exchanges in flight, halo, volume (C2, C3, C7, C8)."""
+"""Figures of runs over MPI: split of the time, routines, exchanges in flight, halo, volume (C2, C3, C5, C7, C8)."""
+
+from collections.abc import Mapping
 
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import log_axis, points, stacked_bars
-from companion.figures.ranks import rank_title
+from companion.figures.parts import MARKS, intervals, log_axis, points, stacked_bars
+from companion.figures.ranks import cases, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes
+from companion.figures.style import CYCLE, INK, axes, document_style
 from companion.labels import counted
 
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
@@ -14,46 +16,27 @@ CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "se
 
 def split(record: xr.Dataset) -> Shown:
     """The four classes of the report's pies, as shares of the time, by number of ranks."""
-    frame = record[[f"observed_{name}" for name in CLASSES]].min("sample").to_dataframe()
-    frame = frame[[f"observed_{name}" for name in CLASSES]]
-    frame.index = [f"{counted(n, 'rank')}" for n in record["ranks"].values]
-    frame.columns = list(CLASSES.values())
+    frame = observed(record, *CLASSES).rename(columns=CLASSES)
+    frame.index = [counted(n, "rank") for n in record["ranks"].values]
     shares = 100 * frame.div(frame.sum(axis=1), axis=0)
     figure, axis = axes(height=2.4)
-    stacked_bars(axis, shares, label="share of the time [%], mean over ranks")
+    stacked_bars(axis, shares, label="share of the time [%], mean over ranks, median of the samples")
     figure.suptitle(rank_title(record), size=9, y=1.12)
-    return show(
-        figure,
-        data=frame.reset_index(names="ranks"),
-        name="xc30_ranks_split",
-        alt="Stacked bars, shares of computing, communication, barrier and serial parts of the shallow-water model: "
-        + "; ".join(f"{name} computing {row['CPU']:.0f} %" for name, row in shares.iterrows())
-        + ".",
+    text = (
+        "Stacked bars, shares of computing, communication, barrier and serial parts of the shallow-water model: "
+        + "; ".join(
+            f"{name} " + ", ".join(f"{part} {value:.1f} %" for part, value in row.items())
+            for name, row in shares.iterrows()
+        )
+        + "."
     )
-
-
-def scaling(record: xr.Dataset) -> Shown:
-    """Speed by number of ranks, normalised to 1 for the most ranks that have a processor each."""
-    frame = record[["minimum", "ranks", "sent_bytes", "messages"]].to_dataframe().sort_values("ranks")
-    alone = [
-        n for n, flags in zip(record["ranks"].values, record["flags"].values, strict=True) if "over" not in str(flags)
-    ]
-    base = max(alone, default=frame["ranks"].min())
-    frame["speed"] = float(frame.loc[frame["ranks"] == base, "minimum"].iloc[0]) / frame["minimum"]
-    figure, axis = axes(height=3.2)
-    points(axis, frame["ranks"], frame["speed"], host=True, label="this machine")
-    axis.plot(frame["ranks"], frame["ranks"] / base, color=INK, linestyle=":", label="proportional to ranks")
-    axis.set_xticks(frame["ranks"], [f"{int(n)}" for n in frame["ranks"]])
-    axis.set(xlabel="ranks", ylabel=f"speed, 1 for {int(base)} ranks", ylim=(0, None))
-    axis.legend()
-    figure.suptitle(rank_title(record), size=9)
     return show(
         figure,
-        data=frame.reset_index(drop=True),
-        name="xc30_ranks_scaling",
-        alt=f"Speed of the shallow-water model against the number of ranks, as a multiple of that with {int(base)}: "
-        + ", ".join(f"{row.speed:.2f} with {int(row.ranks)}" for row in frame.itertuples())
-        + ".",
+        data=shares.reset_index(names="ranks"),
+        name="xc30_ranks_split",
+        alt=text,
+        caption=f"{text} {doubts(record)}",
+        run=record,
     )
 
 
@@ -66,66 +49,140 @@ ROUTINES = {
 
 
 def moves(record: xr.Dataset) -> Shown:
-    """Time of each transposition routine, slowest rank, best sample."""
-    times = 1e3 * pd.Series({name: float(record[f"observed_{name}"].min()) for name in ROUTINES})
+    """Time of each transposition routine, slowest rank: median, least and longest sample."""
+    found = pd.DataFrame({name: 1e3 * record[f"observed_{name}"].values.reshape(-1) for name in ROUTINES})
+    times = found.median()
     figure, axis = axes(height=2.6)
-    axis.barh([f"{name}, {what}" for name, what in ROUTINES.items()], times, height=0.55, edgecolor=INK, linewidth=0.5)
+    labels = [f"{name}, {what}" for name, what in ROUTINES.items()]
+    axis.barh(labels, times, height=0.55, color=CYCLE[0], edgecolor=INK, linewidth=0.5)
+    axis.hlines(labels, found.min(), found.max(), color=INK, linewidth=2.0)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set_xlabel("time of one transposition [ms]")
-    figure.suptitle(f"{rank_title(record)}\n{record['label'].values[0]}", size=9)
+    axis.set_xlim(0, None)
+    figure.suptitle(
+        f"{rank_title(record)}\n{record['label'].values[0]}\nbars: median; lines: least to longest sample", size=9
+    )
+    text = (
+        "Bars, milliseconds of each transposition routine on the slowest rank: "
+        + ", ".join(f"{name} {value:.2g}" for name, value in times.items())
+        + "."
+    )
     return show(
         figure,
-        data=times.rename("ms").rename_axis("routine").reset_index(),
+        data=found.describe().T.reset_index(names="routine"),
         name="xc30_moves",
-        alt="Bars, milliseconds of each transposition routine on the slowest rank: "
-        + ", ".join(f"{name} {value:.2g}" for name, value in times.items())
-        + ".",
+        alt=text,
+        caption=f"{text} {doubts(record)}",
+        run=record,
     )
 
 
-def inflight(record: xr.Dataset) -> pd.DataFrame:
-    """Seconds of the Legendre transforms by way of exchanging, and how they compare with Alltoallv."""
-    frame = record[["minimum", "median", "way"]].to_dataframe()[["way", "minimum", "median"]].reset_index(drop=True)
-    frame["to Alltoallv"] = frame["median"] / float(frame.loc[frame["way"] == "alltoallv", "median"].iloc[0])
-    frame.attrs["units"] = {"minimum": "s", "median": "s", "to Alltoallv": "1"}
+def inflight_times(record: xr.Dataset) -> pd.DataFrame:
+    """Seconds of every way of exchanging, and its ratio to MPI_Alltoallv in one piece on the same processors.
+
+    With processors set apart, the ratio is to blocking calls with as many groups there.
+    """
+    frame = cases(record, "way", "groups", "spare")
+    frame = frame.sort_values(["spare", "way", "groups"]).reset_index(drop=True)
+    for _, part in frame.groupby("spare"):
+        plain_calls = part[part["way"] == "alltoallv"].sort_values("groups").iloc[0]
+        for name, column in (("to_blocking", "middle"), ("low", "low"), ("high", "high")):
+            frame.loc[part.index, name] = intervals(part)[column] / plain_calls["median"]
     return frame
 
 
-def halo_table(record: xr.Dataset) -> pd.DataFrame:
-    """Bytes (all ranks) and seconds (slowest rank) of both parts of the semi-Lagrangian halo."""
-    names = [f"observed_{part}{what}" for part in ("part 1", "part 2") for what in (" bytes", "")]
-    frame = record[[*names]].min("sample").to_dataframe()[names]
-    frame.columns = [name.removeprefix("observed_") for name in names]
-    for part in ("part 1", "part 2"):
-        frame[f"{part} bytes"] /= 1e6
-        frame[part] *= 1e3
-    frame.insert(0, "way", [str(way) for way in record["way"].values])
-    frame.attrs["units"] = {"part 1 bytes": "MB", "part 2 bytes": "MB", "part 1": "ms", "part 2": "ms"}
-    return frame.reset_index(drop=True)
+def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
+    """Time of the Legendre transforms with messages in flight over that with blocking calls, here and in the talk."""
+    frame = inflight_times(record)
+    names = {"alltoallv": "MPI_Alltoallv", "ialltoallv": "MPI_Ialltoallv", "progress": "MPI_Ialltoallv, thread"}
+    labels = [
+        f"{names[way]}, {int(groups)} group{'s' if groups > 1 else ''}{', apart' if spare else ''}"
+        for way, groups, spare in zip(frame["way"], frame["groups"], frame["spare"], strict=True)
+    ]
+    printed = talk.set_index("version")[["t2047", "t1198"]].astype(float)
+    gains = printed.loc["new"] / printed.loc["original"]
+    figure, axis = axes(height=0.36 * (len(frame) + 2) + 1.2)
+    places = list(range(len(frame)))
+    axis.hlines(places, frame["low"], frame["high"], color=CYCLE[0], linewidth=2.0)
+    axis.plot(frame["to_blocking"], places, "o", color=CYCLE[0], label="this machine")
+    flagged = frame["flags"].astype(str) != ""
+    if flagged.any():
+        axis.plot(frame.loc[flagged, "to_blocking"], frame.index[flagged], "x", color=INK, markersize=8)
+    style = {**document_style(0), "linestyle": "none"}
+    axis.plot(gains, [len(frame), len(frame) + 1], label="the talk (2014)", **style)
+    axis.set_yticks(
+        [*places, len(frame), len(frame) + 1], [*labels, *(f"talk, {name.upper()}" for name in gains.index)]
+    )
+    axis.axvline(1.0, color=INK, linestyle=":")
+    axis.invert_yaxis()
+    axis.set_xlabel("time over that of blocking calls on the same processors")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9, y=1.1)
+    text = (
+        "Time of Legendre transforms with exchanges over that of blocking calls, below 1 a gain: "
+        + "; ".join(f"{label} {value:.2f}" for label, value in zip(labels, frame["to_blocking"], strict=True))
+        + f"; the talk {gains.iloc[0]:.2f} and {gains.iloc[1]:.2f}. 'Apart': ranks compute on half of the processors."
+    )
+    return show(figure, data=frame, name="xc30_inflight", alt=text, caption=f"{text} {doubts(record)}", run=record)
 
 
-def volume(record: xr.Dataset, printed_terabytes: float, tasks: dict[str, float]) -> Shown:
-    """Bytes and messages of a forecast's transpositions by ranks, beside the volume that the report states."""
-    ranks, sent = record["ranks"].values, record["forecast_bytes"].values / 1e12
-    figure, (left, right) = axes(1, 2, height=3.4, wide=True)
-    points(left, ranks, sent, host=True, label="transpositions, counted")
+def halo(record: xr.Dataset) -> Shown:
+    """Bytes (all ranks) and time (slowest rank) of both parts of the semi-Lagrangian halo."""
+    parts = ("part 1", "part 2")
+    sent = observed(record, *(f"{part} bytes" for part in parts)) / 1e6
+    times = 1e3 * observed(record, *parts)
+    ways = [str(way) for way in record["way"].values]
+    figure, both = axes(1, 2, height=2.4, wide=True)
+    for axis, frame, label in zip(both, (sent, times), ("sent in a step [MB]", "time of a step [ms]"), strict=True):
+        frame.index, frame.columns = ways, parts
+        stacked_bars(axis, frame, label=label, legend=axis is both[0])
+    both[1].tick_params(labelleft=False)
+    total = 1e3 * sum(record[f"observed_{part}"] for part in parts)
+    both[1].hlines(ways, total.min("sample"), total.max("sample"), color=INK, linewidth=2.5)
+    figure.suptitle(f"{rank_title(record)}\nlines: least to longest sample", size=9, y=1.15)
+    data = sent.add_suffix(" MB").join(times.add_suffix(" ms")).reset_index(names="way")
+    text = "Bytes and time of the halo in two parts: " + "; ".join(
+        f"{way} {sent.loc[way].sum():.1f} MB, {times.loc[way].sum():.2f} ms" for way in ways
+    )
+    return show(figure, data=data, name="xc30_halo", alt=f"{text}.", caption=f"{text}. {doubts(record)}", run=record)
+
+
+_PARTS = {
+    "transpositions": "transpositions",
+    "halo_fixed": "halo of fixed width",
+    "halo_on_demand": "halo on demand",
+}
+
+
+def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, processors: Mapping) -> Shown:
+    """Bytes of a forecast and messages of a step by ranks, beside the volume that the report states.
+
+    ``tasks`` are those of the report's runs, ``processors`` what is marked on the axis, by name.
+    """
+    ranks = record["ranks"].values
+    figure, (left, right) = axes(1, 2, height=3.8, wide=True)
+    for number, (name, label) in enumerate(_PARTS.items()):
+        points(left, ranks, record[f"{name}_bytes"].values / 1e12, host=True, index=number, label=label)
+        points(right, ranks, record[f"{name}_messages"].values, host=True, index=number, label=label)
     points(left, list(tasks.values()), [printed_terabytes] * len(tasks), line=False, label="whole model (2014)")
-    left.set(ylabel="sent in the forecast [TB]", ylim=(0, None))
-    points(right, ranks, record["step_messages"].values, host=True, label="transpositions, counted")
-    log_axis(right, "y")
-    right.set(ylabel="messages in a time step")
-    for axis in (left, right):
-        axis.set_xscale("log")
-        axis.set(xlabel="MPI ranks")
-        axis.legend()
-    figure.suptitle("counted from the decomposition, not measured", size=9)
-    frame = pd.DataFrame({"ranks": ranks, "forecast_TB": sent, "step_messages": record["step_messages"].values})
+    for axis, label in ((left, "sent in the forecast [TB]"), (right, "messages in a time step")):
+        log_axis(axis)
+        axis.set(xlabel="MPI ranks", ylabel=label)
+        top = axis.get_ylim()[1]
+        for value in processors.values():
+            axis.axvline(value, color=INK, linestyle=":", linewidth=0.8)
+            axis.text(value, top, f" {value:.0f}", rotation=90, va="bottom", size=7)
+    left.legend(loc="lower right", fontsize=8)
+    figure.suptitle("counted from the decompositions, not measured", size=9, y=1.12)
+    names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
+    whole = record["transpositions_bytes"].values / 1e12
     return show(
         figure,
-        data=frame,
+        data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),
         name="xc30_volume",
-        alt="Left, terabytes that the transpositions of the forecast send against the number of MPI ranks, from "
-        f"{sent.min():.0f} to {sent.max():.0f}, and the {printed_terabytes:.0f} TB that the report states for the "
-        "whole model; right, messages of one time step, both axes logarithmic.",
+        alt="Left, terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of "
+        f"MPI ranks, the transpositions from {whole.min():.0f} to {whole.max():.0f}, and the "
+        f"{printed_terabytes:.0f} TB that the report states for the whole model; right, messages of one time step; "
+        f"all axes logarithmic. Dotted: {', '.join(f'{value:.0f} {name}' for name, value in processors.items())}.",
     )

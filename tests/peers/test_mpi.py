@@ -1,0 +1,40 @@
+"""Messages in C beside ours: one job, the same buffers, the same answers."""
+
+import pytest
+
+from companion.mpi import libraries
+from peers import Absent, mpi
+
+SMALL = [
+    ("exchange", 4096, "4,096 bytes", ["exchange", {"bytes": 4096, "ranks": 2}]),
+    ("transposition", 2**16, "T21", ["transposition", {"T": 21, "grid": "F16", "fields": 3, "ranks": 2, "across": 2}]),
+    ("transposition", 2**16, "T15", ["transposition", {"T": 15, "grid": "F16", "fields": 3, "ranks": 2}]),
+]
+CAN = [library for library in libraries() if mpi._compiler(library)]
+
+
+def test_one_processor_has_nobody_to_send_to():
+    (item,) = mpi.comparisons(1)
+    assert isinstance(item, Absent) and "two ranks" in str(item)
+
+
+@pytest.mark.skipif(not CAN, reason="no MPI with a C compiler is installed")
+def test_both_sides_bring_every_value(monkeypatch):
+    monkeypatch.setattr(mpi, "libraries", lambda: tuple(CAN[:1]))
+    monkeypatch.setattr(mpi, "_problems", lambda ranks: iter(SMALL))
+    groups = []
+    for comparison in mpi.comparisons(2):
+        (peer,) = comparison.peers.values()
+        assert comparison.ours() == peer() == 0
+        assert comparison.ours(repeats=3) == peer(repeats=3) == 0
+        groups.append(comparison.group)
+    assert groups[0].startswith("exchange") and groups[0].endswith("shorter messages")
+    assert groups[1].startswith("transposition") and groups[1].endswith("64 KiB and more")
+    assert len(mpi.versions()) == 1
+
+
+def test_a_library_without_a_compiler_is_absent(monkeypatch):
+    if not libraries():
+        pytest.skip("no MPI is installed")
+    monkeypatch.setattr(mpi, "_compiler", lambda library: None)
+    assert all(isinstance(item, Absent) and "mpicc is missing" in str(item) for item in mpi.comparisons(2))
