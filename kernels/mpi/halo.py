@@ -1,5 +1,6 @@
 """What a semi-Lagrangian scheme fetches from other ranks (C8): a halo of fixed width, or what it needs.
 
+The rows are cut into bands, and the rows of a band each into parts, so that a rank has a patch of the sphere.
 Every grid point traces the wind back over a time step and interpolates from the 4 × 4 points around its
 departure point.  Points of other ranks come in two parts, as in IFS: part 1 carries what the trajectory
 needs, part 2 what is interpolated.  Each part is fetched in one of two ways:
@@ -18,7 +19,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.mesh import Mesh, cut, shape
 from kernels.mpi.scale import Count
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
@@ -64,24 +65,28 @@ class Problem(Presets):
         return Mesh(self.grid, 10**6, 10**6, *shape(self.ranks, self.across))
 
 
-def owned(mesh: Mesh, rank: int) -> tuple[int, int]:
-    """First and last-but-one number of the points of a rank."""
+def owned(mesh: Mesh, rank: int) -> np.ndarray:
+    """Sorted numbers of the points of a rank: of every row of its band, the v-th part."""
     w, v = divmod(rank, mesh.V)
-    first, pieces = mesh.first_point(w), mesh.pieces(w)
-    return first + int(pieces[v]), first + int(pieces[v + 1])
+    grid, rows = mesh.grid, range(mesh.bands[w], mesh.bands[w + 1])
+    return np.concatenate([grid.starts[row] + np.arange(*cut(int(grid.pl[row]), mesh.V)[v : v + 2]) for row in rows])
 
 
-def bounds(mesh: Mesh) -> np.ndarray:
-    """First point of every rank, and the end, int64[ranks + 1]."""
-    firsts = [mesh.first_point(w) + mesh.pieces(w)[:-1] for w in range(mesh.W)]
-    return np.concatenate([*firsts, [mesh.grid.points]])
+def owners(mesh: Mesh, points: np.ndarray) -> np.ndarray:
+    """Rank of every point."""
+    starts, lengths = mesh.grid.starts, mesh.grid.pl
+    row = np.searchsorted(starts, points, side="right") - 1
+    band = np.searchsorted(mesh.bands, row, side="right") - 1
+    # the v-th part ends before ⌊length · (v + 1) / V⌋
+    return band * mesh.V + ((points - starts[row] + 1) * mesh.V - 1) // lengths[row]
 
 
-def departures(problem: Problem, low: int, high: int) -> np.ndarray:
-    """Sorted numbers of the points around the departure points of points low … high − 1."""
-    grid, points = problem.mesh.grid, np.arange(low, high)
-    own = np.searchsorted(grid.starts, points, side="right") - 1
-    latitude, longitude = np.radians(grid.latitudes)[own], 2 * np.pi * (points - grid.starts[own]) / grid.pl[own]
+def departures(problem: Problem, own: np.ndarray) -> np.ndarray:
+    """Sorted numbers of the points of others around the departure points of the points ``own``."""
+    grid = problem.mesh.grid
+    starts = grid.starts
+    home = np.searchsorted(starts, own, side="right") - 1
+    latitude, longitude = np.radians(grid.latitudes)[home], 2 * np.pi * (own - starts[home]) / grid.pl[home]
     # a zonal jet and a wave across it; back in time over one step
     north = latitude - 0.4 * problem.wind * np.cos(latitude) * np.sin(3 * longitude) * problem.dt / RADIUS
     east = longitude - problem.wind * problem.dt / RADIUS
@@ -92,45 +97,50 @@ def departures(problem: Problem, low: int, high: int) -> np.ndarray:
         length = grid.pl[row]
         column = np.floor(east / (2 * np.pi) * length).astype(np.int64)
         for side in range(-1, 3):
-            found[grid.starts[row] + (column + side) % length] = True
-    found[low:high] = False
+            found[starts[row] + (column + side) % length] = True
+    found[own] = False
     return np.flatnonzero(found)
 
 
-def fixed_halo(mesh: Mesh, low: int, high: int, width: int) -> np.ndarray:
-    """Sorted numbers of the points within ``width`` rows and points of points low … high − 1."""
+def fixed_halo(mesh: Mesh, own: np.ndarray, width: int) -> np.ndarray:
+    """Sorted numbers of the points of others within ``width`` rows and points of the points ``own``."""
     grid, found = mesh.grid, np.zeros(mesh.grid.points, bool)
-    first, last = np.searchsorted(grid.starts, [low, high - 1], side="right") - 1
-    for row in range(first, last + 1):
-        begin, length = int(grid.starts[row]), int(grid.pl[row])
-        west, east = max(low - begin, 0) / length, min(high - begin, length) / length
+    starts = grid.starts
+    rows = np.searchsorted(starts, own, side="right") - 1
+    edges = np.flatnonzero(np.diff(rows, prepend=-1, append=2 * grid.N))  # a rank has one piece of a row
+    for begin, end in zip(edges, edges[1:], strict=False):
+        row = int(rows[begin])
+        west, east = (
+            (int(own[begin]) - starts[row]) / grid.pl[row],
+            (int(own[end - 1]) + 1 - starts[row]) / grid.pl[row],
+        )
         for near in range(max(row - width, 0), min(row + width + 1, 2 * grid.N)):
             n = int(grid.pl[near])
             a, b = int(np.floor(west * n)) - width, int(np.ceil(east * n)) + width
-            found[grid.starts[near] + (np.arange(a, b) % n if b - a < n else np.arange(n))] = True
-    found[low:high] = False
+            found[starts[near] + (np.arange(a, b) % n if b - a < n else np.arange(n))] = True
+    found[own] = False
     return np.flatnonzero(found)
 
 
 def counted(problem: Problem, most: int = 100_000) -> Count:
     """Messages and bytes of both parts of one step, without running it.
 
-    Of more than ``most`` ranks as many are counted and scaled.
-
-    Every rank gets the points of each part from their owners, and on demand first sends their numbers.
+    Of more than ``most`` ranks as many are counted and scaled.  Every rank gets the points of each part from
+    their owners, and on demand first sends their numbers.
     """
-    mesh, edges = problem.mesh, bounds(problem.mesh)
+    mesh = problem.mesh
     chosen = np.unique(np.linspace(0, problem.ranks - 1, min(most, problem.ranks)).astype(np.int64))
     messages = nbytes = 0
-    for low, high in zip(edges[chosen].tolist(), edges[chosen + 1].tolist(), strict=True):
+    for own in (owned(mesh, int(rank)) for rank in chosen):
         found = {}
         for part, fields in enumerate(problem.PARTS):
             fixed = WAYS.index(problem.way) < 2 - part
             if fixed not in found:
-                found[fixed] = fixed_halo(mesh, low, high, problem.width) if fixed else departures(problem, low, high)
-            owners = np.unique(np.searchsorted(edges, found[fixed], side="right")).size
-            messages += owners * (1 if fixed else 2)
-            nbytes += 8 * found[fixed].size * (fields * problem.levels + (0 if fixed else 1))
+                points = fixed_halo(mesh, own, problem.width) if fixed else departures(problem, own)
+                found[fixed] = points.size, np.unique(owners(mesh, points)).size
+            size, asked = found[fixed]
+            messages += asked * (1 if fixed else 2)
+            nbytes += 8 * size * (fields * problem.levels + (0 if fixed else 1))
     share = problem.ranks / chosen.size
     return Count(round(messages * share), round(nbytes * share))
 
@@ -138,14 +148,13 @@ def counted(problem: Problem, most: int = 100_000) -> Count:
 class State(NamedTuple):
     """Own values, and what is known of the fixed halo."""
 
+    mesh: Mesh
     traffic: Traffic
-    low: int
-    high: int
-    bounds: np.ndarray
+    own: np.ndarray  # numbers of the own points
     values: tuple[np.ndarray, ...]  # of part 1 and 2: float64 (own points, fields · levels)
-    halo: np.ndarray  # numbers of the points of the fixed halo
+    halo: np.ndarray  # numbers of the points of the fixed halo, by owner
     asked: tuple  # what others ask for with a fixed halo: counts and numbers
-    needed: np.ndarray  # numbers around departure points, of other ranks
+    needed: np.ndarray  # numbers around departure points, of other ranks, by owner
     fetched: list  # numbers and values of each part after run
     facts: dict
 
@@ -155,10 +164,14 @@ def point_values(points: np.ndarray, columns: int) -> np.ndarray:
     return points[:, None] * float(columns) + np.arange(columns)
 
 
+def _by_owner(mesh: Mesh, points: np.ndarray) -> np.ndarray:
+    return points[np.argsort(owners(mesh, points), kind="stable")]
+
+
 def _ask(state, points: np.ndarray):
     """Tell the owners which points are wanted; counts wanted, counts and numbers asked for here."""
     comm, traffic = state.traffic.comm, state.traffic
-    wanted = np.bincount(np.searchsorted(state.bounds, points, side="right") - 1, minlength=comm.size)
+    wanted = np.bincount(owners(state.mesh, points), minlength=comm.size)
     asked = np.empty(comm.size, np.int64)
     comm.Alltoall(wanted, asked)
     numbers = np.empty(int(asked.sum()))
@@ -170,12 +183,13 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """Values of the own points; the fixed halo is agreed on once (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"a semi-Lagrangian halo on {problem.grid}")
     traffic = Traffic(world.team(problem.ranks))
-    low, high = owned(problem.mesh, traffic.comm.rank)
-    own = np.arange(low, high)
+    mesh = problem.mesh
+    own = owned(mesh, traffic.comm.rank)
     values = tuple(point_values(own, fields * problem.levels) for fields in problem.PARTS)
-    halo = fixed_halo(problem.mesh, low, high, problem.width)
-    state = State(traffic, low, high, bounds(problem.mesh), values, halo, (), np.empty(0, np.int64), [None, None], {})
-    return state._replace(asked=_ask(state, halo), needed=departures(problem, low, high))
+    halo = _by_owner(mesh, fixed_halo(mesh, own, problem.width))
+    needed = _by_owner(mesh, departures(problem, own))
+    state = State(mesh, traffic, own, values, halo, (), needed, [None, None], {})
+    return state._replace(asked=_ask(state, halo))
 
 
 def _fetch(state, part: int, points: np.ndarray, asked) -> None:
@@ -185,7 +199,7 @@ def _fetch(state, part: int, points: np.ndarray, asked) -> None:
     into = np.empty((points.size, columns))
     state.traffic.alltoallv(
         state.traffic.comm,
-        values[numbers - state.low].reshape(-1),
+        values[np.searchsorted(state.own, numbers)].reshape(-1),
         counts * columns,
         into.reshape(-1),
         wanted * columns,
@@ -253,10 +267,9 @@ def parts(result: State) -> dict[str, float]:
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes of the points of the fixed halo (or, on demand, of those that are needed) of all ranks."""
     total = 0
-    for rank in range(problem.ranks):
-        low, high = owned(problem.mesh, rank)
-        halo = fixed_halo(problem.mesh, low, high, problem.width).size if problem.way != "on demand" else 0
-        needed = departures(problem, low, high).size if problem.way != "fixed" else 0
+    for own in (owned(problem.mesh, rank) for rank in range(problem.ranks)):
+        halo = fixed_halo(problem.mesh, own, problem.width).size if problem.way != "on demand" else 0
+        needed = departures(problem, own).size if problem.way != "fixed" else 0
         sizes = {"fixed": (halo, halo), "part 2 on demand": (halo, needed), "on demand": (needed, needed)}[problem.way]
         total += sum(8 * problem.levels * fields * size for fields, size in zip(problem.PARTS, sizes, strict=True))
     return Work(bytes_read=total, bytes_written=total)

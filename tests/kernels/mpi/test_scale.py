@@ -34,8 +34,16 @@ def test_a_halo_that_is_scaled_is_near_the_one_that_is_counted():
 
 def test_points_on_demand_lie_within_the_fixed_halo():
     problem = halo.Problem(ranks=4)
-    low, high = halo.owned(problem.mesh, 1)
-    needed = set(halo.departures(problem, low, high).tolist())
-    fixed = set(halo.fixed_halo(problem.mesh, low, high, problem.width).tolist())
+    own = halo.owned(problem.mesh, 1)
+    needed = set(halo.departures(problem, own).tolist())
+    fixed = set(halo.fixed_halo(problem.mesh, own, problem.width).tolist())
     assert needed and needed < fixed
-    assert not any(low <= point < high for point in fixed)
+    assert not fixed & set(own.tolist())
+
+
+def test_every_point_has_one_owner():
+    for grid, ranks in (("N32", 6), ("O16", 4), ("F16", 5)):
+        mesh = halo.Problem(grid, ranks=ranks).mesh
+        pieces = [halo.owned(mesh, rank) for rank in range(ranks)]
+        assert sorted(point for piece in pieces for point in piece.tolist()) == list(range(mesh.grid.points))
+        assert all((halo.owners(mesh, piece) == rank).all() for rank, piece in enumerate(pieces))
