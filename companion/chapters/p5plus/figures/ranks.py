@@ -97,12 +97,12 @@ def scaling(record: xr.Dataset) -> Shown:
             for n, T in zip(part["ranks"], part["truncation"], strict=True)
         ]
         axis.set_xticks(part["ranks"], labels)
-        axis.set(xlabel="ranks", ylim=(0, None), xlim=(0, None))
+        axis.set(xlabel="ranks", ylim=(0, None), xlim=(0, 1.1 * part["ranks"].max()))
         axis.legend(loc="lower right")
     left.set_title(f"one model, T{int(frame['truncation'].max())}", size=9)
     right.set_title("work grows with the ranks", size=9)
-    left.set_ylabel(f"speed, 1 for {base} rank{'s' if base > 1 else ''}")
-    right.set_ylabel(f"work of a rank in a time, 1 for {base}")
+    left.set_ylabel(f"speed, 1 for {base}")
+    right.set_ylabel(f"speed of a rank, 1 for {base}")
     figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     parts = [
         f"{name} scaling " + ", ".join(f"{row.speed:.2f} with {row.ranks:.0f}" for row in group.itertuples())

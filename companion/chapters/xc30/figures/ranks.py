@@ -116,9 +116,9 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     )
     axis.axvline(1.0, color=INK, linestyle=":")
     axis.invert_yaxis()
-    axis.set_xlabel("time over that of blocking calls on the same processors")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9, y=1.1)
+    axis.set(xlabel="time over that of blocking calls", xlim=(0, None))
+    axis.legend(loc="lower left")
+    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     text = (
         "Time of Legendre transforms with exchanges over that of blocking calls, below 1 a gain: "
         + "; ".join(f"{label} {value:.2f}" for label, value in zip(labels, frame["to_blocking"], strict=True))
@@ -133,14 +133,15 @@ def halo(record: xr.Dataset) -> Shown:
     sent = observed(record, *(f"{part} bytes" for part in parts)) / 1e6
     times = 1e3 * observed(record, *parts)
     ways = [str(way) for way in record["way"].values]
-    figure, both = axes(1, 2, height=2.4, wide=True)
+    figure, both = axes(1, 2, height=2.8, wide=True)
     for axis, frame, label in zip(both, (sent, times), ("sent in a step [MB]", "time of a step [ms]"), strict=True):
         frame.index, frame.columns = ways, parts
-        stacked_bars(axis, frame, label=label, legend=axis is both[0])
+        stacked_bars(axis, frame, label=label, legend=False)
     both[1].tick_params(labelleft=False)
     total = 1e3 * sum(record[f"observed_{part}"] for part in parts)
     both[1].hlines(ways, total.min("sample"), total.max("sample"), color=INK, linewidth=2.5)
-    figure.suptitle(f"{rank_title(record)}\nlines: least to longest sample", size=9, y=1.15)
+    both[0].legend(loc="lower right")
+    figure.suptitle(f"{rank_title(record)}\nlines: least to longest sample", size=9)
     data = sent.add_suffix(" MB").join(times.add_suffix(" ms")).reset_index(names="way")
     text = "Bytes and time of the halo in two parts: " + "; ".join(
         f"{way} {sent.loc[way].sum():.1f} MB, {times.loc[way].sum():.2f} ms" for way in ways
@@ -169,12 +170,10 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
     for axis, label in ((left, "sent in the forecast [TB]"), (right, "messages in a time step")):
         log_axis(axis)
         axis.set(xlabel="MPI ranks", ylabel=label)
-        top = axis.get_ylim()[1]
         for value in processors.values():
-            axis.axvline(value, color=INK, linestyle=":", linewidth=0.8)
-            axis.text(value, top, f" {value:.0f}", rotation=90, va="bottom", size=7)
+            axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
     left.legend(loc="lower right", fontsize=8)
-    figure.suptitle("counted from the decompositions, not measured", size=9, y=1.12)
+    figure.suptitle("counted from the decompositions, not measured", size=9)
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
     whole = record["transpositions_bytes"].values / 1e12
     return show(
