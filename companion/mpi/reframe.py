@@ -7,6 +7,7 @@ partition for each scheduler, of which a site keeps its own.
 
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from companion import files
@@ -143,7 +144,7 @@ def digest(report) -> dict:
             values = [value for value in (case.get("perfvalues") or {}).values()]
             checks.append(
                 {
-                    "experiment": case["check_params"]["experiment"],
+                    "experiment": case["experiment"],
                     "partition": f"{case['system']}:{case['partition']}",
                     "ranks": int(case["num_tasks"]),
                     "result": case["result"],
@@ -153,7 +154,7 @@ def digest(report) -> dict:
             )
         return {
             "reframe": session["version"],
-            "date": str(session["time_start"])[:10],
+            "date": datetime.fromtimestamp(session["time_start_unix"], UTC).date().isoformat(),
             "cases": int(session["num_cases"]),
             "failures": int(session["num_failures"]),
             "checks": sorted(checks, key=lambda check: check["experiment"]),
