@@ -54,7 +54,7 @@ def doubts(record) -> str:
     return f"Flags: {'; '.join(parts)}."
 
 
-def counted(records) -> pd.DataFrame:
+def counts_table(records) -> pd.DataFrame:
     """Messages and bytes that runs counted as they sent them, and those of the formulas.
 
     ``records`` are run records of programs over MPI; None is left out.
