@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
 from kernels.runtime.barriers import opaque
@@ -85,24 +84,60 @@ def store(typingctx, array, offset, value):
     return types.void(array, types.intp, value), codegen
 
 
-@intrinsic
-def gather(typingctx, array, position, offset):
-    """``gather(a, p, o)``: a[p + o] of every lane; p holds whole numbers, o is an integer."""
+def _neighbours(count):
+    """The intrinsic ``f(a, p, o)``: a[p + o], a[p + o + 1], … of every lane, ``count`` numbers or vectors.
 
-    def codegen(context, builder, sig, args):
-        start = pointer(context, builder, array, args[0], args[2])
-        index = builder.fptosi(args[1], _like(position, _LONG))
-        if position != Vector:
-            return builder.load(builder.gep(start, [index]), align=8)
-        first = repeated(builder, builder.ptrtoint(start, _LONG))
-        bytes_ = builder.shl(index, _constant(Vector, _LONG, 3))
-        places = builder.inttoptr(builder.add(bytes_, first), ir.VectorType(start.type, LANES))
-        mask, nothing = _constant(Vector, _BIT, 1), ir.Constant(_like(Vector, _DOUBLE), ir.Undefined)
-        kind = ir.FunctionType(nothing.type, [places.type, _INT, mask.type, nothing.type])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.gather.v{LANES}f64.v{LANES}p0")
-        return builder.call(function, [places, ir.Constant(_INT, 8), mask, nothing])
+    Each lane takes its neighbours in one load, and shuffles turn the rows of lanes into vectors: a gather for each
+    neighbour would take eight loads where this takes a part of them, and on many processors a gather is a long
+    sequence of smaller instructions besides.
+    """
 
-    return position(array, position, types.intp), codegen
+    @intrinsic
+    def function(typingctx, array, position, offset):
+        def codegen(context, builder, sig, args):
+            start = pointer(context, builder, array, args[0], args[2])
+            index = builder.fptosi(args[1], _like(position, _LONG))
+            if position == Vector:
+                lanes = [builder.extract_element(index, ir.Constant(_INT, lane)) for lane in range(LANES)]
+                found = _columns(builder, [_row(builder, start, lane, count) for lane in lanes])
+            else:
+                places = [builder.add(index, ir.Constant(_LONG, number)) for number in range(count)]
+                found = [builder.load(builder.gep(start, [place]), align=8) for place in places]
+            return context.make_tuple(builder, sig.return_type, found)
+
+        return types.UniTuple(position, count)(array, position, types.intp), codegen
+
+    return function
+
+
+gather_two = _neighbours(2)
+gather_four = _neighbours(4)
+
+
+def _row(builder, start, place, count):
+    """``count`` doubles in a row as one LLVM vector."""
+    target = builder.gep(start, [place])
+    return builder.load(builder.bitcast(target, ir.VectorType(_DOUBLE, count).as_pointer()), align=8)
+
+
+def _chosen(builder, first, second, pattern):
+    """Elements of two LLVM vectors by number, those of the second counted on from those of the first."""
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT, len(pattern)), list(pattern)))
+
+
+def _columns(builder, rows):
+    """Eight rows of two or four doubles, turned: a vector of every row's first, of every row's second, …"""
+    while rows[0].type.count < LANES:
+        both = range(2 * rows[0].type.count)
+        rows = [_chosen(builder, a, b, both) for a, b in zip(rows[::2], rows[1::2], strict=True)]
+    if len(rows) == 2:
+        return [_chosen(builder, *rows, [k + 2 * lane for lane in range(LANES)]) for k in range(2)]
+    found = []
+    for k in (0, 2):  # two columns of four lanes, then their halves
+        pattern = [column + 4 * lane for column in (k, k + 1) for lane in range(4)]
+        left, right = _chosen(builder, *rows[:2], pattern), _chosen(builder, *rows[2:], pattern)
+        found += [_chosen(builder, left, right, [*range(at, at + 4), *range(at + 8, at + 12)]) for at in (0, 4)]
+    return found
 
 
 @intrinsic

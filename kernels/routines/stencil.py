@@ -7,7 +7,7 @@ float64, so that it lies in the same kind of array as the weights.
 
 from typing import NamedTuple
 
-from kernels.routines.lanes import floor, gather, less, load, one_by_one, select, store, wide
+from kernels.routines.lanes import floor, gather_four, gather_two, less, load, one_by_one, select, store, wide
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import fma
 
@@ -46,8 +46,8 @@ def four_corners(field, position, start, along, dx, dy):
     ``field`` (float64, flat) counts from ``start``; ``position`` is that of the corner (0, 0), ``along`` the
     distance of rows, both in doubles; ``dx``, ``dy`` in grid intervals.
     """
-    near = between(gather(field, position, start), gather(field, position, start + 1), dx)
-    far = between(gather(field, position, start + along), gather(field, position, start + along + 1), dx)
+    near = between(*gather_two(field, position, start), dx)
+    far = between(*gather_two(field, position, start + along), dx)
     return between(near, far, dy)
 
 
@@ -210,25 +210,28 @@ def four_terms(w0, w1, w2, w3, a, b, c, d):
 
 
 @kernel(inline=True)
-def range_of(least, most, a):
-    """The range, widened to hold a."""
-    return select(less(a, least), a, least), select(less(most, a), a, most)
+def smaller(a, b):
+    """The smaller of two."""
+    return select(less(b, a), b, a)
 
 
 @kernel(inline=True)
-def twelve_points(field, p, start, along, dx, wx, wy, least, most):
-    """Value on a near level, and the range widened by its four corners."""
-    row0 = between(gather(field, p, start - along), gather(field, p, start - along + 1), dx)
-    b, c = gather(field, p, start), gather(field, p, start + 1)
-    least, most = range_of(least, most, b)
-    least, most = range_of(least, most, c)
-    row1 = four_terms(*wx, gather(field, p, start - 1), b, c, gather(field, p, start + 2))
-    start += along
-    b, c = gather(field, p, start), gather(field, p, start + 1)
-    least, most = range_of(least, most, b)
-    least, most = range_of(least, most, c)
-    row2 = four_terms(*wx, gather(field, p, start - 1), b, c, gather(field, p, start + 2))
-    row3 = between(gather(field, p, start + along), gather(field, p, start + along + 1), dx)
+def larger(a, b):
+    """The larger of two."""
+    return select(less(a, b), b, a)
+
+
+@kernel(inline=True)
+def twelve_points(field, p, start, along, dx, wx, wy):
+    """Value on a near level, and the range of its four corners."""
+    row0 = between(*gather_two(field, p, start - along), dx)
+    a, b, c, d = gather_four(field, p, start - 1)
+    least, most = smaller(b, c), larger(b, c)
+    row1 = four_terms(*wx, a, b, c, d)
+    a, b, c, d = gather_four(field, p, start + along - 1)
+    least, most = smaller(least, smaller(b, c)), larger(most, larger(b, c))
+    row2 = four_terms(*wx, a, b, c, d)
+    row3 = between(*gather_two(field, p, start + 2 * along), dx)
     return four_terms(*wy, row0, row1, row2, row3), least, most
 
 
@@ -273,14 +276,13 @@ def cubic(field, stencil, values, fields, mesh, part, monotone, width):
             dx, dy = load(stencil, i + row, width), load(stencil, i + 2 * row, width)
             wx = four_weights(stencil, i + 4 * row, row, width)
             wy = four_weights(stencil, i + 8 * row, row, width)
-            least = most = gather(field, p, begin)
-            level1, least, most = twelve_points(field, p, begin, along, dx, wx, wy, least, most)
-            level2, least, most = twelve_points(field, p, begin + up, along, dx, wx, wy, least, most)
+            level1, least1, most1 = twelve_points(field, p, begin, along, dx, wx, wy)
+            level2, least2, most2 = twelve_points(field, p, begin + up, along, dx, wx, wy)
             level0 = four_corners(field, p, begin - up, along, dx, dy)
             level3 = four_corners(field, p, begin + 2 * up, along, dx, dy)
             wz = four_weights(stencil, i + 12 * row, row, width)
             value = four_terms(*wz, level0, level1, level2, level3)
             if monotone:
-                value = select(less(value, least), least, value)
-                value = select(less(most, value), most, value)
+                value = larger(value, smaller(least1, least2))
+                value = smaller(value, larger(most1, most2))
             store(values, (line * fields + number) * row + lane, value)
