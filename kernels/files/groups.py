@@ -27,7 +27,7 @@ from kernels.files.ways import preallocate, pwrite_all
 from kernels.runtime.resources import require_disk, require_memory
 
 _ELEMENT = COMPONENTS * WORD
-_PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
+PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
 _PATIENCE = 600.0  # seconds after which a silent worker is given up
 
 
@@ -43,7 +43,8 @@ def process_grid(P: int) -> tuple[int, int, int]:
     return min(choices, key=lambda grid: grid[2] - grid[0])
 
 
-def _cut(N: int, parts: int, index: int) -> tuple[int, int]:
+def cut(N: int, parts: int, index: int) -> tuple[int, int]:
+    """Half-open range of the part ``index`` of 0 … N, cut into ``parts``."""
     return N * index // parts, N * (index + 1) // parts
 
 
@@ -51,7 +52,7 @@ def box(N: int, P: int, rank: int) -> tuple[tuple[int, int], ...]:
     """Half-open ranges of i, j and k that process ``rank`` of P holds."""
     px, py, pz = process_grid(P)
     place = (rank % px, rank // px % py, rank // (px * py))
-    return tuple(_cut(N, parts, index) for parts, index in zip((px, py, pz), place, strict=True))
+    return tuple(cut(N, parts, index) for parts, index in zip((px, py, pz), place, strict=True))
 
 
 def field_values(N: int, dump: int, i: tuple[int, int], j: tuple[int, int], k: tuple[int, int]) -> np.ndarray:
@@ -60,6 +61,13 @@ def field_values(N: int, dump: int, i: tuple[int, int], j: tuple[int, int], k: t
     kk, jj, ii = (np.arange(*limits) for limits in (k, j, i))
     place = ((kk[:, None, None] * N + jj[:, None]) * N + ii)[..., None] * COMPONENTS + m
     return (place + dump * COMPONENTS * N**3).astype(DTYPE)
+
+
+def group_sizes(P: int, groups: tuple[int, ...]) -> tuple[int, ...]:
+    """``groups`` ascending, or if there are none the powers of two below P, and P."""
+    if groups:
+        return tuple(sorted(set(groups)))
+    return (*(2**n for n in range(P.bit_length()) if 2**n < P), P)
 
 
 @dataclass(frozen=True)
@@ -94,10 +102,7 @@ class Problem(Presets):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The group sizes to run, ascending."""
-        if self.groups:
-            return tuple(sorted(set(self.groups)))
-        doubling = [2**n for n in range(self.P.bit_length()) if 2**n < self.P]
-        return (*doubling, self.P)
+        return group_sizes(self.P, self.groups)
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ def _worker(rank, problem, connection, barrier, gates):
                 start = time.perf_counter()  # one clock for all processes of a machine
                 for dump, part in enumerate(parts):
                     with gates[g]:
-                        _write_box(handle, layout, dump, part, limits)
+                        write_box(handle, layout, dump, part, limits)
                 end = time.perf_counter()
             finally:
                 os.close(handle)
@@ -135,7 +140,7 @@ def _worker(rank, problem, connection, barrier, gates):
             connection.send(f"{type(error).__name__}: {error}")
 
 
-def _write_box(handle, layout, dump, part, limits):
+def write_box(handle, layout, dump, part, limits):
     """Rows along i, each at its own place in the file."""
     (i0, _), (j0, j1), (k0, k1) = limits
     N, start = layout.N, layout.offset(dump)
@@ -146,9 +151,13 @@ def _write_box(handle, layout, dump, part, limits):
 
 
 class Team:
-    """The P processes of a problem, started once and used for every group size."""
+    """The P processes of a problem, started once and used for every group size.
 
-    def __init__(self, problem: Problem):
+    ``problem`` has ``P`` and ``sizes``; each process runs ``worker(rank, problem, connection, barrier, gates,
+    *shared)``, whose first answer says that it is ready.
+    """
+
+    def __init__(self, problem, worker=_worker, shared=()):
         context = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
         self.problem = problem
         self.barrier = context.Barrier(problem.P)
@@ -157,15 +166,22 @@ class Team:
         self._finalizer = weakref.finalize(self, _stop, self.connections, self.processes)
         for rank in range(problem.P):
             here, there = context.Pipe()
-            process = context.Process(target=_worker, args=(rank, problem, there, self.barrier, gates), daemon=True)
+            process = context.Process(
+                target=worker, args=(rank, problem, there, self.barrier, gates, *shared), daemon=True
+            )
             process.start()
             there.close()
             self.connections.append(here)
             self.processes.append(process)
-        self._collect()
+        self.collect()
 
-    def _collect(self) -> float:
-        """Seconds from the first start to the last end."""
+    def send(self, *message) -> None:
+        """Give every process the same task."""
+        for connection in self.connections:
+            connection.send(message)
+
+    def collect(self) -> float:
+        """Wait for the answers; seconds from the first start to the last end."""
         try:
             answers = [connection.recv() for connection in self.connections]
         except EOFError:
@@ -180,9 +196,8 @@ class Team:
 
     def write(self, path: Path, g: int, handle: int | None) -> float:
         """Seconds from the first start until the last process is done (and fsync of ``handle``)."""
-        for connection in self.connections:
-            connection.send((str(path), g))
-        seconds = self._collect()
+        self.send(str(path), g)
+        seconds = self.collect()
         if handle is not None:
             start = time.perf_counter()
             os.fsync(handle)
@@ -209,7 +224,7 @@ def _stop(connections, processes) -> None:
 
 def footprint(problem: Problem) -> Footprint:
     """Every process with its part of U, one dump in the calling process; a file for every group size."""
-    memory = problem.dumps * dump_bytes(problem.N) + problem.P * _PROCESS_BYTES + 2 * dump_bytes(problem.N)
+    memory = problem.dumps * dump_bytes(problem.N) + problem.P * PROCESS_BYTES + 2 * dump_bytes(problem.N)
     return Footprint(memory, len(problem.sizes) * Layout(problem.N, problem.dumps, 1).total_bytes)
 
 

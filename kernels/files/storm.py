@@ -6,7 +6,8 @@ master task wrote one; the revised code did not.  Here tasks are shared out over
 system is this host's, and there is no metadata server: in its place stand the system time and the
 number of calls this process hands to the kernel.
 
-The two variants take turns step by step, so that both see the same machine.
+The two variants take turns step by step, so that both see the same machine.  With ``load`` other processes make,
+read and remove small files of their own on the same file system meanwhile, as other jobs did there.
 """
 
 import errno
@@ -22,7 +23,9 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.files.disturber import Disturbers
 from kernels.files.filesystem import describe
+from kernels.files.groups import PROCESS_BYTES
 from kernels.files.pending import WorkFolder
 from kernels.files.syscalls import touch_files
 from kernels.files.ways import preallocate, write_all
@@ -48,6 +51,7 @@ class Problem(Presets):
     record_bytes: int = 65536  # bytes of one record (a scale of its own; see ``full_record_bytes``)
     small_bytes: int = 4096  # bytes of a small file (an assumption: the report has no sizes)
     fsync: bool = False  # every step waits for the device
+    load: int = 0  # other processes that storm small files on the same file system meanwhile
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -62,6 +66,7 @@ class Problem(Presets):
         require_range("tasks", self.tasks, 1, 1_000_000)
         require_range("record_bytes", self.record_bytes, 16, 2**31, "bytes")
         require_range("small_bytes", self.small_bytes, 1, 2**24, "bytes")
+        require_range("load", self.load, 0, 64, "processes")
 
 
 def small_file_sets(steps: int, tasks: int, by_task: int = len(READ_BY_EVERY_TASK), by_master: int = 1) -> int:
@@ -82,6 +87,7 @@ class Result:
     ``before`` that the small files took.  ``calls`` counts the calls made, ``system_seconds`` and
     ``user_seconds`` are the process's CPU time (None where the system does not tell), ``kernel_calls``
     the read and write calls that the system counted for the whole process (Linux, else None).
+    ``other_sets`` is the number of sets of open, read or write, close a second that the other processes did.
     """
 
     seconds: dict[str, np.ndarray]
@@ -92,14 +98,16 @@ class Result:
     kernel_calls: dict[str, dict[str, int] | None]
     filesystem: dict
     folders: dict[str, Path]
+    other_sets: float
     keep: WorkFolder = field(repr=False)
 
 
 def footprint(problem: Problem) -> Footprint:
-    """A record and its copy; the output files of both variants and the small files of the first."""
+    """A record, its copy, other processes; output files of both variants, small files of the first and others."""
     records = problem.steps * problem.files * problem.record_bytes
     small = (len(READ_BY_EVERY_TASK) + 1) * problem.small_bytes
-    return Footprint(2 * problem.record_bytes + small, len(VARIANTS) * (records + small))
+    memory = 2 * problem.record_bytes + small + problem.load * PROCESS_BYTES
+    return Footprint(memory, len(VARIANTS) * (records + small) + problem.load * problem.small_bytes)
 
 
 def setup(problem: Problem, seed: int = 0) -> np.ndarray:
@@ -226,26 +234,13 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
     keep = WorkFolder(base, "output-steps")
     require_disk(base, footprint(problem).disk, "the output steps")
     record = state.copy()
-    for _ in range(repeats):
-        for name in VARIANTS:  # of the repeat before
-            shutil.rmtree(keep.path / name, ignore_errors=True)
-        with ThreadPoolExecutor(threads) as pool:
-            variants = {name: _Variant(problem, keep.path / name, pool, threads) for name in VARIANTS}
-            seconds = {name: np.empty(problem.steps) for name in VARIANTS}
-            small = np.empty(problem.steps)
-            try:
-                for variant in variants.values():
-                    variant.open()
-                for step in range(problem.steps):
-                    # Who goes first changes, so that neither always finds the caches warm.
-                    for name in VARIANTS if step % 2 == 0 else VARIANTS[::-1]:
-                        total, part = variants[name].step(step, record, name == "before")
-                        seconds[name][step] = total
-                        if name == "before":
-                            small[step] = part
-            finally:
-                for variant in variants.values():
-                    variant.close()
+    with Disturbers(keep.path, problem.load, problem.small_bytes) as others:
+        start = time.perf_counter()
+        for _ in range(repeats):
+            for name in VARIANTS:  # of the repeat before
+                shutil.rmtree(keep.path / name, ignore_errors=True)
+            variants, seconds, small = _all_steps(problem, keep.path, record, threads)
+        other_sets = others.stop() / (time.perf_counter() - start)
     return Result(
         seconds,
         small,
@@ -255,8 +250,30 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
         ),
         describe(base, fsync=problem.fsync),
         {name: variant.folder for name, variant in variants.items()},
+        other_sets,
         keep,
     )
+
+
+def _all_steps(problem: Problem, folder: Path, record: np.ndarray, threads: int):
+    """Both variants after all steps, seconds of each step by variant, and those of the small files."""
+    seconds, small = {name: np.empty(problem.steps) for name in VARIANTS}, np.empty(problem.steps)
+    with ThreadPoolExecutor(threads) as pool:
+        variants = {name: _Variant(problem, folder / name, pool, threads) for name in VARIANTS}
+        try:
+            for variant in variants.values():
+                variant.open()
+            for step in range(problem.steps):
+                # Who goes first changes, so that neither always finds the caches warm.
+                for name in VARIANTS if step % 2 == 0 else VARIANTS[::-1]:
+                    total, part = variants[name].step(step, record, name == "before")
+                    seconds[name][step] = total
+                    if name == "before":
+                        small[step] = part
+        finally:
+            for variant in variants.values():
+                variant.close()
+    return variants, seconds, small
 
 
 def expected_calls(problem: Problem) -> dict[str, dict[str, int]]:
@@ -284,7 +301,8 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
             (folder / f"out-{number:04d}").write_bytes(records.tobytes())
     unknown, each = dict.fromkeys(VARIANTS), np.full(problem.steps, np.nan)
     seconds = dict.fromkeys(VARIANTS, each)
-    return Result(seconds, each, expected_calls(problem), unknown, unknown, unknown, describe(base), folders, keep)
+    calls, there = expected_calls(problem), describe(base)
+    return Result(seconds, each, calls, unknown, unknown, unknown, there, folders, np.nan, keep)
 
 
 def _misplaced(problem: Problem, folder: Path) -> int:
@@ -302,8 +320,11 @@ def _misplaced(problem: Problem, folder: Path) -> int:
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """Every record in its place, every call accounted for."""
+    """Every record in its place, every call accounted for; other processes did something where they were asked to."""
     checks = []
+    if problem.load and not np.isnan(result.other_sets):
+        sets = result.other_sets
+        checks.append(Check("small files a second of the other processes, above", sets, 0.0, 0.0, sets > 0))
     expected = expected_calls(problem)
     for name in VARIANTS:
         misplaced = _misplaced(problem, result.folders[name])

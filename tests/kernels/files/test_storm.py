@@ -1,6 +1,7 @@
 """Output steps: every record in its place, every call of both codes accounted for."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.contract import Kernel
-from kernels.files import storm
+from kernels.files import disturber, storm
 from kernels.runtime.resources import usable_cpus
 
 
@@ -82,3 +83,22 @@ def test_contract_and_nonsense(tmp_path):
     with pytest.raises(ValueError, match="threads = 0"):
         storm.run(storm.Problem(), np.zeros(65536, np.uint8), threads=0)
     assert storm.work(storm.Problem(steps=1, files=1, tasks=1, record_bytes=100, small_bytes=10)).bytes == 240
+
+
+def test_other_processes_load_the_file_system_and_leave_nothing(tmp_path):
+    problem = storm.Problem(steps=2, files=2, tasks=3, record_bytes=64, load=1, folder=str(tmp_path))
+    result = storm.run(problem, storm.setup(problem))
+    assert result.other_sets > 0 and all(check.ok for check in storm.verify(problem, result))
+    assert storm.footprint(problem).memory > storm.footprint(storm.Problem(steps=2)).memory
+    del result
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ValueError, match="load = 65"):
+        storm.Problem(load=65)
+
+
+def test_a_disturber_that_cannot_write_says_so(tmp_path):
+    with disturber.Disturbers(tmp_path, 1, 16) as others:
+        os.rename(tmp_path / "others-0", tmp_path / "moved")
+        time.sleep(0.05)
+        with pytest.raises(OSError, match="FileNotFoundError"):
+            others.stop()

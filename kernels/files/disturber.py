@@ -1,0 +1,104 @@
+"""Other processes that load a file system: each makes, reads and removes small files until it is told to stop.
+
+They load no compiler and touch only a folder of their own, so that what a measurement beside them feels is the
+file system and the processors, nothing else.  A process that finds its starter gone ends by itself.
+"""
+
+import multiprocessing
+import os
+import weakref
+from pathlib import Path
+
+#: Sets of open, read or write, close of one small file: one that writes it, one that reads it.
+SETS = 2
+_TOGETHER = 50  # small files between two looks at the clock of the starter
+
+
+def _make_read_remove(path: str, body: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(handle, body)
+    finally:
+        os.close(handle)
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.read(handle, len(body))
+    finally:
+        os.close(handle)
+    os.unlink(path)
+
+
+def _disturb(folder: str, nbytes: int, connection) -> None:
+    body, sets = b"x" * nbytes, 0
+    connection.send(0)
+    try:
+        while not connection.poll():  # a word, or the end of the starter
+            for number in range(_TOGETHER):
+                _make_read_remove(f"{folder}/{number}", body)
+            sets += SETS * _TOGETHER
+        connection.recv()
+        connection.send(sets)
+    except EOFError:
+        pass
+    except OSError as error:
+        connection.send(f"{type(error).__name__}: {error}")
+
+
+def _end(connections, processes) -> None:
+    for connection in connections:
+        connection.close()
+    for process in processes:
+        process.join(10)
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+class Disturbers:
+    """``count`` processes that storm small files of ``nbytes`` bytes, each in a folder of its own in ``folder``."""
+
+    def __init__(self, folder: Path, count: int, nbytes: int):
+        context = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
+        self._connections, self._processes = [], []
+        self._finalizer = weakref.finalize(self, _end, self._connections, self._processes)
+        for number in range(count):
+            mine = folder / f"others-{number}"
+            mine.mkdir(exist_ok=True)
+            here, there = context.Pipe()
+            process = context.Process(target=_disturb, args=(str(mine), nbytes, there), daemon=True)
+            process.start()
+            there.close()
+            self._connections.append(here)
+            self._processes.append(process)
+        for connection in self._connections:
+            connection.recv()
+
+    def stop(self) -> int:
+        """End them; sets of open, read or write, close that they did together.
+
+        Raises
+        ------
+        OSError
+            If one of them could not go on.
+        """
+        try:
+            for connection in self._connections:
+                try:
+                    connection.send(None)
+                except BrokenPipeError:
+                    pass  # it has ended, and its last word tells why
+            answers = [connection.recv() for connection in self._connections]
+        except EOFError:
+            raise OSError("a process that loads the file system ended unexpectedly") from None
+        finally:
+            self._finalizer()
+        for answer in answers:
+            if isinstance(answer, str):
+                raise OSError(f"a process that loads the file system could not go on: {answer}")
+        return sum(answers)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._finalizer()
