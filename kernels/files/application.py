@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels import bt
-from kernels.bt import plain
+from kernels.bt import plain, textbook
 from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.reference import forcing
@@ -46,7 +46,7 @@ from kernels.files.ways import CONTAINERS, require_way
 from kernels.runtime.resources import require_disk, require_threads
 from kernels.runtime.threads import run_team
 
-_CODES = {"compiled": bt, "plain": plain}
+_CODES = {"compiled": bt, "textbook": textbook, "plain": plain}
 SMALLEST_N = 5  # the fourth differences of BT need five points
 _TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
 
@@ -63,7 +63,7 @@ class Problem(Presets):
     fsync: bool = False  # T_T includes waiting for the device
     direct: bool = False  # O_DIRECT, past the page cache
     dt: float | None = None  # time step; None: NPB's for this N, else 0.0008
-    code: str = "compiled"  # "compiled": kernels.bt; "plain": the same steps in NumPy, a slow base code
+    code: str = "compiled"  # "compiled": kernels.bt; slower: "textbook", line by line, and "plain", in NumPy
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -194,7 +194,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
             problem.direct,
             staged=True,
         ) as writer:
-            if code is bt:
+            if code is not plain:
                 bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
 
             def on_step(step, _):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import bt
-from kernels.bt import plain
+from kernels.bt import plain, textbook
 from kernels.files import application
 
 
@@ -24,15 +24,22 @@ def test_a_grid_that_would_take_minutes_is_refused():
 
 def test_both_codes_write_the_same_solution():
     diagonals = {}
-    for code in ("compiled", "plain"):
+    for code in ("compiled", "textbook", "plain"):
         problem = application.Problem(N=8, NS=6, IW=3, code=code)
         result = application.run(problem, application.setup(problem))
         checks = application.verify(problem, result)
         assert all(check.ok for check in checks)
         diagonals[code] = application.verify_file(result.path).diagonal
-    assert np.allclose(diagonals["plain"], diagonals["compiled"], rtol=1e-12)
+    for code in ("textbook", "plain"):
+        assert np.allclose(diagonals[code], diagonals["compiled"], rtol=1e-12)
 
 
 def test_an_unknown_code_is_refused():
     with pytest.raises(ValueError, match="code = 'slow'"):
         application.Problem(code="slow")
+
+
+def test_line_by_line_meets_the_published_norms():
+    problem = bt.Problem.preset("S")
+    result = textbook.run(problem, textbook.setup(problem))
+    assert all(check.ok for check in textbook.verify(problem, result))
