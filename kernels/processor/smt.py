@@ -32,6 +32,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.processor.lists import LISTS, list_cpus
 from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, s1_loop, s2_loop, s4_loop, s10_loop, s20_loop
 from kernels.runtime.resources import require_memory, smt_siblings
 from kernels.runtime.threads import Placement, run_team
@@ -57,6 +58,8 @@ class Problem(Presets):
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
     one_cpu: bool = False  # threads 2k and 2k + 1 take turns on one CPU
+    doubled: bool = False  # twice the threads that are asked for, as with SMT; they take turns where there is none
+    order: str = ""  # list by which threads are bound, of ``lists.LISTS``; empty: as ``thread_cpus`` says
 
     PRESETS: ClassVar = {
         "quick": {"n": 2**17},
@@ -73,6 +76,14 @@ class Problem(Presets):
             raise ValueError(
                 "one_cpu = True binds pairs of threads to one CPU; leave threads_per_core = 1, binding = True"
             )
+        require_choice("order", self.order, ("", *LISTS))
+        if self.doubled and (self.one_cpu or self.threads_per_core == 2 or (self.binding and not self.order)):
+            raise ValueError("doubled = True is placed by an order or by the system; give an order, or binding = False")
+        if self.order and (not self.binding or (self.order == "no_smt") == self.doubled):
+            raise ValueError(
+                f"order = {self.order!r} binds {'one thread' if self.order == 'no_smt' else 'two threads'} a core; "
+                f"give binding = True, doubled = {self.order != 'no_smt'}"
+            )
 
     @property
     def iterations(self) -> int:
@@ -80,11 +91,17 @@ class Problem(Presets):
         step = LOOPS[self.loop][1]
         return self.n // step if step else self.n
 
+    def members(self, threads: int) -> int:
+        """Threads that run where ``threads`` are asked for."""
+        return 2 * threads if self.doubled else threads
+
     @property
     def label(self) -> str:
         """What a row of this problem may be called: only two hardware threads of one core are SMT."""
         if self.streams == 2:
             return "two fused streams (no SMT)"
+        if self.doubled:
+            return "twice the threads"
         if self.one_cpu:
             return "two threads that take turns on one CPU (no SMT)"
         return "two threads a core (SMT)" if self.threads_per_core == 2 else "one thread a core"
@@ -120,7 +137,7 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
     """CPU of each thread, or None without binding.
 
     With one thread a core, each gets the first CPU of another core.  With two, threads 2k and
-    2k + 1 share core k; with ``one_cpu``, its first CPU.
+    2k + 1 share core k; with ``one_cpu``, its first CPU.  An ``order`` is kept as it is.
 
     Raises
     ------
@@ -129,6 +146,8 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
         odd, or if there are too few cores.
     """
     cores = smt_siblings()
+    if problem.order:
+        return list_cpus(problem.order, cores, problem.members(threads))
     per_core = problem.threads_per_core
     fitting = [core[:per_core] for core in cores if len(core) >= per_core]
     if problem.one_cpu:
@@ -212,6 +231,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         If the further threads' arrays do not fit.
     """
     cpus = state.placement.cpus(threads, lambda number: thread_cpus(problem, number))
+    threads = problem.members(threads)
     accumulators, step, _flops = LOOPS[problem.loop]
     _extend(problem, state, 1 if problem.shared else threads, cpus)
 
@@ -278,7 +298,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     _accumulators, step, flops = LOOPS[problem.loop]
     words = 2 * problem.iterations if step else 0
     loop = Work(flops=problem.streams * problem.iterations * flops, bytes_read=8 * problem.streams * words)
-    return loop if problem.shared else loop.times(threads)
+    return loop if problem.shared else loop.times(problem.members(threads))
 
 
 def smt_factor(seconds_one: float, seconds_two: float) -> float:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kernels.contract import Kernel
 from kernels.processor import loops, smt
+from kernels.processor.lists import list_cpus
 from kernels.runtime import resources
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import smt_siblings, usable_cpus
@@ -114,6 +115,32 @@ def test_placement_on_a_host_with_smt(monkeypatch):
         smt.thread_cpus(smt.Problem(threads_per_core=2), 3)
     with pytest.raises(ValueError, match="3 are usable; ask for fewer threads"):
         smt.thread_cpus(smt.Problem(), 4)
+
+
+def test_the_lists_are_those_of_the_report(monkeypatch):
+    """Front loaded for sixteen logical processors, as the report prints it; turns where a core has one thread."""
+    paired, single = [[2 * k, 2 * k + 1] for k in range(8)], [[0], [1]]
+    assert list_cpus("no_smt", paired, 8) == list(range(0, 16, 2))
+    assert list_cpus("smt", paired, 16) == list(range(16))
+    assert list_cpus("smt_front_loaded", paired, 16) == [*range(0, 16, 2), *range(1, 16, 2)]
+    assert list_cpus("smt", single, 4) == [0, 0, 1, 1] and list_cpus("smt_front_loaded", single, 4) == [0, 1, 0, 1]
+    with pytest.raises(ValueError, match="needs 3 cores, 2 are usable"):
+        list_cpus("smt", single, 6)
+    with pytest.raises(ValueError, match="threads = 3 is odd"):
+        list_cpus("smt", paired, 3)
+    monkeypatch.setattr(smt, "smt_siblings", lambda: single)
+    assert smt.thread_cpus(smt.Problem(order="smt_front_loaded", doubled=True), 2) == [0, 1, 0, 1]
+    for wrong in ({"order": "smt"}, {"order": "no_smt", "binding": False}, {"doubled": True}):
+        with pytest.raises(ValueError, match="order"):
+            smt.Problem(**wrong)
+
+
+def test_doubled_threads_divide_the_same_work():
+    problem = problem_of(loop="streaming", n=1000, doubled=True, shared=True)
+    result = smt.run(problem, smt.setup(problem))
+    assert len(result.sums) == 2 and all_ok(problem, result)
+    assert smt.work(problem).flops == smt.work(problem_of(loop="streaming", n=1000)).flops
+    assert smt.work(problem_of(doubled=True)).flops == 2 * smt.work(problem_of()).flops
 
 
 def test_no_smt_is_said(monkeypatch):
