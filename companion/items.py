@@ -24,6 +24,14 @@ STATUSES = {
     "not possible": "not possible",
 }
 COLUMNS = ("item", "of", "title", "survives", "status", "heading", "here")
+#: how near a live item comes to what the report measured -> what that means
+NEARNESS = {
+    "close": "the quantity that the report measured, at its parameters",
+    "partial": "a part of it, or the same on something smaller",
+    "distant": "what this machine has in its place",
+}
+#: two columns more, of registers that judge their live items: one of NEARNESS, and what differs from the report
+JUDGED = (*COLUMNS, "nearness", "differs")
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 
@@ -39,6 +47,8 @@ class Item:
     status: str  # a key of STATUSES
     heading: str  # where the chapter treats it
     here: str  # what this book does with it, or why it cannot
+    nearness: str = ""  # a key of NEARNESS; empty for a plot, for what is not live, and where nobody judged it
+    differs: str = ""  # from what the report measured
     experiments: tuple[str, ...] = ()  # ids that name the item, in the order of their register
 
     @property
@@ -60,13 +70,16 @@ def parse(path: Path, document: str) -> list[Item]:
     with path.open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
     where = f"{document}/{path.name}"
-    if tuple(head) != COLUMNS:
-        raise ValueError(f"{where}, row 1: the columns are {', '.join(head)}; they must be {', '.join(COLUMNS)}")
+    if tuple(head) not in (COLUMNS, JUDGED):
+        raise ValueError(
+            f"{where}, row 1: the columns are {', '.join(head)}; they must be {', '.join(COLUMNS)}, and nearness and "
+            "differs may follow"
+        )
     items: list[Item] = []
     for number, row in enumerate(rows, start=2):
-        if len(row) != len(COLUMNS):
-            raise ValueError(f"{where}, row {number}: {len(row)} cells for {len(COLUMNS)} columns")
-        cells = dict(zip(COLUMNS, row, strict=True))
+        if len(row) != len(head):
+            raise ValueError(f"{where}, row {number}: {len(row)} cells for {len(head)} columns")
+        cells = dict(zip(head, row, strict=True))
         for column in COLUMNS:
             if not cells[column] and not (column == "of" and "-" not in cells["item"]):
                 raise ValueError(f"{where}, row {number}: {column} is empty")
@@ -74,12 +87,23 @@ def parse(path: Path, document: str) -> list[Item]:
             raise ValueError(
                 f"{where}, row {number}: status = {cells['status']!r} is unknown; choose one of {', '.join(STATUSES)}"
             )
+        if len(head) > len(COLUMNS):
+            _require_judgement(cells, f"{where}, row {number}")
         if any(cells["item"] == other.item for other in items):
             raise ValueError(f"{where}, row {number}: item {cells['item']} stands there twice")
         item, of = cells.pop("item"), tuple(cells.pop("of").split())
         title, survives, status, heading, here = (cells[name] for name in COLUMNS[2:])
         items.append(Item(document, item, of, title, survives, status, heading, here))
     return items
+
+
+def _require_judgement(cells: dict[str, str], where: str) -> None:
+    """A live item is judged and says what differs; nothing else is."""
+    judged = cells["status"] == "live" and "-" not in cells["item"]
+    if judged and cells["nearness"] not in NEARNESS:
+        raise ValueError(f"{where}: nearness = {cells['nearness']!r} is unknown; choose one of {', '.join(NEARNESS)}")
+    if bool(cells["differs"]) != judged or bool(cells["nearness"]) != judged:
+        raise ValueError(f"{where}: nearness and differs belong to every live item, and to no plot or other item")
 
 
 def documents() -> list[str]:
@@ -125,7 +149,8 @@ def problems(found: list[Item]) -> list[str]:
 
 
 def listing(document: str | None = None) -> pd.DataFrame:
-    """The register as a table: document, item, title, what survives, status, experiments, place, what is here."""
+    """The register as a table: document, item, title, what survives, status, experiments, judgement, place, what is
+    here."""
     rows = [
         {
             "document": item.document,
@@ -134,6 +159,8 @@ def listing(document: str | None = None) -> pd.DataFrame:
             "survives": item.survives,
             "status": item.status,
             "experiments": ", ".join(item.experiments),
+            "nearness": item.nearness,
+            "differs": item.differs,
             "place": f"{page(item.document)}: {item.heading}",
             "here": item.here,
         }

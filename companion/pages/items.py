@@ -7,7 +7,7 @@ import pandas as pd
 from companion import items
 from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table
-from companion.items import STATUSES, Item
+from companion.items import NEARNESS, STATUSES, Item
 from companion.pages.data import framed
 
 HEAD = ["item", "what was measured", "what survives", "status", "here"]
@@ -17,12 +17,13 @@ def _row(item: Item, page: str) -> str:
     link = f'<a href="{page}#{items.anchor(item.heading)}">{escape(item.heading)}</a>'
     shown = f" of {', '.join(item.of)}" if item.of else ""
     runs = f"<br><small>{escape(', '.join(item.experiments))}</small>" if item.status == "live" else ""
+    judged = f"<br><strong>{item.nearness}</strong>: {escape(item.differs)}" if item.nearness else ""
     cells = (
         f"{escape(item.item)}<br><small>{escape(shown.strip())}</small>" if shown else escape(item.item),
         escape(item.title),
         escape(item.survives),
         f"{escape(STATUSES[item.status])}{runs}",
-        f"{escape(item.here)}<br><small>{link}</small>",
+        f"{escape(item.here)}{judged}<br><small>{link}</small>",
     )
     return "<tr><td>" + "</td><td>".join(cells) + "</td></tr>"
 
@@ -56,17 +57,32 @@ def counts(kind: str = "items") -> pd.DataFrame:
     return table.rename_axis(columns=None)
 
 
+def nearness() -> pd.DataFrame:
+    """Number of live items by document and judgement, of the documents whose register judges them."""
+    found = [(item.document, item.nearness) for item in items.items() if item.nearness]
+    table = pd.crosstab(*zip(*found, strict=True)).reindex(columns=list(NEARNESS), fill_value=0)
+    table.loc["all"] = table.sum()
+    return table.rename_axis(index="document", columns=None)
+
+
+def nearness_table() -> Table:
+    """The judgements, for the page."""
+    return _counted(nearness(), "How near live items come to what was measured", "counts_nearness")
+
+
 def counts_table(kind: str = "items") -> Table:
     """The counts, for the page."""
-    table = counts(kind)
+    caption = "Experiments by status" if kind == "items" else "Lost plots by status"
+    return _counted(counts(kind), caption, f"counts_{kind}")
+
+
+def _counted(table: pd.DataFrame, caption: str, name: str) -> Table:
     rows = "\n".join(
         f'<tr><th scope="row" style="text-align: left">{escape(document)}</th>'
         + "".join(f'<td style="text-align: right">{number}</td>' for number in row)
         + "</tr>"
         for document, row in zip(table.index, table.to_numpy(), strict=True)
     )
-    caption = "Experiments by status" if kind == "items" else "Lost plots by status"
-    name = f"counts_{kind}"
     return Table(framed(caption, ["document", *table.columns], rows, csv_link(table, name), name=name), caption)
 
 

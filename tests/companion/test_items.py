@@ -76,6 +76,29 @@ def test_a_damaged_register_is_refused_with_its_place(tmp_path, row, sentence):
         items.parse(path, "toy")
 
 
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ("T1,,t,s,live,h,w,near,d", "toy/items.csv, row 2: nearness = 'near' is unknown; choose one of close"),
+        ("T1,,t,s,live,h,w,close,", "row 2: nearness and differs belong to every live item"),
+        ("T1,,t,s,redrawn,h,w,close,d", "row 2: nearness and differs belong to every live item"),
+    ],
+)
+def test_a_register_that_judges_judges_every_live_item(tmp_path, row, sentence):
+    path = tmp_path / "items.csv"
+    path.write_text(",".join(items.JUDGED) + "\n" + row + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        items.parse(path, "toy")
+
+
+def test_judgements_are_counted_and_no_distant_item_goes_without_its_reason():
+    judged = [item for item in items.items() if item.nearness]
+    assert pages.nearness().loc["all"].sum() == len(judged) >= 23
+    assert all(len(item.differs) > 40 for item in judged if item.nearness == "distant")
+    shown = BeautifulSoup(pages.whole().html, "html.parser").text
+    assert all(item.differs in shown for item in judged)
+
+
 def test_what_the_register_promises_and_the_book_does_not_keep_is_said(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text(HEAD + "T1,,t,s,live,h,w\nT2,,t,s,redrawn,h,w\nT-F1,T9,t,s,redrawn,h,w\n", encoding="utf-8")
