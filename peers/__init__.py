@@ -86,6 +86,7 @@ class Row:
     wrong: dict[str, float] = field(default_factory=dict)  # distance of peers with another answer
     other_load: float | None = None  # CPUs kept busy by others meanwhile
     flags: dict[str, str] = field(default_factory=dict)  # name -> sentence; empty when nothing is doubtful
+    apart: dict[str, float] = field(default_factory=dict)  # distance of peers with the same answer
 
     def ratio_min(self, peer: str) -> float:
         """Ratio of the fastest samples: what each code can do."""
@@ -162,11 +163,11 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     those of either side, decide whether what others kept busy is a ``load`` flag.
     """
     ours = comparison.ours()
-    wrong, right = {}, {}
+    wrong, right, apart = {}, {}, {}
     for name, peer in comparison.peers.items():
         distance = float(comparison.check(ours, peer()))
         if distance <= comparison.tolerance:
-            right[name] = peer
+            right[name], apart[name] = peer, distance
         else:
             wrong[name] = distance
     functions = {"ours": comparison.ours, **right}
@@ -187,6 +188,7 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
         wrong,
         load.value(),
         {"load": excess} if excess else {},
+        apart,
     )
 
 

@@ -18,6 +18,7 @@ FAMILIES = {
     "bt": "block-tridiagonal solver",
     "gridpoint": "forecast on a grid",
     "routines": "IFS routines",
+    "imaging": "imaging kernels",
     "smt": "SMT loops",
     "memory": "memory",
     "banks": "simulated memory banks",
@@ -82,7 +83,8 @@ def _ratio_cell(value: float) -> str:
 def _remark(line) -> str:
     known = f", distance {line.distance:.3g}" if np.isfinite(line.distance) else ""
     other = "" if np.isnan(line.distance) else f"another answer{known}: not timed"
-    return "; ".join(filter(None, (other, line.flags)))
+    near = f"answers {line.apart:.1g} apart" if line.apart > 0 else ""
+    return "; ".join(filter(None, (other, near, line.flags)))
 
 
 def _table_rows(frame: pd.DataFrame) -> list[str]:

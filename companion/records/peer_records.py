@@ -11,7 +11,8 @@ machine               :func:`companion.host.machine.describe`, our toolchain inc
 peers                 version (and options) of the other software by name
 absent                peers that could not run: module, threads, name, reason
 rows                  one object a comparison: our fastest and median seconds, those of every
-                      peer with both ratios, the distance of peers with another answer, flags
+                      peer with both ratios and (since imaging) how far its answer is apart, the
+                      distance of peers with another answer, flags
 ====================  ===================================================================
 
 A ratio is the peer's time over ours.  ``ratio_fastest`` divides the fastest samples; ``ratio_median``
@@ -42,6 +43,7 @@ NUMBERS = {
     "ratio_fastest": ("1", "peer's time over ours, fastest samples"),
     "ratio_median": ("1", "median over rounds of peer's time over ours"),
     "distance": ("1", "distance of the answers where they differ; such a peer is not timed"),
+    "apart": ("1", "distance of the answers of a peer that is timed, where it was kept"),
     "other_load": ("CPU", "CPUs kept busy by others"),
 }
 
@@ -146,6 +148,7 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                         "peer_median": times["median"],
                         "ratio_fastest": times["ratio_fastest"],
                         "ratio_median": times["ratio_median"],
+                        "apart": times.get("apart"),
                     }
                 )
             for peer, distance in row["wrong"].items():

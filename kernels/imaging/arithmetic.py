@@ -9,32 +9,33 @@ APRES   out = dirty − beam ∗ (all components)
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, prange
+from numba import float32
 
 from kernels.imaging.clean import summed
 from kernels.imaging.convolution import Convolver
 from kernels.imaging.lanes import above, fma, larger, load, magnitude, spread, store
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.pages import aligned
+from kernels.runtime.threads import share
 
 
-@kernel(parallel=True, fastmath=CONTRACT)
-def _combine(x, y, a, b, out, blocks):
+@kernel(fastmath=CONTRACT)
+def _combine(x, y, a, b, out, threads, thread):
     size = x.size // 16
-    for block in prange(blocks):
-        for n in range(size * block // blocks, size * (block + 1) // blocks):
-            store(out, 16 * n, fma(load(x, 16 * n), a, load(y, 16 * n) * b))
-    for n in range(size * 16, x.size):
-        out[n] = a * x[n] + b * y[n]
+    for n in range(size * thread // threads, size * (thread + 1) // threads):
+        store(out, 16 * n, fma(load(x, 16 * n), a, load(y, 16 * n) * b))
+    if thread == 0:
+        for n in range(size * 16, x.size):
+            out[n] = a * x[n] + b * y[n]
 
 
 def combine(x, y, a: float, b: float, out=None, threads: int = 1) -> np.ndarray:
     """COMB: a·x + b·y, float32; ``ValueError`` for images of different shapes."""
     if x.shape != y.shape or x.dtype != np.float32 or y.dtype != np.float32:
         raise ValueError(f"images of {x.dtype} {x.shape} and {y.dtype} {y.shape} must be float32 of one shape")
-    out = np.empty_like(x) if out is None else out
-    with numba_threads(threads):
-        _combine(x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1), threads)
+    out = aligned(x.shape, np.float32) if out is None else out
+    flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
+    share(_combine, threads, *flat, threads)
     return out
 
 

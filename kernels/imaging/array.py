@@ -95,6 +95,17 @@ def survey(records):
     return good, bad, np.float64(longest)
 
 
+def require_form(records) -> np.ndarray:
+    """The array, if it is float32 (n, 8) in C order with a record at least; else ``ValueError``."""
+    if not isinstance(records, np.ndarray) or records.dtype != np.float32 or records.ndim != 2:
+        raise ValueError("visibilities must be an array of float32 (records, 8); convert it with numpy.asarray")
+    if records.shape[1] != 8 or not records.flags.c_contiguous:
+        raise ValueError(f"visibilities of shape {records.shape} must be C-contiguous with 8 columns {COLUMNS}")
+    if not len(records):
+        raise ValueError("there are no visibilities: the data set has zero records")
+    return records
+
+
 def require_records(records) -> np.ndarray:
     """The array, if it is what the kernels take.
 
@@ -104,12 +115,7 @@ def require_records(records) -> np.ndarray:
         Not float32 (n, 8) in C order, no record at all, all flagged, or something that is not finite in a
         record that is not flagged.
     """
-    if not isinstance(records, np.ndarray) or records.dtype != np.float32 or records.ndim != 2:
-        raise ValueError("visibilities must be an array of float32 (records, 8); convert it with numpy.asarray")
-    if records.shape[1] != 8 or not records.flags.c_contiguous:
-        raise ValueError(f"visibilities of shape {records.shape} must be C-contiguous with 8 columns {COLUMNS}")
-    if not len(records):
-        raise ValueError("there are no visibilities: the data set has zero records")
+    require_form(records)
     good, bad, _longest = survey(records)
     if bad >= 0:
         raise ValueError(f"visibility {bad} holds a value that is not finite; flag it by a weight of zero")

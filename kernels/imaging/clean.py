@@ -1,10 +1,10 @@
-"""APCLN: CLEAN by Högbom (1974) and by Clark (1980).
+"""APCLN: CLEAN by Clark (1980).
 
     residual ← residual − gain · peak · beam(· − place of the peak)
 
-until a number of components or a threshold is reached.  Högbom subtracts the whole beam each time.
-Clark keeps a list of the strongest pixels and subtracts a small patch of the beam from those alone (the
-minor cycle), then all components of the cycle at once by a convolution (the major cycle).
+until a number of components or a threshold is reached.  Högbom (:mod:`kernels.imaging.hogbom`) subtracts the
+whole beam each time.  Clark keeps a list of the strongest pixels and subtracts a small patch of the beam from
+those alone (the minor cycle), then all components of the cycle at once by a convolution (the major cycle).
 
 Three forms of the minor cycle give the same components: ``"scalar"`` walks the list and fetches the beam
 number by number, as software gather did, ``"gather"`` fetches sixteen numbers with one instruction, and
@@ -19,8 +19,9 @@ from numba import float32, int64
 
 from kernels.contract import Check, require_choice, require_range
 from kernels.imaging.convolution import Convolver, convolve
-from kernels.imaging.lanes import fnma, gather, larger, largest, load, magnitude, spread, store
+from kernels.imaging.lanes import fnma, gather, larger, largest, load, magnitude, store
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
+from kernels.runtime.pages import zeros
 
 METHODS = ("scalar", "gather", "blocks")
 #: Half-width of the beam patch, pixels of a block, margin of the padded image.
@@ -61,52 +62,6 @@ class Cleaned(NamedTuple):
     model: np.ndarray  # float32 (side, side): the components summed
     residual: np.ndarray  # float32 (side, side)
     cycles: int  # major cycles
-
-
-@kernel(fastmath=CONTRACT)
-def _row_peak(residual, inside, row, side):
-    best = magnitude(load(residual, row * side)) * load(inside, 0)
-    for x in range(16, side, 16):
-        best = larger(best, magnitude(load(residual, row * side + x)) * load(inside, x))
-    return largest(best)
-
-
-@kernel(inline=True)
-def _column_of(residual, row, side, first, last, value):
-    for x in range(first, last + 1):
-        if abs(residual[row * side + x]) == value:
-            return x
-    return -1
-
-
-@kernel(fastmath=CONTRACT)
-def _hogbom(residual, beam, inside, box, gain, threshold, places, fluxes):
-    """Flat images; ``beam`` of twice the side.  Returns the number of components."""
-    side = inside.size
-    wide = 2 * side
-    peaks = np.zeros(side, np.float32)
-    for y in range(box[0], box[1] + 1):
-        peaks[y] = _row_peak(residual, inside, y, side)
-    for number in range(fluxes.size):
-        row = box[0]
-        for y in range(box[0], box[1] + 1):
-            if peaks[y] > peaks[row]:
-                row = y
-        if not peaks[row] > threshold:
-            return number
-        column = _column_of(residual, row, side, box[2], box[3], peaks[row])
-        flux = gain * residual[row * side + column]
-        places[number, 0], places[number, 1], fluxes[number] = row, column, flux
-        for y in range(side):
-            at, shifted = y * side, (y - row + side) * wide + side - column
-            best = spread(float32(0))
-            for x in range(0, side, 16):
-                left = fnma(load(beam, shifted + x), flux, load(residual, at + x))
-                store(residual, at + x, left)
-                best = larger(best, magnitude(left) * load(inside, x))
-            if box[0] <= y <= box[1]:
-                peaks[y] = largest(best)
-    return fluxes.size
 
 
 @kernel
@@ -191,7 +146,9 @@ def _block_peak(image, listed, at):
 def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes):
     """Pixels where they are, in a padded image whose rows are ``step`` long; ``patch`` has rows of 64."""
     blocks = step // BLOCK
-    peaks = np.zeros((rows, blocks), np.float32)
+    wide = -(-blocks // 16) * 16
+    peaks = np.zeros((rows, wide), np.float32)
+    flat = peaks.reshape(-1)
     tops = np.zeros(-(-rows // 16) * 16, np.float32)
     for y in range(rows):
         for b in range(blocks):
@@ -224,28 +181,14 @@ def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes)
             if tops[y] > float32(0):  # rows without a listed pixel keep none
                 peaks[y, block] = _block_peak(image, listed, y * step + block * BLOCK)
                 peaks[y, block + 1] = _block_peak(image, listed, y * step + (block + 1) * BLOCK)
-                top = float32(1e-38)
-                for each in range(blocks):
-                    top = max(top, peaks[y, each])
-                tops[y] = top
+                most = load(flat, y * wide)
+                for each in range(16, wide, 16):
+                    most = larger(most, load(flat, y * wide + each))
+                tops[y] = max(largest(most), float32(1e-38))
     return fluxes.size
 
 
-def hogbom(dirty: np.ndarray, beam: np.ndarray, limits: Limits) -> Cleaned:
-    """Högbom's CLEAN of an image, float32 (side, side), with a beam of twice the side."""
-    side = _require_images(dirty, beam)
-    box = limits.within(side)
-    residual = dirty.copy()
-    inside = np.zeros(side, np.float32)
-    inside[box[2] : box[3] + 1] = 1
-    places, fluxes = np.empty((limits.components, 2), np.int32), np.empty(limits.components, np.float32)
-    gain, threshold = np.float32(limits.gain), np.float32(limits.threshold)
-    count = _hogbom(residual.reshape(-1), beam.reshape(-1), inside, box, gain, threshold, places, fluxes)
-    places, fluxes = places[:count].copy(), fluxes[:count].copy()
-    return Cleaned(places, fluxes, summed(places, fluxes, side), residual, count)
-
-
-def _require_images(dirty: np.ndarray, beam: np.ndarray) -> int:
+def require_images(dirty: np.ndarray, beam: np.ndarray) -> int:
     side = dirty.shape[0]
     if dirty.shape != (side, side) or dirty.dtype != np.float32 or side % 32:
         raise ValueError(f"image of {dirty.dtype} {dirty.shape} must be float32, square, its side a multiple of 32")
@@ -302,10 +245,10 @@ class Minor:
     def _blocks(self, residual, box, limit, gain, places, fluxes):
         side = self.side
         step = -(-(side + 2 * MARGIN + BLOCK) // BLOCK) * BLOCK
-        image = np.zeros((side + 2 * MARGIN, step), np.float32)
+        image = zeros((side + 2 * MARGIN, step), np.float32)
         inner = (slice(MARGIN, MARGIN + side),) * 2
         image[inner] = residual
-        listed = np.zeros_like(image)
+        listed = zeros(image.shape, np.float32)
         within = slice(box[0] + MARGIN, box[1] + MARGIN + 1), slice(box[2] + MARGIN, box[3] + MARGIN + 1)
         listed[within] = np.abs(image[within]) > limit
         return _minor_blocks(
@@ -357,7 +300,7 @@ def major_cycles(dirty, minor: Minor, limits: Limits, residual_of) -> Cleaned:
 
 def clark(dirty: np.ndarray, beam: np.ndarray, limits: Limits, threads: int = 1, convolver=None) -> Cleaned:
     """Clark's CLEAN of an image, float32 (side, side), with a beam of twice the side."""
-    _require_images(dirty, beam)
+    require_images(dirty, beam)
     convolver = Convolver(beam, threads) if convolver is None else convolver
     return major_cycles(dirty, Minor(beam, limits.method), limits, lambda model: dirty - convolver(model))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.imaging import clean, dirty, entropy, masters, tasks
+from kernels.imaging import clean, dirty, entropy, hogbom, masters, tasks
 from kernels.imaging.array import IM, RE, WEIGHT, U, V
 from kernels.imaging.bits import agreement
 from kernels.imaging.masters import CELL, SIZES
@@ -59,7 +59,7 @@ def cases(size_name: str = "small") -> list[Case]:
     found.append(_case("dirty image, one pixel off", shifted, expected, peak, 16.6))
     for gain in (0.1, 2.2):
         limits = clean.Limits(40, gain=gain, list_length=size.list_length)
-        done = clean.hogbom(made.dirty, made.beam, limits)
+        done = hogbom.clean(made.dirty, made.beam, limits)
         left = np.abs(done.residual).max() / peak
         # gain, not rounding, decides here: a sound CLEAN leaves less than it found
         what = f"CLEAN, gain {gain:g}: peak left {left:.3g} of the first"

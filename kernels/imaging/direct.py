@@ -9,12 +9,12 @@ polynomials, on sixteen visibilities at once.
 """
 
 import numpy as np
-from numba import float32, prange
+from numba import float32
 
 from kernels.imaging.array import U, V
 from kernels.imaging.lanes import spread, store, wave
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.threads import share
 
 #: Visibilities of a block, and components summed in float32 before they go to float64.
 BLOCK, CHUNK = 64, 512
@@ -47,12 +47,13 @@ def _block(across, up, at, columns, rows, fluxes, first, end, real, imaginary):
     store(imaginary, 48, di)
 
 
-@kernel(parallel=True)
-def _predict(across, up, columns, rows, fluxes, out):
+@kernel
+def _predict(across, up, columns, rows, fluxes, out, threads, thread):
     blocks = across.size // BLOCK
-    for block in prange(blocks):
-        real, imaginary = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-        sums = np.zeros((BLOCK, 2))
+    real, imaginary = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    sums = np.empty((BLOCK, 2))
+    for block in range(thread, blocks, threads):
+        sums[:] = 0.0
         for first in range(0, fluxes.size, CHUNK):
             end = min(first + CHUNK, fluxes.size)
             _block(across, up, block * BLOCK, columns, rows, fluxes, first, end, real, imaginary)
@@ -88,8 +89,8 @@ def predict(records, places, fluxes, side: int, cell: float, threads: int = 1) -
     columns = (places[:, 1] - side // 2).astype(np.int32)
     rows = (places[:, 0] - side // 2).astype(np.int32)
     out = np.empty((len(across), 2), np.float32)
-    with numba_threads(threads):
-        _predict(across, up, columns, rows, np.ascontiguousarray(fluxes, np.float32), out)
+    fluxes = np.ascontiguousarray(fluxes, np.float32)
+    share(_predict, threads, across, up, columns, rows, fluxes, out, threads)
     return out[: len(records)].copy().view(np.complex64)[:, 0]
 
 

@@ -10,22 +10,23 @@ The transform goes first along the contiguous u, where it drops half of every ro
 columns of real numbers as one of complex ones.  Sixteen lines make one vector.
 """
 
+import weakref
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, prange
+from numba import float32
 
-from kernels.contract import require_range
 from kernels.imaging import gridding
-from kernels.imaging.array import IM, RE, require_cell, require_records
+from kernels.imaging.array import IM, RE, require_form
 from kernels.imaging.fourier import plan, transform
 from kernels.imaging.gridding import BELOW, Sorted
 from kernels.imaging.lanes import load, store, transpose
 from kernels.imaging.taps import correction, grid_side
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.pages import aligned
+from kernels.runtime.resources import require_memory, require_threads
+from kernels.runtime.threads import share
 
 SIDES = tuple(32 * 2**power * odd for odd in (1, 3) for power in range(8))
 
@@ -62,22 +63,21 @@ def _column(i, side, grid):
     return place if place >= 0 else place + grid
 
 
-@kernel(parallel=True)
-def _rows_in(flat, half, shape, passes, factors):
+@kernel
+def _rows_in(flat, half, shape, passes, factors, scratch, thread):
     """Along u: rows of the grid in blocks of sixteen, the image's columns into ``half`` (rows, 2, side)."""
     blocks = (shape.rows + 15) // 16
-    for thread in prange(shape.threads):
-        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
-        for block in range(thread, blocks, shape.threads):
-            first = (BELOW + 16 * block) * shape.step
-            for cell in range(0, shape.grid, 8):
-                transpose(flat, first + 2 * cell, shape.step, x, 32 * cell, 16)
-            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-            for i in range(0, shape.side, 16):
-                place = _column(i, shape.side, shape.grid)
-                for part in range(2):
-                    to = 16 * block * 2 * shape.side + part * shape.side + i
-                    transpose(done, (2 * place + part) * 16, 32, half, to, 2 * shape.side)
+    x, other = scratch[thread, 0], scratch[thread, 1]
+    for block in range(thread, blocks, shape.threads):
+        first = (BELOW + 16 * block) * shape.step
+        for cell in range(0, shape.grid, 8):
+            transpose(flat, first + 2 * cell, shape.step, x, 32 * cell, 16)
+        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+        for i in range(0, shape.side, 16):
+            place = _column(i, shape.side, shape.grid)
+            for part in range(2):
+                to = 16 * block * 2 * shape.side + part * shape.side + i
+                transpose(done, (2 * place + part) * 16, 32, half, to, 2 * shape.side)
 
 
 @kernel(fastmath=CONTRACT)
@@ -99,20 +99,19 @@ def _pair_columns(half, x, i, shape):
         store(x, v * 32 + 16, zero)
 
 
-@kernel(parallel=True, fastmath=CONTRACT)
-def _columns_in(half, image, shape, across, up, passes, factors):
+@kernel(fastmath=CONTRACT)
+def _columns_in(half, image, shape, across, up, passes, factors, scratch, thread):
     """Along v, with the corrections ``across`` and ``up``, to the image."""
-    for thread in prange(shape.threads):
-        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
-        for block in range(thread, shape.side // 32, shape.threads):
-            i = 32 * block
-            _pair_columns(half, x, i, shape)
-            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-            low, high = load(across, i), load(across, i + 16)
-            for j in range(shape.side):
-                at = 32 * _column(j, shape.side, shape.grid)
-                store(image, j * shape.side + i, load(done, at) * low * up[j])
-                store(image, j * shape.side + i + 16, load(done, at + 16) * high * up[j])
+    x, other = scratch[thread, 0], scratch[thread, 1]
+    for block in range(thread, shape.side // 32, shape.threads):
+        i = 32 * block
+        _pair_columns(half, x, i, shape)
+        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+        low, high = load(across, i), load(across, i + 16)
+        for j in range(shape.side):
+            at = 32 * _column(j, shape.side, shape.grid)
+            store(image, j * shape.side + i, load(done, at) * low * up[j])
+            store(image, j * shape.side + i + 16, load(done, at + 16) * high * up[j])
 
 
 @kernel(fastmath=CONTRACT)
@@ -130,39 +129,37 @@ def _unpair(done, half, i, shape):
         store(half, v * wide + shape.side + i + 16, (dr - cr) * one)
 
 
-@kernel(parallel=True, fastmath=CONTRACT)
-def _columns_out(image, half, shape, across, up, passes, factors):
+@kernel(fastmath=CONTRACT)
+def _columns_out(image, half, shape, across, up, passes, factors, scratch, thread):
     """Along v from the image: the transform of the other sign, by exchanged parts."""
-    for thread in prange(shape.threads):
-        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
-        for block in range(thread, shape.side // 32, shape.threads):
-            i = 32 * block
-            x[:] = float32(0)
-            low, high = load(across, i), load(across, i + 16)
-            for j in range(shape.side):
-                at = 32 * _column(j, shape.side, shape.grid)
-                store(x, at + 16, load(image, j * shape.side + i) * low * up[j])
-                store(x, at, load(image, j * shape.side + i + 16) * high * up[j])
-            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-            _unpair(done, half, i, shape)
+    x, other = scratch[thread, 0], scratch[thread, 1]
+    for block in range(thread, shape.side // 32, shape.threads):
+        i = 32 * block
+        x[:] = float32(0)
+        low, high = load(across, i), load(across, i + 16)
+        for j in range(shape.side):
+            at = 32 * _column(j, shape.side, shape.grid)
+            store(x, at + 16, load(image, j * shape.side + i) * low * up[j])
+            store(x, at, load(image, j * shape.side + i + 16) * high * up[j])
+        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+        _unpair(done, half, i, shape)
 
 
-@kernel(parallel=True)
-def _rows_out(half, flat, shape, passes, factors):
+@kernel
+def _rows_out(half, flat, shape, passes, factors, scratch, thread):
     """Along u to the rows of the grid."""
     blocks = (shape.rows + 15) // 16
-    for thread in prange(shape.threads):
-        x, other = np.empty(shape.grid * 32, np.float32), np.empty(shape.grid * 32, np.float32)
-        for block in range(thread, blocks, shape.threads):
-            x[:] = float32(0)
-            for i in range(0, shape.side, 16):
-                place = _column(i, shape.side, shape.grid)
-                for part in range(2):
-                    source = 16 * block * 2 * shape.side + part * shape.side + i
-                    transpose(half, source, 2 * shape.side, x, (2 * place + 1 - part) * 16, 32)
-            done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-            first = (BELOW + 16 * block) * shape.step
-            _to_rows(done, other if done is x else x, flat, first, shape)
+    x, other = scratch[thread, 0], scratch[thread, 1]
+    for block in range(thread, blocks, shape.threads):
+        x[:] = float32(0)
+        for i in range(0, shape.side, 16):
+            place = _column(i, shape.side, shape.grid)
+            for part in range(2):
+                source = 16 * block * 2 * shape.side + part * shape.side + i
+                transpose(half, source, 2 * shape.side, x, (2 * place + 1 - part) * 16, 32)
+        done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
+        first = (BELOW + 16 * block) * shape.step
+        _to_rows(done, other if done is x else x, flat, first, shape)
 
 
 @kernel
@@ -193,6 +190,23 @@ def _corrections(side: int) -> tuple[np.ndarray, np.ndarray]:
     return (plain * sign).astype(np.float32), plain.astype(np.float32)
 
 
+def scratch(threads: int, length: int) -> np.ndarray:
+    """Two buffers of a transform for each thread, float32 (threads, 2, 32·length), on whole cache lines."""
+    return aligned((threads, 2, 32 * length), np.float32)
+
+
+def _buffers(side: int, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Grid, half-transformed rows and scratch of a plan."""
+    grid = grid_side(side)
+    half = aligned((-(-grid // 32) * 16, 2, side), np.float32)
+    return gridding.empty_grid(grid), half, scratch(threads, grid)
+
+
+#: Buffers of plans that ended, one set for each side and number of threads: the first touch of fresh pages lasts
+#: longer than a transform.
+_SPARE: dict[tuple[int, int], tuple] = {}
+
+
 class Plan:
     """Visibilities sorted for one image, with the grid and the buffers its transforms need.
 
@@ -214,55 +228,50 @@ class Plan:
         It does not fit.
     """
 
-    def __init__(self, records: np.ndarray, side: int, cell: float, threads: int = 1, checked: bool = False):
+    def __init__(self, records: np.ndarray, side: int, cell: float, threads: int = 1):
         if side not in SIDES:
             raise ValueError(f"side = {side!r} is unknown; choose one of {', '.join(map(str, sorted(SIDES)))}")
-        require_range("threads", threads, 1, 4096)
-        if not checked:
-            require_records(records)
-            require_cell(records, cell, 0.5 - 5.5 / grid_side(side))  # room for the taps
+        require_threads(threads)
+        require_form(records)
         self.side, self.cell, self.threads = side, float(cell), threads
         self.grid_side = grid_side(side)
         require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
         self.points: Sorted = gridding.sort(records, self.grid_side * self.cell, self.grid_side, threads)
-        self.grid = gridding.empty_grid(self.grid_side)
         rows = min(max(self.points.rows - BELOW, 1), self.grid_side // 2)
+        key = side, threads
+        self.grid, self.half, self.scratch = _SPARE.pop(key, None) or _buffers(side, threads)
+        weakref.finalize(self, _SPARE.__setitem__, key, (self.grid, self.half, self.scratch))
         self.shape = _Shape(side, self.grid_side, rows, self.grid.shape[1], threads)
-        self.half = np.empty((-(-rows // 16) * 16, 2, side), np.float32)
 
     def image(self, out: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
         """The dirty image, float32 (side, side).
 
         ``values``, float32 (n, 2), stand in place of the weighted visibilities, in the order of the tiles.
         """
-        out = np.empty((self.side, self.side), np.float32) if out is None else out
+        out = aligned((self.side, self.side), np.float32) if out is None else out
         points = self.points
         if values is not None:
             points.points[:, 2:] = values
         self.grid[: self.shape.rows + BELOW + 16] = 0
         across, up = _corrections(self.side)
-        with numba_threads(self.threads):
-            gridding.spread(points, self.grid)
-            flat = self.grid.reshape(-1)
-            _fold(flat, self.grid_side, self.shape.step)
-            tables = plan(self.grid_side)
-            _rows_in(flat, self.half.reshape(-1), self.shape, *tables)
-            scale = np.float32(0.5 / points.weight)
-            _columns_in(self.half.reshape(-1), out.reshape(-1), self.shape, across, up * scale, *tables)
+        gridding.spread(points, self.grid)
+        flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
+        _fold(flat, self.grid_side, self.shape.step)
+        share(_rows_in, self.threads, flat, half, self.shape, *tables, self.scratch)
+        scale = np.float32(0.5 / points.weight)
+        share(_columns_in, self.threads, half, out.reshape(-1), self.shape, across, up * scale, *tables, self.scratch)
         return out
 
     def predict(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """V of the image at the sorted points, float32 (n, 2), in the order of the tiles."""
         out = np.empty((len(self.points.points), 2), np.float32) if out is None else out
         across, up = _corrections(self.side)
-        with numba_threads(self.threads):
-            tables = plan(self.grid_side)
-            source = np.ascontiguousarray(image, np.float32).reshape(-1)
-            _columns_out(source, self.half.reshape(-1), self.shape, across, up, *tables)
-            flat = self.grid.reshape(-1)
-            _rows_out(self.half.reshape(-1), flat, self.shape, *tables)
-            _unfold(flat, self.grid_side, self.shape.step)
-            gridding.interpolate(self.points, self.grid, out)
+        flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
+        source = np.ascontiguousarray(image, np.float32).reshape(-1)
+        share(_columns_out, self.threads, source, half, self.shape, across, up, *tables, self.scratch)
+        share(_rows_out, self.threads, half, flat, self.shape, *tables, self.scratch)
+        _unfold(flat, self.grid_side, self.shape.step)
+        gridding.interpolate(self.points, self.grid, out)
         return out
 
     def in_order(self, values: np.ndarray, count: int) -> np.ndarray:
@@ -283,7 +292,7 @@ def beam(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.nd
     """The response to a source of 1 Jy in the middle, float32 (side, side)."""
     ones = records.copy()
     ones[:, RE], ones[:, IM] = 1, 0
-    return Plan(ones, side, cell, threads, checked=True).image()
+    return Plan(ones, side, cell, threads).image()
 
 
 def direct(records: np.ndarray, side: int, cell: float, pixels: np.ndarray) -> np.ndarray:

@@ -16,12 +16,12 @@ The memo's problem makes ten such iterations whether or not they converge.
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, prange
+from numba import float32
 
 from kernels.contract import require_range
 from kernels.imaging.convolution import Convolver
 from kernels.runtime.jit import REDUCE, kernel
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.threads import share
 
 
 class Restored(NamedTuple):
@@ -32,10 +32,14 @@ class Restored(NamedTuple):
     converged: bool  # the last rms is at most the noise asked for
 
 
-@kernel(parallel=True, fastmath=REDUCE)
-def _step(model, residual, box, level, alpha, beta, norm, sums):
-    """One step in the box, row by row; per row: entropy, flux, I²-weighted gradient for β."""
-    for y in prange(box[0], box[1] + 1):
+@kernel(fastmath=REDUCE)
+def _step(model, residual, box, numbers, sums, threads, thread):
+    """One step in every ``threads``-th row of the box; ``numbers``: level, α, β, norm.
+
+    Per row: entropy, flux, I²-weighted gradient for β.
+    """
+    level, alpha, beta, norm = numbers
+    for y in range(box[0] + thread, box[1] + 1, threads):
         entropy = flux = lean = float32(0)
         for x in range(box[2], box[3] + 1):
             value = model[y, x]
@@ -82,9 +86,8 @@ def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1, c
         track.append(float(np.sqrt(np.mean(residual[inner].astype(np.float64) ** 2))))
         if number == iterations:
             break
-        numbers = (np.float32(value) for value in (level, alpha, beta, norm))
-        with numba_threads(threads):
-            _step(model, residual, box, *numbers, sums)
+        numbers = tuple(np.float32(value) for value in (level, alpha, beta, norm))
+        share(_step, threads, model, residual, box, numbers, sums, threads)
         rows = sums[box[0] : box[1] + 1]
         entropy.append(float(rows[:, 0].sum()))
         if flux:

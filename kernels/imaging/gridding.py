@@ -13,9 +13,21 @@ parity, then of the other.
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, int32, prange
+from numba import float32, int32
 
-from kernels.imaging.array import IM, RE, WEIGHT, U, V
+from kernels.imaging.array import (
+    BASELINE,
+    IM,
+    RE,
+    TIME,
+    WEIGHT,
+    U,
+    V,
+    W,
+    require_cell,
+    require_form,
+    require_records,
+)
 from kernels.imaging.lanes import (
     even_odd_totals,
     fma,
@@ -28,6 +40,8 @@ from kernels.imaging.lanes import (
 )
 from kernels.imaging.taps import TAPS, polynomials
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.pages import aligned
+from kernels.runtime.threads import share
 
 #: Rows and cells of a tile; rows of the grid below v = 0.
 TILE_ROWS, TILE_CELLS, BELOW = 32, 64, 4
@@ -47,32 +61,43 @@ class Sorted(NamedTuple):
 
 
 @kernel(fastmath=CONTRACT)
-def _tile_of(records, scale, grid, tiles, keys):
-    """Number of the tile of every record, −1 where it is flagged."""
-    middle = grid // 2 - 4
-    for n in range(np.uint64(records.shape[0])):
-        if not records[n, np.uint64(WEIGHT)] > float32(0):
-            keys[n] = -1
+def _tiles_of(records, scale, numbers, keys, counts, sums, thread):
+    """Tile of every record of this thread's part, −1 where it is flagged, and how many each tile gets.
+
+    ``numbers``: cells of a row, tiles of a band, threads.  ``sums`` (threads, 2): weight, and a number that is
+    not zero where a record holds something that is not finite or lies outside the grid.
+    """
+    grid, tiles, threads = numbers
+    middle, limit = grid // 2 - 4, grid / 2 - 5.4  # room for the taps; below, 5.5 is asked for
+    total, doubt, count = 0.0, float32(0), records.shape[0]
+    for n in range(np.uint64(count * thread // threads), np.uint64(count * (thread + 1) // threads)):
+        weight = records[n, np.uint64(WEIGHT)]
+        keys[n] = -1
+        if not weight > float32(0):
             continue
-        x = np.float64(records[n, np.uint64(U)]) * scale
-        y = np.float64(records[n, np.uint64(V)]) * scale
+        re, im = records[n, np.uint64(RE)], records[n, np.uint64(IM)]
+        u, v, w = records[n, np.uint64(U)], records[n, np.uint64(V)], records[n, np.uint64(W)]
+        rest = records[n, np.uint64(BASELINE)] + records[n, np.uint64(TIME)]
+        doubt += (((u + v) + (w + rest)) + ((re + im) + weight)) * float32(0)
+        x, y = np.float64(u) * scale, np.float64(v) * scale
+        if not (abs(x) <= limit and abs(y) <= limit):
+            doubt += float32(1)
+            continue
         if y < 0:
             x, y = -x, -y
-        keys[n] = int32(int32(y) // TILE_ROWS * tiles + int32(x + middle) // TILE_CELLS)
-
-
-@kernel
-def _count(keys, counts):
-    for n in range(np.uint64(keys.size)):
-        if keys[n] >= 0:
-            counts[np.uint64(keys[n])] += 1
+        key = int32(int32(y) // TILE_ROWS * tiles + int32(x + middle) // TILE_CELLS)
+        keys[n] = key
+        counts[thread, np.uint64(key)] += 1
+        total += np.float64(weight)
+    sums[thread, 0], sums[thread, 1] = total, doubt
 
 
 @kernel(fastmath=CONTRACT)
-def _place(records, scale, grid, tiles, keys, places, points, order):
-    """Scatter records to their tiles, multiplied by their weights."""
-    middle = grid // 2 - 4
-    for n in range(np.uint64(records.shape[0])):
+def _place(records, scale, numbers, keys, places, points, order, thread):
+    """Scatter this thread's records to their tiles, multiplied by their weights; ``places`` as ``counts``."""
+    grid, tiles, threads = numbers
+    middle, count = grid // 2 - 4, records.shape[0]
+    for n in range(np.uint64(count * thread // threads), np.uint64(count * (thread + 1) // threads)):
         key = keys[n]
         if key < 0:
             continue
@@ -82,22 +107,13 @@ def _place(records, scale, grid, tiles, keys, places, points, order):
         imaginary = records[n, np.uint64(IM)] * weight
         if y < 0:
             x, y, imaginary, name = -x, -y, -imaginary, int32(-1 - name)
-        to = np.uint64(places[np.uint64(key)])
-        places[np.uint64(key)] += 1
+        to = np.uint64(places[thread, np.uint64(key)])
+        places[thread, np.uint64(key)] += 1
         points[to, np.uint64(0)] = float32(x + middle - key % tiles * TILE_CELLS)
         points[to, np.uint64(1)] = float32(y - key // tiles * TILE_ROWS)
         points[to, np.uint64(2)] = records[n, np.uint64(RE)] * weight
         points[to, np.uint64(3)] = imaginary
         order[to] = name
-
-
-@kernel
-def _weights(records):
-    total = 0.0
-    for n in range(np.uint64(records.shape[0])):
-        if records[n, np.uint64(WEIGHT)] > float32(0):
-            total += np.float64(records[n, np.uint64(WEIGHT)])
-    return total
 
 
 def _shares(counts: np.ndarray, threads: int) -> np.ndarray:
@@ -113,8 +129,8 @@ def _shares(counts: np.ndarray, threads: int) -> np.ndarray:
     most = max(len(share) for both in shares for share in both)
     out = np.full((2, threads, max(most, 1)), -1, np.int64)
     for parity in range(2):
-        for thread, share in enumerate(shares[parity]):
-            out[parity, thread, : len(share)] = share
+        for thread, bands in enumerate(shares[parity]):
+            out[parity, thread, : len(bands)] = bands
     return out
 
 
@@ -128,22 +144,33 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
         Cells of the grid a wavelength: ``grid`` times the cell of the image in radians.
     grid : int
         Cells of a whole row, M.
+
+    Raises
+    ------
+    ValueError
+        What :func:`kernels.imaging.array.require_records` and ``require_cell`` refuse.
     """
-    tiles = grid // TILE_CELLS + 1
+    require_form(records)
+    if not 0 < scale < np.inf:
+        require_cell(records, scale / grid)
+    numbers = grid, grid // TILE_CELLS + 1, threads
     bands = (grid // 2) // TILE_ROWS + 1
-    keys = np.empty(len(records), np.int32)
-    _tile_of(records, scale, grid, tiles, keys)
-    starts = np.zeros(tiles * bands + 1, np.int64)
-    _count(keys, starts[1:])
-    per_band = starts[1:].reshape(bands, tiles).sum(axis=1)
-    np.cumsum(starts, out=starts)
-    used = int(starts[-1])
+    keys, sums = np.empty(len(records), np.int32), np.zeros((threads, 2))
+    counts = np.zeros((threads, numbers[1] * bands), np.int64)
+    share(_tiles_of, threads, records, scale, numbers, keys, counts, sums)
+    each = counts.sum(axis=0)
+    used = int(each.sum())
+    if not used or sums[:, 1].any():  # NaN is something, too
+        require_records(records)
+        require_cell(records, scale / grid, 0.5 - 5.5 / grid)
+    starts = np.concatenate([[0], np.cumsum(each)])
+    places = starts[:-1] + np.cumsum(counts, axis=0) - counts
     points, order = np.empty((used, 4), np.float32), np.empty(used, np.int32)
-    _place(records, scale, grid, tiles, keys, starts[:-1].copy(), points, order)
-    filled = int(np.flatnonzero(per_band)[-1]) + 1 if used else 0
+    share(_place, threads, records, scale, numbers, keys, places, points, order)
+    per_band = each.reshape(bands, numbers[1]).sum(axis=1)
+    filled = int(np.flatnonzero(per_band)[-1]) + 1
     rows = min(filled * TILE_ROWS + TAPS + 1, grid // 2 + 1 + BELOW + TAPS)
-    shares = _shares(per_band, threads)
-    return Sorted(points, order, starts, shares, tiles, grid, rows, float(_weights(records)))
+    return Sorted(points, order, starts, _shares(per_band, threads), numbers[1], grid, rows, float(sums[:, 0].sum()))
 
 
 @kernel(inline=True, fastmath=CONTRACT)
@@ -192,46 +219,46 @@ def _read_tile(points, first, end, grid, corner, step, table, out):
         out[n, 0], out[n, 1] = even_odd_totals(lower_pairs(taps) * (a + b))
 
 
-@kernel(parallel=True)
-def _spread_bands(points, starts, shares, tiles, grid, step, table):
-    for thread in prange(shares.shape[0]):
-        for k in range(shares.shape[1]):
-            band = shares[thread, k]
-            if band >= 0:
-                for tile in range(tiles):
-                    number = band * tiles + tile
-                    corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
-                    _spread_tile(points, starts[number], starts[number + 1], grid, corner, step, table)
+@kernel
+def _spread_bands(points, starts, shares, tiles, grid, step, table, thread):
+    for k in range(shares.shape[1]):
+        band = shares[thread, k]
+        if band >= 0:
+            for tile in range(tiles):
+                number = band * tiles + tile
+                corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
+                _spread_tile(points, starts[number], starts[number + 1], grid, corner, step, table)
 
 
-@kernel(parallel=True)
-def _read_bands(points, starts, shares, tiles, grid, step, table, out):
-    for thread in prange(shares.shape[0]):
-        for k in range(shares.shape[1]):
-            band = shares[thread, k]
-            if band >= 0:
-                for tile in range(tiles):
-                    number = band * tiles + tile
-                    corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
-                    _read_tile(points, starts[number], starts[number + 1], grid, corner, step, table, out)
+@kernel
+def _read_bands(points, starts, shares, tiles, grid, step, table, out, thread):
+    for k in range(shares.shape[1]):
+        band = shares[thread, k]
+        if band >= 0:
+            for tile in range(tiles):
+                number = band * tiles + tile
+                corner = band * TILE_ROWS * step + 2 * tile * TILE_CELLS
+                _read_tile(points, starts[number], starts[number + 1], grid, corner, step, table, out)
 
 
 def empty_grid(grid: int) -> np.ndarray:
     """Float32 (rows, 2·(M + margin)): all rows a grid of M cells can need, in whole blocks of sixteen."""
     rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // 16) * 16
-    return np.empty((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
+    return aligned((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
 
 
 def spread(points: Sorted, grid: np.ndarray) -> None:
     """Add all points to ``grid``."""
     table = polynomials().ravel()
     for shares in points.bands:
-        _spread_bands(points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table)
+        given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
+        share(_spread_bands, len(shares), *given)
 
 
 def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
     """The grid at all points, float32 (n, 2), in the order of the tiles."""
     table = polynomials().ravel()
     for shares in points.bands:
-        _read_bands(points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table, out)
+        given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
+        share(_read_bands, len(shares), *given, out)
     return out

@@ -13,13 +13,12 @@ Salvini and Wijnholds 2014).  Phases refer to one antenna.
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from kernels.contract import require_range
 from kernels.imaging.array import ANTENNAS, IM, RE, WEIGHT
 from kernels.imaging.sky import antenna_numbers, interval_numbers
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.threads import share
 from kernels.runtime.vector import fma, fnma, load, spread, total
 
 #: Columns of the matrices: 27 antennas in whole vectors of eight.
@@ -93,9 +92,10 @@ def _solve_one(x, y, p, at, gains, limit, most):
     return most, change
 
 
-@kernel(parallel=True)
-def _solve(x, y, p, gains, limit, most, steps, change):
-    for t in prange(gains.shape[0]):
+@kernel
+def _solve(sums, gains, limit, most, steps, change, threads, thread):
+    x, y, p = sums
+    for t in range(thread, gains.shape[0], threads):
         steps[t], change[t] = _solve_one(x, y, p, t * ANTENNAS * WIDE, gains[t], limit, most)
 
 
@@ -115,8 +115,8 @@ def solve(x, y, p, threads: int = 1, limit: float = 1e-9, most: int = 200, refer
     gains = np.zeros((count, 2, WIDE))
     gains[:, 0, :ANTENNAS] = 1
     steps, change = np.zeros(count, np.int64), np.zeros(count)
-    with numba_threads(threads):
-        _solve(x.reshape(-1), y.reshape(-1), p.reshape(-1), gains, limit, most, steps, change)
+    flat = x.reshape(-1), y.reshape(-1), p.reshape(-1)
+    share(_solve, threads, flat, gains, limit, most, steps, change, threads)
     found = gains[:, 0, :ANTENNAS] + 1j * gains[:, 1, :ANTENNAS]
     turn = found[:, reference, None].conj() / np.abs(found[:, reference, None])
     return Solution(found * turn, steps, change)

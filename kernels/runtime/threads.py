@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from functools import cache
 
 from numba import get_num_threads, set_num_threads
 
@@ -132,6 +133,37 @@ class Team:
 
     def __exit__(self, *exception):
         self.close()
+
+
+@cache
+def _standing(threads: int) -> tuple[Team, threading.Lock]:
+    return Team(threads), threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_standing.cache_clear)  # threads do not survive a fork
+
+
+def share(work: Callable, threads: int, *arguments) -> None:
+    """``work(*arguments, 0) … work(*arguments, threads − 1)`` side by side; the caller's thread is number 0.
+
+    ``work`` is a compiled function that takes its own part by the number and releases the interpreter lock.
+    The team stays for later calls; unlike a ``prange`` region this needs no second compilation for threads.
+
+    Raises
+    ------
+    ValueError
+        More threads than usable CPUs.
+    Exception
+        The first exception of any thread, after all have ended.
+    """
+    if threads == 1:
+        work(*arguments, 0)
+        return
+    require_threads(threads)
+    team, lock = _standing(threads)
+    with lock:
+        team.run(lambda number: work(*arguments, number))
 
 
 class Placement:

@@ -67,7 +67,12 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
         "threads": threads,
         **both(row.ours),
         "peers": {
-            peer: {**both(samples), "ratio_fastest": row.ratio_min(peer), "ratio_median": row.ratio_median(peer)}
+            peer: {
+                **both(samples),
+                "ratio_fastest": row.ratio_min(peer),
+                "ratio_median": row.ratio_median(peer),
+                **({"apart": row.apart[peer]} if peer in row.apart else {}),
+            }
             for peer, samples in row.peers.items()
         },
         "wrong": row.wrong,

@@ -55,6 +55,43 @@ def table(ddt: xr.Dataset, found: Model) -> pd.DataFrame:
     return pd.DataFrame({"problem": ddt["problem"].values} | columns)
 
 
+def without(ddt: xr.Dataset, found: Model) -> xr.DataArray:
+    """CPU time of Pittsburgh less the overhead, along size and problem."""
+    return ddt["cpu"].sel(system="PSC", drop=True) - found.overhead
+
+
+def hidden(ddt: xr.Dataset, found: Model, problems: list[str]) -> pd.DataFrame:
+    """Gain in CPU time of Pittsburgh over the Convex as printed and without the overhead, medium and large.
+
+    At the small size the model has nothing to say: there the overhead is what remains over Toronto.
+    """
+    convex, printed = (ddt["cpu"].sel(system=name, drop=True) for name in ("NRAO1", "PSC"))
+    columns = {}
+    for size in ("medium", "large"):
+        columns[f"{size}, printed"] = (convex / printed).sel(size=size, problem=problems).values
+        columns[f"{size}, without files"] = (convex / without(ddt, found)).sel(size=size, problem=problems).values
+        columns[f"{size}, Toronto"] = (
+            (convex / ddt["cpu"].sel(system="CLSC", drop=True)).sel(size=size, problem=problems).values
+        )
+    return pd.DataFrame({"problem": problems} | columns)
+
+
+def systems_ratios(ddt: xr.Dataset, ddtload: xr.Dataset, found: Model, messages: int = 400) -> pd.DataFrame:
+    """RUN DDTLOAD: CPU time of the systems as printed, and by the model with and without its two costs.
+
+    Pittsburgh is modelled as Toronto plus c + m·n, so the model without messages to a file, MSGKIL=TRUE, leaves c.
+    """
+    cpu = ddtload["cpu"].to_series()
+    clsc = cpu["CLSC"]
+    with_file = clsc + found.problem_seconds + found.message_seconds * messages
+    modelled = {"PSC, messages to the file": with_file, "PSC, MSGKIL": clsc + found.problem_seconds}
+    rows = [{"run": f"{name}, printed", "cpu": cpu[name]} for name in cpu.index]
+    rows += [{"run": f"{name}, model", "cpu": value} for name, value in modelled.items()]
+    frame = pd.DataFrame(rows)
+    frame["over CLSC"], frame["over NRAO1"] = frame["cpu"] / clsc, frame["cpu"] / cpu["NRAO1"]
+    return frame
+
+
 def error(frame: pd.DataFrame) -> float:
     """Median relative distance of the predicted ratios of medium and large problems from the printed ones."""
     off = [np.abs(frame[f"{size}, predicted"] / frame[f"{size}, printed"] - 1) for size in ("medium", "large")]

@@ -16,6 +16,7 @@ from kernels.imaging import (
     dirty,
     entropy,
     fourier,
+    hogbom,
     selfcal,
     sky,
     sorting,
@@ -141,7 +142,7 @@ def images():
 def test_clean_by_its_identity(images, method):
     _, image, beam = images
     limits = clean.Limits(500, list_length=1500, method="blocks" if method == "hogbom" else method)
-    found = clean.hogbom(image, beam, limits) if method == "hogbom" else clean.clark(image, beam, limits)
+    found = hogbom.clean(image, beam, limits) if method == "hogbom" else clean.clark(image, beam, limits)
     assert len(found.fluxes) == 500
     assert clean.identity(image, beam, found, 20, method).ok
     assert np.abs(found.residual[32:96, 32:96]).max() < 0.1 * image.max()
@@ -260,6 +261,6 @@ def test_what_cannot_be_cleaned_is_refused_in_one_sentence(images):
     with pytest.raises(ValueError, match="gain = 0"):
         clean.Limits(gain=0.0)
     with pytest.raises(ValueError, match="not finite"):
-        clean.hogbom(image * np.float32(np.nan), beam, clean.Limits())
+        hogbom.clean(image * np.float32(np.nan), beam, clean.Limits())
     with pytest.raises(ValueError, match="beam of float32"):
-        clean.hogbom(image, image, clean.Limits())
+        hogbom.clean(image, image, clean.Limits())

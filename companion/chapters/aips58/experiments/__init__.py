@@ -8,7 +8,7 @@ import numpy as np
 
 from companion import tables
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, column, register
 from companion.host import machine
 
 #: Sizes of a preset.
@@ -49,8 +49,8 @@ def _bits(measurement: Measurement, kind: str) -> float | None:
     return min(found, default=None)
 
 
-def _column(values, units, long_name, dims=("run",)) -> dict:
-    return {"value": list(values), "units": units, "dims": list(dims), "long_name": long_name}
+def _column(values, units, long_name) -> dict:
+    return column(list(values), units, long_name, "run")
 
 
 def _best(measurement: Measurement, kind: str) -> float:
@@ -58,7 +58,7 @@ def _best(measurement: Measurement, kind: str) -> float:
 
 
 def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Per problem and size: CPU and real time of the fastest run, and the bits of its products."""
+    """Per problem and size: CPU and real time of the fastest run, bits of its products, memory and threads."""
     fastest = [int(np.argmin(m.observed["real"])) for m in measurements]
     pairs = list(zip(measurements, fastest, strict=True))
     return {
@@ -68,12 +68,20 @@ def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
         "run_real": _column((m.observed["real"][n] for m, n in pairs), "s", "real time of the fastest run"),
         "run_bits_maximum": _column((_bits(m, "maximum") for m in measurements), "bit", "bits, largest difference"),
         "run_bits_rms": _column((_bits(m, "rms") for m in measurements), "bit", "bits, root mean square"),
-        "run_spread": _column(
-            (max(m.observed["real"]) / min(m.observed["real"]) - 1 for m in measurements),
-            "1",
-            "slowest real time over fastest, less one",
-        ),
+        "run_spread": _column(map(_spread, measurements), "1", "slowest real time over fastest, less one"),
+        "run_memory": _column((_memory(m) for m in measurements), "B", "memory that the problem asks for"),
+        "run_threads": _column((m.threads for m in measurements), "count", "threads"),
     }
+
+
+def _spread(measurement: Measurement) -> float:
+    return max(measurement.observed["real"]) / min(measurement.observed["real"]) - 1
+
+
+def _memory(measurement: Measurement) -> int:
+    from kernels.imaging import ddt
+
+    return ddt.footprint(measurement.problem).memory
 
 
 def _places() -> dict[str, str | None]:
@@ -154,6 +162,40 @@ def _tape(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+def _stripes(preset: str, threads: int) -> list[Case]:
+    """One file against four stripes of the memo's blocks, waited for one by one and all at once."""
+    from kernels.files import stripes
+
+    facts = tables.load("aips58", "prose")
+    sizes = {"files": int(facts["stripes"]), "block_bytes": int(facts["block_size"]) * 1024}
+    cases = []
+    for place, folder in _places().items():
+        for way in stripes.WAYS:
+            problem = stripes.Problem.preset(preset, way=way, folder=folder, **sizes)
+            given = {"way": way, "place": place, "bytes": stripes.work(problem).bytes_written}
+            cases.append(Case(f"{way}, {place}", stripes, problem, 1, given, _moved))
+    return cases
+
+
+def _moved(result) -> dict[str, float]:
+    return {"write": result.write_s, "read": result.read_s, "cold": float(result.cold)}
+
+
+def _stripe_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """MB/s of the fastest run of each way and place; whether reads came past the page cache."""
+
+    def rates(kind):
+        return [m.parameters["bytes"] / _best(m, kind) / 1e6 for m in measurements]
+
+    return {
+        "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
+        "run_place": _column((m.parameters["place"] for m in measurements), None, "place"),
+        "run_write": _column(rates("write"), "MB/s", "rate of writing, until the device has the blocks"),
+        "run_read": _column(rates("read"), "MB/s", "rate of reading"),
+        "run_cold": _column((min(m.observed["cold"]) for m in measurements), "1", "1: read past the page cache"),
+    }
+
+
 def _outputs(*names: str):
     """CPU and real time of the fastest run of every case, with the named parameters."""
 
@@ -166,6 +208,7 @@ def _outputs(*names: str):
             "run_cpu": _column((_best(m, "cpu") for m in measurements), "s", "CPU time, least"),
             "run_real": _column((_best(m, "real") for m in measurements), "s", "real time, least"),
             "run_slowest": _column((max(m.observed["real"]) for m in measurements), "s", "real time, most"),
+            "run_spread": _column(map(_spread, measurements), "1", "slowest real time over fastest, less one"),
         }
 
     return outputs
@@ -229,5 +272,17 @@ register(
         outputs=_outputs("source"),
         rounds=3,
         budgets={"quick": 6.0, "paper": 60.0, "modern": 120.0},
+    )
+)
+register(
+    Experiment(
+        "aips58-stripes",
+        "aips58",
+        "A9",
+        "The same blocks in one file and striped over four, waited for in turn and at once",
+        _stripes,
+        outputs=_stripe_outputs,
+        rounds=7,
+        budgets={"quick": 5.0, "paper": 40.0, "modern": 120.0},
     )
 )

@@ -35,6 +35,8 @@ def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
     return out
 
 
+#: Task, its product and the name of the picture.
+PICTURES = (("UVMAP", "dirty", "dirty"), ("APCLN", "clean", "CLEAN"), ("VTESS", "model", "maximum entropy"))
 MEMO_UNITS = {"CPU": "s", "real": "s"}
 
 

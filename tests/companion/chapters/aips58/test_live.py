@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion import experiments, tables
 from companion.chapters.aips58 import overhead
-from companion.chapters.aips58.figures import live
+from companion.chapters.aips58.figures import live, studies
 
 DDT = tables.load("aips58", "ddt")
 LOAD = tables.load("aips58", "ddtload")
@@ -21,6 +21,8 @@ def record(sizes=("small",)):
         "run_real": np.full(len(rows), 1.0),
         "run_bits_maximum": np.full(len(rows), 20.0),
         "run_bits_rms": np.full(len(rows), 24.0),
+        "run_memory": np.full(len(rows), 8e6),
+        "run_threads": np.full(len(rows), 1),
     }
     attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-01T00:00:00Z"}
     return xr.Dataset({name: ("run", np.array(value)) for name, value in data.items()}, attrs=attributes)
@@ -84,3 +86,53 @@ def test_the_messages_experiment_runs_and_verifies():
     cost = live.runs_frame(data).groupby("way")["cpu"].min()
     assert cost["late"] > cost["off"] > 0
     assert "no file" in live.messages(data).alt
+
+
+def test_the_files_hid_the_speed_of_vectors():
+    found = overhead.model(DDT, LOAD)
+    frame = overhead.hidden(DDT, found, ["VTESS"]).iloc[0]
+    old = DDT["cpu"].sel(size="large", problem="VTESS")
+    bare = float(old.sel(system="PSC") - found.overhead.sel(problem="VTESS"))
+    assert frame["large, without files"] == pytest.approx(float(old.sel(system="NRAO1")) / bare)
+    assert frame["large, printed"] < frame["large, without files"]
+
+
+def test_the_model_gives_back_ddtload_and_its_run_without_a_file():
+    frame = overhead.systems_ratios(DDT, LOAD, overhead.model(DDT, LOAD)).set_index("run")
+    psc, clsc = (float(LOAD["cpu"].sel(system=name)) for name in ("PSC", "CLSC"))
+    assert frame.loc["PSC, messages to the file, model", "cpu"] == pytest.approx(psc)
+    assert clsc < frame.loc["PSC, MSGKIL, model", "cpu"] < 1.2 * clsc
+
+
+def rows(**columns):
+    attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-01T00:00:00Z"}
+    return xr.Dataset({f"run_{name}": ("run", np.array(value)) for name, value in columns.items()}, attrs=attributes)
+
+
+def test_tables_of_the_smaller_studies():
+    methods = ["scalar", "gather", "blocks"]
+    run = rows(task=["APCLN"] * 3, method=methods, cpu=[4.0, 2.0, 1.0])
+    bare = overhead.without(DDT, overhead.model(DDT, LOAD)).sel(size="large")
+    assert studies.gather(run, DDT, bare)["loop/instruction"].tolist() == [2]
+    run = rows(task=["UVMAP"] * 2, beside=[0, 2], cpu=[1.0, 1.1], real=[1.0, 2.0], spread=[0.05, 0.5])
+    frame = studies.loaded(run).iloc[0]
+    assert frame["spread alone"] == pytest.approx(5) and frame["real, loaded/alone"] == 2
+    run = rows(way=["one", "striped"], place=["p", "p"], write=[10.0, 5.0], read=[4.0, 8.0], cold=[1.0, 0.0])
+    assert studies.stripes(run)["write, over one file"].tolist() == [1, 0.5]
+    assert studies.resources(record())["small"].tolist() == [1.0] * 13
+    whole = studies.totals(DDT, record()).iloc[0]
+    assert whole["here"] == 13 and whole["CLSC"] == pytest.approx(
+        float(DDT["real"].sel(size="small", system="CLSC").sum())
+    )
+
+
+def test_findings_are_computed_and_name_the_machine():
+    texts = studies.findings(DDT, LOAD, record(("small", "large")))
+    assert "10.2 in CPU time and 2.4 in real time" in texts[0] and "13.0 s on a machine" in texts[-1]
+    assert len(studies.findings(DDT, LOAD, None)) == len(texts) - 1
+    assert "No run of this kind is committed" in studies.shown(None, None, name="x", caption="A table").text
+
+
+def test_the_stripes_experiment_runs_and_verifies():
+    data = experiments.run("aips58-stripes", rounds=1, budget=3.0, progress=False)
+    assert (live.runs_frame(data)["write"] > 0).all()

@@ -1,0 +1,145 @@
+"""Tables of chapter 2's smaller runs beside what the memo says: gather, load, stripes, memory, whole tests."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.chapters.aips58 import overhead
+from companion.chapters.aips58.figures.live import runs_frame
+from companion.figures.parts import run_title
+from companion.figures.tabular import Table, table
+from companion.records import runs
+
+#: Bytes of a word of the X-MP.
+WORD = 8
+
+
+def gather(record: xr.Dataset, ddt: xr.Dataset, bare: xr.DataArray) -> pd.DataFrame:
+    """CPU time of the CLEANs then and here, by form of gather.
+
+    ``bare`` is the CPU time of Pittsburgh without the cost of its files, at the largest size.
+    """
+    here = runs_frame(record).pivot(index="task", columns="method", values="cpu")
+    old = ddt["cpu"].sel(size="large", problem=list(here.index))
+    software, hardware = (old.sel(system=system).values for system in ("CLSC", "PSC"))
+    return pd.DataFrame(
+        {
+            "problem": here.index,
+            "CLSC, software": software,
+            "PSC, hardware": hardware,
+            "PSC without files": bare.sel(problem=list(here.index)).values,
+            "software/hardware": software / bare.sel(problem=list(here.index)).values,
+            "here, loop": here["scalar"].values,
+            "here, instruction": here["gather"].values,
+            "here, no list": here["blocks"].values,
+            "loop/instruction": here["scalar"].values / here["gather"].values,
+        }
+    )
+
+
+GATHER_UNITS = {
+    name: "s"
+    for name in (
+        "CLSC, software", "PSC, hardware", "PSC without files", "here, loop", "here, instruction", "here, no list",
+    )
+}  # fmt: skip
+
+
+def loaded(record: xr.Dataset) -> pd.DataFrame:
+    """Four problems alone and beside other processes: times, C/R, spread in per cent, and what the load costs."""
+    frame = runs_frame(record)
+    rows = []
+    for task, part in frame.groupby("task", sort=False):
+        part = part.set_index("beside").sort_index()
+        alone, beside = part.iloc[0], part.iloc[-1]
+        rows.append(
+            {
+                "problem": task,
+                "CPU alone": alone["cpu"],
+                "real alone": alone["real"],
+                "C/R alone": alone["cpu"] / alone["real"],
+                "spread alone": 100 * alone["spread"],
+                "CPU loaded": beside["cpu"],
+                "real loaded": beside["real"],
+                "C/R loaded": beside["cpu"] / beside["real"],
+                "spread loaded": 100 * beside["spread"],
+                "real, loaded/alone": beside["real"] / alone["real"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+LOADED_UNITS = {f"{kind} {state}": "s" for kind in ("CPU", "real") for state in ("alone", "loaded")} | {
+    f"spread {state}": "%" for state in ("alone", "loaded")
+}
+
+
+def stripes(record: xr.Dataset) -> pd.DataFrame:
+    """MB/s by way and place, and over those of one file in the same place."""
+    frame = runs_frame(record)
+    one = frame[frame["way"] == "one"].set_index("place")
+    for kind in ("write", "read"):
+        frame[f"{kind}, over one file"] = frame[kind] / one[kind].reindex(frame["place"]).values
+    frame["cold"] = np.where(frame["cold"] > 0, "yes", "no")
+    return frame.rename(columns={"cold": "read past the page cache"})
+
+
+def resources(record: xr.Dataset) -> pd.DataFrame:
+    """Memory of every problem in words of the X-MP, by size, and threads."""
+    frame = runs_frame(record)
+    words = frame.assign(words=frame["memory"] / WORD / 1e6).pivot(index="task", columns="size", values="words")
+    order = [name for name in ("small", "medium", "large", "modern") if name in words]
+    table = words.loc[list(dict.fromkeys(frame["task"])), order]
+    threads = frame.groupby("task")["threads"].max()
+    return table.assign(threads=threads).rename_axis("problem").reset_index()
+
+
+def totals(ddt: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
+    """Real time of all thirteen problems together, every system and this machine, by size."""
+    frame = runs_frame(record)
+    rows = {}
+    for size, part in frame.groupby("size", sort=False):
+        if size in ddt["size"].values:
+            old = ddt["real"].sel(size=size, problem=list(part["task"])).sum("problem").to_series()
+            rows[size] = {**old.to_dict(), "here": part["real"].sum()}
+    return pd.DataFrame(rows).T.rename_axis("size").reset_index()
+
+
+def shown(record: xr.Dataset | None, frame: pd.DataFrame | None, *, name: str, caption: str, units=None) -> Table:
+    """``frame`` of a run as a table that names machine and day; a sentence where no run is committed."""
+    if record is None:
+        text = f"No run of this kind is committed yet: {caption[0].lower()}{caption[1:]}."
+        return Table(f"<p>{text}</p>", text)
+    where = run_title(record).replace("\n", ", ")
+    return table(frame, digits=3, index=False, name=name, units=units or {}, caption=f"{caption}. {where}", run=record)
+
+
+def kept(experiment: str, maker, *, name: str, caption: str, units=None) -> Table:
+    """The committed run of an experiment as a table, ``maker(record)`` its frame."""
+    record = runs.latest(experiment)
+    frame = None if record is None else maker(record)
+    return shown(record, frame, name=name, caption=caption, units=units)
+
+
+def findings(ddt: xr.Dataset, ddtload: xr.Dataset, record: xr.Dataset | None) -> list[str]:
+    """What the chapter finds, in sentences whose numbers come from the tables and the committed run."""
+    found = overhead.model(ddt, ddtload)
+    gain = (ddt[["cpu", "real"]].sel(system="NRAO1") / ddt[["cpu", "real"]].sel(system="CLSC")).median()
+    hidden = overhead.hidden(ddt, found, ["VTESS"]).iloc[0]
+    texts = [
+        f"At Toronto the median gain over the Convex is {float(gain['cpu']):.1f} in CPU time and "
+        f"{float(gain['real']):.1f} in real time: the faster the processor, the more of a test is waiting for files.",
+        f"Pittsburgh's handling of files cost each problem between {float(found.overhead.min()):.0f} and "
+        f"{float(found.overhead.max()):.0f} seconds of CPU time. Those seconds, taken from the small problems, predict "
+        f"the ratios of the medium and large ones within {100 * overhead.error(overhead.table(ddt, found)):.0f} % "
+        "(median).",
+        f"They hid vector speed: large VTESS ran {hidden['large, printed']:.1f} times as fast as on the Convex, and "
+        f"{hidden['large, without files']:.1f} times without them.",
+    ]
+    if record is not None:
+        whole = totals(ddt, record).set_index("size").loc["large"]
+        texts.append(
+            f"The thirteen large problems took {whole['NRAO1']:.0f} s on the Convex, {whole['CLSC']:.0f} s at Toronto "
+            f"and {whole['here']:.1f} s on {record.attrs['machine']}, one thread, on a made sky of the same size."
+        )
+    return texts

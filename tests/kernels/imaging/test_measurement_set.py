@@ -1,0 +1,59 @@
+"""Measurement sets: they come back as they went, and wsclean's image of one is ours."""
+
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from kernels.imaging import array, dirty, fits, measurement_set, sky
+
+SIDE, CELL = 128, 2.1e-6
+RECORDS = sky.observe(array.scaled(array.tracks(4), 0.36 / CELL), sky.made(SIDE, CELL, points=5))
+
+
+def test_without_casacore_one_sentence_says_so(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "casacore", None)
+    with pytest.raises(RuntimeError, match="need python-casacore, which is not installed"):
+        measurement_set.write(tmp_path / "data.ms", RECORDS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_visibilities_come_back(tmp_path):
+    pytest.importorskip("casacore.tables", reason="python-casacore is not installed")
+    records = RECORDS.copy()
+    records[3, array.WEIGHT] = 0
+    measurement_set.write(tmp_path / "data.ms", records)
+    found = measurement_set.read(tmp_path / "data.ms")
+    exact = [array.BASELINE, array.RE, array.IM, array.WEIGHT]
+    assert np.array_equal(found[:, exact], records[:, exact])
+    assert np.allclose(found[:, [array.U, array.V]], records[:, [array.U, array.V]], rtol=1e-6)
+    assert np.abs(found[:, array.TIME] - records[:, array.TIME]).max() < 1e-6
+    with pytest.raises(FileExistsError, match="data.ms exists"):
+        measurement_set.write(tmp_path / "data.ms", records)
+    with pytest.raises(ValueError, match="is not a measurement set"):
+        measurement_set.read(tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("wsclean") is None, reason="wsclean is not installed")
+def test_wscleans_image_is_ours(tmp_path):
+    pytest.importorskip("casacore.tables", reason="python-casacore is not installed")
+    measurement_set.write(tmp_path / "data.ms", RECORDS)
+    size = ["-size", str(SIDE), str(SIDE), "-scale", f"{CELL!r}rad", "-weight", "natural", "-pol", "i"]
+    gridder = ["-use-wgridder", "-wgridder-accuracy", "1e-5", "-no-small-inversion", "-no-update-model-required"]
+    command = [
+        "wsclean",
+        "-quiet",
+        "-j",
+        "1",
+        *size,
+        *gridder,
+        "-name",
+        str(tmp_path / "out"),
+        str(tmp_path / "data.ms"),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    ours = dirty.dirty(RECORDS, SIDE, CELL)
+    theirs = fits.read_image(tmp_path / "out-image.fits")[:, :0:-1]  # its right ascension falls with the column
+    assert np.abs(ours[:, 1:] - theirs).max() < 1e-5 * ours.max()

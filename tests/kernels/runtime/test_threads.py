@@ -1,0 +1,32 @@
+"""Work shared by threads that stay: every part is done, errors are told, and too many threads are refused."""
+
+import pytest
+
+from kernels.runtime.resources import usable_cpus
+from kernels.runtime.threads import share
+
+
+@pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
+def test_every_part_is_done_once(threads):
+    done = []
+    share(lambda what, number: done.append((what, number)), threads, "a")
+    assert sorted(done) == [("a", number) for number in range(threads)]
+
+
+@pytest.mark.skipif(usable_cpus() < 2, reason="needs two usable CPUs")
+def test_the_error_of_another_thread_is_told_after_all_have_ended():
+    done = []
+
+    def work(number):
+        if number == 1:
+            raise ArithmeticError("the second part failed")
+        done.append(number)
+
+    with pytest.raises(ArithmeticError, match="second part"):
+        share(work, 2)
+    assert done == [0]
+
+
+def test_more_threads_than_usable_cpus_are_refused():
+    with pytest.raises(ValueError, match="threads"):
+        share(print, 10_000)
