@@ -9,6 +9,7 @@ and a CLEAN whose components come in another order by its flux.
 import ast
 import importlib
 import importlib.util
+import logging
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -124,7 +125,7 @@ def _african_grid(records, side):
     function = kernels.kbsinc(AFRICAN_TAPS, oversample=AFRICAN_SAMPLES)
     packed = kernels.pack_kernel(function, AFRICAN_TAPS, oversample=AFRICAN_SAMPLES)
     middle = np.array([[0.0, 0.0]])
-    cell = np.degrees(CELL * side / grid) * 3600  # arc seconds
+    cell = np.degrees(CELL) * 3600  # arc seconds
 
     def peer():
         found = gridder(
@@ -202,6 +203,7 @@ def _prediction(threads) -> Iterator[Comparison]:
 def _hogbom() -> Iterator[Comparison]:
     made, side = masters.masters("large"), SIZES["large"].side
     module = importlib.import_module("africanus.deconv.hogbom")
+    logging.getLogger().setLevel(logging.ERROR)  # it warns when it has made the components asked for
     beam = np.ascontiguousarray(np.roll(made.beam, (-1, -1), (0, 1)))
     limits = clean.Limits(HOGBOM, gain=0.1, box=(0, side - 1, 0, side - 1))
     yield Comparison(
@@ -225,13 +227,15 @@ def _subminor():
     """pfb-imaging's minor cycle, None where it is not installed.
 
     Importing the package asks for jax and ray and changes numba's settings for everybody, so the one function is
-    taken from its file and compiled as the package compiles it.
+    taken from its file and compiled as the package compiles it.  It keeps the peak's value as a view, which changes
+    when the peak itself is reached; what lies behind would lose too little, so here the value is copied.
     """
     spec = importlib.util.find_spec("pfb_imaging")
     if spec is None:
         return None
     path = Path(spec.submodule_search_locations[0]) / "deconv" / "clark.py"
-    parts = [node for node in ast.parse(path.read_text()).body if getattr(node, "name", None) == "subminor"]
+    source = path.read_text().replace("xhat = a_set[:, pq]", "xhat = a_set[:, pq].copy()")
+    parts = [node for node in ast.parse(source).body if getattr(node, "name", None) == "subminor"]
     parts[0].decorator_list = []
     names = {"np": np, "prange": numba.prange}
     exec(compile(ast.Module(parts, []), str(path), "exec"), names)
@@ -239,11 +243,7 @@ def _subminor():
 
 
 def _minor(subminor) -> Iterator[Comparison]:
-    """One minor cycle on the list of the large problem; pfb takes the beam's patch as the whole beam.
-
-    While pfb goes through its list it reads the peak's value through a view, which changes as the peak itself
-    is reached; so what it takes from the pixels behind is a tenth less, and only fluxes are compared.
-    """
+    """One minor cycle on the list of the large problem; pfb takes the beam's patch as the whole beam."""
     made, size = masters.masters("large"), SIZES["large"]
     minor, box = clean.Minor(made.beam), clean.Limits().within(size.side)
     limit = clean.list_limit(made.dirty, box, size.list_length, 0.0, 0.0)
@@ -272,9 +272,9 @@ def _minor(subminor) -> Iterator[Comparison]:
         "Clark's minor cycle",
         f"list of {len(rows)} pixels, {MINOR} components",
         ours,
-        {"pfb subminor": peer},
+        {"pfb subminor, its view copied": peer},
         relative_difference,
-        2e-2,
+        1e-3,
     )
 
 
