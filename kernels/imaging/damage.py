@@ -55,6 +55,9 @@ def cases(size_name: str = "small") -> list[Case]:
     found = [_case("dirty image", made.dirty[pixels[:, 0], pixels[:, 1]], expected, peak, 16.6)]
     single = summed_in_single(made.records, pixels, size.side)
     found.append(_case("dirty image, direct sum in float32 throughout", single, expected, peak, 16.6))
+    strength = -np.hypot(made.records[:, RE], made.records[:, IM]) * made.records[:, WEIGHT]
+    wrong_way = summed_in_single(np.ascontiguousarray(made.records[np.argsort(strength)]), pixels, size.side)
+    found.append(_case("dirty image, the same in the wrong order, strongest first", wrong_way, expected, peak, 16.6))
     shifted = np.roll(made.dirty, 1, axis=0)[pixels[:, 0], pixels[:, 1]]
     found.append(_case("dirty image, one pixel off", shifted, expected, peak, 16.6))
     for gain in (0.1, 2.2):
