@@ -107,7 +107,7 @@ def totals(ddt: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
 
 def shown(record: xr.Dataset | None, frame: pd.DataFrame | None, *, name: str, caption: str, units=None) -> Table:
     """``frame`` of a run as a table that names machine and day; a sentence where no run is committed."""
-    if record is None:
+    if record is None or frame is None:
         text = f"No run of this kind is committed yet: {caption[0].lower()}{caption[1:]}."
         return Table(f"<p>{text}</p>", text)
     where = run_title(record).replace("\n", ", ")
