@@ -93,7 +93,8 @@ def parse(path: Path, document: str) -> list[Item]:
             raise ValueError(f"{where}, row {number}: item {cells['item']} stands there twice")
         item, of = cells.pop("item"), tuple(cells.pop("of").split())
         title, survives, status, heading, here = (cells[name] for name in COLUMNS[2:])
-        items.append(Item(document, item, of, title, survives, status, heading, here))
+        judged = {name: cells.get(name, "") for name in JUDGED[len(COLUMNS) :]}
+        items.append(Item(document, item, of, title, survives, status, heading, here, **judged))
     return items
 
 

@@ -59,8 +59,9 @@ def counts(kind: str = "items") -> pd.DataFrame:
 
 def nearness() -> pd.DataFrame:
     """Number of live items by document and judgement, of the documents whose register judges them."""
-    found = [(item.document, item.nearness) for item in items.items() if item.nearness]
-    table = pd.crosstab(*zip(*found, strict=True)).reindex(columns=list(NEARNESS), fill_value=0)
+    judged = [(item.document, item.nearness) for item in items.items() if item.nearness]
+    found = pd.DataFrame(judged, columns=["document", "nearness"])
+    table = pd.crosstab(found["document"], found["nearness"]).reindex(columns=list(NEARNESS), fill_value=0)
     table.loc["all"] = table.sum()
     return table.rename_axis(index="document", columns=None)
 
