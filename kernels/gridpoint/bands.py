@@ -1,9 +1,10 @@
-"""A time step of a state in memory by bands of latitude, one a thread, compiled.
+"""A time step of a state in memory by bands of latitude, one a thread; and rows that stream, on one thread; compiled.
 
-Each thread takes its band from south to north through all stages with a window of its own, so that a row stays in
-the cache of its core.  What it needs of its neighbours it computes itself, twice in all: the rows to the south before
-they change, and the row to the north, which is put aside for the end of the band.  The stages are those of ``scan``,
-row for row, and so are the bits.
+``stream`` takes the rows of a group through all stages, each row behind the one before it, so that four rows of the
+window are enough.  In ``step`` each thread takes its band from south to north in the same way, with a window of its
+own, so that a row stays in the cache of its core.  What it needs of its neighbours it computes itself, twice in all:
+the rows to the south before they change, and the row to the north, which is put aside for the end of the band.  The
+stages are those of ``scan``, row for row, and so are the bits.
 """
 
 from typing import NamedTuple
@@ -99,6 +100,25 @@ def step(plan, room, bands, gate, t, threads):
     implicit(plan, room, end - 1, t)
     wait(gate, threads)
     _solve(plan, room, gate, t, threads)
+
+
+@kernel
+def stream(plan, room, bands, first, end):
+    """Rows ``first`` to ``end`` − 1 are completed, the stages behind them follow, the fourth three rows behind.
+
+    Called for one group after another from south to north, and for three rows beyond the last.
+    """
+    nj, waves, euler = plan.size.nj, plan.size.ni // 2 + 1, bands.how[FIRST_STEP] != 0
+    for j in range(first, end):
+        if j < nj:
+            complete(plan, room, j, 0)
+        if 0 < j <= nj:
+            flow(plan, room, j - 1, 0)
+        if 1 < j <= nj + 1:
+            _row(plan, room, bands, 0, j - 2)
+        if 2 < j <= nj + 2 and not euler:
+            implicit(plan, room, j - 3, 0)
+            eliminate(plan, room, j - 3, 0, waves)
 
 
 @kernel

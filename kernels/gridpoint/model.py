@@ -13,7 +13,7 @@ from kernels.files.pending import WorkFolder
 from kernels.gridpoint import bands, physics, writeup
 from kernels.gridpoint.plan import PM, PS, Plan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.record import require_stamps, stamp, views
+from kernels.gridpoint.record import require_stamps, stamp, stamp_rows, views, wrong_row
 from kernels.gridpoint.rows import Room
 from kernels.gridpoint.scan import backward, explicit, forward, open_rows
 from kernels.gridpoint.state import KEPT, Result, State, Step, Summary, footprint, halves, hashed, padded, slots
@@ -45,9 +45,8 @@ class Model:
         self.gate = np.zeros(1, np.int64)
         self.banded = not problem.files and problem.rhs == "memory" and problem.nj >= bands.FEWEST * threads
         self.rays = physics.radiation_arrays(size.levels, threads), np.stack([physics.ABSORPTION, physics.WEIGHTS])
-        if self.banded:
-            self.bands = bands.make(self.plan, threads, *self.rays)
-            self.band_plan, self.rooms = bands.rooms(self.plan, self.room, threads)
+        self.bands = bands.make(self.plan, threads, *self.rays)
+        self.band_plan, self.rooms = bands.rooms(self.plan, self.room, threads if self.banded else 0)
         self.folder = self.files = self.rhs = None
         self.driver, self.team = Driver(problem.overlap), Team(threads)
         self.computing: list[tuple[float, float]] = []
@@ -136,20 +135,21 @@ class Model:
         return self.driver.write(action)
 
     def _check(self, first: int, end: int) -> None:
-        if self.files is not None:
-            for row in range(first, end):
-                slot = row % self.plan.size.slots
-                require_stamps(self.room.records[slot : slot + 1], row, self.step, "the work files")
-
-    def _stamp(self, first: int, end: int) -> None:
-        for row in range(first, end):
+        if self.files is None:
+            return
+        if (row := wrong_row(self.room.records, first, end, self.step)) >= 0:
             slot = row % self.plan.size.slots
-            stamp(self.room.records[slot : slot + 1], row, self.step + 1)
+            require_stamps(self.room.records[slot : slot + 1], row, self.step, "the work files")
 
     def _explicit(self, first: int, end: int, radiating: bool) -> None:
         """A group through the first three stages, its column work, and the fourth."""
         plan, room, gate, threads = self.plan, self.room, self.gate, self.threads
         start, nj = self.step == 0, self.problem.nj
+        if threads == 1:
+            self.bands.how[:] = self.problem.physics, radiating, start
+            short = plan if self.step in self.problem.writeup_steps else self.band_plan
+            self._compute(lambda t: bands.stream(short, room, self.bands, first, end))
+            return
         rows = max(first - 2, 0), min(end - 2, nj)
         after = max(first - 3, 0), min(end - 3, nj)
 
@@ -265,7 +265,7 @@ class Model:
             if last:
                 self._explicit(nj, nj + LAG, radiating)
             done = max(first - LAG, 0), nj if last else max(end - LAG, 0)
-            self._stamp(*done)
+            stamp_rows(self.room.records, *done, self.step + 1)
             writes.append(self._write(*done))
             if self.rhs is not None and self.step:
                 rhs.append(self._save(*done))

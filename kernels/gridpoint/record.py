@@ -17,6 +17,8 @@ record whose headers do not say what was asked for was torn or lost.
 
 import numpy as np
 
+from kernels.runtime.jit import kernel
+
 BLOCK = 512  # words
 HEADER = 64  # words
 MAGIC = float(0x5832_1982)
@@ -61,6 +63,28 @@ def views(records: np.ndarray, ni: int, levels: int) -> dict[str, np.ndarray]:
         name: records[:, start : start + int(np.prod(shape))].reshape(len(records), *shape)
         for name, (start, shape) in places(ni, levels).items()
     }
+
+
+@kernel
+def stamp_rows(records, first, end, step):
+    """The headers of rows ``first`` to ``end`` − 1, each in its slot of records float64 (slots, words)."""
+    slots, words = records.shape
+    for row in range(first, end):
+        for start in (0, words - HEADER):
+            header = records[row % slots, start:]
+            header[0], header[1], header[2], header[3] = MAGIC, VERSION, row, step
+
+
+@kernel
+def wrong_row(records, first, end, step):
+    """The first of these rows whose headers are not those of ``stamp_rows``; −1 if there is none."""
+    slots, words = records.shape
+    for row in range(first, end):
+        for start in (0, words - HEADER):
+            header = records[row % slots, start:]
+            if header[0] != MAGIC or header[1] != VERSION or header[2] != row or header[3] != step:
+                return row
+    return -1
 
 
 def stamp(records: np.ndarray, first: int, step: int) -> None:

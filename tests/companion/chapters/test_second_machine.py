@@ -11,7 +11,9 @@ from companion import tables
 from companion.chapters.nht1 import figures as nht1
 from companion.chapters.p5plus import figures as p5
 from companion.chapters.xc30 import figures as xc
+from companion.chapters.xmp1982.figures import live, overlapping, studied, together
 from companion.figures.rendering import Shown
+from companion.figures.tabular import Table
 from companion.records import runs
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
@@ -19,7 +21,9 @@ SECOND = "Slowpoke 1000"
 #: What ten times slower does to a number in these units.
 SLOWER = {"s": 10, "ns": 10, "GFLOPS": 0.1, "MFLOPS": 0.1, "byte/s": 0.1}
 #: Results of a model, which are the same on a machine of any speed.
-SAME_EVERYWHERE = {"xc30-cases", "xc30-aliasing", "xc30-scores"}
+SAME_EVERYWHERE = {"xc30-cases", "xc30-aliasing", "xc30-scores", "xmp1982-builds", "xmp1982-baroclinic"}
+#: What was observed of a sample that is no time.
+COUNTED = {"overlapped", "requests", "bytes"}
 
 
 def _p5(table):
@@ -28,6 +32,10 @@ def _p5(table):
 
 def _xc(table):
     return tables.load("xc30", table)
+
+
+def _xmp(table):
+    return tables.load("xmp1982", table)
 
 
 #: What chapters draw and tabulate from the committed runs of an experiment.
@@ -51,6 +59,17 @@ DRAWN = {
     "xc30-routines": [lambda record: xc.routines(record, _p5("drhook")), xc.nproma],
     "xc30-scores": [xc.scores],
     "xc30-storm": [xc.storm, xc.storm_table],
+    "xmp1982-forecast": [
+        lambda record: live.forecast_times(_xmp("fig4_1"), record),
+        lambda record: live.write_steps(_xmp("fig4_2"), record),
+        lambda record: live.parts_table(_xmp("fig4_4"), record),
+    ],
+    "xmp1982-simulator": [lambda record: live.times_table(_xmp("fig5_1"), record, name="a", figure="Fig. 5.1")],
+    "xmp1982-overlap": [overlapping.devices, overlapping.paced_table],
+    "xmp1982-pairs": [lambda record: together.pairs_table(_xmp("fig5_3"), record)],
+    "xmp1982-accounts": [together.accounts_table],
+    "xmp1982-builds": [studied.builds],
+    "xmp1982-baroclinic": [studied.lowest_pressure, studied.published_table],
 }
 
 
@@ -58,7 +77,7 @@ def content(drawing):
     """What a figure or a table says: its data, its text alternative."""
     if isinstance(drawing, Shown):
         return drawing.alt, offered(drawing).to_csv()
-    return drawing.to_csv()
+    return drawing.text if isinstance(drawing, Table) else drawing.to_csv()
 
 
 def scaled(value, factor):
@@ -75,6 +94,8 @@ def slower(record, date):
     record["date"] = date
     for case in record["measurements"]:
         case["samples"] = [SLOWER["s"] * seconds for seconds in case["samples"]]
+        for name, values in case["observed"].items():
+            case["observed"][name] = values if name in COUNTED else scaled(values, SLOWER["s"])
     for entry in record["outputs"].values():
         entry["value"] = scaled(entry["value"], SLOWER.get(entry["units"], 1))
     return record
