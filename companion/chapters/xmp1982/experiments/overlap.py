@@ -15,6 +15,8 @@ from companion.experiments import Experiment, register
 
 #: Work files of the paced comparison: device, overlap.
 PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
+#: Length of the forecasts, h: shares do not depend on it.
+HOURS = {"quick": 24.0, "paper": 6.0}
 #: Devices of the host: name, work files, place.
 DEVICES = (("memory", 2, "memory"), ("page cache", 2, "cache"), ("disk, O_DIRECT", 4, "direct"))
 
@@ -79,7 +81,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
     """Forecasts without write-ups or physics, after one in memory that sets the rate of the paced devices."""
     from kernels import gridpoint
 
-    base = replace(sized(preset), writeup=0.0, physics=False)
+    base = replace(sized(preset), hours=HOURS[preset], writeup=0.0, physics=False)
     state = gridpoint.setup(base)
     gridpoint.run(replace(base, hours=4 * base.dt / 3600), state, threads)
     step = gridpoint.run(base, state, threads).clock / base.steps

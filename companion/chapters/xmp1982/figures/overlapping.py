@@ -80,7 +80,7 @@ def devices(record: xr.Dataset) -> Table:
     if not frame["flagged"].any():
         frame = frame.drop(columns="flagged")
     units = dict.fromkeys(frame.columns[1:6], "s") | dict.fromkeys(frame.columns[6:9], "1")
-    caption = "Overlapping on this machine's devices: net times of a day, medians, and how much of the possible is met"
+    caption = "Overlapping on this machine's devices: net times, medians, and how much of the possible is met"
     return table(frame, digits=3, name="xmp1982_devices", units=units, caption=caption, run=record)
 
 
@@ -100,5 +100,5 @@ def paced_table(record: xr.Dataset) -> Table:
                 }
             )
     frame = pd.DataFrame(rows)
-    caption = "Paced devices: net time of a day, median and range of samples, and the share of bytes that overlapped"
+    caption = "Paced devices: net time, median and range of samples, and the share of bytes that overlapped"
     return table(frame, name="xmp1982_paced", units={"net time": "s"}, caption=caption, run=record)
