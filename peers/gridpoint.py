@@ -1,17 +1,15 @@
-"""The forecast on a grid: stages of its rows beside the same loops in C, and whole forecasts beside dinosaur.
+"""The forecast on a grid: stages of its rows beside the same loops in C.
 
 The C side works on our own arrays: same memory, same pages, same order of operations.  Each thread has rows of its
-own.  dinosaur (``pip install dinosaur-dycore``) solves the same equations with spherical harmonics in jax; its
-answer is compared by the surface pressure of the baroclinic wave, which two methods need not agree on to rounding.
+own.
 """
 
-import contextlib
 import ctypes
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kernels.gridpoint import Problem, run, setup
+from kernels.gridpoint import Problem, setup
 from kernels.gridpoint.helmholtz import _product, eliminate, substitute
 from kernels.gridpoint.model import Model
 from kernels.gridpoint.plan import YT
@@ -20,12 +18,10 @@ from kernels.gridpoint.scan import explicit
 from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import address
-from peers import Absent, Comparison, _c, _dinosaur, relative_difference
+from peers import Absent, Comparison, _c, relative_difference
 
 #: Rows of the operational grid's length and levels; Δt so short that the explicit stages alone are stable.
 ROWS = Problem(ni=192, nj=24, levels=15, dt=1.0, hours=0.01, polar=False, writeup=0.0)
-#: The wave on the operational grid.
-WAVE = Problem.preset("paper", hours=96.0, writeup=0.0)
 #: Passes over all rows in one repeat: the copies of start and answer, one a sample, do not count.
 PASSES = 8
 _SIZE = ("ni", "nj", "levels", "pitch", "field", "row", "ring", "slots", "halves", "half", "groups", "tendency")
@@ -121,46 +117,13 @@ def _c_side(library) -> Callable:
     return work
 
 
-def _depth(pressure: np.ndarray) -> float:
-    """How far the lowest surface pressure lies below the 1000 hPa of the start, Pa."""
-    return 1e5 - float(np.min(pressure))
-
-
-def _waves(threads: int) -> Iterator[Comparison | Absent]:
-    """Four days of the baroclinic wave, by when it can be seen; on one thread, as jax keeps what it began with."""
-    if threads > 1:
-        return
-    try:
-        theirs = _dinosaur.wave(WAVE.levels, WAVE.hours / 24)
-    except ImportError as error:
-        yield Absent("dinosaur", f"{error.name} is not installed; pip install dinosaur-dycore")
-        return
-    start = setup(WAVE)
-    yield Comparison(
-        group="baroclinic wave",
-        label=f"{WAVE.hours / 24:.0f} days, {WAVE.ni} × {WAVE.nj} points or truncation 42, {WAVE.levels} levels",
-        ours=lambda: run(WAVE, start).fields["ps"],
-        peers={"dinosaur": theirs},
-        check=lambda mine, other: abs(_depth(mine) / _depth(other) - 1),
-        tolerance=0.15,
-    )
-
-
 def versions() -> dict[str, str]:
-    """The C compiler and its options, and dinosaur's version."""
-    found = _c.versions()
-    with contextlib.suppress(ImportError):
-        found["dinosaur"] = _dinosaur.version()
-    return found
+    """The C compiler and its options."""
+    return _c.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """Stages of rows on one thread or two, each with rows of its own; then whole forecasts."""
-    yield from _stages(threads)
-    yield from _waves(threads)
-
-
-def _stages(threads: int) -> Iterator[Comparison | Absent]:
+    """Stages of rows on one thread or two, each with rows of its own."""
     libraries, absent = _c.variants("gridpoint.c")
     yield from absent
     if not libraries:

@@ -17,6 +17,7 @@ FAMILIES = {
     "spectral": "spectral transforms",
     "bt": "block-tridiagonal solver",
     "gridpoint": "forecast on a grid",
+    "dycore": "whole forecasts",
     "routines": "IFS routines",
     "imaging": "imaging kernels",
     "smt": "SMT loops",
