@@ -211,19 +211,23 @@ def four_terms(w0, w1, w2, w3, a, b, c, d):
 
 @kernel(inline=True)
 def smaller(a, b):
-    """The smaller of two."""
+    """The smaller of ``a`` and ``b``."""
     return select(less(b, a), b, a)
 
 
 @kernel(inline=True)
 def larger(a, b):
-    """The larger of two."""
+    """The larger of ``a`` and ``b``."""
     return select(less(a, b), b, a)
 
 
 @kernel(inline=True)
 def twelve_points(field, p, start, along, dx, wx, wy):
-    """Value on a near level, and the range of its four corners."""
+    """Value on a near level, and the range of its four corners.
+
+    ``field``, ``p`` (the position), ``start``, ``along`` and ``dx`` as in ``four_corners``; ``wx`` and ``wy`` are
+    four weights each.
+    """
     row0 = between(*gather_two(field, p, start - along), dx)
     a, b, c, d = gather_four(field, p, start - 1)
     least, most = smaller(b, c), larger(b, c)
