@@ -138,7 +138,7 @@ def halo(record: xr.Dataset) -> Shown:
         frame.index, frame.columns = ways, parts
         stacked_bars(axis, frame, label=label, legend=False)
     both[1].tick_params(labelleft=False)
-    total = 1e3 * sum(record[f"observed_{part}"] for part in parts)
+    total = 1e3 * (record["observed_part 1"] + record["observed_part 2"])
     both[1].hlines(ways, total.min("sample"), total.max("sample"), color=INK, linewidth=2.5)
     both[0].legend(loc="lower right")
     figure.suptitle(f"{rank_title(record)}\nlines: least to longest sample", size=9)
