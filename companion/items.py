@@ -93,8 +93,9 @@ def parse(path: Path, document: str) -> list[Item]:
             raise ValueError(f"{where}, row {number}: item {cells['item']} stands there twice")
         item, of = cells.pop("item"), tuple(cells.pop("of").split())
         title, survives, status, heading, here = (cells[name] for name in COLUMNS[2:])
-        judged = {name: cells.get(name, "") for name in JUDGED[len(COLUMNS) :]}
-        items.append(Item(document, item, of, title, survives, status, heading, here, **judged))
+        nearness, differs = (cells.get(name, "") for name in JUDGED[len(COLUMNS) :])
+        given = (document, item, of, title, survives, status, heading, here)
+        items.append(Item(*given, nearness=nearness, differs=differs))
     return items
 
 
