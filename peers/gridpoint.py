@@ -18,7 +18,8 @@ from kernels.gridpoint.scan import explicit
 from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import address
-from peers import Absent, Comparison, _c, relative_difference
+from peers import Absent, Comparison, relative_difference
+from peers.kit import compiled
 
 #: Rows of the operational grid's length and levels; Δt so short that the explicit stages alone are stable.
 ROWS = Problem(ni=192, nj=24, levels=15, dt=1.0, hours=0.01, polar=False, writeup=0.0)
@@ -119,12 +120,12 @@ def _c_side(library) -> Callable:
 
 def versions() -> dict[str, str]:
     """The C compiler and its options."""
-    return _c.versions()
+    return compiled.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Stages of rows on one thread or two, each with rows of its own."""
-    libraries, absent = _c.variants("gridpoint.c")
+    libraries, absent = compiled.variants("gridpoint.c")
     yield from absent
     if not libraries:
         return

@@ -11,7 +11,7 @@ from companion import tables
 from companion.chapters.nht1 import figures as nht1
 from companion.chapters.p5plus import figures as p5
 from companion.chapters.xc30 import figures as xc
-from companion.chapters.xmp1982.figures import live, overlapping, studied, together
+from companion.chapters.xmp1982.figures import live, studied, together
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table
 from companion.records import runs
@@ -65,7 +65,6 @@ DRAWN = {
         lambda record: live.parts_table(_xmp("fig4_4"), record),
     ],
     "xmp1982-simulator": [lambda record: live.times_table(_xmp("fig5_1"), record, name="a", figure="Fig. 5.1")],
-    "xmp1982-overlap": [overlapping.devices, overlapping.paced_table],
     "xmp1982-pairs": [lambda record: together.pairs_table(_xmp("fig5_3"), record)],
     "xmp1982-accounts": [together.accounts_table],
     "xmp1982-builds": [studied.builds],

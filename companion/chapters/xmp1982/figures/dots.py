@@ -8,7 +8,7 @@ import xarray as xr
 
 from companion.figures.parts import log_axis, points, run_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes
+from companion.figures.style import INK, PLAIN, axes
 from companion.records.runs import single
 
 #: What the marks of a machine's samples are.
@@ -60,15 +60,17 @@ def dots(rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str
     axis.set_yticks(place, rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(False, axis="y")
-    axis.set_xlabel(unit)
+    axis.set_xlabel(unit, loc="right")
     shift = 0.36 / max(len(series) - 1, 1)
     for number, each in enumerate(series):
         _draw(axis, each, place + (number - (len(series) - 1) / 2) * shift)
     if log:
         log_axis(axis, "x")
     axis.tick_params(axis="y", labelsize=8)
-    axis.legend(loc="lower left", bbox_to_anchor=(-0.3, 1.0), ncols=columns, fontsize=8)
-    axis.set_title(f"{run_title(record)}; {MARKS}", fontsize=7.5, loc="left", x=-0.3, pad=10 + 14 * lines)
+    names = 0.1 + 0.062 * max(map(len, rows))  # inches that the names of the rows take
+    left = -names / (PLAIN - 0.15 - names)
+    axis.legend(loc="lower left", bbox_to_anchor=(left, 1.0), ncols=columns, fontsize=8)
+    axis.set_title(f"{run_title(record)}; {MARKS}", fontsize=7.5, loc="left", x=left, pad=10 + 14 * lines)
     return show(figure, data=_frame(rows, series), name=name, alt=alt, run=record)
 
 

@@ -42,7 +42,7 @@ def pairs(printed: xr.Dataset, record: xr.Dataset) -> str:
     here = single(record)["throughput"].median("round").values
     return (
         f"Two forecasts at once gained {then.min():.2f} to {then.max():.2f} over the Cray 1-A doing them in turn; "
-        f"here they gain {np.min(here):.2f} to {np.max(here):.2f} over one core doing them in turn."
+        f"here they gain {np.min(here):.2f} to {np.max(here):.2f} over one core doing them in turn with files on disk."
     )
 
 

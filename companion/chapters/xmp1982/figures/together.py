@@ -33,14 +33,15 @@ def throughput(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         [label(name) for name in names],
         [
             Series("X-MP pair, in turn on the Cray 1-A", then.to_numpy()),
-            Series("measured here, in turn on the same machine", here, host=True),
+            Series("measured here, in turn on the same machine, files on disk", here, host=True),
         ],
         "two forecasts and their jobs in turn over the pair together [1]",
         record=record,
         log=False,
         name="xmp1982_throughput_rerun",
         alt=f"Throughput of {len(names)} pairs. In 1982 {then.min():.2f} to {then.max():.2f} against the Cray 1-A in "
-        f"turn; here {middles.min():.2f} to {middles.max():.2f} against the same machine in turn.",
+        "turn; "
+        f"here {middles.min():.2f} to {middles.max():.2f} against the same machine in turn with its files on disk.",
     )
 
 
