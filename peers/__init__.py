@@ -114,7 +114,7 @@ def relative_difference(ours, theirs) -> float:
 def modules() -> list[str]:
     """Names of the peer modules, in alphabetical order."""
     return sorted(
-        found.name for found in pkgutil.iter_modules(__path__) if not found.ispkg and found.name != "__main__"
+        found.name for found in pkgutil.iter_modules(__path__) if not found.ispkg and not found.name.startswith("_")
     )
 
 

@@ -1,6 +1,8 @@
 """The shape of the code: no cycles among modules, modules and functions that fit on a screen or a few."""
 
 import ast
+import itertools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -107,6 +109,29 @@ def test_rooms_that_the_walls_name_exist():
         room for room in LATE if not ((ROOT / "kernels" / room).exists() or (ROOT / f"kernels/{room}.py").exists())
     ]
     assert not missing
+
+
+def test_the_plan_of_the_house_names_every_room_and_no_other():
+    tree = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("```\n")[2].partition("```")[0]
+    for room in ("kernels", "companion"):
+        named = tree.partition(f"\n{room}/")[2].partition("\n  ")[2]
+        lines = itertools.takewhile(lambda line: line.startswith(" "), f"  {named}".splitlines())
+        words = {
+            word.partition("/")[0]
+            for line in lines
+            for word in re.findall(r"^  ((?:\S+/|\S+\.py ?)+)", line)[0].split()
+        }
+        there = {
+            path.name for path in (ROOT / room).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+        }
+        assert words == there - {"__init__.py", "__main__.py"}, room
+
+
+def test_no_module_hides_behind_an_underscore():
+    """Others import every module of a room, so none is private; what a peer runs apart is no module of ours."""
+    rooms = [path for path in SOURCES if relative(path).partition("/")[0] != "peers"]
+    hidden = [relative(path) for path in rooms if path.name.startswith("_") and not path.name.startswith("__")]
+    assert not hidden
 
 
 def test_types_fit():

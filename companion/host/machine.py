@@ -30,6 +30,7 @@ __all__ = [
     "ceiling",
     "cpu_quota",
     "describe",
+    "last_caches",
     "line",
     "require_disk",
     "require_memory",
@@ -270,6 +271,19 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str,
         },
         "provenance": _provenance(also),
     }
+
+
+def last_caches(description: dict[str, Any] | None = None) -> int | None:
+    """Bytes of the last caches of all sockets together as the system reports them; None where it does not."""
+    described = describe() if description is None else description
+    caches = [cache for cache in described["caches"] if cache["type"] != "instruction" and cache["level"]]
+    if not caches:
+        return None
+    last = max(caches, key=lambda cache: cache["level"])
+    if not last["bytes"]:
+        return None
+    logical = described["cpu"]["logical_cpus"] or 1
+    return last["bytes"] * -(-logical // (last["shared_by"] or logical))
 
 
 def ceiling() -> dict[str, float | None]:

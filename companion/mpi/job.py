@@ -4,13 +4,17 @@ Started by ``mpiexec``, ``srun`` or any other launcher; ``python -m companion ru
 this machine.  Rank 0 writes the record.
 """
 
-import argparse
 import json
 import os
 import sys
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from companion import commands
 from companion.mpi.launcher import PREFIX
 
 
@@ -19,16 +23,17 @@ def tell(message: dict) -> None:
     os.write(1, f"{PREFIX}{json.dumps(message)}\n".encode())
 
 
-def _arguments(given):
-    parser = argparse.ArgumentParser(prog="python -m companion.mpi.job", description=__doc__)
-    parser.add_argument("experiment")
-    parser.add_argument("--preset", default="quick")
-    parser.add_argument("--threads", type=int, default=1, help="threads of every rank")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--budget", type=float, help="seconds")
-    parser.add_argument("--rounds", type=int, help="samples per case")
-    parser.add_argument("--out", type=Path, default=Path("."), help="folder for the record")
-    return parser.parse_args(given)
+@dataclass(frozen=True)
+class Asked:
+    """What the ranks were started with."""
+
+    experiment: str
+    preset: str
+    threads: int  # of every rank
+    seed: int
+    budget: float | None  # s
+    rounds: int | None  # samples per case
+    out: Path
 
 
 def _record(asked, comm, world):
@@ -55,8 +60,21 @@ def _record(asked, comm, world):
         tell({"record": str(runs.save(record, asked.out))})
 
 
-def main(given=None) -> None:
-    asked = _arguments(given)
+app = commands.program()
+
+
+@app.command()
+def job(
+    experiment: str,
+    preset: str = "quick",
+    threads: Annotated[int, typer.Option(help="Threads of every rank.")] = 1,
+    seed: int = 0,
+    budget: Annotated[float | None, typer.Option(help="Seconds.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the record.")] = Path("."),
+) -> None:
+    """What every rank of an experiment runs."""
+    asked = Asked(experiment, preset, threads, seed, budget, rounds, out)
     from kernels.mpi import world
 
     comm = world.mpi().COMM_WORLD
@@ -74,4 +92,4 @@ def main(given=None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(commands.status(app, "python -m companion.mpi.job"))

@@ -295,6 +295,8 @@ def dataset(records: Sequence[dict[str, Any]]):
     data.attrs["commit"] = ", ".join(
         dict.fromkeys(str((record["machine"].get("provenance") or {}).get("commit") or "unknown") for record in records)
     )
+    if len(records) == 1 and (caches := machine.last_caches(first["machine"])):
+        data.attrs["last_caches"] = caches
     data.attrs["simulated"] = int(first["simulated"])
     data.attrs["records"] = len(records)
     return data

@@ -2,6 +2,10 @@
 
 The arithmetic is that of ``elimination``.  What a piece needs of its neighbours is handed on: X and y of the last
 cell before it, the solution of the first cell behind it.
+
+``u`` and ``r`` are the field and the right-hand side (float64, flat), ``lines`` the ``lines.Lines`` of eight lines,
+``direction`` their ``lines.Direction``, ``ends`` says at which ends they reach the boundary of the grid, ``upper``
+keeps the blocks from ``start`` on, and ``ring`` is the scratch of the elimination, all in doubles.
 """
 
 import numpy as np

@@ -130,7 +130,7 @@ def encode_cray(native, foreign):
 
 @kernel
 def decode_cray(foreign, native):
-    """Cray words to IEEE words; arguments as :func:`encode_cray`, ``native`` is written."""
+    """Cray words to IEEE words; ``foreign`` and ``native`` as for :func:`encode_cray`, the second is written."""
     n = native.size
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)

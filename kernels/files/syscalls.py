@@ -19,7 +19,7 @@ _SEEK_CUR = 1
 
 @kernel
 def write_column(handle, address, count, nbytes, stride):
-    """``count`` elements of ``nbytes`` bytes, ``stride`` bytes apart in memory and in the file.
+    """``count`` elements of ``nbytes`` bytes from ``address`` on, ``stride`` bytes apart in memory and in the file.
 
     The first goes where ``handle`` stands: 40 bytes, a seek, 40 bytes …, as a program with a 1-D
     decomposition writes U.  Returns the number written; fewer than ``count`` if a call failed or

@@ -73,7 +73,11 @@ def _neighbours(plan, room, bands, t, first, end):
 
 @kernel
 def step(plan, room, bands, gate, t, threads):
-    """One time step of band ``t``; all threads call it together, each with a ``room`` whose window is its own."""
+    """One time step of band ``t``; all ``threads`` call it together, each with a ``room`` whose window is its own.
+
+    ``plan`` is the ``plan.Plan`` of the run; ``bands`` (``Bands``) and ``gate``, the counter of
+    arrivals (int64, (1,)), are shared by all.
+    """
     size, w = plan.size, address(room.window)
     first, end = size.nj * t // threads, size.nj * (t + 1) // threads
     euler, edge = bands.how[FIRST_STEP] != 0, size.levels * size.pitch

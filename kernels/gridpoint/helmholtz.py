@@ -8,6 +8,10 @@ substitution goes through them backwards.
 Sixteen rows of longitude (levels, or modes) are transformed at once: eight in the real, eight in the
 imaginary part of eight SIMD lanes.  In wavenumber space, ``halves[row, s, group]`` has four vectors: real and
 imaginary part of modes 0 … 7, then of modes 8 … 15 of the group.
+
+``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``; ``t`` is the number of
+the thread, ``j`` a row's number from south to north, ``first`` and ``end`` wavenumbers; ``w`` is an array of
+float64, ``o`` a place in it, ``kind`` the first index of ``Tables.filter``.
 """
 
 from kernels.gridpoint.plan import YD, YT, YU, YV

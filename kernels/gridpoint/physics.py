@@ -13,6 +13,10 @@ levels see each other through
 and the ground is black.  An isothermal column between two black plates of its own temperature has no heating.
 Constants are plausible and not tuned: the cost has the shape of a radiation scheme (levels squared times
 exponentials), the weather is not claimed.
+
+``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``; ``t`` is the number
+of the thread of ``threads``, ``first`` and ``end`` are rows, ``first_step`` says that the step is Euler's, ``arrays``
+is what ``radiation_arrays`` makes, ``coefficients`` holds the absorption coefficients of the bands.
 """
 
 import numpy as np

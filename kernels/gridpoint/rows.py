@@ -14,6 +14,10 @@ implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from r
 All rows lie in a window (``Room.window``): ``place(size, j, field)`` is the first number of a field of row j.
 Every stage is the same compiled function whatever calls it, works on whole vectors of eight longitudes, and
 reads nothing that depends on how many rows are in memory: answers are the same bit for bit.
+
+``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``, ``size`` its ``plan.Size``, ``t`` the
+number of the thread, ``j`` that of a row from south to north; ``w`` is an array of float64 and ``ni`` the points of
+one of its rows.
 """
 
 from typing import NamedTuple

@@ -7,6 +7,10 @@ All threads of a run call them together; they share the rows of a stage and wait
 One thread takes a row through all stages before the next one comes, as that keeps the row in its cache.
 
 Waiting is a counter that every thread raises by one; who waits looks at it, and now and then lets others run.
+
+``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``, ``gate`` the counter (int64, (1,)), ``t`` the
+number of the
+thread of ``threads``, ``first`` and ``end`` are rows, and ``first_step`` says that the step is Euler's.
 """
 
 from numba import types

@@ -8,6 +8,9 @@ U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
 
 T and q in the advective form of the flux form; the conversion κ T ω/p takes the same T̄ δ ln p_s as the
 pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
+
+``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``; ``t`` is the number of the thread, ``j`` that of
+a row from south to north.
 """
 
 from kernels.gridpoint.helmholtz import filter_rows

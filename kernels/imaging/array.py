@@ -81,7 +81,10 @@ def scaled(records: np.ndarray, longest: float) -> np.ndarray:
 
 @kernel
 def survey(records):
-    """Records not flagged, the first of them that is not finite (−1: none), their largest |u| or |v|."""
+    """Records not flagged, the first of them that is not finite (−1: none), their largest |u| or |v|.
+
+    ``records`` is float32 (n, 8).
+    """
     good, bad, longest = 0, -1, np.float32(0)
     for n in range(np.uint64(records.shape[0])):
         if records[n, np.uint64(WEIGHT)] > np.float32(0):

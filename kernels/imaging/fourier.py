@@ -108,6 +108,8 @@ def _pass4(x, out, count, stride, factors, first):
 def transform(x, other, length, passes, factors):
     """Transform sixteen lines in ``x``, float32 (length·32,); ``other`` is of the same size.
 
+    ``passes`` (int64) and ``factors`` (float32, (count, 2)) are those of ``plan(length)``.
+
     Returns 0 where the result is in ``x``, 1 where it is in ``other``.
     """
     count, stride, first, turn = length, 1, 0, 0

@@ -109,7 +109,7 @@ def link(next_item, places):
 
 @kernel
 def chase(next_item, position, loads):
-    """Item reached from ``position`` after ``loads`` dependent loads."""
+    """Item reached from ``position`` after ``loads`` dependent loads through ``next_item`` (whole numbers)."""
     p = np.uint64(position)
     for _ in range(loads):
         p = np.uint64(next_item[p])

@@ -105,7 +105,9 @@ def fill(a, offset):
 
 @kernel
 def sum_unit(a, items, passes, out):
-    """out[0] = Σ a[i] modulo 2³², formed ``passes`` times; out[1] counts the passes.
+    """out[0] = Σ a[i] modulo 2³² over the first ``items``, formed ``passes`` times; out[1] counts the passes.
+
+    ``a`` is uint32, ``out`` uint64 (2,).
 
     In the caches the longest vectors are the fastest.  From memory the plain loop is: with shorter
     vectors and so two reads a line it was 1.1 times as fast on the server CPU this was written on,
@@ -124,7 +126,10 @@ def sum_unit(a, items, passes, out):
 
 @kernel
 def sum_strided(a, items, stride, passes, out):
-    """As ``sum_unit`` for every ``stride``-th item, with eight sums so that loads overlap."""
+    """As ``sum_unit`` for every ``stride``-th item, with eight sums so that loads overlap.
+
+    ``a``, ``items``, ``passes`` and ``out`` as there.
+    """
     step = np.uint64(stride)
     step2, step3, step4 = np.uint64(2) * step, np.uint64(3) * step, np.uint64(4) * step
     n = (np.uint64(items) + step - np.uint64(1)) // step

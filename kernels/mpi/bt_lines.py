@@ -3,6 +3,10 @@
 Eight lines at once, with the arithmetic of ``kernels.bt``.  An elimination needs of the box before it the upper
 block and the right-hand side of the last point (240 words for eight lines), a substitution of the box after it the
 solution of the first point (40 words).
+
+In the compiled functions ``u`` and ``rhs`` are a box's field and right-hand side with their neighbours (float64,
+flat), ``place`` says where its points lie in them, ``direction`` is a ``lines.Direction``, ``ends`` says where the box
+reaches the boundary of the grid, and ``work`` is scratch of ``work_size`` doubles.
 """
 
 from typing import NamedTuple

@@ -97,7 +97,8 @@ def _chains(typingctx, start, a, b, n, out):
 
 @kernel
 def chains_loop(start, a, b, n, passes, out):
-    """``passes`` times all chains from ``start``, float64 (CHAINS · LANES,), into ``out``."""
+    """``passes`` times ``n`` steps x = ``a`` x + ``b`` of all chains from ``start`` into ``out``, float64 (CHAINS ·
+    LANES,)."""
     for _ in range(passes):
         _chains(start, a, b, n, out)
         barrier(out)

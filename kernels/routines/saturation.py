@@ -81,7 +81,9 @@ def saturation_humidity(t, p):
 
 @kernel(inline=True)
 def quotient(t, q, p, x):
-    """Numerator and denominator of C, given x = 1/(T − T₁), for a float64 or a vector.
+    """Numerator and denominator of C, given x = 1/(T − T₁), for a float64 or a vector: ``t`` in K, ``q`` in kg/kg,
+    ``p``
+    in Pa.
 
     With n = ε e_s and d = p − (1 − ε) e_s: q_s = n/d and dq_s/dT = n p a (T₀ − T₁) x² / d², hence
     C = d (q d − n) / (d² + L/c_p n p a (T₀ − T₁) x²).

@@ -23,7 +23,7 @@ class Mesh(NamedTuple):
 
 @kernel(inline=True)
 def box(x, y, z, last, along, up):
-    """Position of the corner (0, 0, 0) of the grid box, and the distances from it.
+    """Position of the corner (0, 0, 0) of the grid box of the point ``x``, ``y``, ``z``, and the distances from it.
 
     ``last`` is the number of the last layer; the position counts from the first point of the grid.
     """
@@ -53,8 +53,8 @@ def four_corners(field, position, start, along, dx, dy):
 
 @kernel(inline=True)
 def eight_corners(field, position, start, mesh, dx, dy, dz):
-    """Trilinear value at the distances ``dx``, ``dy``, ``dz`` from the corner at ``position``, see ``four_corners``;
-    ``mesh`` is a ``Mesh``."""
+    """Trilinear value at the distances ``dx``, ``dy``, ``dz`` from the corner at ``position``, see ``four_corners``
+    for ``field``; ``mesh`` is a ``Mesh``."""
     return between(
         four_corners(field, position, start, mesh.along, dx, dy),
         four_corners(field, position, start + mesh.up, mesh.along, dx, dy),
@@ -162,7 +162,8 @@ def weights(departure, stencil, mesh, part, top, width):
 
 @kernel(inline=True)
 def line_and_field(turn, levels, fields):
-    """Line (block and level) and field of a turn: all fields of a block before the next block."""
+    """Line (block and level) and field of a ``turn``, with as many ``levels`` and ``fields``: all fields of a block
+    before the next block."""
     block, rest = divmod(turn, fields * levels)
     return block * levels + rest % levels, rest // levels
 
@@ -205,7 +206,7 @@ def linear(field, stencil, values, fields, mesh, part, width):
 
 @kernel(inline=True)
 def four_terms(w0, w1, w2, w3, a, b, c, d):
-    """w₀a + w₁b + w₂c + w₃d."""
+    """``w0·a + w1·b + w2·c + w3·d``, numbers or vectors."""
     return fma(w3, d, fma(w2, c, fma(w1, b, w0 * a)))
 
 
@@ -241,7 +242,7 @@ def twelve_points(field, p, start, along, dx, wx, wy):
 
 @kernel(inline=True)
 def four_weights(stencil, i, row, width):
-    """The weights of one axis, from LASCAW."""
+    """The weights of one axis, from place ``i`` of ``stencil`` on and every ``row`` doubles; ``width`` as above."""
     return (
         load(stencil, i, width),
         load(stencil, i + row, width),

@@ -341,7 +341,8 @@ pairs2, pairs3 = _shuffle(4, 4, 12, 12, 5, 5, 13, 13), _shuffle(6, 6, 14, 14, 7,
 
 @kernel(inline=True)
 def transpose(a, b, c, d, e, f, g, h):
-    """The eight columns of an 8×8 matrix whose rows are given."""
+    """The eight columns of the 8×8 matrix whose rows are the vectors ``a``, ``b``, ``c``, ``d``, ``e``, ``f``,
+    ``g``, ``h``."""
     a, b, c, d = low1(a, b), high1(a, b), low1(c, d), high1(c, d)
     e, f, g, h = low1(e, f), high1(e, f), low1(g, h), high1(g, h)
     a, c, b, d = low2(a, c), high2(a, c), low2(b, d), high2(b, d)

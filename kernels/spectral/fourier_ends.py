@@ -40,7 +40,8 @@ def mirrored(fourier, place, scales):
 
 @kernel(inline=True)
 def mean(fourier, place, scales):
-    """``Z_0``, arguments as ``mirrored``: the imaginary parts of wavenumber 0 do not count."""
+    """``Z_0``; ``fourier``, ``place`` and ``scales`` as in ``mirrored``.  Imaginary parts of wavenumber 0 do not
+    count."""
     er, dr = load(fourier, place), scales.odd * load(fourier, place + 2 * LANES)
     return fma(scales.even, er, dr), fms(scales.even, er, dr)
 

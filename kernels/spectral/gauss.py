@@ -21,6 +21,7 @@ STEPS = 3  # next to the poles the start is good to 1e-5 only; each step squares
 
 @kernel(inline=True)
 def two_sum(a, b):
+    """``a + b`` and its rounding error, float64."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -28,6 +29,7 @@ def two_sum(a, b):
 
 @kernel(inline=True)
 def dd_add(a, al, b, bl):
+    """Sum of the double-doubles ``a + al`` and ``b + bl``."""
     s, e = two_sum(a, b)
     e += al + bl
     h = s + e
@@ -36,6 +38,7 @@ def dd_add(a, al, b, bl):
 
 @kernel(inline=True)
 def dd_mul(a, al, b, bl):
+    """Product of the double-doubles ``a + al`` and ``b + bl``."""
     p = a * b
     e = fma(a, b, -p)
     e = fma(a, bl, fma(al, b, e))
@@ -45,6 +48,7 @@ def dd_mul(a, al, b, bl):
 
 @kernel(inline=True)
 def dd_div(a, al, b, bl):
+    """Quotient of the double-doubles ``a + al`` and ``b + bl``."""
     q = a / b
     r, rl = dd_mul(q, 0.0, b, bl)
     d, dl = dd_add(a, al, -r, -rl)

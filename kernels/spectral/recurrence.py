@@ -69,7 +69,8 @@ def store_block(values, place, three):
 
 @kernel(inline=True)
 def step(functions, ell, x, q, p):
-    """``p_l, p_{l+1}`` from ``q`` = ``p_{l-1}`` and ``p`` = ``p_l``, ``l = ell``; ``x`` = μ², three vectors each."""
+    """``p_l, p_{l+1}`` from ``q`` = ``p_{l-1}`` and ``p`` = ``p_l``, ``l = ell``; ``x`` = μ², three vectors
+    each, with the factors of ``functions`` (``Functions``)."""
     a, b = spread(at(functions.a, functions.term + ell)), spread(at(functions.b, functions.term + ell))
     return p, (
         fms(fma(a, x[0], b), p[0], q[0]),
@@ -80,7 +81,7 @@ def step(functions, ell, x, q, p):
 
 @kernel(inline=True)
 def begin(functions, block, state, place):
-    """Seeds of a ``block`` of latitudes to ``state[place:]``.
+    """Seeds of a ``block`` of latitudes of ``functions`` (``Functions``) to ``state[place:]``.
 
     Meanwhile the seeds of the same block of the thread's next wavenumber are asked for.
     """
@@ -118,7 +119,8 @@ def build(functions, block, ell, count, panel, width, state):
 
 @kernel
 def build_or_zero(functions, block, ell, end, panel, width, state):
-    """As ``build`` for ``ell … end - 1``, with zeros where ``p_l`` does not matter yet; the state of block
+    """As ``build``, ``functions``, ``panel`` and ``width`` too, for ``ell … end - 1``, with zeros where ``p_l``
+    does not matter yet; the state of block
     number ``block`` is the ``block``-th of ``state`` (address of float64)."""
     start, kept = first_of(functions, block), 2 * BLOCK * block
     low = min(max(start, ell), end) - ell

@@ -215,22 +215,11 @@ def _binding(preset: str, threads: int) -> list[Case]:
 STREAM_RULE = 4
 
 
-def last_caches() -> int | None:
-    """Bytes of the last caches of all sockets together as the system reports them; None where it does not."""
-    here = machine.describe()
-    caches = [cache for cache in here["caches"] if cache["type"] != "instruction" and cache["level"]]
-    if not caches:
-        return None
-    last = max(caches, key=lambda cache: cache["level"])
-    sharing = last["shared_by"] or here["cpu"]["logical_cpus"] or 1
-    return last["bytes"] * -(-(here["cpu"]["logical_cpus"] or 1) // sharing)
-
-
 def stream_words(preset: str) -> int:
     """Words of an array: the preset's, and from ``paper`` on as many as STREAM's rule asks for, if they fit."""
     from kernels.memory import stream
 
-    n, caches, free = stream.Problem.preset(preset).n, last_caches(), machine.available_memory()
+    n, caches, free = stream.Problem.preset(preset).n, machine.last_caches(), machine.available_memory()
     if preset == "quick" or caches is None:
         return n
     wanted = max(n, -(-STREAM_RULE * caches // 8) + 7 & ~7)
@@ -242,7 +231,7 @@ def _stream(preset: str, threads: int) -> list[Case]:
     """STREAM's four kernels; ``level`` says whether the arrays are large enough to measure memory."""
     from kernels.memory import stream
 
-    n, caches = stream_words(preset), last_caches()
+    n, caches = stream_words(preset), machine.last_caches()
     level = "unknown" if caches is None else "memory" if 8 * n >= STREAM_RULE * caches else "cache"
     cases = []
     for operation in ("copy", "scale", "add", "triad"):

@@ -339,12 +339,17 @@ def plateaus(record: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
+#: STREAM's own rule: an array is at least so many times as large as the last caches together.
+STREAM_RULE = 4
+
+
 def _level(record: xr.Dataset) -> str:
-    """What arrays of this size measure, by STREAM's rule of four times the last caches."""
-    if "level" not in record.coords or str(record["level"].values[0]) != "cache":
+    """What arrays of this size measure, by STREAM's rule and the caches that the system reported."""
+    caches = record.attrs.get("last_caches")
+    if caches is None or 8 * int(record["n"].values[0]) >= STREAM_RULE * caches:
         return ""
-    caches = bytes_label(float(record["last_caches"].values[0]))
-    return f", less than 4 times the last caches ({caches}):\na measurement of caches, not of memory"
+    rule = f"less than {STREAM_RULE} times the last caches ({bytes_label(caches)})"
+    return f", {rule}:\na measurement of caches, not of memory"
 
 
 def stream(record: xr.Dataset) -> Shown:

@@ -117,21 +117,20 @@ def test_the_stream_experiment_runs_and_verifies():
     ],
 )
 def test_stream_leaves_the_caches_or_says_that_it_does_not(monkeypatch, preset, caches, free, words, level):
-    monkeypatch.setattr(p5plus, "last_caches", lambda: caches)
+    monkeypatch.setattr(p5plus.machine, "last_caches", lambda: caches)
     monkeypatch.setattr(p5plus.machine, "available_memory", lambda: free)
     cases = p5plus._stream(preset, 1)
     assert {case.problem.n for case in cases} == {words}
     assert {case.parameters["level"] for case in cases} == {level}
 
 
-def test_last_caches_of_all_sockets_count(monkeypatch):
+def test_last_caches_of_all_sockets_count():
     caches = [
         {"level": 1, "type": "instruction", "bytes": 2**15, "shared_by": 1},
         {"level": 2, "type": "unified", "bytes": 2**20, "shared_by": 1},
         {"level": 3, "type": "unified", "bytes": 2**25, "shared_by": 8},
     ]
     here = {"cpu": {"logical_cpus": 16}, "caches": caches}
-    monkeypatch.setattr(p5plus.machine, "describe", lambda: here)
-    assert p5plus.last_caches() == 2**26
+    assert p5plus.machine.last_caches(here) == 2**26
     here["caches"] = []
-    assert p5plus.last_caches() is None
+    assert p5plus.machine.last_caches(here) is None
