@@ -110,7 +110,8 @@ def step(plan, room, bands, gate, t, threads):
 def stream(plan, room, bands, first, end):
     """Rows ``first`` to ``end`` − 1 are completed, the stages behind them follow, the fourth three rows behind.
 
-    Called for one group after another from south to north, and for three rows beyond the last.
+    Called for one group after another from south to north, and for three rows beyond the last.  ``plan``, ``room``
+    and ``bands`` as in ``step``.
     """
     nj, waves, euler = plan.size.nj, plan.size.ni // 2 + 1, bands.how[FIRST_STEP] != 0
     for j in range(first, end):

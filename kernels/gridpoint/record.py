@@ -67,7 +67,8 @@ def views(records: np.ndarray, ni: int, levels: int) -> dict[str, np.ndarray]:
 
 @kernel
 def stamp_rows(records, first, end, step):
-    """The headers of rows ``first`` to ``end`` − 1, each in its slot of records float64 (slots, words)."""
+    """The headers of rows ``first`` to ``end`` − 1 after ``step``, each in its slot of ``records``, float64 (slots,
+    words)."""
     slots, words = records.shape
     for row in range(first, end):
         for start in (0, words - HEADER):
@@ -77,7 +78,8 @@ def stamp_rows(records, first, end, step):
 
 @kernel
 def wrong_row(records, first, end, step):
-    """The first of these rows whose headers are not those of ``stamp_rows``; −1 if there is none."""
+    """The first of the rows ``first`` to ``end`` − 1 whose headers are not those of ``stamp_rows``, with its
+    ``records`` and ``step``; −1 if there is none."""
     slots, words = records.shape
     for row in range(first, end):
         for start in (0, words - HEADER):
