@@ -55,7 +55,7 @@ def dots(rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str
     rows = [str(row) for row in rows]
     columns = 2 if max(len(each.label) for each in series) < 34 else 1
     lines = -(-len(series) // columns)
-    figure, axis = axes(height=1.35 + 0.2 * lines + 0.34 * len(rows))
+    figure, axis = axes(height=1.4 + 0.2 * lines + 0.34 * len(rows))
     place = np.arange(len(rows), dtype=float)
     axis.set_yticks(place, rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
