@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 from companion.bench import Case, Measurement
-from companion.chapters.nht1.experiments import base, formats  # noqa: F401  they register themselves
+from companion.chapters.nht1.experiments import base, formats, nodes  # noqa: F401  they register themselves
 from companion.experiments import VERIFIERS, Experiment, columns, register
 
 #: Ways of writing a chapter compares: label, way, double buffering, fsync.

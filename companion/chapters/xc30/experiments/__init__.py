@@ -169,15 +169,18 @@ def _routine_rates(measurements: Sequence[Measurement]) -> dict[str, dict]:
 # --- the storm of small files --------------------------------------------------------------------------
 
 
+#: Processes that load the file system beside the output steps, and what the steps are then called.
+LOADS = {0: "", 1: ", file system loaded"}
+
+
 def _storm(preset: str, threads: int) -> list[Case]:
-    """Output steps with and without small files, steps of both taking turns.
+    """Output steps with and without small files, steps of both taking turns; alone, and beside a storming process.
 
     At ``quick`` fewer steps and files than in the talk, with all of its tasks.
     """
     from kernels.files import storm
 
     changes = {"steps": 25, "tasks": storm.Problem.preset("paper").tasks} if preset == "quick" else {}
-    problem = storm.Problem.preset(preset, **changes)
 
     def observe(result):
         found = {
@@ -189,45 +192,50 @@ def _storm(preset: str, threads: int) -> list[Case]:
             found[f"{name} calls"] = sum(result.calls[name].values())
             for what, spent in (("system", result.system_seconds), ("user", result.user_seconds)):
                 found[f"{name} {what}"] = np.nan if spent[name] is None else spent[name]
-        return found
+        return {**found, "other sets": result.other_sets}
 
-    return [
-        Case(
-            f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps",
+    def case(load):
+        problem = storm.Problem.preset(preset, load=load, **changes)
+        names = ("steps", "files", "tasks", "record_bytes", "load")
+        return Case(
+            f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{LOADS[load]}",
             storm,
             problem,
             threads,
-            {
-                "steps": problem.steps,
-                "files": problem.files,
-                "tasks": problem.tasks,
-                "record_bytes": problem.record_bytes,
-            },
+            {name: getattr(problem, name) for name in names},
             observe,
         )
-    ]
+
+    return [case(load) for load in LOADS]
 
 
 def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Seconds of every step of the last sample, and what the operating system spent on them."""
-    (m,) = measurements
-    steps, variants = m.parameters["steps"], ("before", "after")
+    """Seconds of every step of every sample, and what the operating system spent on them."""
+    steps = measurements[0].parameters["steps"]
+    runs = [(m, name) for m in measurements for name in ("before", "after")]
+    texts = {"before": "with small files", "after": "without"}
+    fewest = min(len(m.samples) for m in measurements)
+    every = np.array([[m.observed[f"{name} step {step}"][:fewest] for step in range(steps)] for m, name in runs])
 
     def per_step(what, units, long_name):
-        return column([np.mean(m.observed[f"{name} {what}"]) / steps for name in variants], units, long_name, "variant")
+        return column([np.mean(m.observed[f"{name} {what}"]) / steps for m, name in runs], units, long_name, "variant")
 
     return {
-        "variant_name": column(["with small files", "without"], None, "code", "variant"),
-        "step_seconds": column(
-            [[m.observed[f"{name} step {step}"][-1] for step in range(steps)] for name in variants],
-            "s",
-            "time of each output step, last sample",
-            "variant",
-            "step",
+        "variant_name": column(
+            [texts[name] + LOADS[m.parameters["load"]] for m, name in runs], None, "code and load", "variant"
         ),
+        "variant_load": column([m.parameters["load"] for m, _ in runs], "1", "other storming processes", "variant"),
+        "step_seconds": column(every[..., -1], "s", "time of each output step, last sample", "variant", "step"),
+        "every_step": column(every, "s", "time of each output step", "variant", "step", "taken"),
         "calls_per_step": per_step("calls", "1", "system calls of one step"),
         "system_per_step": per_step("system", "s", "system time of one step, mean"),
         "user_per_step": per_step("user", "s", "user time of one step, mean"),
+        "other_sets": column(
+            [float(np.median(m.observed["other sets"])) for m, _ in runs],
+            "1/s",
+            "sets of open, read or write, close of the other processes",
+            "variant",
+        ),
     }
 
 

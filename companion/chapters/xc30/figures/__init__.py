@@ -11,18 +11,16 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
-from companion.chapters.xc30.figures.evidence import day, day_table, output_rates, profile_table, requests, wrong
+from companion.chapters.xc30.figures.evidence import day, day_table, profile_table, wrong
 from companion.chapters.xc30.figures.live import (
     cycle_table,
     nproma,
     routine_table,
     routines,
-    storm,
-    storm_sizes,
-    storm_table,
     transforms,
 )
 from companion.chapters.xc30.figures.model import aliasing, cases, costs, scores, sections, steady_table
+from companion.chapters.xc30.figures.output import output_rates, requests, storm, storm_sizes, storm_table
 from companion.chapters.xc30.figures.ranks import halo, inflight, inflight_times, moves, split, volume
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show

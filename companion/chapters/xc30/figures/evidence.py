@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.chapters.xc30.figures.model import step_ends, step_seconds
-from companion.figures.parts import MARKED, bars, converted, flag_note, log_axis, points, run_title
+from companion.figures.parts import MARKED, bars, converted, log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
@@ -82,62 +82,6 @@ def profile_table(profile: xr.Dataset, known: Collection[str]) -> pd.DataFrame:
     found = found[["routine", "self time", "rate", "divisions", "here"]]
     found.attrs["units"] = {"self time": "%", "rate": "MFLOPS", "divisions": "%"}
     return found
-
-
-def output_rates(record: xr.Dataset, output: xr.Dataset) -> pd.DataFrame:
-    """MB/s of a file and spread over the output steps of each variant, with the rate that the talk gives."""
-    record = single(record)
-    size = float(np.asarray(record["record_bytes"].values).ravel()[-1])
-    files = int(np.asarray(record["files"].values).ravel()[-1])
-    rows = [{"run": "talk, at least (2014)", "MB/s a file": float(output["file_rate"])}]
-    for name, seconds, calls in zip(
-        record["variant_name"].values, record["step_seconds"].values, record["calls_per_step"].values, strict=True
-    ):
-        low, middle, high = np.quantile(seconds, (0.05, 0.5, 0.95))
-        rows.append(
-            {
-                "run": f"{name}, here",
-                "MB/s a file": size / middle / 1e6,
-                "GB/s of all": files * size / middle / 1e9,
-                "median step": 1e3 * middle,
-                "5 % of steps below": 1e3 * low,
-                "5 % of steps above": 1e3 * high,
-                "longest step": 1e3 * seconds.max(),
-                "requests a second": calls / middle,
-            }
-        )
-    frame = pd.DataFrame(rows)
-    frame.attrs["units"] = dict.fromkeys(
-        ("median step", "5 % of steps below", "5 % of steps above", "longest step"), "ms"
-    )
-    return frame
-
-
-def requests(record: xr.Dataset) -> Shown:
-    """System calls a second over time of both variants, in place of the lost load of the metadata server."""
-    record = single(record)
-    figure, axis = axes(height=3.4)
-    rows = []
-    for number, name in enumerate(record["variant_name"].values):
-        seconds = record["step_seconds"].values[number]
-        rate = float(record["calls_per_step"].values[number]) / seconds
-        ends = np.cumsum(seconds)
-        axis.step(ends, rate / 1e3, where="pre", color=CYCLE[number], label=str(name), linewidth=1)
-        rows += [{"variant": name, "time": t, "requests a second": r} for t, r in zip(ends, rate, strict=True)]
-    log_axis(axis, "y")
-    axis.set(xlabel="time spent in output steps [s]", ylabel="requests [1000/s]", xlim=(0, None))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    figure.suptitle(f"{run_title(record)}{flag_note(record)}", size=9)
-    frame = pd.DataFrame(rows)
-    middle = frame.groupby("variant", sort=False)["requests a second"].median()
-    text = "; ".join(f"{name} {rate / 1e3:.0f} thousand" for name, rate in middle.items())
-    return show(
-        figure,
-        data=frame,
-        name="xc30_requests",
-        alt=f"System calls a second over the time of the output steps, median: {text}. Each step is drawn; the title "
-        "names the flags of the run, if it has any.",
-    )
 
 
 def wrong(record: xr.Dataset, samples: int) -> Shown:

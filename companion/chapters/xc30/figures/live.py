@@ -15,16 +15,14 @@ from companion.figures.parts import (
     bars,
     case_intervals,
     converted,
-    flag_note,
     log_axis,
-    of_samples,
     points,
     quotient,
     run_title,
     with_spread,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes
 from companion.labels import counted
 from companion.records.runs import single
 
@@ -254,67 +252,3 @@ def nproma(record: xr.Dataset) -> Shown:
         alt=f"Rate of two routines against the number of columns in a block, logarithmic axes. "
         f"Fastest: {best}; slowest: {worst}. {MARKED}",
     )
-
-
-def storm_sizes(record: xr.Dataset, output: xr.Dataset, runs: xr.Dataset) -> pd.DataFrame:
-    """What one output step writes and touches: in the talk, and in the run that is drawn."""
-    record = single(record)
-    steps, files = (int(output[name]) for name in ("steps", "files"))
-    here = {name: int(record[name].values.ravel()[-1]) for name in ("tasks", "files", "steps", "record_bytes")}
-    megabytes = 1e6 * float(output["volume"]) / (steps * files)
-    frame = pd.DataFrame(
-        {
-            "tasks": [*runs["tasks"].values, here["tasks"]],
-            "output files": [files, files, here["files"]],
-            "output steps": [steps, steps, here["steps"]],
-            "one record": [megabytes, megabytes, here["record_bytes"] / 1e6],
-        },
-        index=[*(f"{name}, 2014" for name in runs["system"].values), "here"],
-    )
-    frame.attrs["units"] = {"one record": "MB"}
-    return frame.rename_axis("run").reset_index().astype({"tasks": int})
-
-
-def storm(record: xr.Dataset) -> Shown:
-    """Time of every output step with and without the small files."""
-    record = single(record)
-    names = [str(name) for name in record["variant_name"].values]
-    seconds = pd.DataFrame(1e3 * record["step_seconds"].values.T, columns=names)
-    middle = of_samples(seconds.to_numpy().T, [""] * len(names))
-    figure, axis = axes(height=3.4)
-    for number, name in enumerate(names):
-        points(axis, np.arange(1, len(seconds) + 1), seconds[name], label=name, host=True, index=number)
-        axis.axhspan(middle["low"][number], middle["high"][number], color=CYCLE[number], alpha=0.3)
-        axis.axhline(middle["middle"][number], color=CYCLE[number], linewidth=1, linestyle=":")
-    log_axis(axis, "y")
-    axis.set(xlabel="output step", ylabel="time of the step [ms]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    figure.suptitle(f"{run_title(record)}{flag_note(record)}", size=9)
-    ratio = seconds[names[0]].median() / seconds[names[1]].median()
-    return show(
-        figure,
-        data=seconds.rename_axis("step").reset_index(),
-        name="xc30_storm",
-        alt=f"Time of {len(seconds)} output steps on a logarithmic axis, {names[0]} and {names[1]}. "
-        f"The median step takes {ratio:.0f} times as long with the small files. Points are single steps, dotted lines "
-        "their medians, bands the 95 % intervals of those; the title names the flags of the run, if it has any.",
-    )
-
-
-def storm_table(record: xr.Dataset) -> pd.DataFrame:
-    """What the operating system spent on one output step of each variant."""
-    record = single(record)
-    milliseconds = 1e3 * np.median(record["step_seconds"].values, axis=1)
-    calls = record["calls_per_step"].values
-    frame = pd.DataFrame(
-        {
-            "output step": record["variant_name"].values,
-            "median time": milliseconds,
-            "system calls": calls,
-            "calls a second": 1e3 * calls / milliseconds,
-            "system time": 1e3 * record["system_per_step"].values,
-            "user time": 1e3 * record["user_per_step"].values,
-        }
-    )
-    frame.attrs["units"] = {"median time": "ms", "system time": "ms", "user time": "ms"}
-    return frame

@@ -5,7 +5,7 @@ import pytest
 
 from companion import experiments, tables
 from companion.chapters.xc30.experiments import wrong
-from companion.chapters.xc30.figures import evidence
+from companion.chapters.xc30.figures import evidence, output
 from companion.records import runs
 from kernels.routines import PROFILE
 
@@ -25,10 +25,10 @@ def test_the_profile_marks_what_is_here():
 
 def test_output_rates_are_bytes_over_seconds():
     record = runs.latest("xc30-storm")
-    frame = evidence.output_rates(record, tables.load("xc30", "hres_io"))
+    frame = output.output_rates(record, tables.load("xc30", "hres_io"))
     size = float(record["record_bytes"].values[0])
     np.testing.assert_allclose(frame["MB/s a file"].iloc[1:], size / frame["median step"].iloc[1:] / 1e3)
-    assert "thousand" in evidence.requests(record).alt
+    assert "thousand" in output.requests(record).alt
 
 
 def test_seen_at_is_the_first_size_that_stays_seen():

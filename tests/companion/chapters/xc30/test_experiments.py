@@ -196,8 +196,9 @@ def test_storm_counts_the_calls_of_its_steps():
     problem = storm.Problem(steps=int(record["steps"][0]), tasks=int(record["tasks"][0]), files=int(record["files"][0]))
     calls = storm.expected_calls(problem)
     expected = [sum(calls[name].values()) / problem.steps for name in ("before", "after")]
-    np.testing.assert_allclose(record["calls_per_step"], expected)
-    assert record["step_seconds"].shape == (2, problem.steps)
+    np.testing.assert_allclose(record["calls_per_step"], 2 * expected)  # alone, and beside another process
+    assert record["step_seconds"].shape == (4, problem.steps)
+    assert (record["other_sets"].values > 0).tolist() == [False, False, True, True]
     assert problem.tasks == storm.Problem.preset("paper").tasks
 
 
