@@ -22,7 +22,8 @@ from kernels.imaging import clean, direct, dirty, gridding, hogbom, masters, tap
 from kernels.imaging.array import IM, RE, WEIGHT, U, V
 from kernels.imaging.masters import CELL, SIZES
 from kernels.runtime.threads import numba_threads
-from peers import Absent, Comparison, _imaging_numpy, _wsclean, relative_difference
+from peers import Absent, Comparison, relative_difference
+from peers.kit import imaging_numpy, wsclean
 
 #: Largest error of gridding in parts of the peak that both sides are asked for.
 EPSILON = 1e-5
@@ -293,7 +294,7 @@ def versions() -> dict[str, str]:
             found[peer] = version(package)
         except PackageNotFoundError:
             continue
-    return found | _wsclean.versions()
+    return found | wsclean.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
@@ -303,7 +304,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         yield Absent("ducc0", "not installed")
     else:
         yield from _dirty_images(ducc0, threads)
-    yield from _wsclean.comparisons(threads)
+    yield from wsclean.comparisons(threads)
     if threads > 1:
         return
     if _found("africanus") is None:
@@ -317,4 +318,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         yield Absent("pfb", "not installed; pip install pfb-imaging")
     else:
         yield from _minor(subminor)
-    yield from _imaging_numpy.comparisons()
+    yield from imaging_numpy.comparisons()
