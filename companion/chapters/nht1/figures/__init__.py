@@ -17,6 +17,7 @@ from companion.chapters.nht1.figures.ranks import mpiio_table as mpiio_table
 from companion.chapters.nht1.figures.ranks import rank_groups as rank_groups
 from companion.chapters.nht1.figures.ranks import ranks as ranks
 from companion.chapters.nht1.figures.ranks import volume as volume
+from companion.chapters.nht1.figures.stalls import overhead_parts as overhead_parts
 from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
 from companion.figures.parts import MARKED, bytes_axis, bytes_label, log_axis, points, run_title, spread
 from companion.figures.rendering import Shown, show
