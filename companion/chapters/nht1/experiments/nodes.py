@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from statistics import median
+from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.experiments import Experiment, column, register
 
 #: Grid and processes that write points, by preset.
-ELEMENTS = {
+ELEMENTS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "quick": ({"N": 12}, (1, 2)),
     "paper": ({"N": 64, "NS": 20}, (1, 2, 4, 8, 16)),
     "modern": ({"N": 102, "NS": 20}, (1, 2, 4, 8, 16)),
