@@ -112,7 +112,7 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, wa
         name="nht1_by_processors",
         alt="Overhead in percent against the number of processors, logarithmic above one percent. Filled circles: "
         "measured on this machine. Dotted lines: a model in which the time that writing adds stays and computing "
-        f"is divided by the processors. Band: {ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in 1993.",
+        f"is divided by the processors. Band: {ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in 1993. {MARKED}",
     )
 
 
