@@ -19,7 +19,8 @@ from pathlib import Path
 
 from companion.mpi import JobError, Library, libraries
 from companion.mpi.processes import Group, environment
-from peers import Absent, Comparison, _c
+from peers import Absent, Comparison
+from peers.kit import compiled
 
 OPTIONS = ("-O3", "-march=native")
 PEER = "C, same buffers"
@@ -42,7 +43,7 @@ def _compiler(library: Library) -> str | None:
 def _built(compiler: str, folder: Path) -> str:
     """Compile ``c/mpi.c`` into a shared object in ``folder``."""
     made = folder / "mpi.so"
-    command = [compiler, *OPTIONS, "-shared", "-fPIC", "-o", made, _c.SOURCES / "mpi.c"]
+    command = [compiler, *OPTIONS, "-shared", "-fPIC", "-o", made, compiled.SOURCES / "mpi.c"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         lines = done.stderr.splitlines() or ["it gave no reason"]
