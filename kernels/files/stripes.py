@@ -68,9 +68,9 @@ class Result:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """The blocks, given and read back; the files."""
+    """The blocks, given, read back and compared; the files."""
     size = problem.blocks * problem.block_bytes
-    return Footprint(2 * size + 2**20, size)
+    return Footprint(3 * size + 2**20, size)
 
 
 def setup(problem: Problem, seed: int = 0) -> State:

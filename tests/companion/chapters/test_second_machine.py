@@ -8,6 +8,7 @@ import pytest
 from drawing import offered
 
 from companion import tables
+from companion.chapters.aips58.figures import studies
 from companion.chapters.nht1 import figures as nht1
 from companion.chapters.p5plus import figures as p5
 from companion.chapters.xc30 import figures as xc
@@ -59,6 +60,9 @@ DRAWN = {
     "xc30-routines": [lambda record: xc.routines(record, _p5("drhook")), xc.nproma],
     "xc30-scores": [xc.scores],
     "xc30-storm": [xc.storm, xc.storm_table],
+    "p5plus-exchange": [p5.exchange],
+    "p5plus-sensors": [p5.sensors],
+    "aips58-ddt": [lambda record: studies.totals(tables.load("aips58", "ddt"), record)],
     "xmp1982-forecast": [
         lambda record: live.forecast_times(_xmp("fig4_1"), record),
         lambda record: live.write_steps(_xmp("fig4_2"), record),

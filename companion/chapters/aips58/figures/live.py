@@ -8,6 +8,7 @@ from companion.figures.parts import log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.figures.tabular import Table, table
+from companion.records.runs import single
 
 #: What a run has in each of its rows, by name in the record.
 _RUN = "run_"
@@ -15,6 +16,7 @@ _RUN = "run_"
 
 def runs_frame(record: xr.Dataset) -> pd.DataFrame:
     """The rows of a record's outputs as a table."""
+    record = single(record)
     names = [str(name) for name in record if str(name).startswith(_RUN)]
     return pd.DataFrame({name.removeprefix(_RUN): record[name].values for name in names})
 

@@ -11,7 +11,7 @@ from companion.experiments import Experiment, column, register
 ELEMENTS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "quick": ({"N": 12}, (1, 2)),
     "paper": ({"N": 64, "NS": 20}, (1, 2, 4, 8, 16)),
-    "modern": ({"N": 102, "NS": 20}, (1, 2, 4, 8, 16)),
+    "modern": ({"N": 128, "NS": 20}, (1, 2, 4, 8, 16)),
 }
 
 
