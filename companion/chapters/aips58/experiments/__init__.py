@@ -8,11 +8,13 @@ import numpy as np
 
 from companion import tables
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, column, register
+from companion.experiments import Experiment, columns, register
 from companion.host import machine
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
+#: An output with a value for each run.
+_column = columns("run")
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
 TAPE_DENSITY = 6250
 
@@ -47,10 +49,6 @@ def _bits(measurement: Measurement, kind: str) -> float | None:
     """Fewest bits of a case's products, by ``kind`` ("maximum" or "rms"); None where nothing is compared so."""
     found = [check["value"] for check in measurement.checks_after if check["name"].endswith(f"bits, {kind}")]
     return min(found, default=None)
-
-
-def _column(values, units, long_name) -> dict:
-    return column(list(values), units, long_name, "run")
 
 
 def _best(measurement: Measurement, kind: str) -> float:

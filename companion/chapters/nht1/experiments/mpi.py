@@ -2,15 +2,16 @@
 
 from companion.bench import Case
 from companion.experiments import Experiment, columns, register
+from companion.labels import counted
 
 
 def _case(size: str, ranks: int, threads: int) -> Case:
     from kernels.mpi import bt, scale
 
     problem = bt.Problem.preset(size, ranks=ranks)
-    counted = scale.bt(problem)
-    parameters = {"N": problem.N, "size": size, "sent_bytes": counted.bytes, "messages": counted.messages}
-    return Case(f"class {size}, {ranks} rank{'s' if ranks > 1 else ''}", bt, problem, threads, parameters, bt.split)
+    moved = scale.bt(problem)
+    parameters = {"N": problem.N, "size": size, "sent_bytes": moved.bytes, "messages": moved.messages}
+    return Case(f"class {size}, {counted(ranks, 'rank')}", bt, problem, threads, parameters, bt.split)
 
 
 def _solver(preset: str, threads: int, ranks: int = 2) -> list[Case]:

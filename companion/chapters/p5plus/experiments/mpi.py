@@ -2,6 +2,7 @@
 
 from companion.bench import Case
 from companion.experiments import Experiment, register
+from companion.labels import counted
 
 
 def _size(nbytes: int) -> str:
@@ -24,7 +25,7 @@ def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for used in _counts(ranks)[1:]:
         for nbytes in exchange.SIZES[preset]:
-            label = f"{_size(nbytes)}, {used // 2} pair{'s' if used > 2 else ''}"
+            label = f"{_size(nbytes)}, {counted(used // 2, 'pair')}"
             problem = exchange.Problem(nbytes, used)
             cases.append(Case(label, exchange, problem, threads, {"nbytes": nbytes, "pairs": used // 2}))
     return cases
@@ -41,7 +42,7 @@ def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for used, fields in [(used, fields) for used in _counts(ranks)[1:] for fields in FIELDS[preset]]:
         problem = transposition.Problem.preset(preset, fields=fields, ranks=used)
-        counted = scale.transposition(problem.mesh)
+        moved = scale.transposition(problem.mesh)
         cases.append(
             Case(
                 f"T{problem.T}, {fields} fields, {used} ranks",
@@ -51,8 +52,8 @@ def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
                 {
                     "truncation": problem.T,
                     "fields": fields,
-                    "sent_bytes": counted.bytes,
-                    "messages": counted.messages,
+                    "sent_bytes": moved.bytes,
+                    "messages": moved.messages,
                     "across": problem.mesh.V,
                 },
                 transposition.times,
@@ -96,14 +97,14 @@ def _scaling(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     wanted += [("weak", used, weak_rows(most, used / ranks)) for used in _counts(ranks)[:-1]]
     for scaling, used, rows in wanted:
         problem = _problem(preset, rows, used)
-        counted = scale.shallow_water(problem)
+        moved = scale.shallow_water(problem)
         parameters = {
             "truncation": problem.truncation,
             "scaling": scaling,
-            "sent_bytes": counted.bytes,
-            "messages": counted.messages,
+            "sent_bytes": moved.bytes,
+            "messages": moved.messages,
         }
-        label = f"T{problem.truncation}, {used} rank{'s' if used > 1 else ''}"
+        label = f"T{problem.truncation}, {counted(used, 'rank')}"
         cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
     return cases
 

@@ -2,6 +2,7 @@
 
 from companion.bench import Case
 from companion.experiments import Experiment, columns, register
+from companion.labels import counted
 
 _NEEDS = frozenset({"mpi"})
 
@@ -17,7 +18,7 @@ def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for used in _counts(ranks):
         problem = shallow_water.Problem.preset(preset, ranks=used)
-        counted = scale.shallow_water(problem)
+        moved = scale.shallow_water(problem)
         cases.append(
             Case(
                 f"T{problem.truncation}, {used} ranks",
@@ -27,8 +28,8 @@ def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
                 {
                     "truncation": problem.truncation,
                     "steps": problem.steps,
-                    "sent_bytes": counted.bytes,
-                    "messages": counted.messages,
+                    "sent_bytes": moved.bytes,
+                    "messages": moved.messages,
                     "scaling": "strong",
                 },
                 shallow_water.split,
@@ -43,8 +44,8 @@ def _moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
 
     problem = transposition.Problem.preset(preset, ranks=ranks)
     label = f"T{problem.T}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
-    counted = scale.transposition(problem.mesh)
-    parameters = {"fields": problem.fields, "sent_bytes": counted.bytes, "messages": counted.messages}
+    moved = scale.transposition(problem.mesh)
+    parameters = {"fields": problem.fields, "sent_bytes": moved.bytes, "messages": moved.messages}
     return [Case(label, transposition, problem, threads, parameters, transposition.times)]
 
 
@@ -60,7 +61,7 @@ def _overlap(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for way, count, spare in wanted:
         problem = overlap.Problem.preset(preset, way=way, groups=count, spare=spare, ranks=ranks)
-        label = f"{way}, {count} group{'s' if count > 1 else ''}{', processors set apart' if spare else ''}"
+        label = f"{way}, {counted(count, 'group')}{', processors set apart' if spare else ''}"
         parameters = {"way": way, "groups": count, "spare": int(spare)}
         cases.append(Case(label, overlap, problem, threads, parameters))
     return cases
@@ -72,8 +73,8 @@ def _halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for way in halo.WAYS:
         problem = halo.Problem.preset(preset, way=way, ranks=ranks)
-        counted = halo.counted(problem)
-        parameters = {"way": way, "sent_bytes": counted.bytes, "messages": counted.messages}
+        moved = halo.counted(problem)
+        parameters = {"way": way, "sent_bytes": moved.bytes, "messages": moved.messages}
         cases.append(Case(way, halo, problem, threads, parameters, halo.parts))
     return cases
 

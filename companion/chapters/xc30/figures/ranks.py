@@ -97,7 +97,7 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     frame = inflight_times(record)
     names = {"alltoallv": "MPI_Alltoallv", "ialltoallv": "MPI_Ialltoallv", "progress": "MPI_Ialltoallv, thread"}
     labels = [
-        f"{names[way]}, {int(groups)} group{'s' if groups > 1 else ''}{', apart' if spare else ''}"
+        f"{names[way]}, {counted(groups, 'group')}{', apart' if spare else ''}"
         for way, groups, spare in zip(frame["way"], frame["groups"], frame["spare"], strict=True)
     ]
     printed = talk.set_index("version")[["t2047", "t1198"]].astype(float)
