@@ -33,6 +33,17 @@ def copy_blocks(source, target, source_at, target_at, lengths):
             target[t + i] = source[s + i]
 
 
+@kernel
+def copy_both(source, target, own_source, own_target, source_at, target_at, lengths, others):
+    """``copy_blocks`` twice: what other ranks send or get, and what stays.
+
+    The first ``others`` blocks of source_at, target_at and lengths (int64, (blocks,), in values) go from source to
+    target, the rest from own_source to own_target (all float64, one-dimensional).
+    """
+    copy_blocks(source, target, source_at[:others], target_at[:others], lengths[:others])
+    copy_blocks(own_source, own_target, source_at[others:], target_at[others:], lengths[others:])
+
+
 class Moves:
     """The transpositions of one rank.
 
@@ -58,8 +69,8 @@ class Moves:
         self._spectral_tables()
         self.to_lines = traffic.plan(self.across, self._grid_counts, self._line_counts)
         self.to_grid = traffic.plan(self.across, self._line_counts, self._grid_counts)
-        self.to_columns = traffic.plan(self.down, self.wave_counts, self.column_counts)
-        self.to_waves = traffic.plan(self.down, self.column_counts, self.wave_counts)
+        self.to_columns = traffic.plan(self.down, self.wave_counts, self.column_counts, own=False)
+        self.to_waves = traffic.plan(self.down, self.column_counts, self.wave_counts, own=False)
         self._lines = np.zeros(self.fields * self.band_points)
         self._waves, self._columns = np.zeros(int(self.wave_counts.sum())), np.zeros(int(self.column_counts.sum()))
 
@@ -82,6 +93,13 @@ class Moves:
         self._lengths = (width * rows).reshape(-1)
         self._by_rank = starts(self._lengths)
         self._by_wave = (self.column_at + width * (np.cumsum(rows, axis=0) - rows)).reshape(-1)
+        # Blocks that other ranks send, then those that stay: these lie in ``waves`` as they would have arrived.
+        stays = np.arange(self.mesh.W).repeat(self.m.size) == self.w
+        shift = int(starts(self.wave_counts)[self.w] - starts(self.column_counts)[self.w])
+        order = np.argsort(stays, kind="stable")
+        self._from = (self._by_rank + shift * stays)[order]
+        self._to, self._sizes = self._by_wave[order], self._lengths[order]
+        self._others = int((~stays).sum())
 
     def trgtol(self, grid: np.ndarray, lines: np.ndarray) -> None:
         """Grid to Fourier space: ``lines`` (fields of the part, points of the band) from ``grid``."""
@@ -108,11 +126,11 @@ class Moves:
     def trltom(self, waves: np.ndarray, columns: np.ndarray) -> None:
         """Fourier to spectral space."""
         self.to_columns(waves, self._columns)
-        copy_blocks(self._columns, columns, self._by_rank, self._by_wave, self._lengths)
+        copy_both(self._columns, columns, waves, columns, self._from, self._to, self._sizes, self._others)
 
     def trmtol(self, columns: np.ndarray, waves: np.ndarray) -> None:
         """Spectral to Fourier space."""
-        copy_blocks(columns, self._columns, self._by_wave, self._by_rank, self._lengths)
+        copy_both(columns, self._columns, columns, waves, self._to, self._from, self._sizes, self._others)
         self.to_waves(self._columns, waves)
 
     def spaces(self) -> tuple[np.ndarray, ...]:

@@ -59,9 +59,9 @@ class Traffic:
         self.count(comm, send_counts)
         self.book("communication")
 
-    def plan(self, comm, send_counts, receive_counts) -> "Planned":
-        """The same collective for counts that never change."""
-        return Planned(self, comm, send_counts, receive_counts)
+    def plan(self, comm, send_counts, receive_counts, own: bool = True) -> "Planned":
+        """The same collective for counts that never change; without ``own`` a rank sends itself nothing."""
+        return Planned(self, comm, send_counts, receive_counts, own)
 
     def totals(self) -> tuple[int, int]:
         """Messages and bytes of all ranks together, on every rank."""
@@ -81,10 +81,11 @@ class Planned:
     """``MPI_Alltoallv`` of float64 whose counts never change.
 
     Messages and bytes are counted once, and counts and offsets stand ready as MPI takes them: otherwise
-    that takes as long as a message of some ten kilobytes.
+    that takes as long as a message of some ten kilobytes.  Without ``own`` what a rank would send to itself stays
+    where it is, with its place in both buffers; the caller takes it from there and saves a copy.
     """
 
-    def __init__(self, traffic: Traffic, comm, send_counts, receive_counts):
+    def __init__(self, traffic: Traffic, comm, send_counts, receive_counts, own: bool = True):
         others = np.delete(np.asarray(send_counts), comm.rank)
         self.traffic, self.comm = traffic, comm
         self.messages, self.bytes = int((others > 0).sum()), 8 * int(others.sum())
@@ -92,13 +93,18 @@ class Planned:
             (counts.astype(np.intc), starts(counts).astype(np.intc))
             for counts in map(np.asarray, (send_counts, receive_counts))
         )
+        self._counts = [(counts.copy(), at) for counts, at in (self.send, self.receive)]
+        if not own:
+            for counts, _ in self._counts:
+                counts[comm.rank] = 0
         self._type = world.mpi().DOUBLE
 
     def __call__(self, send: np.ndarray, receive: np.ndarray) -> None:
         """Exchange, count and time."""
         traffic = self.traffic
         traffic.meet(self.comm)
-        self.comm.Alltoallv([send, self.send, self._type], [receive, self.receive, self._type])
+        sent, received = self._counts
+        self.comm.Alltoallv([send, sent, self._type], [receive, received, self._type])
         traffic.messages += self.messages
         traffic.bytes += self.bytes
         traffic.book("communication")
