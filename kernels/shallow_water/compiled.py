@@ -1,7 +1,7 @@
 """Compiled loops of a time step, in two builds that differ in fast-math flags alone.
 
-Every loop over points or coefficients runs in parts that do not depend on the number of threads, and
-no sum crosses a part, so results are the same bit for bit with any number of threads.
+Every point and every wavenumber is computed by one thread with the same instructions whatever their number, and no
+sum crosses a wavenumber, so results are the same bit for bit with any number of threads.
 """
 
 from types import FunctionType
@@ -10,29 +10,35 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import FINITE, REDUCE, STRICT, kernel
 
 PART = 2048  # points of one part of a loop
 
 
-def products(coriolis, u, v, vorticity, phi, zonal, meridional, kinetic):
+def products(threads, coriolis, u, v, vorticity, phi, zonal, meridional, kinetic, stamps):
     """Products of one time step, at every grid point.
 
     With ``coriolis`` f, ``vorticity`` ζ [1/s], the wind ``u``, ``v`` [m/s] and the geopotential ``phi`` φ' [m²/s²]:
     ``zonal = ((ζ + f) v, φ' u)``, ``meridional = (-(ζ + f) u, φ' v)``, ``kinetic = (u² + v²) / 2``;
-    inputs float64[points], ``zonal`` and ``meridional`` float64[2, points].
+    inputs float64[points], ``zonal`` and ``meridional`` float64[2, points].  ``stamps``, float64[threads, 2], receives
+    the clock of each thread before and after its share, s.
     """
     points = u.size
-    for part in prange((points + PART - 1) // PART):
-        low = part * PART
-        high = min(low + PART, points)
-        for i in range(low, high):
-            absolute = vorticity[i] + coriolis[i]
-            zonal[0, i] = absolute * v[i]
-            meridional[0, i] = -(absolute * u[i])
-            zonal[1, i] = phi[i] * u[i]
-            meridional[1, i] = phi[i] * v[i]
-            kinetic[i] = 0.5 * (u[i] * u[i] + v[i] * v[i])
+    parts = (points + PART - 1) // PART
+    for thread in prange(threads):
+        stamps[thread, 0] = monotonic()
+        for part in range(parts * np.int64(thread) // threads, parts * (np.int64(thread) + 1) // threads):
+            low = part * PART
+            high = min(low + PART, points)
+            for i in range(low, high):
+                absolute = vorticity[i] + coriolis[i]
+                zonal[0, i] = absolute * v[i]
+                meridional[0, i] = -(absolute * u[i])
+                zonal[1, i] = phi[i] * u[i]
+                meridional[1, i] = phi[i] * v[i]
+                kinetic[i] = 0.5 * (u[i] * u[i] + v[i] * v[i])
+        stamps[thread, 1] = monotonic()
 
 
 class Levels(NamedTuple):
@@ -61,7 +67,7 @@ class Step(NamedTuple):
     end: float  # and into ``new``, 1
 
 
-def advance(truncation, levels, tendencies, laplacian, damping, step, size):
+def advance(threads, truncation, levels, tendencies, laplacian, damping, step, size, stamps):
     """Semi-implicit step, hyperdiffusion and time filter of every coefficient.
 
     With ``L = n(n + 1) / a²`` and ``τ = span / 2``,
@@ -75,6 +81,8 @@ def advance(truncation, levels, tendencies, laplacian, damping, step, size):
 
     Parameters
     ----------
+    threads : int
+        Each takes every ``threads``-th wavenumber.
     truncation : int
     levels : Levels
     tendencies : Tendencies
@@ -83,41 +91,46 @@ def advance(truncation, levels, tendencies, laplacian, damping, step, size):
     step : Step
     size : float64, (T + 1,)
         Receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s².
+    stamps : float64, (threads, 2)
+        Receives the clock of each thread before and after its share, s.
     """
     old, now, new = levels
     curl, divergence, kinetic, ground = tendencies
     span, mean, middle, end = step
     half = 0.5 * span
-    for m in prange(truncation + 1):
-        first = m * (truncation + 1) - m * (m - 1) // 2
-        total = 0.0
-        for n in range(m, truncation + 1):
-            wave = laplacian[n]
-            keep = damping[n]
-            inverse = 1.0 / (1.0 + half * half * wave * mean)
-            for i in range(2 * (first + n - m), 2 * (first + n - m) + 2):
-                vorticity = keep * (old[0, i] + span * curl[0, i])
-                flux = span * divergence[1, i]
-                right = (
-                    old[2, i]
-                    + span * (divergence[0, i] + wave * (kinetic[i] + ground[i]))
-                    + half * wave * (2.0 * old[1, i] - flux - half * mean * old[2, i])
-                )
-                spread = right * inverse
-                phi = old[1, i] - flux - half * mean * (spread + old[2, i])
-                phi = keep * (phi + ground[i]) - ground[i]
-                spread = keep * spread
-                bend = old[0, i] - 2.0 * now[0, i] + vorticity
-                now[0, i] += middle * bend
-                new[0, i] = vorticity + end * bend
-                bend = old[1, i] - 2.0 * now[1, i] + phi
-                now[1, i] += middle * bend
-                new[1, i] = phi + end * bend
-                bend = old[2, i] - 2.0 * now[2, i] + spread
-                now[2, i] += middle * bend
-                new[2, i] = spread + end * bend
-                total += vorticity * vorticity + spread * spread
-        size[m] = total
+    for thread in prange(threads):
+        stamps[thread, 0] = monotonic()
+        for m in range(np.int64(thread), truncation + 1, threads):
+            first = m * (truncation + 1) - m * (m - 1) // 2
+            total = 0.0
+            for n in range(m, truncation + 1):
+                wave = laplacian[n]
+                keep = damping[n]
+                inverse = 1.0 / (1.0 + half * half * wave * mean)
+                for i in range(2 * (first + n - m), 2 * (first + n - m) + 2):
+                    vorticity = keep * (old[0, i] + span * curl[0, i])
+                    flux = span * divergence[1, i]
+                    right = (
+                        old[2, i]
+                        + span * (divergence[0, i] + wave * (kinetic[i] + ground[i]))
+                        + half * wave * (2.0 * old[1, i] - flux - half * mean * old[2, i])
+                    )
+                    spread = right * inverse
+                    phi = old[1, i] - flux - half * mean * (spread + old[2, i])
+                    phi = keep * (phi + ground[i]) - ground[i]
+                    spread = keep * spread
+                    bend = old[0, i] - 2.0 * now[0, i] + vorticity
+                    now[0, i] += middle * bend
+                    new[0, i] = vorticity + end * bend
+                    bend = old[1, i] - 2.0 * now[1, i] + phi
+                    now[1, i] += middle * bend
+                    new[1, i] = phi + end * bend
+                    bend = old[2, i] - 2.0 * now[2, i] + spread
+                    now[2, i] += middle * bend
+                    new[2, i] = spread + end * bend
+                    total += vorticity * vorticity + spread * spread
+            size[m] = total
+        stamps[thread, 1] = monotonic()
 
 
 def _build(function, name, flags):

@@ -78,6 +78,7 @@ class Problem(Presets):
     perturbation: float = 0.0  # RMS of random height added to the initial state, m (members by seed)
     output: float = 0.0  # hours between output steps written to disk, h (0: none)
     build: str = "strict"  # compiled code: IEEE 754 as written, or with named fast-math flags
+    accounts: bool = False  # book the threads' time by computing, waiting at barriers and serial work
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {
@@ -104,6 +105,7 @@ class Problem(Presets):
         require_range("truncation", self.truncation, 10, 8000)
         require_choice("case", self.case, CASES)
         require_choice("build", self.build, BUILDS)
+        require_choice("accounts", self.accounts, (True, False))
         require_choice("order", self.order, (2, 4, 6, 8))
         require_range("dt", self.dt, 1e-3, 86400.0, "s")
         require_range("hours", self.hours, 0.0, 1e6, "h")

@@ -2,6 +2,7 @@
 
 import numba
 
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES, address, at, distance, fence, load, put, store, transpose
 from kernels.spectral.fourier import FACTORS, FIRST, SECOND, START, TWIST, N, transform
@@ -161,7 +162,7 @@ def _inverse_share(thread, threads, rows, lengths, work, buffer, values, streami
 
 
 @kernel(parallel=True)
-def inverse_rows(threads, rows, lengths, scratch, buffer, values, streaming):
+def inverse_rows(threads, rows, lengths, scratch, buffer, values, streaming, stamps):
     """Fourier part of the inverse transform.
 
     Parameters
@@ -177,9 +178,13 @@ def inverse_rows(threads, rows, lengths, scratch, buffer, values, streaming):
         Grid-point values of all fields, written.
     streaming : bool
         Write past the caches; every row must begin a cache line.
+    stamps : float64, (threads, 2)
+        Receives the clock of each thread before and after its share, s.
     """
     for thread in numba.prange(threads):
+        stamps[thread, 0] = monotonic()
         _inverse_share(thread, threads, rows, lengths, scratch[thread], buffer, values, streaming)
+        stamps[thread, 1] = monotonic()
 
 
 @kernel
@@ -205,11 +210,13 @@ def _direct_share(thread, threads, rows, lengths, work, values, buffer):
 
 
 @kernel(parallel=True)
-def direct_rows(threads, rows, lengths, scratch, values, buffer):
+def direct_rows(threads, rows, lengths, scratch, values, buffer, stamps):
     """Fourier part of the direct transform.
 
-    ``threads``, ``rows``, ``lengths`` and ``scratch`` as for the inverse; ``values`` (float64, flat) are the
-    grid-point values, ``buffer`` (``tasks.Buffer``) is the wavenumber-major Fourier buffer, written.
+    ``threads``, ``rows``, ``lengths``, ``scratch`` and ``stamps`` as for the inverse; ``values`` (float64, flat) are
+    the grid-point values, ``buffer`` (``tasks.Buffer``) is the wavenumber-major Fourier buffer, written.
     """
     for thread in numba.prange(threads):
+        stamps[thread, 0] = monotonic()
         _direct_share(thread, threads, rows, lengths, scratch[thread], values, buffer)
+        stamps[thread, 1] = monotonic()

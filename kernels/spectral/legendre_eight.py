@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numba
 
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES, address, at, fence, prefetch, spread
 from kernels.spectral.legendre import BLOCK, Tables
@@ -231,7 +232,7 @@ def _inverse_share(thread, threads, tables, spectra, work, buffer):
 
 
 @kernel(parallel=True)
-def inverse_legendre(threads, tables, spectra, scratch, buffer):
+def inverse_legendre(threads, tables, spectra, scratch, buffer, stamps):
     """Legendre part of the inverse transform of up to eight fields.
 
     Parameters
@@ -244,9 +245,13 @@ def inverse_legendre(threads, tables, spectra, scratch, buffer):
     scratch : float64, (threads, scratch_size(T, blocks))
     buffer : tasks.Buffer
         Latitude-major Fourier buffer, which is written.
+    stamps : float64, (threads, 2)
+        Receives the clock of each thread before and after its share, s.
     """
     for thread in numba.prange(threads):
+        stamps[thread, 0] = monotonic()
         _inverse_share(thread, threads, tables, spectra, scratch[thread], buffer)
+        stamps[thread, 1] = monotonic()
 
 
 @kernel
@@ -266,14 +271,16 @@ def _direct_share(thread, threads, tables, spectra, work, buffer):
 
 
 @kernel(parallel=True)
-def direct_legendre(threads, tables, spectra, scratch, buffer):
+def direct_legendre(threads, tables, spectra, scratch, buffer, stamps):
     """Legendre part of the direct transform of up to eight fields.
 
-    ``threads``, ``tables`` and ``scratch`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
+    ``threads``, ``tables``, ``scratch`` and ``stamps`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
     wavenumber-major Fourier buffer, ``spectra`` (``spectra.Spectra``) is written.
     """
     for thread in numba.prange(threads):
+        stamps[thread, 0] = monotonic()
         _direct_share(thread, threads, tables, spectra, scratch[thread], buffer)
+        stamps[thread, 1] = monotonic()
 
 
 @kernel

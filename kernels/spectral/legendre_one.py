@@ -6,6 +6,7 @@ Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wav
 
 import numba
 
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import (
     LANES,
@@ -195,7 +196,7 @@ def _inverse_share(thread, threads, tables, spectra, work, buffer):
 
 
 @kernel(parallel=True)
-def inverse_legendre(threads, tables, spectra, scratch, buffer):
+def inverse_legendre(threads, tables, spectra, scratch, buffer, stamps):
     """Legendre part of the inverse transform of one field.
 
     Parameters
@@ -208,9 +209,13 @@ def inverse_legendre(threads, tables, spectra, scratch, buffer):
     scratch : float64, (threads, scratch_size(T, blocks))
     buffer : tasks.Buffer
         Latitude-major Fourier buffer, which is written.
+    stamps : float64, (threads, 2)
+        Receives the clock of each thread before and after its share, s.
     """
     for thread in numba.prange(threads):
+        stamps[thread, 0] = monotonic()
         _inverse_share(thread, threads, tables, spectra, scratch[thread], buffer)
+        stamps[thread, 1] = monotonic()
 
 
 @kernel
@@ -234,14 +239,16 @@ def _direct_share(thread, threads, tables, spectra, work, buffer):
 
 
 @kernel(parallel=True)
-def direct_legendre(threads, tables, spectra, scratch, buffer):
+def direct_legendre(threads, tables, spectra, scratch, buffer, stamps):
     """Legendre part of the direct transform of one field.
 
-    ``threads``, ``tables`` and ``scratch`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
+    ``threads``, ``tables``, ``scratch`` and ``stamps`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
     wavenumber-major Fourier buffer, ``spectra`` (``spectra.Spectra``) is written.
     """
     for thread in numba.prange(threads):
+        stamps[thread, 0] = monotonic()
         _direct_share(thread, threads, tables, spectra, scratch[thread], buffer)
+        stamps[thread, 1] = monotonic()
 
 
 def scratch_size(truncation: int, blocks: int) -> int:

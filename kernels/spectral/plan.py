@@ -58,6 +58,11 @@ class Plan(VectorTransforms):
     radius : float
         Radius of the sphere, used by ``wind``, ``vordiv``, ``gradient`` (1 by default), m.
 
+    Attributes
+    ----------
+    account : runtime.clock.Account, optional
+        Books where the time of the threads goes, from the moment that it is set.
+
     Raises
     ------
     ValueError
@@ -78,6 +83,7 @@ class Plan(VectorTransforms):
         self._mu, _, self._cosine, _, self._weight = half_nodes(2 * self.nlat)
         self._fourier_tables(counts)
         self._workspace: dict = {}
+        self.account = None
 
     # --- tables -------------------------------------------------------------------------------
 
@@ -182,6 +188,14 @@ class Plan(VectorTransforms):
     # Compiled functions get plain tuples and name their members first thing: numba takes about 1 µs to tell
     # the type of a few plain tuples and 4 µs for named ones, which a small transform would notice.
 
+    def _region(self, function, threads, *arguments):
+        """Call a compiled function whose threads leave stamps; the account books its time, if there is one."""
+        stamps = self._kept(("stamps", threads), lambda: np.zeros((threads, 2)))
+        if self.account is None:
+            function(threads, *arguments, stamps)
+        else:
+            self.account.region(function, stamps, threads, *arguments)
+
     def _groups(self, fields):
         """Slices of eight fields, or of one where few are left over."""
         whole, left = divmod(fields, LANES)
@@ -262,16 +276,20 @@ class Plan(VectorTransforms):
     def _inverse_group(self, spec, out, extra, power, threads):
         fields, module = len(spec), self._way(len(spec))[1]
         buffer, scratch = self._buffer(False, fields), self._legendre_scratch(module, threads)
-        module.inverse_legendre(threads, tuple(self._tables), self._spectra_of(spec, extra), scratch, buffer)
+        spectra = self._spectra_of(spec, extra)
+        self._region(module.inverse_legendre, threads, tuple(self._tables), spectra, scratch, buffer)
         rows, tables = self._rows(False, fields, power), self._row_tables(threads)
-        fourier_rows.inverse_rows(threads, rows, *tables, buffer, out.reshape(-1), self._streams_to(out))
+        target = buffer, out.reshape(-1), self._streams_to(out)
+        self._region(fourier_rows.inverse_rows, threads, rows, *tables, *target)
 
     def _direct_group(self, values, out, extra, power, threads):
         fields, module = len(values), self._way(len(values))[1]
         buffer, rows = self._buffer(True, fields), self._rows(True, fields, power)
-        fourier_rows.direct_rows(threads, rows, *self._row_tables(threads), values.reshape(-1), buffer)
+        tables = self._row_tables(threads)
+        self._region(fourier_rows.direct_rows, threads, rows, *tables, values.reshape(-1), buffer)
         scratch = self._legendre_scratch(module, threads)
-        module.direct_legendre(threads, tuple(self._tables), self._spectra_of(out, extra), scratch, buffer)
+        spectra = self._spectra_of(out, extra)
+        self._region(module.direct_legendre, threads, tuple(self._tables), spectra, scratch, buffer)
 
     # --- arguments ----------------------------------------------------------------------------
 

@@ -4,13 +4,14 @@
 combinations of neighbouring degrees, so ``u cos φ`` and ``v cos φ`` have spectra up to degree ``T + 1``;
 the cosine is divided out (or in) with the factors that every row is scaled by anyway.
 
-The combinations are compiled, a task for each wavenumber: array by array they would cost more than
+The combinations are compiled, wavenumber by wavenumber: array by array they would cost more than
 the transforms.
 """
 
 import numpy as np
 from numba import prange
 
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 from kernels.runtime.threads import numba_threads
 from kernels.runtime.vector import LANES
@@ -18,75 +19,86 @@ from kernels.spectral.legendre import epsilon
 
 
 @kernel(parallel=True)
-def _zonal_and_meridional(truncation, eps, psi, chi, u, v):
+def _zonal_and_meridional(threads, truncation, eps, psi, chi, u, v, stamps):
     """Spectra of ``∂χ/∂λ - cos φ ∂ψ/∂φ`` and ``∂ψ/∂λ + cos φ ∂χ/∂φ``, up to degree ``T + 1``.
 
     The coefficient of degree ``n`` of ``cos φ ∂f/∂φ`` is ``(n + 2) ε_{n+1} f_{n+1} - (n - 1) ε_n f_{n-1}``.
 
     Parameters
     ----------
+    threads : int
+        Each takes every ``threads``-th wavenumber.
     eps : float64, (wide,)
         ``ε_n^m`` in the layout of degrees up to ``T + 1``.
     psi, chi : complex128, (fields, ncoef)
     u, v : complex128, (fields, wide), written
+    stamps : float64, (threads, 2)
+        Receives the clock of each thread before and after its share, s.
     """
-    for task in prange(truncation + 1):
-        m = np.int64(task)  # the loop counts without sign, and -m must not wrap
-        narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
-        wide = narrow + m
-        for k in range(psi.shape[0]):
-            for n in range(m, truncation + 2):
-                east_u = east_v = 0.0j
-                if n <= truncation:
-                    c, p = chi[k, narrow + n], psi[k, narrow + n]
-                    east_u = complex(-m * c.imag, m * c.real)
-                    east_v = complex(-m * p.imag, m * p.real)
-                if n > m:
-                    down = (n - 1.0) * eps[wide + n]
-                    east_u += down * psi[k, narrow + n - 1]
-                    east_v -= down * chi[k, narrow + n - 1]
-                if n < truncation:
-                    up = (n + 2.0) * eps[wide + n + 1]
-                    east_u -= up * psi[k, narrow + n + 1]
-                    east_v += up * chi[k, narrow + n + 1]
-                u[k, wide + n] = east_u
-                v[k, wide + n] = east_v
+    for thread in prange(threads):
+        stamps[thread, 0] = monotonic()
+        # with sign: -m must not wrap
+        for m in range(np.int64(thread), truncation + 1, threads):
+            narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
+            wide = narrow + m
+            for k in range(psi.shape[0]):
+                for n in range(m, truncation + 2):
+                    east_u = east_v = 0.0j
+                    if n <= truncation:
+                        c, p = chi[k, narrow + n], psi[k, narrow + n]
+                        east_u = complex(-m * c.imag, m * c.real)
+                        east_v = complex(-m * p.imag, m * p.real)
+                    if n > m:
+                        down = (n - 1.0) * eps[wide + n]
+                        east_u += down * psi[k, narrow + n - 1]
+                        east_v -= down * chi[k, narrow + n - 1]
+                    if n < truncation:
+                        up = (n + 2.0) * eps[wide + n + 1]
+                        east_u -= up * psi[k, narrow + n + 1]
+                        east_v += up * chi[k, narrow + n + 1]
+                    u[k, wide + n] = east_u
+                    v[k, wide + n] = east_v
+        stamps[thread, 1] = monotonic()
 
 
 @kernel(parallel=True)
-def _scale(truncation, factor, spectrum, out):
+def _scale(threads, truncation, factor, spectrum, out, stamps):
     """``out = factor[n] · spectrum``; complex128 (fields, ncoef), float64 (T + 1,)."""
-    for task in prange(truncation + 1):
-        m = np.int64(task)
-        first = m * (truncation + 1) - m * (m - 1) // 2 - m
-        for k in range(spectrum.shape[0]):
-            for n in range(m, truncation + 1):
-                out[k, first + n] = factor[n] * spectrum[k, first + n]
+    for thread in prange(threads):
+        stamps[thread, 0] = monotonic()
+        for m in range(np.int64(thread), truncation + 1, threads):
+            first = m * (truncation + 1) - m * (m - 1) // 2 - m
+            for k in range(spectrum.shape[0]):
+                for n in range(m, truncation + 1):
+                    out[k, first + n] = factor[n] * spectrum[k, first + n]
+        stamps[thread, 1] = monotonic()
 
 
 @kernel(parallel=True)
-def _curl_and_divergence(truncation, eps, radius, zonal, meridional, vor, div):
+def _curl_and_divergence(threads, truncation, eps, radius, zonal, meridional, vor, div, stamps):
     """Vorticity and divergence from the wide spectra of ``u / cos φ`` and ``v / cos φ``.
 
     ``ζ_n = (im v_n + (n + 1) ε_n u_{n-1} - n ε_{n+1} u_{n+1}) / a``, ``D_n`` with ``im u_n`` and the
     opposite signs of ``v``; arrays as in ``_zonal_and_meridional``.
     """
-    for task in prange(truncation + 1):
-        m = np.int64(task)
-        narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
-        wide = narrow + m
-        for k in range(zonal.shape[0]):
-            for n in range(m, truncation + 1):
-                east, north = zonal[k, wide + n], meridional[k, wide + n]
-                up = n * eps[wide + n + 1]
-                turn = complex(-m * north.imag, m * north.real) - up * zonal[k, wide + n + 1]
-                spread = complex(-m * east.imag, m * east.real) + up * meridional[k, wide + n + 1]
-                if n > m:
-                    down = (n + 1.0) * eps[wide + n]
-                    turn += down * zonal[k, wide + n - 1]
-                    spread -= down * meridional[k, wide + n - 1]
-                vor[k, narrow + n] = turn / radius
-                div[k, narrow + n] = spread / radius
+    for thread in prange(threads):
+        stamps[thread, 0] = monotonic()
+        for m in range(np.int64(thread), truncation + 1, threads):
+            narrow = m * (truncation + 1) - m * (m - 1) // 2 - m
+            wide = narrow + m
+            for k in range(zonal.shape[0]):
+                for n in range(m, truncation + 1):
+                    east, north = zonal[k, wide + n], meridional[k, wide + n]
+                    up = n * eps[wide + n + 1]
+                    turn = complex(-m * north.imag, m * north.real) - up * zonal[k, wide + n + 1]
+                    spread = complex(-m * east.imag, m * east.real) + up * meridional[k, wide + n + 1]
+                    if n > m:
+                        down = (n + 1.0) * eps[wide + n]
+                        turn += down * zonal[k, wide + n - 1]
+                        spread -= down * meridional[k, wide + n - 1]
+                    vor[k, narrow + n] = turn / radius
+                    div[k, narrow + n] = spread / radius
+        stamps[thread, 1] = monotonic()
 
 
 class VectorTransforms:
@@ -130,7 +142,8 @@ class VectorTransforms:
             self._direct(u[group], both[0], 1, 1, threads)
             self._direct(v[group], both[1], 1, 1, threads)
             with numba_threads(threads):
-                _curl_and_divergence(self.truncation, self._epsilon(), self.radius, *both, vor[group], div[group])
+                inputs = self.truncation, self._epsilon(), self.radius, *both
+                self._region(_curl_and_divergence, threads, *inputs, vor[group], div[group])
         return vor.reshape(*shape, self.ncoef), div.reshape(*shape, self.ncoef)
 
     def _epsilon(self):
@@ -158,9 +171,9 @@ class VectorTransforms:
             scaled = self._pair("scaled", group, self.ncoef)
             both = self._pair("wide", group, int(self._columns[1][-1]))
             with numba_threads(threads):
-                _scale(self.truncation, factor, psi[group], scaled[0])
-                _scale(self.truncation, factor, chi[group], scaled[1])
-                _zonal_and_meridional(self.truncation, self._epsilon(), *scaled, *both)
+                self._region(_scale, threads, self.truncation, factor, psi[group], scaled[0])
+                self._region(_scale, threads, self.truncation, factor, chi[group], scaled[1])
+                self._region(_zonal_and_meridional, threads, self.truncation, self._epsilon(), *scaled, *both)
             for spectrum, into in zip(both, result, strict=True):
                 self._inverse(spectrum, into[group], 1, 1, threads)
         return result[0].reshape(*shape, points), result[1].reshape(*shape, points)

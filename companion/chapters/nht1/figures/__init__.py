@@ -12,6 +12,8 @@ from companion.chapters.nht1.figures.evidence import (
     rates_then_and_now,
     surviving_rates,
 )
+from companion.chapters.nht1.figures.nodes import grouped as grouped
+from companion.chapters.nht1.figures.nodes import points_table as points_table
 from companion.chapters.nht1.figures.ranks import legal_table as legal_table
 from companion.chapters.nht1.figures.ranks import mpiio_table as mpiio_table
 from companion.chapters.nht1.figures.ranks import rank_groups as rank_groups

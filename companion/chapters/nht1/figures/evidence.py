@@ -33,7 +33,7 @@ def base_table(record: xr.Dataset) -> pd.DataFrame:
 
 
 def base_code(record: xr.Dataset) -> Shown:
-    """The same writing on the same file system under two base codes (N8)."""
+    """The same writing on the same file system under several base codes (N8)."""
     record = single(record)
     cases = pd.DataFrame({name: record[name].values for name in ("N", "code", "way")})
     alone, writing = cases.index[cases["way"] == "none"], cases.index[cases["way"] != "none"]
@@ -65,7 +65,7 @@ def base_code(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="nht1_base_code",
-        alt=f"Overhead of the same writing under two solvers, on a logarithmic axis: {text}. The slower the "
+        alt=f"Overhead of the same writing under several solvers, on a logarithmic axis: {text}. The slower the "
         f"code, the smaller the overhead, although the file system is the same. {MARKED}",
     )
 

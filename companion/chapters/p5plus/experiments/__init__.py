@@ -1,6 +1,7 @@
 """Experiments of Hague, *Performance of P5+ at ECMWF* (2006), that one node can repeat."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from companion.bench import Case, Measurement
 from companion.experiments import Experiment, column, columns, register
@@ -197,17 +198,30 @@ def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+#: Runs of the binding test: whether there are twice the threads, the list that binds them, and both in words.
+BINDINGS = (
+    (False, "", "one thread a core, not bound"),
+    (False, "no_smt", "one thread a core, list without SMT"),
+    (True, "", "two threads a core, not bound"),
+    (True, "smt", "two threads a core, list with SMT"),
+    (True, "smt_front_loaded", "two threads a core, front-loaded list"),
+)
+
+
 def _binding(preset: str, threads: int) -> list[Case]:
-    """The loops that use memory, threads bound to CPUs and left to the scheduler, with and without SMT."""
+    """The loops that use memory, the same work by one thread a core and by two, bound by the report's lists or not.
+
+    Where a core has one hardware thread, its two threads take turns.
+    """
+    cores = doctor.smt().ok
     cases = []
     for loop in ("streaming", "skipping"):
-        for binding in (True, False):
-            if threads <= _cores():
-                cases.append(_loop_case(loop, preset, "one thread a core", threads, binding=binding))
-            if doctor.smt().ok and threads % 2 == 0:
-                cases.append(
-                    _loop_case(loop, preset, "two threads a core (SMT)", threads, binding=binding, threads_per_core=2)
-                )
+        for doubled, order, text in BINDINGS:
+            if threads > _cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
+                continue
+            changes = {"doubled": doubled, "order": order, "binding": bool(order), "shared": True}
+            case = _loop_case(loop, preset, text if cores or not doubled else f"{text}, in turns", threads, **changes)
+            cases.append(replace(case, parameters={**case.parameters, "order": order, "doubled": doubled}))
     return cases
 
 

@@ -44,11 +44,22 @@ def model_speed(parts: Mapping[str, float], p, exponent: float):
     return sum(parts.values()) / time
 
 
-def scalability(times: xr.Dataset, solver: xr.Dataset) -> Shown:
-    """The three jobs by a model of their printed splits, 1 at the operational processors, and BT's own curve here.
+def _speeds(record: xr.Dataset, size: str, name: str):
+    """Label, numbers of threads, and speed over one thread with its spread, for each size of a record."""
+    record = single(record)
+    frame = pd.DataFrame({"size": record[size].values, "threads": record["threads"].values})
+    seconds = case_intervals(record)
+    for value, part in frame.groupby("size"):
+        part = part.sort_values("threads")
+        one = seconds["middle"][part.index[0]] * part["threads"].iloc[0]
+        yield f"{name}{value}", part["threads"], converted(seconds.loc[part.index], lambda each, one=one: one / each)
+
+
+def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None = None) -> Shown:
+    """The three jobs by a model of their printed splits, 1 at the operational processors, and our own curves here.
 
     The band is what the unknown law of communication leaves open, from p^-1 to constant.
-    ``solver`` is a record of ``nht1-solver``.
+    ``solver`` is a record of ``nht1-solver``, ``model`` one of the spectral model by section, of the same machine.
     """
     figure, (axis, host) = axes(2, 1, height=7.0)
     ratio, rows = np.geomspace(0.25, 4, 33), []
@@ -64,19 +75,15 @@ def scalability(times: xr.Dataset, solver: xr.Dataset) -> Shown:
     axis.set(
         xlabel="processors over the operational number", ylabel="speed over that at 1", title="model, not measured"
     )
-    solver = single(solver)
-    frame = pd.DataFrame({name: solver[name].values for name in ("N", "threads")})
-    seconds = case_intervals(solver)
-    for number, (size, part) in enumerate(frame.groupby("N")):
-        part = part.sort_values("threads")
-        one = seconds["middle"][part.index[0]] * part["threads"].iloc[0]
-        speed = converted(seconds.loc[part.index], lambda each, one=one: one / each)
-        bars(host, part["threads"], speed, label=f"BT, N = {size}", index=number)
-        rows += [{"curve": f"BT, N = {size}", "ratio": n, "speed": s, "low": a, "high": b} for n, a, s, b in
-                 zip(part["threads"], speed["low"], speed["middle"], speed["high"], strict=True)]  # fmt: skip
-    most = int(frame["threads"].max())
+    curves = [*_speeds(solver, "N", "BT, N = "), *(_speeds(model, "truncation", "spectral model, T") if model else ())]
+    counts = sorted({int(n) for _, threads, _ in curves for n in threads})
+    for number, (label, threads, speed) in enumerate(curves):
+        bars(host, threads, speed, label=label, index=number)
+        rows += [{"curve": label, "ratio": n, "speed": s, "low": a, "high": b} for n, a, s, b in
+                 zip(threads, speed["low"], speed["middle"], speed["high"], strict=True)]  # fmt: skip
+    most = max(counts)
     host.plot([1, most], [1, most], color=INK, linewidth=0.8, label="proportional")
-    host.set(xlabel="threads here", ylabel="speed over one thread", xticks=sorted(set(frame["threads"])),
+    host.set(xlabel="threads here", ylabel="speed over one thread", xticks=counts,
              title="measured")  # fmt: skip
     for each, low in ((axis, -0.15), (host, -0.17)):
         each.legend(loc="upper center", bbox_to_anchor=(0.45, low), ncols=2)
@@ -85,13 +92,16 @@ def scalability(times: xr.Dataset, solver: xr.Dataset) -> Shown:
     figure.suptitle(run_title(solver), size=9)
     double = {job: [float(model_speed(split(times, job), 2, e)) for e in (0.0, 1.0)] for job in times["job"].values}
     text = "; ".join(f"{job} {low:.2f} to {high:.2f}" for job, (low, high) in double.items())
+    here = "; ".join(
+        f"{label} {speed['middle'].iloc[-1]:.2f} on {threads.iloc[-1]}" for label, threads, speed in curves
+    )
     return show(
         figure,
         data=pd.DataFrame(rows),
         name="p5plus_scalability",
         alt="Two panels. Upper, a model and no measurement: speed of three IFS jobs against processors, both over "
         f"the operational number, with bands for the unknown law of communication. Twice the processors give: {text}. "
-        f"Lower, measured: speed of the BT solver on this machine against threads. {MARKED}",
+        f"Lower, measured on this machine, speed over one thread: {here}. {MARKED}",
     )
 
 

@@ -120,17 +120,31 @@ def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _binding_cases(record: xr.Dataset) -> pd.DataFrame:
+    """Cases of a binding run: loop, kind, list that binds (empty: none), whether there are two threads a core.
+
+    An older run has one thread a core, bound in order or not.
+    """
+    frame = curves(record, ["loop", "kind", "binding"])
+    if "order" in record:
+        frame["order"], frame["doubled"] = record["order"].values, record["doubled"].values.astype(bool)
+    else:
+        frame["order"], frame["doubled"] = np.where(frame["binding"] == "bound", "no_smt", ""), False
+        frame["kind"] += ", " + frame["binding"]
+    return frame.reset_index(drop=True)
+
+
 def binding(record: xr.Dataset) -> Shown:
     """Every sample of the bound and the unbound runs in milliseconds, with median and spread."""
-    frame = curves(record, ["loop", "binding"])
+    frame = _binding_cases(record)
     figure, axis = axes(height=1.8 + 0.5 * len(frame))
     names, ranges = [], converted(intervals(frame), lambda seconds: 1e3 * seconds)
     middle, flagged = ranges["middle"], ranges["flagged"]
     for number, case in enumerate(frame.itertuples()):
         seconds = record["seconds"].isel(case=number).values
-        colour = CYCLE[0 if case.binding == "bound" else 1]
+        colour = CYCLE[0 if case.order else 1]
         axis.plot(1e3 * seconds, np.full(seconds.size, number), "o", markersize=3, alpha=0.45, color=colour)
-        names.append(f"{case.loop}, {case.threads} thr., {case.binding}")
+        names.append(f"{case.loop}: {case.kind}".replace(", ", ",\n", 1))
     place = np.arange(len(frame)) + 0.22
     axis.hlines(place, ranges["low"], ranges["high"], color=INK, linewidth=2)
     axis.plot(middle, place, "|", color=INK, markersize=9)
@@ -138,12 +152,15 @@ def binding(record: xr.Dataset) -> Shown:
     axis.set_yticks(range(len(names)), names, size=8)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
-    axis.set(xlabel="time of a pass [ms]", xlim=(0, None))
+    axis.set(xlabel="time of the same work [ms]", xlim=(0, None))
     figure.suptitle(run_title(record), size=9)
-    text = "; ".join(f"{name} {value:.2f} ms" for name, value in zip(names, middle, strict=True))
+    text = "; ".join(
+        f"{name} {value:.2f} ms"
+        for name, value in zip((name.replace("\n", " ") for name in names), middle, strict=True)
+    )
     return show(
         figure,
-        data=frame.reset_index(drop=True),
+        data=frame,
         name="p5plus_binding",
         alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}. "
         "Dots are samples, bars medians with their 95 % intervals (the range of the samples where there are fewer than "
@@ -152,10 +169,42 @@ def binding(record: xr.Dataset) -> Shown:
 
 
 def binding_gains(record: xr.Dataset) -> pd.DataFrame:
-    """Gain from binding of each loop: unbound over bound, less one, of best times and of medians, in percent."""
-    frame = curves(record, ["loop", "binding"]).set_index(["loop", "threads", "binding"])
-    times = frame[["minimum", "median"]].unstack("binding")
-    gains = {name: 100 * (times[name]["unbound"] / times[name]["bound"] - 1) for name in ("minimum", "median")}
-    found = pd.DataFrame(gains).rename(columns={"minimum": "gain of the best time", "median": "gain of the median"})
-    found.attrs["units"] = dict.fromkeys(found.columns, "%")
-    return found.reset_index()
+    """Gain of every list over no binding: unbound over bound, less one, of best times and of medians, in percent."""
+    rows = []
+    for (loop, _), part in _binding_cases(record).groupby(["loop", "doubled"], sort=False):
+        free = part[part["order"] == ""].iloc[0]
+        for each in part[part["order"] != ""].itertuples():
+            rows.append(
+                {
+                    "loop": loop,
+                    "threads": each.kind,
+                    "gain of the best time": 100 * (free["minimum"] / each.minimum - 1),
+                    "gain of the median": 100 * (free["median"] / each.median - 1),
+                }
+            )
+    found = pd.DataFrame(rows)
+    found.attrs["units"] = {"gain of the best time": "%", "gain of the median": "%"}
+    return found
+
+
+def combinations(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
+    """The eight combinations and the front-loaded list: the report, and medians of loops where this host has them."""
+    cases = _binding_cases(record)
+    here = {(row.loop, bool(row.doubled), row.order): 1e3 * row.median for row in cases.itertuples()}
+    lists = {("N", "N"): "", ("N", "Y"): "no_smt", ("Y", "N"): "", ("Y", "Y"): "smt"}
+    rows = []
+    for used, bound, near in np.ndindex(2, 2, 2):
+        smt_, bind, memory = ("NY"[number] for number in (used, bound, near))
+        row = {"SMT": smt_, "bound": bind, "memory affinity": memory}
+        row["forecast day, 2006"] = float(printed["time"].sel(smt=smt_, bind=bind, memory_affinity=memory))
+        for loop in dict.fromkeys(cases["loop"]):
+            found = here.get((loop, smt_ == "Y", lists[smt_, bind]), np.nan)
+            row[f"{loop}, here"] = found if memory == "N" else np.nan
+        rows.append(row)
+    front = {
+        f"{loop}, here": here.get((loop, True, "smt_front_loaded"), np.nan) for loop in dict.fromkeys(cases["loop"])
+    }
+    rows.append({"SMT": "Y", "bound": "Y, front loaded", "memory affinity": "N", "forecast day, 2006": np.nan, **front})
+    frame = pd.DataFrame(rows)
+    frame.attrs["units"] = {"forecast day, 2006": "s"} | {name: "ms" for name in frame if name.endswith("here")}
+    return frame

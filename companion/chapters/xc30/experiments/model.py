@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from companion.labels import counted
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
 #: What the small model's time steps consist of; output belongs to steps of its own.
 STEP_SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spectral")
+#: What threads do, as the model books it, and in words.
+SPLIT = {"computing": "computing", "waiting": "waiting at barriers", "serial": "serial work"}
 #: Operations counted by the model, by the section that performs them.
 COUNTED = {"transforms": ("Legendre", "FFT"), "grid-point": ("grid-point",), "spectral": ("spectral",)}
 
@@ -140,7 +143,7 @@ def sections(preset: str, threads: int) -> list[Case]:
     from kernels import shallow_water
 
     part = {"quick": 8, "paper": 2, "modern": 1}[preset]
-    problem = replace(_named("TL1279", part, 1), hours=3.0, output=1.0)
+    problem = replace(_named("TL1279", part, 1), hours=3.0, output=1.0, accounts=True)
     return [
         Case(
             f"T{problem.truncation} on {problem.grid}, {counted(count, 'thread')}",
@@ -148,7 +151,7 @@ def sections(preset: str, threads: int) -> list[Case]:
             problem,
             count,
             {"truncation": problem.truncation, "grid": problem.grid, "forecast_hours": problem.hours},
-            _section_seconds,
+            lambda result: {**result.seconds, **result.split},
         )
         for count in counts(threads)
     ]
@@ -156,15 +159,27 @@ def sections(preset: str, threads: int) -> list[Case]:
 
 def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Seconds of each section in the sample of least total, and the rest that no section accounts for."""
-    names, rows = (*STEP_SECTIONS, "output"), []
+    names, rows, split = (*STEP_SECTIONS, "output"), [], []
     for m in measurements:
         best = int(np.argmin(m.samples))
+        split.append([[seconds / m.repeats for seconds in m.observed[name]] for name in SPLIT])
         rows.append([m.observed[name][best] / m.repeats for name in names])
         rows[-1].append(max(0.0, m.samples[best] - sum(rows[-1])))
     return {
         "run_label": column([m.label for m in measurements], None, "run", "run"),
         "section_name": column([*names, "rest"], None, "section", "section"),
         "section_seconds": column(rows, "s", "time by section, sample of least total", "run", "section"),
+        "run_threads": column([m.threads for m in measurements], "1", "threads", "run"),
+        "class_name": column(list(SPLIT.values()), None, "what the threads did", "class"),
+        "class_seconds": column(
+            [[median(seconds) for seconds in one] for one in split],
+            "s",
+            "time by what the threads did, mean over threads, median of samples",
+            "run",
+            "class",
+        ),
+        "class_low": column([[min(seconds) for seconds in one] for one in split], "s", "least sample", "run", "class"),
+        "class_high": column([[max(seconds) for seconds in one] for one in split], "s", "largest", "run", "class"),
     }
 
 

@@ -22,6 +22,7 @@ from companion.chapters.xc30.figures.live import (
 from companion.chapters.xc30.figures.model import aliasing, cases, costs, scores, sections, steady_table
 from companion.chapters.xc30.figures.output import output_rates, requests, storm, storm_sizes, storm_table
 from companion.chapters.xc30.figures.ranks import halo, inflight, inflight_times, moves, split, volume
+from companion.chapters.xc30.figures.threads import classes
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
@@ -29,6 +30,7 @@ from companion.figures.style import CYCLE, INK, axes
 __all__ = [
     "aliasing",
     "cases",
+    "classes",
     "costs",
     "cycle_table",
     "halo",

@@ -3,7 +3,7 @@
 import pytest
 from drawing import cases, offered
 
-from companion import tables
+from companion import experiments, tables
 from companion.chapters.nht1 import figures as nht1
 
 
@@ -57,3 +57,14 @@ def test_surviving_rates_are_those_of_the_tables():
     assert rates["iPSC/860, whole run, most"] == pytest.approx(nbytes / 2600 / 1e6)
     drawn = offered(nht1.rates_then_and_now(frame, runs_record()))
     assert drawn["rate"].iloc[-1] == pytest.approx(50.0) and len(drawn) == len(frame) + 1
+
+
+def test_whole_runs_and_points_are_drawn_from_their_records():
+    grouped = experiments.run("nht1-grouped", rounds=1, progress=False)
+    assert (grouped["group_median"].values > 0).all() and grouped["group"].values.tolist() == [1, 2, 4]
+    drawn = nht1.grouped(tables.printed("nht1", "figure_1_axes"), 16, grouped)
+    assert "4 processes" in drawn.alt and len(offered(drawn)) == 3
+    elements = experiments.run("nht1-elements", rounds=1, progress=False)
+    frame = nht1.points_table(elements)
+    assert frame["processes"].tolist() == [1, 1, 2, 2] and frame["solver"].tolist() == ["waits", "goes on"] * 2
+    assert frame["zeta"].tolist() == pytest.approx((100 * (frame["T_T"] / frame["T_C"] - 1)).tolist())

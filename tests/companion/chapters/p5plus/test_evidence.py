@@ -6,6 +6,7 @@ import pytest
 from companion import experiments, tables
 from companion.chapters.p5plus.experiments import monitoring
 from companion.chapters.p5plus.figures import evidence
+from companion.records import runs
 
 
 def test_the_parts_of_a_job_add_up_to_its_wall_time():
@@ -60,7 +61,8 @@ def test_outputs_of_made_up_times():
 def test_the_figures_say_what_they_show():
     times = tables.load("p5plus", "ifs_times")
     solver = experiments.run("nht1-solver", rounds=1, budget=3.0, progress=False)
-    assert "no measurement" in evidence.scalability(times, solver).alt
+    drawn = evidence.scalability(times, solver, runs.latest("xc30-sections"))
+    assert "no measurement" in drawn.alt and "spectral model, T639" in drawn.alt and "BT, N = 12" in drawn.alt
     measured = experiments.run("p5plus-monitoring", rounds=1, budget=3.0, progress=False)
     simulated = experiments.run("p5plus-monitoring-simulated", progress=False)
     assert "Simulated" in evidence.monitoring(measured, simulated).alt

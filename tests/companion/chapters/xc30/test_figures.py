@@ -279,3 +279,14 @@ def test_storm_states_how_its_sizes_differ_from_the_talk():
     assert frame.loc["here", "one record"] == pytest.approx(0.065536)
     total = frame.loc["Cray XC30, 2014", ["output files", "output steps", "one record"]].astype(float).prod()
     assert total == pytest.approx(1e6 * float(table("hres_io")["volume"]))
+
+
+def test_classes_are_shares_of_the_clock():
+    made = record(
+        run_label=("run", ["1 thread", "2 threads"]),
+        class_name=("class", ["computing", "waiting at barriers", "serial work"]),
+        class_seconds=(("run", "class"), [[8.0, 0.0, 2.0], [4.0, 0.5, 0.5]]),
+        class_low=(("run", "class"), [[8.0, 0.0, 2.0], [4.0, 0.5, 0.5]]),
+        class_high=(("run", "class"), [[9.0, 0.0, 2.0], [5.0, 0.5, 0.5]]),
+    )
+    assert "2 threads: computing 80.0 %, waiting at barriers 10.0 %" in figures.classes(made).alt

@@ -1,0 +1,59 @@
+"""Whole runs whose solution several processes write: in groups (N7), and point by point (N6)."""
+
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.records.runs import single
+
+
+def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
+    """T_T of a run against the number of processes that write at a time, as the report's Figure 1 has it."""
+    record = single(record)
+    columns = {"g": "group", "least": "group_low", "median": "group_median", "largest": "group_high"}
+    frame = pd.DataFrame({name: record[key].values for name, key in columns.items()})
+    figure, axis = axes(height=3.6)
+    points(axis, frame["g"], frame["median"], host=True, index=0, label="whole run, median and range of samples")
+    axis.vlines(frame["g"], frame["least"], frame["largest"], color=CYCLE[0], linewidth=1.6)
+    axis.axhline(float(record["T_C"]), color=INK, linewidth=0.9, linestyle="--", label="the same steps without writing")
+    axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
+    axis.set_xscale("log", base=2)
+    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, frame["g"])})
+    axis.set_xticks(ticks, ticks)
+    axis.set(xlabel="processes that write at a time", ylabel="time of the run [s]", ylim=(0, None))
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=1)
+    case = record.isel(case=0)
+    sizes = ", ".join(f"{name} = {int(case[name])}" for name in ("N", "NS", "IW"))
+    figure.suptitle(f"{run_title(record)}\n{int(case['P'])} processes, {sizes}", size=9)
+    best = frame.loc[frame["median"].idxmin()]
+    return show(
+        figure,
+        data=frame,
+        name="nht1_grouped",
+        alt=f"Time of a run of the solver with {int(case['P'])} processes that write its solution, against the number "
+        f"that write at a time, medians with the range of their samples: least {best['median']:.3g} s with "
+        f"{int(best['g'])} at a time, most {frame['median'].max():.3g} s; without writing "
+        f"{float(record['T_C']):.3g} s.",
+    )
+
+
+def points_table(record: xr.Dataset) -> pd.DataFrame:
+    """T_T, zeta and the time of one point by number of processes, the solver waiting for them or not."""
+    record = single(record)
+    frame = pd.DataFrame(
+        {
+            "processes": record["points_P"].values,
+            "solver": ["goes on" if later else "waits" for later in record["points_asynchronous"].values],
+            "T_C": record["points_T_C"].values,
+            "T_T": record["points_T_T"].values,
+            "least T_T": record["points_low"].values,
+            "largest T_T": record["points_high"].values,
+            "zeta": 100 * record["points_zeta"].values,
+            "added by a point": 1e6 * record["points_each"].values,
+        }
+    )
+    frame.attrs["units"] = dict.fromkeys(("T_C", "T_T", "least T_T", "largest T_T"), "s")
+    frame.attrs["units"] |= {"zeta": "%", "added by a point": "µs"}
+    return frame

@@ -1,0 +1,48 @@
+"""Where the time of the threaded model goes (C3): computing, waiting at barriers, serial work."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.figures.parts import points, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, axes
+from companion.records.runs import single
+
+
+def classes(record: xr.Dataset) -> Shown:
+    """Shares of the clock by what the threads did, medians with the range of their samples, a mark for each run."""
+    record = single(record)
+    middle, low, high = (record[name].values for name in ("class_seconds", "class_low", "class_high"))
+    whole = middle.sum(axis=1, keepdims=True)
+    names = [str(name) for name in record["class_name"].values]
+    figure, axis = axes(height=1.9 + 0.5 * len(names))
+    rows, count = [], len(middle)
+    for number, label in enumerate(str(name) for name in record["run_label"].values):
+        place = np.arange(len(names)) + 0.24 * (number - (count - 1) / 2)
+        share = [100 * (values / whole)[number] for values in (low, middle, high)]
+        points(axis, share[1], place, label=label, host=True, index=number, line=False)
+        axis.hlines(place, share[0], share[2], color=CYCLE[number], linewidth=1.6)
+        rows += [
+            {"run": label, "class": name, "least": a, "median": b, "largest": c}
+            for name, a, b, c in zip(names, low[number], middle[number], high[number], strict=True)
+        ]
+    axis.set_yticks(range(len(names)), names)
+    axis.invert_yaxis()
+    axis.grid(False, axis="y")
+    axis.set(xlabel="share of the time [%]", xlim=(0, 100))
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=1)
+    figure.suptitle(run_title(record), size=9)
+    shares = pd.DataFrame(100 * middle / whole, record["run_label"].values, names)
+    text = "; ".join(
+        f"{run}: " + ", ".join(f"{name} {value:.1f} %" for name, value in row.items()) for run, row in shares.iterrows()
+    )
+    frame = pd.DataFrame(rows)
+    frame.attrs["units"] = dict.fromkeys(("least", "median", "largest"), "s")
+    return show(
+        figure,
+        data=frame,
+        name="xc30_classes",
+        alt=f"Share of the time of a small spectral model by what its threads did, median of the samples with their "
+        f"range. {text}.",
+    )
