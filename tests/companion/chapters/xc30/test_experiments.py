@@ -102,12 +102,13 @@ def test_costs_keep_measured_and_modelled_apart():
 
 
 def test_sections_come_from_the_best_sample_and_leave_a_rest():
-    observed = {name: [2.0, 4.0] for name in (*small_model.STEP_SECTIONS, "output")}
+    observed = {name: [2.0, 4.0] for name in (*small_model.STEP_SECTIONS, "output", *small_model.SPLIT)}
     one = measurement(observed=observed)
     one.samples = [6.0, 20.0]
     found = small_model.section_table([one])
     assert found["section_seconds"]["value"] == [[1.0] * 5 + [1.0]]
     assert found["section_name"]["value"][-1] == "rest"
+    assert found["class_low"]["value"] == [[1.0] * 3] and found["class_seconds"]["value"] == [[1.5] * 3]
 
 
 def test_share_of_peak_divides_by_the_peak_of_as_many_threads():
