@@ -101,16 +101,20 @@ def _simulated(preset: str, threads: int) -> list[Case]:
     return [_case(name, simulator, places(base, name), threads, name) for name in CONFIGURATIONS]
 
 
-def _moving(problem) -> float:
-    """Seconds, at best, to read and write all records once in memory: what bounds a step in memory from below."""
+def _moving(problem, threads: int) -> float:
+    """Seconds, at best, in which ``threads`` read and write all records once in memory: a bound of a step in memory."""
+    from concurrent.futures import ThreadPoolExecutor
+
     import numpy as np
 
     records = np.ones((problem.nj, problem.words))
     other, best = records.copy(), float("inf")
-    for _ in range(7):
-        begin = time.perf_counter()
-        np.copyto(other, records)
-        best = min(best, time.perf_counter() - begin)
+    shares = [slice(problem.nj * t // threads, problem.nj * (t + 1) // threads) for t in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(9):
+            begin = time.perf_counter()
+            list(pool.map(lambda share: np.copyto(other[share], records[share]), shares))
+            best = min(best, time.perf_counter() - begin)
     return best
 
 
@@ -127,7 +131,11 @@ def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
         rows.append(postprocess.run(path, small=True))
 
     gridpoint.run(problem, gridpoint.setup(problem), on_writeup=post)
-    found = {"memory_bound": {"value": _moving(problem), "units": "s", "long_name": "records of a step, copied once"}}
+    threads = sorted({each.threads for each in measurements})
+    found = {
+        "copiers": column(threads, "1", "threads that copy", "copy"),
+        "memory_bound": column([_moving(problem, t) for t in threads], "s", "records of a step, copied once", "copy"),
+    }
     for name, jobs, text in (("post", whole, "post-processing job"), ("small", rows, "the job row by row")):
         for key, unit in (("clock", "clock"), ("cpu", "CPU time")):
             found[f"{name}_{key}"] = column([each[key] for each in jobs], "s", f"{text}, {unit}", "write_up")

@@ -7,6 +7,10 @@ import xarray as xr
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
+from companion.records.runs import single
+
+#: Numbers of threads as the labels of cases have them.
+WORDS = {2: "two"}
 
 
 def _by_way(record: xr.Dataset, paced: str) -> dict[str, xr.Dataset]:
@@ -102,3 +106,43 @@ def paced_table(record: xr.Dataset) -> Table:
     frame = pd.DataFrame(rows)
     caption = "Paced devices: net time, median and range of samples, and the share of bytes that overlapped"
     return table(frame, name="xmp1982_paced", units={"net time": "s"}, caption=caption, run=record)
+
+
+def _bounded(record: xr.Dataset) -> tuple[list[int], xr.Dataset, np.ndarray]:
+    """Threads, their cases with the state in memory, and seconds in which as many copy the records of a step."""
+    cases = observed(record)
+    threads = [int(count) for count in single(record)["copiers"].values]
+    names = ["memory", *(f"memory, {WORDS[count]} threads" for count in threads[1:])]
+    return threads, cases.sel(configuration=names), single(record)["memory_bound"].values
+
+
+def bounds(record: xr.Dataset) -> Shown:
+    """Clock of an ordinary step of a state in memory, and of moving its records alone, by threads."""
+    threads, cases, copied = _bounded(record)
+    step = 1e3 * cases["normal_clock"].values
+    rows = [f"{count} thread{'s' if count > 1 else ''}" for count in threads]
+    middles = np.nanmedian(step, axis=1)
+    return dots(
+        rows,
+        [
+            Series("an ordinary step", step, host=True, flagged=cases["flagged"].values),
+            Series("its records copied once, best of nine", 1e3 * copied, index=1),
+        ],
+        "clock time [ms]",
+        record=record,
+        log=False,
+        name="xmp1982_bounds",
+        alt="; ".join(
+            f"{row}: a step {middle:.2g} ms, its records copied {1e3 * copy:.2g} ms"
+            for row, middle, copy in zip(rows, middles, copied, strict=True)
+        ),
+    )
+
+
+def thread_gains(record: xr.Dataset) -> tuple[float, float]:
+    """What two threads gain in an ordinary step, by medians, and in copying alone."""
+    threads, cases, copied = _bounded(record)
+    if len(threads) < 2:
+        return 1.0, 1.0
+    first, second = (float(np.nanmedian(cases["normal_clock"].isel(configuration=n))) for n in (0, 1))
+    return first / second, float(copied[0] / copied[1])
