@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from companion.figures.parts import run_title
+from companion.figures.style import INK
 from companion.host import doctor
 from companion.labels import counted
 
@@ -36,6 +37,16 @@ def observed(record, *names: str) -> pd.DataFrame:
     """Medians over the samples of what ranks observed, one case a row."""
     found = record[[f"observed_{name}" for name in names]].median("sample").to_dataframe()
     return found[[f"observed_{name}" for name in names]].set_axis(list(names), axis=1).reset_index(drop=True)
+
+
+#: What the marks of stacked bars are, for the caption.
+BARRED = "Bars are medians of the samples, lines their range, crosses mark flagged cases."
+
+
+def cross_flagged(axis, record, ends) -> None:
+    """Crosses behind the ``ends`` of horizontal bars, one a case, whose cases are flagged."""
+    flagged = np.flatnonzero(record["flags"].values.astype(str) != "")
+    axis.plot(np.asarray(ends, dtype=float)[flagged], flagged, "x", color=INK, markersize=8, linestyle="none")
 
 
 def doubts(record) -> str:

@@ -22,7 +22,7 @@ from companion.records import runs
 
 COLUMNS = ["what", "year", "value", "kind", "source"]
 RUNS = "../_static/runs"
-DAY, HOUR = 24, 3600
+DAY = 24  # hours of the forecast
 
 
 def year(document: str) -> int:

@@ -1,121 +1,135 @@
-"""Every figure of a chapter that draws committed runs draws one of them, whatever other machines are committed."""
+"""Every figure of a chapter that draws a committed run draws one run, whatever other machines are committed,
+and shows how its samples spread and which cases are flagged.
+
+The figures and tables are those that the notebooks name (``notebook_drawings``); every committed run is tried.
+"""
 
 import copy
+import hashlib
 import re
-from pathlib import Path
 
+import numpy as np
 import pytest
 from drawing import offered
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from notebook_drawings import every_drawing
 
-from companion import tables
-from companion.chapters.aips58.figures import studies
-from companion.chapters.nht1 import figures as nht1
-from companion.chapters.p5plus import figures as p5
-from companion.chapters.xc30 import figures as xc
-from companion.chapters.xmp1982.figures import live, studied, together
+from companion import experiments
+from companion.figures import rendering
 from companion.figures.rendering import Shown
-from companion.figures.tabular import Table
 from companion.records import runs
 
-NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 SECOND = "Slowpoke 1000"
-#: What ten times slower does to a number in these units.
-SLOWER = {"s": 10, "ns": 10, "GFLOPS": 0.1, "MFLOPS": 0.1, "byte/s": 0.1}
-#: Results of a model, which are the same on a machine of any speed.
-SAME_EVERYWHERE = {"xc30-cases", "xc30-aliasing", "xc30-scores", "xmp1982-builds", "xmp1982-baroclinic"}
-#: What was observed of a sample that is no time.
-COUNTED = {"overlapped", "requests", "bytes"}
-
-
-def _p5(table):
-    return tables.load("p5plus", table)
-
-
-def _xc(table):
-    return tables.load("xc30", table)
-
-
-def _xmp(table):
-    return tables.load("xmp1982", table)
-
-
-#: What chapters draw and tabulate from the committed runs of an experiment.
+DRAWINGS = every_drawing()
+COMMITTED = sorted({runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")})
+#: Drawings of committed runs, by the experiment that they draw.
 DRAWN = {
-    "nht1-io": [
-        lambda record: nht1.overheads(tables.printed("nht1", "overheads"), record),
-        nht1.choice_of_base,
-        nht1.runs_table,
-    ],
-    "nht1-overlap": [nht1.runs_table],
-    "p5plus-bandwidth": [p5.bandwidth],
-    "p5plus-latency": [p5.latency, p5.plateaus],
-    "p5plus-stream": [p5.stream],
-    "p5plus-smt": [lambda record: p5.smt(_p5("smt_benefit"), 16, record), p5.smt_loops],
-    "p5plus-binding": [p5.binding],
-    "xc30-transforms": [lambda record: xc.transforms(record, _xc("runs"), 2047)],
-    "xc30-resolutions": [xc.costs],
-    "xc30-sections": [xc.sections],
-    "xc30-cases": [xc.cases, xc.steady_table],
-    "xc30-aliasing": [xc.aliasing],
-    "xc30-routines": [lambda record: xc.routines(record, _p5("drhook")), xc.nproma],
-    "xc30-scores": [xc.scores],
-    "xc30-storm": [xc.storm, xc.storm_table],
-    "p5plus-exchange": [p5.exchange],
-    "p5plus-sensors": [p5.sensors],
-    "aips58-ddt": [lambda record: studies.totals(tables.load("aips58", "ddt"), record)],
-    "xmp1982-forecast": [
-        lambda record: live.forecast_times(_xmp("fig4_1"), record),
-        lambda record: live.write_steps(_xmp("fig4_2"), record),
-        lambda record: live.parts_table(_xmp("fig4_4"), record),
-    ],
-    "xmp1982-simulator": [lambda record: live.times_table(_xmp("fig5_1"), record, name="a", figure="Fig. 5.1")],
-    "xmp1982-pairs": [lambda record: together.pairs_table(_xmp("fig5_3"), record)],
-    "xmp1982-accounts": [together.accounts_table],
-    "xmp1982-builds": [studied.builds],
-    "xmp1982-baroclinic": [studied.lowest_pressure, studied.published_table],
+    name: found
+    for name in COMMITTED
+    if (found := [each for each in DRAWINGS if each.experiment == name and set(each.others) <= set(COMMITTED)])
 }
+#: Those of times; a study gives results, which are the same on a machine of any speed.
+TIMED = [name for name in DRAWN if experiments.REGISTER[name].kind == "timing"]
+#: Units in which a slower machine gives smaller numbers.
+RATES = re.compile(r"FLOPS|/s$")
+#: What a machine of any speed gives alike, in these units.
+ALIKE = {None, "m", "degree", "percent", "bit", "Pa", "K", "m/s"}
+
+
+def latest(experiment):
+    """The newest committed record as JSON."""
+    paths = runs.COMMITTED.glob(f"{experiment}_*.json")
+    records = [record for record in map(runs.read, paths) if record["experiment"] == experiment]
+    return max(records, key=lambda record: record["date"])
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are made, with text and data, but not drawn."""
+    monkeypatch.setattr(rendering, "_drawn", lambda figure, prefix, alt: "<svg></svg>")
+
+
+@pytest.fixture
+def pixels(monkeypatch):
+    """Figures are drawn as pixels, in a tenth of the time of a page's SVG; a page carries their digest."""
+
+    def drawn(figure, prefix, alt):
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        return f"<svg>{hashlib.sha256(canvas.buffer_rgba()).hexdigest()}</svg>"
+
+    monkeypatch.setattr(rendering, "_drawn", drawn)
 
 
 def content(drawing):
-    """What a figure or a table says: its data, its text alternative."""
+    """What a figure, a table or sentences say: text alternative and data."""
     if isinstance(drawing, Shown):
-        return drawing.alt, offered(drawing).to_csv()
-    return drawing.text if isinstance(drawing, Table) else drawing.to_csv()
+        return drawing.alt, offered(drawing).to_csv() if "text/csv" in drawing.html else ""
+    if isinstance(drawing, (str, list)):
+        return drawing
+    return getattr(drawing, "text", None) or drawing.to_csv()
+
+
+def picture(shown):
+    """What stands for the drawing."""
+    (svg,) = re.findall(r"<svg>.*</svg>", shown.html)
+    return svg
 
 
 def scaled(value, factor):
-    """A number, or numbers in lists of any depth, times ``factor``."""
+    """A number times ``factor``, or numbers in lists of any depth, later ones by somewhat more."""
     if isinstance(value, list):
-        return [scaled(item, factor) for item in value]
-    return value if factor == 1 or value is None else factor * value
+        return [scaled(item, factor * (1 + 0.05 * number)) for number, item in enumerate(value)]
+    return value if factor == 1 or isinstance(value, str) or value is None else factor * value
+
+
+def whole(value) -> bool:
+    """Whether a value holds counts or nothing, as numbers of threads do."""
+    if isinstance(value, list):
+        return all(map(whole, value))
+    return value is None or float(value).is_integer()
+
+
+def of_samples(case, change) -> None:
+    """``change`` of the samples, and of all that was observed with them."""
+    case["samples"] = change(case["samples"])
+    for name, values in case["observed"].items():
+        case["observed"][name] = change(values) if None not in values else values
 
 
 def slower(record, date):
-    """The same run on another machine, ten times slower."""
+    """The same run on another machine, about ten times slower, not every case by as much."""
     record = copy.deepcopy(record)
     record["machine"]["cpu"]["model"] = SECOND
     record["date"] = date
-    for case in record["measurements"]:
-        case["samples"] = [SLOWER["s"] * seconds for seconds in case["samples"]]
-        for name, values in case["observed"].items():
-            case["observed"][name] = values if name in COUNTED else scaled(values, SLOWER["s"])
+    for number, case in enumerate(record["measurements"]):
+        of_samples(case, lambda values, factor=10 + number: scaled(values, factor))
     for entry in record["outputs"].values():
-        entry["value"] = scaled(entry["value"], SLOWER.get(entry["units"], 1))
+        if entry["units"] not in ALIKE and not (entry["units"] == "1" and whole(entry["value"])):
+            entry["value"] = scaled(entry["value"], 0.1 if RATES.search(entry["units"]) else 10)
     return record
 
 
-def test_every_committed_run_that_a_chapter_draws_is_tried_here():
-    asked = set()
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        asked |= set(re.findall(r"runs\.(?:latest|committed)\(\\\"([a-z0-9-]+)", path.read_text(encoding="utf-8")))
-    stored = {runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")}
-    assert asked & stored <= set(DRAWN), "add the figures of these to DRAWN"
-    assert len(asked) >= 10
+def drawings_of(experiment, record):
+    """Those that find in this run what they draw; one that needs a later output is tried with the next run."""
+    found = []
+    for draw in DRAWN[experiment]:
+        try:
+            found.append((draw, draw(record)))
+        except KeyError as error:
+            assert "No variable named" in str(error)
+    assert found
+    return found
+
+
+def test_every_notebook_draws_runs_of_the_register():
+    assert len(DRAWINGS) >= 50 and len({each.experiment for each in DRAWINGS}) >= 30
+    assert {each.experiment for each in DRAWINGS} <= set(experiments.REGISTER)
 
 
 @pytest.mark.parametrize("experiment", DRAWN)
-def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, tmp_path):
-    record = runs.read(max(runs.COMMITTED.glob(f"{experiment}_*.json"), key=lambda path: runs.read(path)["date"]))
+def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, tmp_path, undrawn):
+    record = latest(experiment)
     second = slower(record, "2099-01-01T00:00:00Z")
     for folder, other in (("older", slower(record, "2001-01-01T00:00:00Z")), ("newer", second)):
         runs.save(record, tmp_path / folder)
@@ -124,7 +138,53 @@ def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, tm
     assert SECOND in replaced.attrs["machine"] and SECOND not in kept.attrs["machine"]
     both = runs.load(sorted((tmp_path / "older").glob("*.json")))
     assert kept.identical(runs.dataset([record])) and replaced.identical(runs.dataset([second]))
-    for draw in DRAWN[experiment]:
-        assert (content(draw(replaced)) == content(draw(kept))) == (experiment in SAME_EVERYWHERE)
+    drawn = drawings_of(experiment, kept)
+    changed = [content(draw(replaced)) != content(shown) for draw, shown in drawn]
+    assert any(changed) or experiment not in TIMED
+    for draw, _ in drawn:
         with pytest.raises(ValueError, match="takes one record and got 2"):
             draw(both)
+
+
+def stretched(values):
+    """Samples as they are up to their median, and farther above it; along the last dimension."""
+    values = np.asarray(values, dtype=float)
+    middle = np.median(values, axis=-1, keepdims=True)
+    return np.where(values <= middle, values, middle + 4 * (values - middle) + 0.1 * abs(middle)).tolist()
+
+
+def stretched_output(entry):
+    """An output that keeps every round or step of its samples, stretched; others as they are."""
+    dims = entry.get("dims", [])
+    along = next((name for name in ("round", "step", "write_up") if name in dims), None)
+    if along is None:
+        return entry
+    values = np.moveaxis(np.array(entry["value"], dtype=float), dims.index(along), -1)
+    return entry | {"value": np.moveaxis(np.array(stretched(values)), -1, dims.index(along)).tolist()}
+
+
+@pytest.mark.parametrize("experiment", TIMED)
+def test_a_figure_of_times_shows_their_spread_and_flags(experiment, pixels):
+    """Wider samples and flags change every picture that a slower machine changes; its caption names the marks."""
+    record = latest(experiment)
+    for case in record["measurements"]:
+        case["flags"] = {}
+    flagged, wide = copy.deepcopy(record), copy.deepcopy(record)
+    for case in flagged["measurements"]:
+        case["flags"] = {"drift": "the samples move by +7% from first to last"}
+    for case in wide["measurements"]:
+        of_samples(case, stretched)
+    wide["outputs"] = {name: stretched_output(entry) for name, entry in wide["outputs"].items()}
+    plain, crossed, spread, slow = (
+        runs.dataset([each]) for each in (record, flagged, wide, slower(record, record["date"]))
+    )
+    for draw, shown in drawings_of(experiment, plain):
+        if not isinstance(shown, Shown):
+            continue
+        same = [name for name, made in (("flags", crossed), ("wider samples", spread))
+                if picture(draw(made)) == picture(shown)]  # fmt: skip
+        if same and picture(draw(slow)) == picture(shown):
+            continue  # it draws no times
+        assert not same, f"{draw}: {' and '.join(same)} change nothing"
+        said = re.sub(r"<[^>]+>", " ", shown.html)
+        assert "median" in said and "flag" in said, f"{draw}: the caption does not say what the marks are"

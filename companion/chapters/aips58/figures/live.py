@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import log_axis, points, run_title
+from companion.figures.parts import MARKED, bars, converted, log_axis, of_samples, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.figures.tabular import Table, table
@@ -83,16 +83,18 @@ def speedups(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
 
 
 def over_time(ddt: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
-    """Real time of every problem on the three systems and on this machine."""
-    frame = runs_frame(record)
-    frame = frame[frame["size"] == size].set_index("task")["real"]
-    problems = [name for name in ddt["problem"].values if name in frame.index]
+    """Real time of every problem on the three systems and on this machine, here with its spread."""
+    record = single(record)
+    times = of_samples(record["observed_real"], record["flags"])
+    times = times.set_axis(record["run_task"].values)[record["run_size"].values == size]
+    problems = [name for name in ddt["problem"].values if name in times.index]
+    times = times.loc[problems]
     figure, axis = axes(height=4.8)
     place = np.arange(len(problems))
     for number, system in enumerate(ddt["system"].values):
         old = ddt["real"].sel(size=size, system=system, problem=problems)
         points(axis, old, place, label=str(system), index=number, line=False)
-    points(axis, frame.loc[problems], place, label="here", index=3, line=False, host=True)
+    bars(axis, place, times, label="here", index=3, line=False, across=True)
     axis.set_yticks(place, problems)
     axis.set_ylim(len(problems) - 0.5, -0.5)
     axis.grid(False, axis="y")
@@ -100,11 +102,12 @@ def over_time(ddt: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
     axis.set_xlabel(f"real time [s], {size} problems, logarithmic")
     axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=4)
     axis.set_title(run_title(record), size=8, loc="left", pad=26)
-    gain = ddt["real"].sel(size=size, system="NRAO1", problem=problems).values / frame.loc[problems].values
+    gain = ddt["real"].sel(size=size, system="NRAO1", problem=problems).values / times["middle"].values
     return show(
         figure,
-        data=frame.reset_index(),
+        data=with_spread(pd.DataFrame({"task": problems}), real=times),
         name=f"aips58_here_{size}",
+        caption=f"Real time of the {size} problems on three systems of 1988 and on this machine. {MARKED}",
         alt=f"Real time of the {size} problems on three systems of 1988 and on this machine, logarithmic. This "
         f"machine is {gain.min():.0f} to {gain.max():.0f} times as fast as the Convex C1.",
     )
@@ -120,27 +123,44 @@ _WAY_NAMES = {
 
 
 def messages(record: xr.Dataset) -> Shown:
-    """CPU and real time of one message by way and place."""
-    frame = runs_frame(record)
-    figure, axis = axes(height=3.6)
-    ways = list(dict.fromkeys(frame["way"]))
-    for number, (place, part) in enumerate(frame.groupby("place", sort=False)):
-        rows = np.array([ways.index(way) for way in part["way"]]) + 0.2 * (number - 0.5)
-        axis.hlines(rows, 1e6 * part["cpu"], 1e6 * part["real"], color=CYCLE[number], linewidth=1.2)
-        points(axis, 1e6 * part["cpu"], rows, label=f"{place}: CPU, bar real", index=number, line=False, host=True)
-        axis.plot(1e6 * part["real"], rows, "|", color=CYCLE[number], markersize=9)
+    """CPU and real time of one message by way and place, with their spread."""
+    record = single(record)
+    frame = runs_frame(record)[["way", "place"]]
+    times = {
+        kind: converted(
+            of_samples(record[f"observed_{kind}"], record["flags"]), lambda t: t / record["messages"].values
+        )
+        for kind in ("cpu", "real")
+    }
+    figure, axis = axes(height=4.2)
+    ways, places = list(dict.fromkeys(frame["way"])), list(dict.fromkeys(frame["place"]))
+    series = [(place, kind) for place in places for kind in times]
+    for number, (place, kind) in enumerate(series):
+        own = (frame["place"] == place).to_numpy()
+        rows = np.array([ways.index(way) for way in frame["way"][own]])
+        rows = rows + 0.18 * (number - (len(series) - 1) / 2)
+        found = converted(times[kind][own], lambda t: 1e6 * t)
+        name = "CPU" if kind == "cpu" else "real"
+        bars(axis, rows, found, label=f"{place}: {name}", index=number, line=False, across=True)
     axis.set_yticks(np.arange(len(ways)), [_WAY_NAMES[way] for way in ways])
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     log_axis(axis, "x")
     axis.set_xlabel("time of a message [µs], logarithmic")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=1)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=2)
     axis.set_title(run_title(record), size=8, loc="left", pad=38)
+    frame = with_spread(frame, **times)
     text = "; ".join(
         f"{_WAY_NAMES[row.way]}, {row.place}: {1e6 * row.cpu:.2g} µs CPU, {1e6 * row.real:.2g} µs real"
         for row in frame.itertuples()
     )
-    return show(figure, data=frame, name="aips58_messages", alt=f"Time of one message. {text}.")
+    return show(
+        figure,
+        data=frame,
+        name="aips58_messages",
+        caption=f"Time of one message by way of writing it and by place. {MARKED}",
+        alt=f"Time of one message. {text}.",
+    )
 
 
 def overhead(frame: pd.DataFrame) -> Shown:

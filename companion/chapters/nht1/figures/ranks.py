@@ -3,8 +3,8 @@
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKS, log_axis, points, spread, stacked_bars
-from companion.figures.ranks import cases, doubts, observed, rank_title
+from companion.figures.parts import MARKED, MARKS, log_axis, points, spread, stacked_bars
+from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -43,7 +43,7 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
         data=frame,
         name="nht1_rank_groups",
         alt=text,
-        caption=f"{text} {doubts(record)}",
+        caption=f"{text} {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -57,6 +57,7 @@ def ranks(record: xr.Dataset) -> Shown:
     stacked_bars(axis, frame, label="time of a run [s], mean over ranks, median of the samples")
     ends = record["seconds"].min("sample").values, record["seconds"].max("sample").values
     axis.hlines(frame.index, *ends, color=INK, linewidth=2.5)
+    cross_flagged(axis, record, ends[1])
     size = str(record["size"].values[0])
     figure.suptitle(f"{rank_title(record)}, class {size}\nlines: least to longest sample", size=9, y=1.25)
     text = (
@@ -69,7 +70,7 @@ def ranks(record: xr.Dataset) -> Shown:
         data=frame.reset_index(names="ranks"),
         name="nht1_ranks",
         alt=text,
-        caption=f"{text} {doubts(record)}",
+        caption=f"{text} {BARRED} {doubts(record)}",
         run=record,
     )
 

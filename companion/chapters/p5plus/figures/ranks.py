@@ -3,8 +3,8 @@
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKS, bytes_axis, log_axis, spread, stacked_bars
-from companion.figures.ranks import cases, doubts, observed, rank_title
+from companion.figures.parts import MARKED, MARKS, bytes_axis, log_axis, spread, stacked_bars
+from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -28,7 +28,9 @@ def exchange(record: xr.Dataset) -> Shown:
         "Megabytes a second that each rank sends to its partner, and receives meanwhile, against the size "
         f"of the message, both axes logarithmic; at most {frame['MB_per_s'].max():.0f} MB/s."
     )
-    return show(figure, data=frame, name="p5plus_exchange", alt=text, caption=f"{text} {doubts(record)}", run=record)
+    return show(
+        figure, data=frame, name="p5plus_exchange", alt=text, caption=f"{text} {MARKED} {doubts(record)}", run=record
+    )
 
 
 def transposition(record: xr.Dataset) -> Shown:
@@ -56,7 +58,7 @@ def transposition(record: xr.Dataset) -> Shown:
         data=frame.reset_index(drop=True),
         name="p5plus_transposition",
         alt=text,
-        caption=f"{text} {doubts(record)}",
+        caption=f"{text} {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -111,7 +113,9 @@ def scaling(record: xr.Dataset) -> Shown:
     text = (
         f"Speed of the shallow-water model by number of ranks, as a multiple of that with {base}: {'; '.join(parts)}."
     )
-    return show(figure, data=frame, name="p5plus_ranks", alt=text, caption=f"{text} {doubts(record)}", run=record)
+    return show(
+        figure, data=frame, name="p5plus_ranks", alt=text, caption=f"{text} {MARKED} {doubts(record)}", run=record
+    )
 
 
 def sensors(record: xr.Dataset) -> Shown:
@@ -125,6 +129,7 @@ def sensors(record: xr.Dataset) -> Shown:
     ends = waits.min("sample").values, waits.max("sample").values
     start = shares.iloc[:, 0].to_numpy()
     axis.hlines(range(len(start)), start + ends[0], start + ends[1], color=INK, linewidth=2.5)
+    cross_flagged(axis, record, start + ends[1])
     figure.suptitle(f"{rank_title(record)}\nline: least and longest wait of the samples", size=9, y=1.2)
     text = (
         "Stacked bars, milliseconds of computing and of waiting at barriers: "
@@ -136,6 +141,6 @@ def sensors(record: xr.Dataset) -> Shown:
         data=shares.reset_index(names="way"),
         name="p5plus_sensors",
         alt=text,
-        caption=f"{text} {doubts(record)}",
+        caption=f"{text} {BARRED} {doubts(record)}",
         run=record,
     )

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKS, intervals, log_axis, points, stacked_bars
-from companion.figures.ranks import cases, doubts, observed, rank_title
+from companion.figures.parts import MARKED, MARKS, intervals, log_axis, points, stacked_bars
+from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes, document_style
 from companion.labels import counted
@@ -21,6 +21,11 @@ def split(record: xr.Dataset) -> Shown:
     shares = 100 * frame.div(frame.sum(axis=1), axis=0)
     figure, axis = axes(height=2.4)
     stacked_bars(axis, shares, label="share of the time [%], mean over ranks, median of the samples")
+    samples = xr.concat([record[f"observed_{name}"] for name in CLASSES], "class")
+    edges = 100 * (samples.cumsum("class") / samples.sum("class")).isel({"class": slice(None, -1)})
+    for low, high in zip(edges.min("sample").values, edges.max("sample").values, strict=True):
+        axis.hlines(range(len(shares)), low, high, color=INK, linewidth=2.5)
+    cross_flagged(axis, record, [100.0] * len(shares))
     figure.suptitle(rank_title(record), size=9, y=1.12)
     text = (
         "Stacked bars, shares of computing, communication, barrier and serial parts of the shallow-water model: "
@@ -35,7 +40,7 @@ def split(record: xr.Dataset) -> Shown:
         data=shares.reset_index(names="ranks"),
         name="xc30_ranks_split",
         alt=text,
-        caption=f"{text} {doubts(record)}",
+        caption=f"{text} {BARRED} {doubts(record)}",
         run=record,
     )
 
@@ -56,6 +61,8 @@ def moves(record: xr.Dataset) -> Shown:
     labels = [f"{name}, {what}" for name, what in ROUTINES.items()]
     axis.barh(labels, times, height=0.55, color=CYCLE[0], edgecolor=INK, linewidth=0.5)
     axis.hlines(labels, found.min(), found.max(), color=INK, linewidth=2.0)
+    if (record["flags"].values.astype(str) != "").any():
+        axis.plot(found.max(), labels, "x", color=INK, markersize=8, linestyle="none")
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set_xlabel("time of one transposition [ms]")
@@ -73,7 +80,7 @@ def moves(record: xr.Dataset) -> Shown:
         data=found.describe().T.reset_index(names="routine"),
         name="xc30_moves",
         alt=text,
-        caption=f"{text} {doubts(record)}",
+        caption=f"{text} {BARRED} {doubts(record)}",
         run=record,
     )
 
@@ -124,7 +131,9 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
         + "; ".join(f"{label} {value:.2f}" for label, value in zip(labels, frame["to_blocking"], strict=True))
         + f"; the talk {gains.iloc[0]:.2f} and {gains.iloc[1]:.2f}. 'Apart': ranks compute on half of the processors."
     )
-    return show(figure, data=frame, name="xc30_inflight", alt=text, caption=f"{text} {doubts(record)}", run=record)
+    return show(
+        figure, data=frame, name="xc30_inflight", alt=text, caption=f"{text} {MARKED} {doubts(record)}", run=record
+    )
 
 
 def halo(record: xr.Dataset) -> Shown:
@@ -140,13 +149,16 @@ def halo(record: xr.Dataset) -> Shown:
     both[1].tick_params(labelleft=False)
     total = 1e3 * (record["observed_part 1"] + record["observed_part 2"])
     both[1].hlines(ways, total.min("sample"), total.max("sample"), color=INK, linewidth=2.5)
+    cross_flagged(both[1], record, total.max("sample"))
     both[0].legend(loc="lower right")
     figure.suptitle(f"{rank_title(record)}\nlines: least to longest sample", size=9)
     data = sent.add_suffix(" MB").join(times.add_suffix(" ms")).reset_index(names="way")
     text = "Bytes and time of the halo in two parts: " + "; ".join(
         f"{way} {sent.loc[way].sum():.1f} MB, {times.loc[way].sum():.2f} ms" for way in ways
     )
-    return show(figure, data=data, name="xc30_halo", alt=f"{text}.", caption=f"{text}. {doubts(record)}", run=record)
+    return show(
+        figure, data=data, name="xc30_halo", alt=f"{text}.", caption=f"{text}. {BARRED} {doubts(record)}", run=record
+    )
 
 
 _PARTS = {

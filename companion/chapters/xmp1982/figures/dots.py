@@ -13,6 +13,10 @@ from companion.records.runs import single
 
 #: What the marks of a machine's samples are.
 MARKS = "filled: median, bar: range of samples; \u00d7: flagged"
+#: The same as a sentence, for the caption.
+MARKED = (
+    "Filled points are medians of what was measured here, bars the range of the samples, crosses mark flagged cases."
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def dots(rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str
     left = -names / (PLAIN - 0.15 - names)
     axis.legend(loc="lower left", bbox_to_anchor=(left, 1.0), ncols=columns, fontsize=8)
     axis.set_title(f"{run_title(record)}; {MARKS}", fontsize=7.5, loc="left", x=left, pad=10 + 14 * lines)
-    return show(figure, data=_frame(rows, series), name=name, alt=alt, run=record)
+    return show(figure, data=_frame(rows, series), name=name, alt=alt, caption=f"{alt} {MARKED}", run=record)
 
 
 def _frame(rows, series: list[Series]) -> pd.DataFrame:
@@ -94,6 +98,11 @@ def observed(record: xr.Dataset, key: str = "configuration") -> xr.Dataset:
     data = xr.Dataset(found | {"flagged": record["flags"].astype(str) != ""})
     names = record[key].values.astype(str)
     return data.drop_vars(list(data.coords)).assign_coords({key: ("case", names)}).swap_dims(case=key)
+
+
+def any_flagged(record: xr.Dataset, rows: int) -> np.ndarray:
+    """For rows that no case has alone: each is doubtful if a case of the run is."""
+    return np.full(rows, bool((single(record)["flags"].astype(str) != "").any()))
 
 
 def middle(values: xr.DataArray) -> xr.DataArray:

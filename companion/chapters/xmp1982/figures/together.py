@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
-from companion.chapters.xmp1982.figures.dots import Series, dots, spread_text
+from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, spread_text
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
@@ -33,7 +33,12 @@ def throughput(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         [label(name) for name in names],
         [
             Series("X-MP pair, in turn on the Cray 1-A", then.to_numpy()),
-            Series("measured here, in turn on the same machine, files on disk", here, host=True),
+            Series(
+                "measured here, in turn on the same machine, files on disk",
+                here,
+                host=True,
+                flagged=any_flagged(record, len(names)),
+            ),
         ],
         "two forecasts and their jobs in turn over the pair together [1]",
         record=record,
@@ -87,18 +92,20 @@ def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> S
     then = np.stack(
         [printed["write_step"].sel(test=_test(record["pairing"].values[n]), job=job + 1).values for n, job, _ in rows]
     )
-    here = np.stack([record["write_step"].isel(pairing_number=n, job=job).median("round").values for n, job, _ in rows])
+    here = np.stack([record["write_step"].isel(pairing_number=n, job=job).values.ravel() for n, job, _ in rows])
+    middles = record["write_step"].median("round") / own
+    medians = np.stack([middles.isel(pairing_number=n, job=job) for n, job, _ in rows])
     return dots(
         [name for *_, name in rows],
         [
             Series("each step, 1982", then / usual),
-            Series("five steps here: median, and range", here / own, host=True),
+            Series("all steps of all rounds here", here / own, host=True, flagged=any_flagged(record, len(rows))),
         ],
         "write-up step over one of the forecast alone [1]",
         record=record,
         name="xmp1982_pair_steps_rerun",
         alt=f"Write-up steps in pairs over the median one of a forecast alone with its files on disk: up to "
-        f"{np.nanmax(then / usual):.1f} in 1982, {(here / own).min():.2f} to {(here / own).max():.2f} here.",
+        f"{np.nanmax(then / usual):.1f} in 1982, {medians.min():.2f} to {medians.max():.2f} here.",
     )
 
 
@@ -131,6 +138,16 @@ def _account_label(row) -> str:
     return f"{label(row.job)}, beside {label(other)}" + (", one CPU" if row.forced else "")
 
 
+def _shares(record: xr.Dataset, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """System and problem overhead in per cent of the clock, (jobs, rounds); NaN where a job is alone."""
+    names = ("executing", "waiting", "transfers")
+    clock = single(record)["account_clock"].transpose(..., "round").values
+    accounted = sum(single(record)[f"account_{name}"].transpose(..., "round").values for name in names)
+    alone = (frame["accounted"] - frame["problem"]).to_numpy()[:, None]
+    problem = np.where((frame["test"] == frame["job"]).to_numpy()[:, None], np.nan, accounted - alone)
+    return 100 * (clock - accounted) / clock, 100 * problem / clock
+
+
 def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang."""
     frame = overheads(record)
@@ -143,8 +160,8 @@ def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         found = printed.sel(test=test, job=job) if known else None
         shares.append([np.nan if found is None else float(found[name] / found["clock"]) for name in names])
     then = 100 * np.array(shares)
-    here = 100 * frame[["system", "problem"]].to_numpy() / frame[["clock"]].to_numpy()
-    here[(frame["test"] == frame["job"]).to_numpy(), 1] = np.nan
+    system, problem = _shares(record, frame)
+    flagged = any_flagged(record, len(frame))
     most = [f"{np.nanmax(column):.1f}" if np.isfinite(column).any() else "no" for column in then.T]
     forced = frame[frame["forced"]]
     share = 100 * (forced["waiting"] / forced["clock"]).max()
@@ -153,8 +170,8 @@ def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         [
             Series("system overhead, 1982", then[:, 0]),
             Series("problem overhead, 1982", then[:, 1], index=1),
-            Series("system overhead, here", here[:, 0], host=True),
-            Series("problem overhead, here", here[:, 1], host=True, index=1),
+            Series("system overhead, here", system, host=True, flagged=flagged),
+            Series("problem overhead, here", problem, host=True, index=1, flagged=flagged),
         ],
         "share of the clock [%]",
         record=record,

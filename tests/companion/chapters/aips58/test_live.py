@@ -25,7 +25,11 @@ def record(sizes=("small",)):
         "run_threads": np.full(len(rows), 1),
     }
     attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-01T00:00:00Z"}
-    return xr.Dataset({name: ("run", np.array(value)) for name, value in data.items()}, attrs=attributes)
+    samples = {
+        "observed_real": (("case", "sample"), np.ones((len(rows), 3))),
+        "flags": ("case", np.full(len(rows), "")),
+    }
+    return xr.Dataset({name: ("run", np.array(value)) for name, value in data.items()} | samples, attrs=attributes)
 
 
 def test_the_table_has_the_memos_columns_and_ratios():
