@@ -25,7 +25,7 @@ book: $(READY)
 	$(BIN)/jupyter-book build . --config book/_config.yml --toc book/_toc.yml --path-output book -W -n --keep-going
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist=loadfile
+	$(BIN)/python -m pytest -n 2 --dist=loadfile --no-loadscope-reorder
 
 lab: $(READY)
 	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 notebooks

@@ -1,8 +1,19 @@
-"""What strict notebook comparison leaves out, for every notebook.
+"""For all tests: what strict notebook comparison leaves out, and the order of the files.
 
 Figures, tables and sentences are rendered as HTML, SVG and Markdown beside a text that says the same;
 the text is compared, the rendering (with its generated ids) is not stored.
+
+With a cold cache most of the time goes into compiling.  Files come in an order in which two workers that each take
+the next one (``--dist=loadfile --no-loadscope-reorder``) meet in no kernel: each is compiled once, by its own tests,
+before ranks, notebooks and chapters use it.  What needs no kernel comes last and evens out the end.
 """
+
+import os
+from collections import Counter
+from pathlib import Path
+
+# No test is decided by a time, so an experiment samples no longer than this; notebooks and commands inherit it.
+os.environ.setdefault("RERUN_BUDGET", "3")
 
 RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
 
@@ -10,3 +21,24 @@ RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "applic
 def pytest_collectstart(collector):
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += RENDERED
+
+
+#: Where files lie, in the order of their turns; of several that hold a file, the longest counts.
+TURNS = (
+    *("tests/kernels", "tests/kernels/shallow_water", "tests/kernels/files", "tests/kernels/test_contract.py"),
+    *("tests/kernels/mpi", "tests/companion/mpi", "tests/peers", "notebooks", "tests/book"),
+    *("tests/companion/chapters", "tests/companion/bench", "tests/companion", "tests"),
+)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Sort the files; of the kernels, those of different folders take turns, in each the one with most tests first."""
+    counts = Counter(item.path for item in items)
+    seen: Counter[Path] = Counter()
+    places = {}
+    for path in sorted(counts, key=lambda path: (-counts[path], path)):
+        name = path.relative_to(config.rootpath).as_posix()
+        turn = max((room for room in TURNS if f"{name}/".startswith(f"{room}/")), key=len, default="tests")
+        places[path] = TURNS.index(turn), seen[path.parent] if turn == "tests/kernels" else 0, name
+        seen[path.parent] += 1
+    items.sort(key=lambda item: places[item.path])

@@ -5,6 +5,7 @@ it there is all it takes.  Kernels are imported when an experiment asks for its 
 broken kernel stops its own experiments and nothing else.
 """
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ __all__ = [
 PRESETS = ("quick", "paper", "modern")
 #: A timing samples its cases in rounds; a study runs each once, for its result.
 KINDS = ("timing", "study")
+#: Why a study's cases run once, where its results are those of a model.
+ONCE = "results of a model are drawn, which every run repeats to the last digit; the times are not"
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,26 @@ class Experiment:
     few_samples: str = ""
     kind: str = "timing"  # of KINDS; ``outputs`` of a study reads the ``result`` of its measurements
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
+
+    def __post_init__(self):
+        if self.ranks:
+            object.__setattr__(self, "needs", self.needs | {"mpi"})
+
+    def seconds(self, preset: str) -> float | None:
+        """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less.
+
+        Raises
+        ------
+        ValueError
+            If the environment holds no number above zero.
+        """
+        given, most = self.budgets.get(preset), os.environ.get("RERUN_BUDGET")
+        if not most or self.kind == "study":
+            return given
+        least = float(most) if most.replace(".", "", 1).isdigit() else 0.0
+        if not least > 0:
+            raise ValueError(f"RERUN_BUDGET = {most!r} in the environment must be a number of seconds above zero")
+        return least if given is None else min(given, least)
 
 
 REGISTER: dict[str, Experiment] = {}
@@ -243,7 +266,7 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
         )
     date = runs.now()
     cases = entry.cases(preset, threads)
-    budget = entry.budgets.get(preset) if budget is None else budget
+    budget = entry.seconds(preset) if budget is None else budget
     if not cases:
         measurements = []
     elif entry.kind == "study":

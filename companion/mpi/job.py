@@ -50,7 +50,7 @@ def _record(asked, comm, world):
         world,
         entry.rounds if asked.rounds is None else asked.rounds,
         asked.seed,
-        entry.budgets.get(asked.preset) if asked.budget is None else asked.budget,
+        entry.seconds(asked.preset) if asked.budget is None else asked.budget,
         tell,
     )
     found = world.describe(comm)

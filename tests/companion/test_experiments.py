@@ -1,5 +1,8 @@
 """The register: what it takes, what it refuses, and that every entry in it holds together."""
 
+import dataclasses
+import os
+
 import numpy as np
 import pytest
 
@@ -123,3 +126,16 @@ def test_every_entry_gives_distinct_cases_of_real_kernels(name):
     for case in cases:
         assert case.threads >= 1
         assert all(callable(getattr(case.kernel, word)) for word in ("setup", "run", "verify", "work"))
+
+
+def test_the_environment_shortens_timings(toy_experiment, monkeypatch):
+    assert toy_experiment.seconds("quick") == float(os.environ["RERUN_BUDGET"])
+    monkeypatch.setenv("RERUN_BUDGET", "1e-9")
+    with pytest.raises(ValueError, match="RERUN_BUDGET = '1e-9' in the environment must be a number of seconds"):
+        toy_experiment.seconds("quick")
+    monkeypatch.setenv("RERUN_BUDGET", "0.5")
+    assert toy_experiment.seconds("quick") == toy_experiment.seconds("paper") == 0.5
+    assert dataclasses.replace(toy_experiment, kind="study").seconds("quick") == toy_experiment.budgets["quick"]
+    monkeypatch.delenv("RERUN_BUDGET")
+    assert toy_experiment.seconds("quick") == toy_experiment.budgets["quick"]
+    assert toy_experiment.seconds("paper") is None

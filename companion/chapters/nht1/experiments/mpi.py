@@ -126,8 +126,6 @@ register(
     )
 )
 
-_NEEDS = frozenset({"mpi"})
-
 register(
     Experiment(
         "nht1-ranks",
@@ -136,7 +134,6 @@ register(
         "Block-tridiagonal solver on a grid of ranks",
         _solver,
         rounds=3,
-        needs=_NEEDS,
         budgets={"quick": 20.0, "paper": 300.0, "modern": 1200.0},
         ranks=2,
     )
@@ -149,7 +146,6 @@ register(
         "Block-tridiagonal solver verified on every legal number of ranks",
         _legal,
         rounds=1,
-        needs=_NEEDS,
         budgets={"quick": 20.0, "paper": 300.0, "modern": 1200.0},
         few_samples="each run is there to be verified, and most numbers of ranks exceed the processors",
         ranks=4,
@@ -164,7 +160,6 @@ register(
         _application,
         outputs=_overheads,
         rounds=3,
-        needs=_NEEDS,
         budgets={"quick": 20.0, "paper": 600.0, "modern": 1800.0},
         ranks=2,
     )
@@ -177,7 +172,6 @@ register(
         "Write groups of ranks over MPI-IO",
         _groups,
         rounds=5,
-        needs=_NEEDS,
         budgets={"quick": 15.0, "paper": 120.0, "modern": 300.0},
         ranks=4,
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from companion.bench import Case, Measurement
 from companion.chapters.xc30.experiments.model import column, mean_interval
-from companion.experiments import Experiment, register
+from companion.experiments import ONCE, Experiment, register
 
 #: One part in ten million of the Earth's rotation.
 OFF = 1e-7
@@ -84,7 +84,7 @@ register(
         _cases,
         outputs=_scores,
         kind="study",
-        few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
+        few_samples=ONCE,
         budgets={"quick": 8.0, "paper": 120.0, "modern": 600.0},
     )
 )
