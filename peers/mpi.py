@@ -105,7 +105,7 @@ def _problems(ranks: int):
     for nbytes in exchange.SIZES["paper"][::2]:
         yield "exchange", nbytes, f"{nbytes:,} bytes", ["exchange", {"bytes": nbytes, "ranks": ranks}]
     for T, grid, fields in _SPACES:
-        asked = {"T": T, "grid": grid, "fields": fields, "ranks": ranks}
+        asked = {"truncation": T, "grid": grid, "fields": fields, "ranks": ranks}
         counted = scale.transposition(transposition.Problem(**asked).mesh)
         mean = counted.bytes // counted.messages
         yield "transposition", mean, f"T{T}, {fields} fields, {mean:,} bytes a message", ["transposition", asked]

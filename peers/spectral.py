@@ -30,7 +30,7 @@ class _Case:
     """One plan, its data, and what a peer needs of them."""
 
     def __init__(self, name: str, truncation: int, fields: int, threads: int):
-        problem = spectral.Problem(T=truncation, grid=name, fields=fields)
+        problem = spectral.Problem(truncation=truncation, grid=name, fields=fields)
         self.plan, self.spectrum, self.values, self.back = spectral.setup(problem)
         self.threads = threads
         self.label = f"T{truncation} {name}, {counted(fields, 'field')}"

@@ -114,8 +114,8 @@ class Result:
     stalls, transfers : float64 (dumps,)
         Seconds the solver stood still at each dump; seconds each transfer took.  Equal but for a few
         microseconds when writing is synchronous.
-    open_seconds, finish_seconds, publish_seconds : float
-        Before the clock; the last part of T_T, after the last step; after the clock.
+    open_seconds, finish_seconds : float
+        Before the clock; the last part of T_T, after the last step.
     last_crc32 : int
         Checksum of U in memory after the last step.
     filesystem : dict
@@ -130,7 +130,6 @@ class Result:
     transfers: np.ndarray
     open_seconds: float
     finish_seconds: float
-    publish_seconds: float
     last_crc32: int
     filesystem: dict
     path: Path
@@ -205,7 +204,6 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
             code.march(problem.solver, state, problem.NS, threads, on_step)
             writer.finish()
             T_T = time.perf_counter() - start
-        published = time.perf_counter() - start - T_T
     except BaseException:
         keep.close()
         raise
@@ -216,7 +214,6 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
         np.array(writer.transfer_seconds),
         writer.open_seconds,
         writer.finish_seconds,
-        published,
         checksum(np.ascontiguousarray(code.solution(state))),
         writer.filesystem,
         path,
@@ -271,7 +268,7 @@ def reference(problem: Problem, state: bt.State | None = None) -> Result:
             sums.append(checksum([u]))
         file.write(layout.trailer(sums))
     unknown = np.full(problem.dumps, np.nan)
-    return Result(np.nan, np.nan, unknown, unknown, np.nan, np.nan, np.nan, sums[-1], describe(base), path, keep)
+    return Result(np.nan, np.nan, unknown, unknown, np.nan, np.nan, sums[-1], describe(base), path, keep)
 
 
 def exact_plane(N: int):

@@ -30,7 +30,7 @@ ALIGNMENT = 4096  # bytes; a multiple of every logical block size in use, and th
 
 
 def filesystem_type(folder) -> str | None:
-    """Name of the filesystem that holds ``folder`` as the kernel calls it, None where unknown."""
+    """Name of the filesystem that holds ``folder`` as the system calls it, None where unknown."""
     try:
         device = os.stat(folder).st_dev
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
@@ -97,7 +97,7 @@ def describe(folder, direct: bool = False, fsync: bool = False) -> dict:
     Returns
     -------
     dict
-        ``type`` (as the kernel names it, or None), ``kind`` (see ``kind``), ``page_cache`` (True if
+        ``type`` (as the system names it, or None), ``kind`` (see ``kind``), ``page_cache`` (True if
         writes go through it), ``reached_device`` (True only if the writes were waited for: O_DIRECT
         or fsync on a filesystem that is not memory; a device may still hold them in its own cache).
     """

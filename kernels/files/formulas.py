@@ -9,9 +9,6 @@ from kernels.contract import require_range
 COMPONENTS = 5  # conserved variables a grid point
 WORD = 8  # bytes of a 64-bit word
 
-#: N: (NS, IW) of the report's Table 1
-TABLE_1 = {12: (60, 10), 64: (200, 5), 102: (200, 5)}
-
 
 def require_schedule(NS: int, IW: int) -> int:
     """Number of dumps NS/IW.

@@ -4,7 +4,7 @@ At each output step the fields go to ``files`` files, a record each.  In the ope
 task also opened, read and closed three small files (one list of directories, two namelists), and the
 master task wrote one; the revised code did not.  Here tasks are shared out over threads, the file
 system is this host's, and there is no metadata server: in its place stand the system time and the
-number of calls this process hands to the kernel.
+number of calls this process hands to the system.
 
 The two variants take turns step by step, so that both see the same machine.  With ``load`` other processes make,
 read and remove small files of their own on the same file system meanwhile, as other jobs did there.
@@ -81,11 +81,11 @@ def full_record_bytes(total_bytes: float, steps: int, files: int) -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """Per variant: seconds of each step, and what the kernel was asked to do.
+    """Per variant: seconds of each step, and what the system was asked to do.
 
     ``seconds`` maps ``"before"`` and ``"after"`` to float64 (steps,); ``small_seconds`` is the part of
     ``before`` that the small files took.  ``calls`` counts the calls made, ``system_seconds`` and
-    ``user_seconds`` are the process's CPU time (None where the system does not tell), ``kernel_calls``
+    ``user_seconds`` are the process's CPU time (None where the system does not tell), ``system_calls``
     the read and write calls that the system counted for the whole process (Linux, else None).
     ``other_sets`` is the number of sets of open, read or write, close a second that the other processes did.
     """
@@ -95,7 +95,7 @@ class Result:
     calls: dict[str, dict[str, int]]
     system_seconds: dict[str, float | None]
     user_seconds: dict[str, float | None]
-    kernel_calls: dict[str, dict[str, int] | None]
+    system_calls: dict[str, dict[str, int] | None]
     filesystem: dict
     folders: dict[str, Path]
     other_sets: float
@@ -125,7 +125,7 @@ def _cpu() -> tuple[float | None, float | None]:
     return usage.ru_stime, usage.ru_utime
 
 
-def _kernel_calls() -> dict[str, int] | None:
+def _system_calls() -> dict[str, int] | None:
     try:
         lines = Path("/proc/self/io").read_text().split("\n")
     except OSError:
@@ -163,7 +163,7 @@ class _Variant:
         joined = b"".join(name.ljust(longest, b"\0") for name in names)
         self.names = np.array(list(joined), np.uint8).reshape(len(names), longest)
         self.calls = dict.fromkeys(("open", "read", "write", "close"), 0)
-        self.system, self.user, self.kernel = 0.0, 0.0, {"read": 0, "write": 0}
+        self.system, self.user, self.asked = 0.0, 0.0, {"read": 0, "write": 0}
         self.handles = []
 
     def open(self):
@@ -178,7 +178,7 @@ class _Variant:
 
     def step(self, step: int, record: np.ndarray, storm: bool) -> tuple[float, float]:
         """One output step; returns its seconds and those of the small files."""
-        cpu, kernel, start = _cpu(), _kernel_calls(), time.perf_counter()
+        cpu, asked, start = _cpu(), _system_calls(), time.perf_counter()
         if storm:
             self._storm(step)
         middle = time.perf_counter()
@@ -190,7 +190,7 @@ class _Variant:
                 os.fsync(handle)
         self.calls["write"] += len(self.handles)
         end = time.perf_counter()
-        self._account(cpu, kernel)
+        self._account(cpu, asked)
         return end - start, middle - start
 
     def _storm(self, step: int) -> None:
@@ -205,18 +205,18 @@ class _Variant:
             self.calls[name] += int(count) + by_master
         self.calls["write"] += 1
 
-    def _account(self, cpu, kernel) -> None:
-        now, calls = _cpu(), _kernel_calls()
+    def _account(self, cpu, asked) -> None:
+        now, calls = _cpu(), _system_calls()
         if cpu[0] is None:
             self.system = self.user = None
         else:
             self.system += now[0] - cpu[0]
             self.user += now[1] - cpu[1]
-        if kernel is None or calls is None:
-            self.kernel = None
+        if asked is None or calls is None:
+            self.asked = None
         else:
-            for name in self.kernel:
-                self.kernel[name] += calls[name] - kernel[name]
+            for name in self.asked:
+                self.asked[name] += calls[name] - asked[name]
 
 
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
@@ -246,7 +246,7 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
         small,
         *(
             {name: getattr(variant, what) for name, variant in variants.items()}
-            for what in ("calls", "system", "user", "kernel")
+            for what in ("calls", "system", "user", "asked")
         ),
         describe(base, fsync=problem.fsync),
         {name: variant.folder for name, variant in variants.items()},
@@ -331,17 +331,17 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         checks.append(Check.near(f"{name}: records out of place", misplaced, 0, 0))
         for call, count in expected[name].items():
             checks.append(Check.near(f"{name}: {call} calls", result.calls[name][call], count, 0))
-        kernel = result.kernel_calls[name]
-        if kernel is not None:  # other threads of the process may add to it
-            for call in kernel:
+        counted = result.system_calls[name]
+        if counted is not None:  # other threads of the process may add to it
+            for call in counted:
                 least = expected[name][call]
                 checks.append(
                     Check(
-                        f"{name}: {call} calls the kernel counted, at least",
-                        float(kernel[call]),
+                        f"{name}: {call} calls the system counted, at least",
+                        float(counted[call]),
                         float(least),
                         0.0,
-                        kernel[call] >= least,
+                        counted[call] >= least,
                     )
                 )
     return checks

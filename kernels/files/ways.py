@@ -274,7 +274,7 @@ class Parallel(FileWay):
 
 
 class Mapped(FileWay):
-    """A copy into the memory-mapped file; the kernel writes the pages when it likes, or at fsync."""
+    """A copy into the memory-mapped file; the system writes the pages when it likes, or at fsync."""
 
     def __init__(self, part, layout, direct=False):
         super().__init__(part, layout, direct)

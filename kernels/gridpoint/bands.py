@@ -15,7 +15,7 @@ from kernels.gridpoint.helmholtz import eliminate, implicit, restore, substitute
 from kernels.gridpoint.physics import columns, radiation
 from kernels.gridpoint.plan import YV
 from kernels.gridpoint.rows import complete, flow, place
-from kernels.gridpoint.scan import wait
+from kernels.gridpoint.scan import ALONE, ONE, wait
 from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import address, load, store
@@ -52,8 +52,8 @@ def _row(plan, room, bands, t, j):
     advance(plan, room, j, t, first_step)
     if bands.how[PHYSICS] != 0:
         if bands.how[RADIATING] != 0:
-            radiation(plan, room, bands.rays[t : t + 1], bands.coefficients, 0, 1, j, j + 1)
-        columns(plan, room, 0, 1, j, j + 1, first_step)
+            radiation(plan, room, bands.rays[t : t + 1], bands.coefficients, ALONE, ONE, j, j + 1)
+        columns(plan, room, ALONE, ONE, j, j + 1, first_step)
 
 
 @kernel
@@ -116,14 +116,14 @@ def stream(plan, room, bands, first, end):
     nj, waves, euler = plan.size.nj, plan.size.ni // 2 + 1, bands.how[FIRST_STEP] != 0
     for j in range(first, end):
         if j < nj:
-            complete(plan, room, j, 0)
+            complete(plan, room, j, ALONE)
         if 0 < j <= nj:
-            flow(plan, room, j - 1, 0)
+            flow(plan, room, j - 1, ALONE)
         if 1 < j <= nj + 1:
-            _row(plan, room, bands, 0, j - 2)
+            _row(plan, room, bands, ALONE, j - 2)
         if 2 < j <= nj + 2 and not euler:
-            implicit(plan, room, j - 3, 0)
-            eliminate(plan, room, j - 3, 0, waves)
+            implicit(plan, room, j - 3, ALONE)
+            eliminate(plan, room, j - 3, ALONE, waves)
 
 
 @kernel

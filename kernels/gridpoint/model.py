@@ -385,9 +385,7 @@ def run(
                 for path in model.written[told:]:
                     on_writeup(path)
             counters = model.files.counters if model.files else Counters()
-            result = Result(
-                fields, model.step, steps, counters, model.computing, state, [], clock, spent, model.summary
-            )
+            result = Result(fields, model.step, steps, counters, model.computing, state, clock, spent, model.summary)
         if best is None or result.clock < best.clock:
             best = result
     return best

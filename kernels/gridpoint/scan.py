@@ -13,6 +13,7 @@ number of the
 thread of ``threads``, ``first`` and ``end`` are rows, and ``first_step`` says that the step is Euler's.
 """
 
+import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -21,6 +22,10 @@ from kernels.gridpoint.helmholtz import eliminate, implicit, restore, substitute
 from kernels.gridpoint.rows import complete, flow
 from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import kernel
+
+#: The thread and the number of threads where there is one: a plain 0 has a type of its own, for which numba would
+#: compile every stage a second time.
+ALONE, ONE = np.int64(0), np.int64(1)
 
 _yield = types.ExternalFunction("sched_yield", types.int32())
 
@@ -103,4 +108,4 @@ def backward(plan, room, gate, t, threads, first, end):
 def open_rows(plan, room, first, end):
     """X⁰ and X⁻ of rows ``first`` to ``end`` − 1, at most as many as the window holds."""
     for j in range(first, end):
-        complete(plan, room, j, 0)
+        complete(plan, room, j, ALONE)

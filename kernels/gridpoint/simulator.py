@@ -179,7 +179,7 @@ def run(problem: Problem, state: Pace, threads: int = 1, repeats: int = 1) -> Re
                     steps.append(Step(number, kind, *now, 0.0))
                 counters = going.files.counters if going.files else Counters()
                 clock, cpu = time.perf_counter() - begin, time.process_time() - spent
-                result = Result({}, problem.steps, steps, counters, going.computing, None, [], clock, cpu)
+                result = Result({}, problem.steps, steps, counters, going.computing, None, clock, cpu)
             finally:
                 going.close()
     return result

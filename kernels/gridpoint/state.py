@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -55,7 +54,6 @@ class Result:
     counters: Counters = field(default_factory=Counters, repr=False)
     computing: list[tuple[float, float]] = field(default_factory=list, repr=False)  # begin and end, s
     initial: State | None = field(default=None, repr=False)
-    writeups: list[Path] = field(default_factory=list)
     clock: float = 0.0
     cpu: float = 0.0
     summary: "Summary | None" = None  # of a state that was not kept, of which ``fields`` has the lines

@@ -126,6 +126,33 @@ def _meridional(plan, w, j, scratch):
 
 
 @kernel(fastmath=CONTRACT, inline=True)
+def _stencil(plan, j, k, field):
+    """Places of a field of T or q at level ``k`` of row ``j`` and around it, and of the fluxes that move it."""
+    size = plan.size
+    o, south, north = k * size.pitch, max(j - 1, 0), min(j + 1, size.nj - 1)
+    up, down = (size.pitch if k > 0 else 0), (size.pitch if k < size.levels - 1 else 0)
+    here = place(size, j, field) + o
+    fu, m = place(size, j, FU) + o, place(size, j, MD) + o
+    fv, fvn = place(size, j, FV) + o, place(size, north, FV) + o
+    return (here, place(size, south, field) + o, place(size, north, field) + o), (fu, fv, fvn, m), (up, down)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _moved(w, i, stencil, factors):
+    """p_s times the advection of one vector; the vector and its neighbours; the fluxes to them."""
+    (at, at_south, at_north), (fu, fv, fvn, m), (up, down) = stencil
+    hx, hy, open_north, gate, gate_below, per = factors
+    here, east, west = load(w, at + i), load(w, at + i + 1), load(w, at + i - 1)
+    so, no = load(w, at_south + i), load(w, at_north + i)
+    fe, fw = hx * load(w, fu + i), hx * load(w, fu + i - 1)
+    fs, fn = hy * load(w, fv + i), (open_north * hy) * load(w, fvn + i)
+    lower, upper = gate_below * load(w, m + i), gate * load(w, m - up + i)
+    lift = lower * (load(w, at + down + i) - here) + upper * (here - load(w, at - up + i))
+    moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
+    return moved, (here, east, west, so, no), (fe, fw, fs, fn)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
 def _temperature(plan, w, j, scratch):
     """N of T into the third field of ``scratch``, that of p_s behind it; 1/p_s for ``_tracer``."""
     size, rows, col = plan.size, plan.rows, plan.column
@@ -139,21 +166,14 @@ def _temperature(plan, w, j, scratch):
         store(scratch, (2 * size.tendency + size.levels) * pitch + 8 + i, load(w, place_row(size, j, PT) + i))
     for k in range(size.levels):
         o = k * pitch
-        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
-        tt, ts, tn = place(size, j, T0) + o, place(size, south, T0) + o, place(size, north, T0) + o
-        fu, m, wt = place(size, j, FU) + o, place(size, j, MD) + o, place(size, j, WT) + o
-        fv, fvn, x = place(size, j, FV) + o, place(size, north, FV) + o, place(size, j, UM + 2) + o
+        stencil = _stencil(plan, j, k, T0)
+        wt, x = place(size, j, WT) + o, place(size, j, UM + 2) + o
         lh, ls, ln = place(size, j, LU + 2) + o, place(size, south, LU + 2) + o, place(size, north, LU + 2) + o
-        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        gate, gate_below = (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        factors = (hx, hy, open_north, gate, gate_below, col.half_per[k])
         out = 2 * size.tendency * pitch + o + 8
         for i in range(0, size.ni, 8):
-            here, east, west = load(w, tt + i), load(w, tt + i + 1), load(w, tt + i - 1)
-            so, no = load(w, ts + i), load(w, tn + i)
-            fe, fw = hx * load(w, fu + i), hx * load(w, fu + i - 1)
-            fs, fn = hy * load(w, fv + i), (open_north * hy) * load(w, fvn + i)
-            lower, upper = gate_below * load(w, m + i), gate * load(w, m - up + i)
-            lift = lower * (load(w, tt + down + i) - here) + upper * (here - load(w, tt - up + i))
-            moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
+            moved, (here, east, west, so, no), (fe, fw, fs, fn) = _moved(w, i, stencil, factors)
             middle = load(w, log + i)
             to_east, to_west = load(w, log + i + 1) - middle, middle - load(w, log + i - 1)
             to_north, to_south = load(w, logn + i) - middle, middle - load(w, logs + i)
@@ -173,21 +193,13 @@ def _tracer(plan, w, j, scratch):
     dn, ds = rows.damp_north[j], rows.damp_south[j]
     for k in range(size.levels):
         o = k * pitch
-        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
-        qq, qs, qn = place(size, j, Q0) + o, place(size, south, Q0) + o, place(size, north, Q0) + o
-        fu, fv, fvn = place(size, j, FU) + o, place(size, j, FV) + o, place(size, north, FV) + o
-        m, x = place(size, j, MD) + o, place(size, j, UM + 3) + o
+        stencil, x = _stencil(plan, j, k, Q0), place(size, j, UM + 3) + o
         lh, ls, ln = place(size, j, LU + 3) + o, place(size, south, LU + 3) + o, place(size, north, LU + 3) + o
-        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        gate, gate_below = (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        factors = (hx, hy, open_north, gate, gate_below, col.half_per[k])
         out = 3 * size.tendency * pitch + o + 8
         for i in range(0, size.ni, 8):
-            here, east, west = load(w, qq + i), load(w, qq + i + 1), load(w, qq + i - 1)
-            so, no = load(w, qs + i), load(w, qn + i)
-            fe, fw = hx * load(w, fu + i), hx * load(w, fu + i - 1)
-            fs, fn = hy * load(w, fv + i), (open_north * hy) * load(w, fvn + i)
-            lower, upper = gate_below * load(w, m + i), gate * load(w, m - up + i)
-            lift = lower * (load(w, qq + down + i) - here) + upper * (here - load(w, qq - up + i))
-            moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
+            moved, _, _ = _moved(w, i, stencil, factors)
             mix = _fourth(w, x + i, lh + i, ls + i, ln + i, dn, ds, damp)
             store(scratch, out + i, mix - load(scratch, per_ps + i) * moved)
 

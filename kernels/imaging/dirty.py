@@ -274,14 +274,6 @@ class Plan:
         gridding.interpolate(self.points, self.grid, out)
         return out
 
-    def in_order(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Values at the sorted points back in the order of the records, complex64 (count,); flagged ones 0."""
-        out = np.zeros(count, np.complex64)
-        order = self.points.order
-        number = np.where(order < 0, -1 - order, order)
-        out[number] = values[:, 0] + 1j * np.where(order < 0, -values[:, 1], values[:, 1])
-        return out
-
 
 def dirty(records: np.ndarray, side: int, cell: float, threads: int = 1) -> np.ndarray:
     """The dirty image of unsorted records, float32 (side, side); raises as :class:`Plan`."""

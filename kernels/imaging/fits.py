@@ -6,12 +6,12 @@ are stored in wavelengths with a scale of 1/frequency, so that a reader gets sec
 convention asks, and nothing is rounded on the way out and back.
 """
 
-import os
 from pathlib import Path
 
 import numpy as np
 
 from kernels.contract import require_choice
+from kernels.files.pending import whole
 from kernels.imaging.array import require_records
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_disk
@@ -44,15 +44,10 @@ def _write(path: Path, header: bytes, data: np.ndarray) -> int:
     path = Path(path)
     size = len(header) + -(-data.nbytes // RECORD) * RECORD
     require_disk(path.parent, size, f"FITS file {path.name}")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(part, "wb") as file:
-            file.write(header)
-            data.tofile(file)
-            file.write(b"\0" * (size - len(header) - data.nbytes))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(path) as part, open(part, "wb") as file:
+        file.write(header)
+        data.tofile(file)
+        file.write(b"\0" * (size - len(header) - data.nbytes))
     return size
 
 

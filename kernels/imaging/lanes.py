@@ -101,7 +101,6 @@ fma = _of_singles(lambda builder, a, b, c: _call(builder, "fma", a, b, c), 3)
 fnma = _of_singles(lambda builder, a, b, c: _call(builder, "fma", builder.fneg(a), b, c), 3)
 larger = _of_singles(lambda builder, a, b: _call(builder, "maxnum", a, b), 2)
 magnitude = _of_singles(lambda builder, a: _call(builder, "fabs", a), 1)
-square_root = _of_singles(lambda builder, a: _call(builder, "sqrt", a), 1)
 
 
 @intrinsic

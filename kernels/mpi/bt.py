@@ -267,18 +267,12 @@ def verify(problem: Problem, result: Result) -> list[Check]:
                 checks.append(Check.relative(label, value, getattr(published, kind)[m], TOLERANCE))
             else:
                 checks.append(Check(f"{label} is finite", value, value, 0.0, bool(0.0 < value < np.inf)))
-    messages, nbytes = result.state.traffic.totals()
-    counted = counted_bt(problem)
-    checks.append(Check.near("messages of one run", messages / result.repeats, counted.messages, 0))
-    checks.append(Check.near("bytes of one run", nbytes / result.repeats, counted.bytes, 0))
-    return checks
+    return checks + result.state.traffic.checks(counted_bt(problem), result.repeats, "run")
 
 
 def split(result: Result) -> dict[str, float]:
     """Seconds of every class a run, mean over the ranks, and what all sent; all ranks call it."""
-    traffic, repeats = result.state.traffic, result.repeats
-    found = {name: seconds / repeats for name, seconds in traffic.means().items()}
-    return found | traffic.counts(repeats)
+    return result.state.traffic.split(result.repeats)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -19,7 +19,7 @@ import numpy as np
 from kernels.contract import require_choice
 from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.formulas import COMPONENTS, WORD
-from kernels.files.pending import WorkFolder
+from kernels.files.pending import Pending, WorkFolder
 from kernels.files.ways import preallocate, pwrite_all
 from kernels.mpi import world
 
@@ -69,8 +69,9 @@ class SharedSolution:
     def __init__(self, comm, path: Path, layout: Layout, limits, way: str = "collective"):
         require_choice("way", way, WAYS)
         self.comm, self.path, self.layout, self.limits, self.way = comm, Path(path), layout, limits, way
-        self.part = self.path.with_name(f".{self.path.name}.part")
-        self.own = self.part.with_suffix(f".rank-{comm.rank}")
+        self._pending = Pending(self.path) if comm.rank == 0 else None
+        self.part = Path(world.share(comm, str(self._pending.part) if self._pending else None))
+        self.own = self.part.with_suffix(f".rank-{comm.rank}.part")
         MPI = world.mpi()
         if comm.rank == 0:
             handle = os.open(self.part, os.O_RDWR | os.O_CREAT, 0o666)
@@ -134,7 +135,7 @@ class SharedSolution:
                 os.ftruncate(handle, self.layout.trailer_offset + len(tail))
             finally:
                 os.close(handle)
-            os.replace(self.part, self.path)
+            self._pending.commit()
         self.comm.Barrier()
 
     def _dump(self, handle: int, index: int) -> np.ndarray:
@@ -164,8 +165,9 @@ class SharedSolution:
 
     def abort(self) -> None:
         """Remove what is not finished (this rank's part of it)."""
-        for path in (self.own, self.part):
-            path.unlink(missing_ok=True)
+        self.own.unlink(missing_ok=True)
+        if self._pending:
+            self._pending.discard()
 
 
 def write_rows(put, layout: Layout, index: int, box: np.ndarray, limits) -> None:

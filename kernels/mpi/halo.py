@@ -239,8 +239,6 @@ def reference(problem: Problem, state: State) -> State:
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Every value is its point's, every point that is needed is there, the messages are those that are counted."""
-    messages, nbytes = (total / result.facts["repeats"] for total in result.traffic.totals())
-    planned = counted(problem)
     comm, true = result.traffic.comm, reference(problem, result)
     wrong = missing = 0
     for (points, found), (_, expected) in zip(result.fetched, true.fetched, strict=True):
@@ -249,8 +247,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return [
         Check.near("fetched values that are not their point's", world.total(comm, wrong), 0, 0),
         Check.near("points around departure points that were not fetched", world.total(comm, missing), 0, 0),
-        Check.near("messages of one repeat", messages, planned.messages, 0),
-        Check.near("bytes of one repeat", nbytes, planned.bytes, 0),
+        *result.traffic.checks(counted(problem), result.facts["repeats"], "repeat"),
     ]
 
 

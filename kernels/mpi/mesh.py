@@ -13,9 +13,12 @@ part of the fields.
 
 import functools
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from kernels.contract import Presets, require_range
+from kernels.mpi import world
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
 
@@ -49,17 +52,17 @@ class Mesh:
     """
 
     name: str  # of the grid
-    T: int
+    truncation: int
     fields: int
     W: int
     V: int
 
     def __post_init__(self):
-        most = min(2 * self.grid.N, self.T + 1)
+        most = min(2 * self.grid.N, self.truncation + 1)
         if self.W > most:
             raise ValueError(
-                f"{self.W} ranks cannot share the {2 * self.grid.N} rows and {self.T + 1} wavenumbers of T{self.T} "
-                f"on {self.name}; legal are 1 … {most} bands of ranks"
+                f"{self.W} ranks cannot share the {2 * self.grid.N} rows and {self.truncation + 1} wavenumbers of "
+                f"T{self.truncation} on {self.name}; legal are 1 … {most} bands of ranks"
             )
         if self.V > self.fields:
             raise ValueError(
@@ -73,7 +76,7 @@ class Mesh:
     @functools.cached_property
     def counts(self) -> np.ndarray:
         """Wavenumbers that each row carries, int64[2N]: those up to (row length − 1) // 2, at most T + 1."""
-        return np.minimum(self.T, (self.grid.pl - 1) // 2) + 1
+        return np.minimum(self.truncation, (self.grid.pl - 1) // 2) + 1
 
     @functools.cached_property
     def bands(self) -> np.ndarray:
@@ -93,7 +96,7 @@ class Mesh:
     def wavenumbers(self, w: int) -> np.ndarray:
         """Wavenumbers of column w, ascending: dealt out to and fro, so that long and short ones pair up."""
         turn = 2 * self.W
-        m = np.arange(self.T + 1)
+        m = np.arange(self.truncation + 1)
         return m[(m % turn == w) | (m % turn == turn - 1 - w)]
 
     def band_points(self, w: int) -> int:
@@ -118,3 +121,28 @@ class Mesh:
         low = np.maximum(first, self.bands[w])
         high = np.minimum(2 * self.grid.N - first, self.bands[w + 1])
         return low, np.maximum(high - low, 0)
+
+
+@dataclass(frozen=True)
+class Shared(Presets):
+    """Truncation, grid and fields (levels times variables), and the ranks that share them."""
+
+    LARGEST: ClassVar[int] = 2000  # truncation
+
+    truncation: int = 63  # triangular truncation, 1
+    grid: str = "F48"  # Gaussian grid
+    fields: int = 8  # fields transformed or moved at once, 1
+    ranks: int = 1  # ranks that take part
+    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
+
+    def __post_init__(self):
+        require_range("truncation", self.truncation, 1, self.LARGEST)
+        require_range("fields", self.fields, 1, 100_000)
+        world.require_ranks(self.ranks)
+        require_range("across", self.across, 0, self.ranks)
+        self.mesh  # noqa: B018  refuses ranks that cannot share the work
+
+    @property
+    def mesh(self) -> Mesh:
+        """The decomposition."""
+        return Mesh(self.grid, self.truncation, self.fields, *shape(self.ranks, self.across))

@@ -80,7 +80,7 @@ class Moves:
         here = [mesh.rows_with(m, self.w) for m in owners]  # own band, everybody's wavenumbers
         self.wave_counts = np.array([width * int(rows.sum()) for _, rows in here])
         #: by wavenumber 0 … T: where its rows begin in ``waves``, and its first row
-        self.wave_at, self.wave_row = np.zeros(mesh.T + 1, np.int64), np.zeros(mesh.T + 1, np.int64)
+        self.wave_at, self.wave_row = np.zeros(mesh.truncation + 1, np.int64), np.zeros(mesh.truncation + 1, np.int64)
         order = np.concatenate(owners)
         lengths = np.concatenate([rows for _, rows in here])
         self.wave_at[order] = width * starts(lengths)

@@ -40,7 +40,7 @@ def can_spare() -> bool:
 class Problem(Presets):
     """Truncation, grid and fields in groups, over ``ranks`` bands."""
 
-    T: int = 63  # triangular truncation, 1
+    truncation: int = 63  # triangular truncation, 1
     grid: str = "F48"  # Gaussian grid
     fields: int = 16  # fields in all, 1
     groups: int = 4  # groups of fields, 1
@@ -50,12 +50,12 @@ class Problem(Presets):
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
-        "paper": {"T": 399, "grid": "N200", "fields": 64, "groups": 8},
-        "modern": {"T": 639, "grid": "N320", "fields": 64, "groups": 8},
+        "paper": {"truncation": 399, "grid": "N200", "fields": 64, "groups": 8},
+        "modern": {"truncation": 639, "grid": "N320", "fields": 64, "groups": 8},
     }
 
     def __post_init__(self):
-        require_range("T", self.T, 1, 2000)
+        require_range("truncation", self.truncation, 1, 2000)
         require_range("fields", self.fields, 1, 100_000)
         require_range("groups", self.groups, 1, self.fields)
         require_choice("way", self.way, WAYS)
@@ -67,7 +67,7 @@ class Problem(Presets):
     @property
     def mesh(self) -> Mesh:
         """The decomposition of one group, the largest."""
-        return Mesh(self.grid, self.T, -(-self.fields // self.groups), self.ranks, 1)
+        return Mesh(self.grid, self.truncation, -(-self.fields // self.groups), self.ranks, 1)
 
 
 class State(NamedTuple):
@@ -84,13 +84,13 @@ class State(NamedTuple):
 
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
-    require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.T}")
+    require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
     comm, mesh = world.team(problem.ranks), problem.mesh
     made = transform.Transform(mesh, Traffic(comm, barriers=False))
     spectra = []
     for group in range(problem.groups):
         rng = np.random.default_rng((seed, group))
-        shape = (mesh.fields, (problem.T + 1) * (problem.T + 2))
+        shape = (mesh.fields, (problem.truncation + 1) * (problem.truncation + 2))
         spectra.append(made.own(rng.uniform(-1.0, 1.0, shape).view(np.complex128)))
     sizes = int(made.moves.column_counts.sum()), int(made.moves.wave_counts.sum())
     columns, packed, waves = ([np.zeros(size) for _ in spectra] for size in (sizes[0], sizes[0], sizes[1]))
@@ -204,7 +204,7 @@ def reference(problem: Problem, state: State) -> State:
         waves=[np.zeros_like(part) for part in state.waves],
         back=[np.zeros_like(part) for part in state.back],
     )
-    return run(Problem(problem.T, problem.grid, problem.fields, problem.groups, problem.ranks), fresh)
+    return run(Problem(problem.truncation, problem.grid, problem.fields, problem.groups, problem.ranks), fresh)
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
@@ -227,13 +227,13 @@ def work(problem: Problem, threads: int = 1) -> Work:
     from kernels import spectral
 
     fields = problem.mesh.fields * problem.groups
-    legendre = dict(spectral.work(spectral.Problem(problem.T, problem.grid, fields)).parts)["Legendre"]
+    legendre = dict(spectral.work(spectral.Problem(problem.truncation, problem.grid, fields)).parts)["Legendre"]
     moved = 2 * 16 * fields * int(problem.mesh.counts.sum())
     return Work(flops=legendre, bytes_read=moved, bytes_written=moved, parts=(("Legendre", legendre),))
 
 
 def footprint(problem: Problem) -> Footprint:
     """Bytes of Legendre functions, spectra and buffers of all ranks."""
-    mesh, T = problem.mesh, problem.T
+    mesh, T = problem.mesh, problem.truncation
     fields = mesh.fields * problem.groups
     return Footprint(8 * mesh.grid.N * (T + 1) * (T + 2) + fields * (3 * 16 * int(mesh.counts.sum()) + 48 * T * T))

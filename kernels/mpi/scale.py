@@ -41,7 +41,7 @@ def fourier_to_spectral(mesh: Mesh) -> Count:
         return Count(0, 0)
     bands, half, N = mesh.bands, mesh.counts[: mesh.grid.N], mesh.grid.N
     turn = 2 * mesh.W
-    m = np.arange(mesh.T + 1)
+    m = np.arange(mesh.truncation + 1)
     owner = np.minimum(m % turn, turn - 1 - m % turn)
     first = np.searchsorted(half, m, side="right")  # rows first … 2N - first carry m
     messages, stay = 0, 0
@@ -63,7 +63,7 @@ def transposition(mesh: Mesh) -> Count:
 def shallow_water(problem) -> Count:
     """One integration of ``kernels.mpi.shallow_water``: four fields up and five down a step, and the output."""
     mesh = problem.mesh
-    one = fourier_to_spectral(Mesh(mesh.name, mesh.T, 1, mesh.W, mesh.V))
+    one = fourier_to_spectral(Mesh(mesh.name, mesh.truncation, 1, mesh.W, mesh.V))
     outputs = problem.steps // problem.output if problem.output else 0
     gathered = 8 * (mesh.grid.points - mesh.band_points(0)) if mesh.W > 1 else 0
     return Count(
@@ -98,12 +98,12 @@ RANKS = tuple(sorted({*(2**n for n in range(1, 17)), *(3 * 2**n for n in range(1
 FIELDS_UP, FIELDS_DOWN = 6, 4
 
 
-def forecast(name: str, T: int, levels: int, ranks: int) -> Count | None:
+def forecast(name: str, truncation: int, levels: int, ranks: int) -> Count | None:
     """Transpositions of one step of a spectral model with ``levels`` levels; None where it cannot be cut.
 
     Grid, Fourier and spectral space only: no semi-Lagrangian halo, no output, no coupled model.
     """
-    most = min(2 * named_grid(name).N, T + 1)
+    most = min(2 * named_grid(name).N, truncation + 1)
     across = [v for v in range(1, min(levels, ranks) + 1) if ranks % v == 0 and ranks // v <= most]
     if not across:
         return None
@@ -111,7 +111,7 @@ def forecast(name: str, T: int, levels: int, ranks: int) -> Count | None:
     W = ranks // V
     found = Count(0, 0)
     for fields in (FIELDS_UP * levels, FIELDS_DOWN * levels):
-        mesh = Mesh(name, T, fields, W, V)
+        mesh = Mesh(name, truncation, fields, W, V)
         for count in (grid_to_fourier(mesh), fourier_to_spectral(mesh)):
             found = Count(found.messages + count.messages, found.bytes + count.bytes)
     return found

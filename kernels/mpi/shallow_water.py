@@ -18,6 +18,7 @@ import numpy as np
 
 from kernels import shallow_water as serial
 from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.files.pending import whole
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import CLASSES, Traffic
@@ -195,17 +196,16 @@ class Stepper:
         mesh = self.problem.mesh
         counts = np.array([mesh.band_points(w) for w in range(mesh.W)])
         height = (self._grid[3] + state.mean) / GRAVITY
-        whole = np.empty(mesh.grid.points) if comm.rank == 0 else None
+        everything = np.empty(mesh.grid.points) if comm.rank == 0 else None
         traffic.meet(comm)
-        comm.Gatherv(height, None if whole is None else [whole, counts])
+        comm.Gatherv(height, None if everything is None else [everything, counts])
         if comm.rank:
             traffic.messages += 1
             traffic.bytes += height.nbytes
         traffic.book("communication")
         if comm.rank == 0:
-            part = state.folder / f".{self.done:06d}.part"
-            whole.astype(np.float32).tofile(part)
-            part.replace(state.folder / f"{self.done:06d}.f32")
+            with whole(state.folder / f"{self.done:06d}.f32") as part:
+                everything.astype(np.float32).tofile(part)
             traffic.book("serial")
         comm.Barrier()
         traffic.book("barrier" if comm.rank else "serial")
@@ -304,18 +304,12 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     largest = world.largest(comm, float(np.abs(result.spectra[:2]).max(initial=0.0)))
     checks.append(Check("largest coefficient is finite", largest, largest, 0.0, bool(np.isfinite(largest))))
     checks.append(Check.near("steps", result.steps, problem.steps, 0))
-    messages, nbytes = result.state.traffic.totals()
-    counted = shallow_water(problem)
-    checks.append(Check.near("messages of one integration", messages / result.repeats, counted.messages, 0))
-    checks.append(Check.near("bytes of one integration", nbytes / result.repeats, counted.bytes, 0))
-    return checks
+    return checks + result.state.traffic.checks(shallow_water(problem), result.repeats, "integration")
 
 
 def split(result: Result) -> dict[str, float]:
     """Seconds of every class an integration, mean over the ranks, and what all sent; all ranks call it."""
-    traffic, repeats = result.state.traffic, result.repeats
-    found = {name: seconds / repeats for name, seconds in traffic.means().items()}
-    return found | traffic.counts(repeats)
+    return result.state.traffic.split(result.repeats)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from kernels.contract import Check
 from kernels.mpi import world
 
 #: What the time of a run is split into: the four classes of the 2014 report's pies.
@@ -72,9 +73,19 @@ class Traffic:
         messages, nbytes = self.totals()
         return {"messages": messages / repeats, "bytes": nbytes / repeats}
 
-    def means(self) -> dict[str, float]:
-        """Seconds of every class, mean over the ranks, on every rank."""
-        return {name: world.total(self.comm, value) / self.comm.size for name, value in self.seconds.items()}
+    def split(self, repeats: int) -> dict[str, float]:
+        """Seconds of every class in one of ``repeats`` repeats, mean over the ranks, and :meth:`counts`."""
+        ranks = self.comm.size * repeats
+        return {name: world.total(self.comm, value) / ranks for name, value in self.seconds.items()} | self.counts(
+            repeats
+        )
+
+    def checks(self, counted, repeats: int, what: str) -> list[Check]:
+        """What one of ``repeats`` repeats sent, against the formula's ``counted.messages`` and ``counted.bytes``."""
+        return [
+            Check.near(f"{name} of one {what}", value, getattr(counted, name), 0)
+            for name, value in self.counts(repeats).items()
+        ]
 
 
 class Planned:

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import fft
 
-from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Work
 from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.moves import Moves
 from kernels.mpi.traffic import CLASSES, Traffic
 from kernels.runtime.resources import require_memory
@@ -63,7 +63,7 @@ class Transform:
         self.mesh, self.traffic, self.extra = mesh, traffic, extra
         self.moves = Moves(mesh, traffic)
         self.m = self.moves.m
-        self.lengths = mesh.T + extra + 1 - self.m
+        self.lengths = mesh.truncation + extra + 1 - self.m
         self.at = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
         self.order = np.repeat(self.m, self.lengths)  # zonal wavenumber of every own coefficient
         self.degree = np.arange(self.at[-1]) - np.repeat(self.at[:-1], self.lengths) + self.order
@@ -72,7 +72,7 @@ class Transform:
         self._matrices = []
         for m in self.m:
             first = mesh.grid.N - int(self.moves.column_rows[np.searchsorted(self.m, m)]) // 2
-            table = legendre_functions(int(m), mesh.T + extra, mu[first:], cosine[first:])
+            table = legendre_functions(int(m), mesh.truncation + extra, mu[first:], cosine[first:])
             weighted = table * (0.5 * weight[first:, None])
             parts = table[:, 0::2], table[:, 1::2], weighted[:, 0::2].T, weighted[:, 1::2].T
             self._matrices.append(tuple(np.ascontiguousarray(part) for part in parts))
@@ -82,7 +82,7 @@ class Transform:
     def with_fields(self, fields: int) -> "Transform":
         """The same for another number of fields; the Legendre functions are shared."""
         other = copy.copy(self)
-        other.mesh = Mesh(self.mesh.name, self.mesh.T, fields, self.mesh.W, self.mesh.V)
+        other.mesh = Mesh(self.mesh.name, self.mesh.truncation, fields, self.mesh.W, self.mesh.V)
         other.moves = Moves(other.mesh, self.traffic)
         other._rows = other._row_tables()
         other.grid, other._lines, other._waves, other._columns = other.moves.spaces()
@@ -153,7 +153,7 @@ class Transform:
 
     def own(self, spectra: np.ndarray) -> np.ndarray:
         """This rank's columns and fields of global spectra (fields, ncoef) in the order of ``Plan``."""
-        T, parts = self.mesh.T, self.mesh.parts
+        T, parts = self.mesh.truncation, self.mesh.parts
         found = np.zeros((int(self.at[-1]), self.moves.fields), np.complex128)
         inside = self.degree <= T
         index = self.order * (T + 1) - self.order * (self.order - 1) // 2 + self.degree - self.order
@@ -167,33 +167,16 @@ class Transform:
 
 
 @dataclass(frozen=True)
-class Problem(Presets):
+class Problem(Shared):
     """Truncation, grid and fields, and the ranks that share them."""
 
-    T: int = 63  # triangular truncation, 1
-    grid: str = "F48"  # Gaussian grid
-    fields: int = 8  # fields transformed at once, 1
-    ranks: int = 1  # ranks that take part
-    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
     barriers: bool = True  # ranks meet before each exchange, so that waiting is booked apart
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
-        "paper": {"T": 399, "grid": "N200", "fields": 32},
-        "modern": {"T": 639, "grid": "N320", "fields": 32},
+        "paper": {"truncation": 399, "grid": "N200", "fields": 32},
+        "modern": {"truncation": 639, "grid": "N320", "fields": 32},
     }
-
-    def __post_init__(self):
-        require_range("T", self.T, 1, 2000)
-        require_range("fields", self.fields, 1, 100_000)
-        world.require_ranks(self.ranks)
-        require_range("across", self.across, 0, self.ranks)
-        self.mesh  # noqa: B018  refuses ranks that cannot share the work
-
-    @property
-    def mesh(self) -> Mesh:
-        """The decomposition."""
-        return Mesh(self.grid, self.T, self.fields, *shape(self.ranks, self.across))
 
 
 class State(NamedTuple):
@@ -209,16 +192,16 @@ class State(NamedTuple):
 
 def global_spectra(problem: Problem, seed: int) -> np.ndarray:
     """What all ranks together hold: as ``kernels.spectral`` draws it."""
-    ncoef = (problem.T + 1) * (problem.T + 2) // 2
+    ncoef = (problem.truncation + 1) * (problem.truncation + 2) // 2
     rng = np.random.default_rng(seed)
     spectra = rng.uniform(-1.0, 1.0, (problem.fields, 2 * ncoef)).view(np.complex128)
-    spectra[:, : problem.T + 1].imag = 0.0
+    spectra[:, : problem.truncation + 1].imag = 0.0
     return spectra
 
 
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the rank's share of a spectrum that ``seed`` draws."""
-    require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.T}")
+    require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
     transform = Transform(problem.mesh, Traffic(world.team(problem.ranks), problem.barriers))
     spectrum = transform.own(global_spectra(problem, seed))
     return State(transform, spectrum, np.zeros_like(transform.grid), np.zeros_like(spectrum), seed, [1])
@@ -244,7 +227,7 @@ def reference(problem: Problem, state: State) -> State:
     values = np.empty((problem.fields, transform.mesh.grid.points))
     spectra = global_spectra(problem, state.seed)
     if comm.rank == 0:
-        plan = Plan(problem.grid, problem.T)
+        plan = Plan(problem.grid, problem.truncation)
         plan.inverse(spectra, out=values)
         spectra = plan.direct(values)
     world.wait_aside(comm)
@@ -258,9 +241,9 @@ def verify(problem: Problem, result: State) -> list[Check]:
     from kernels.mpi.scale import transposition
 
     transform, comm = result.transform, result.transform.traffic.comm
-    size = np.sqrt(2.0 * (problem.T + 1) ** 2 / 3.0)
+    size = np.sqrt(2.0 * (problem.truncation + 1) ** 2 / 3.0)
     checks = []
-    if problem.T <= COMPARED:
+    if problem.truncation <= COMPARED:
         true = reference(problem, result)
         for name, scale in (("grid", size), ("back", 1.0)):
             error = float(np.abs(getattr(result, name) - getattr(true, name)).max(initial=0.0)) / scale
@@ -272,29 +255,22 @@ def verify(problem: Problem, result: State) -> list[Check]:
     checks.append(Check.relative("mean square on the grid against spectra", product, square, 1e-11))
     if transform.mesh.grid.full:
         error = world.largest(comm, float(np.abs(result.back - result.spectrum).max()))
-        checks.append(Check.near("round trip, coefficients within ±1", error, 0.0, 4e-12 * max(1.0, problem.T / 400)))
-    messages, nbytes = transform.traffic.totals()
-    counted, repeats = transposition(problem.mesh), result.repeats[0]
-    checks.append(Check.near("messages of one repeat", messages / repeats, counted.messages, 0))
-    checks.append(Check.near("bytes of one repeat", nbytes / repeats, counted.bytes, 0))
-    return checks
-
-
-def split(result: State) -> dict[str, float]:
-    """Seconds of every class a repeat, mean over the ranks; all ranks call it."""
-    return {name: seconds / result.repeats[0] for name, seconds in result.transform.traffic.means().items()}
+        checks.append(
+            Check.near("round trip, coefficients within ±1", error, 0.0, 4e-12 * max(1.0, problem.truncation / 400))
+        )
+    return checks + transform.traffic.checks(transposition(problem.mesh), result.repeats[0], "repeat")
 
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations and bytes of one repeat on all ranks, counted as ``kernels.spectral`` does."""
     from kernels import spectral
 
-    return serial_work(spectral.Problem(problem.T, problem.grid, problem.fields))
+    return serial_work(spectral.Problem(problem.truncation, problem.grid, problem.fields))
 
 
 def footprint(problem: Problem) -> Footprint:
     """Bytes of Legendre functions, spectra, grid values and buffers of all ranks."""
-    mesh, T = problem.mesh, problem.T
+    mesh, T = problem.mesh, problem.truncation
     tables = 2 * 8 * mesh.grid.N * (T + 1) * (T + 2) // 2
     return Footprint(
         tables + problem.fields * (3 * 8 * mesh.grid.points + 3 * 16 * int(mesh.counts.sum()) + 48 * T * T)

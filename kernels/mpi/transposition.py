@@ -11,41 +11,24 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Work
 from kernels.mpi import world
-from kernels.mpi.mesh import Mesh, shape
+from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.moves import ROUTINES, Moves
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
 
 
 @dataclass(frozen=True)
-class Problem(Presets):
-    """Truncation, grid and fields (levels times variables), and the ranks that share them."""
+class Problem(Shared):
+    """Truncation, grid and fields, and the ranks that share them."""
 
-    T: int = 63  # triangular truncation, 1
-    grid: str = "F48"  # Gaussian grid
-    fields: int = 8  # fields moved at once, 1
-    ranks: int = 1  # ranks that take part
-    across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
-
+    LARGEST: ClassVar[int] = 8000
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
-        "paper": {"T": 399, "grid": "N200", "fields": 32},
-        "modern": {"T": 1279, "grid": "N640", "fields": 16},
+        "paper": {"truncation": 399, "grid": "N200", "fields": 32},
+        "modern": {"truncation": 1279, "grid": "N640", "fields": 16},
     }
-
-    def __post_init__(self):
-        require_range("T", self.T, 1, 8000)
-        require_range("fields", self.fields, 1, 100_000)
-        world.require_ranks(self.ranks)
-        require_range("across", self.across, 0, self.ranks)
-        self.mesh  # noqa: B018  refuses ranks that cannot share the work
-
-    @property
-    def mesh(self) -> Mesh:
-        """The decomposition."""
-        return Mesh(self.grid, self.T, self.fields, *shape(self.ranks, self.across))
 
 
 class State(NamedTuple):
@@ -65,7 +48,7 @@ class State(NamedTuple):
 def places(moves: Moves) -> tuple[np.ndarray, ...]:
     """What ``grid``, ``lines``, ``waves`` and ``columns`` of this rank must hold."""
     mesh = moves.mesh
-    total, width = mesh.grid.points, mesh.T + 1
+    total, width = mesh.grid.points, mesh.truncation + 1
     field = np.arange(mesh.fields)
     own = field[mesh.parts[moves.v] : mesh.parts[moves.v + 1]]
     first = mesh.first_point(moves.w)
@@ -91,7 +74,7 @@ def places(moves: Moves) -> tuple[np.ndarray, ...]:
 
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays filled with their places (``seed`` is not used)."""
-    require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.T}")
+    require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.truncation}")
     moves = Moves(problem.mesh, Traffic(world.team(problem.ranks), barriers=False))
     grid, lines, waves, columns = moves.spaces()
     grid[:], _, waves[:], _ = places(moves)
@@ -136,11 +119,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
         wrong = world.total(comm, int((found != getattr(true, name)).sum()))
         checks.append(Check.near(f"misplaced values in {name}", wrong, 0, 0))
         found[...] = -1.0  # the next repeat has to bring them again
-    messages, nbytes = result.moves.traffic.totals()
-    counted = transposition(problem.mesh)
-    checks.append(Check.near("messages of one repeat", messages / result.repeats[0], counted.messages, 0))
-    checks.append(Check.near("bytes of one repeat", nbytes / result.repeats[0], counted.bytes, 0))
-    return checks
+    return checks + result.moves.traffic.checks(transposition(problem.mesh), result.repeats[0], "repeat")
 
 
 def times(result: State) -> dict[str, float]:

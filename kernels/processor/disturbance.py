@@ -172,8 +172,3 @@ def simulate(phases: np.ndarray, dt: float, step: float, period: float) -> float
             first += 1
         now, done = now + step + delay, done + 1
     return now - steps * step
-
-
-def expected_steps(processors: int, steps: int) -> float:
-    """Mean number of different steps of a period that ``processors`` random moments hit: S (1 - (1 - 1/S)^N)."""
-    return steps * -np.expm1(processors * np.log1p(-1.0 / steps))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import Footprint, require_range
-from kernels.files.pending import WorkFolder
+from kernels.files.pending import WorkFolder, whole
 from kernels.runtime.clock import Account
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.threads import numba_threads
@@ -231,10 +231,8 @@ def step_times(problem: Problem, state: State, steps: int = 5, threads: int = 1)
 def _write(stepper, folder, number):
     """One output step: height and vorticity in single precision, moved into place when complete."""
     fields = stepper.height_and_vorticity().astype(np.float32)
-    part, final = folder / f"{number:06d}.part", folder / f"{number:06d}.f32"
-    with part.open("wb") as file:
-        fields.tofile(file)
-    part.replace(final)
+    with whole(folder / f"{number:06d}.f32") as part:
+        fields.tofile(part)
 
 
 def _integrate(problem, state, threads, folder):

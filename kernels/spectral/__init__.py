@@ -1,7 +1,7 @@
 """Spectral transforms on Gaussian grids, as a spectral weather model computes them.
 
 ``plan = Plan(grid("N640"), 1279)`` prepares one truncation on one grid; ``plan.inverse``,
-``plan.direct``, ``plan.wind``, ``plan.vordiv`` and ``plan.gradient`` transform one field or many.
+``plan.direct``, ``plan.wind`` and ``plan.vordiv`` transform one field or many.
 One repeat of this kernel is an inverse and a direct transform of every field.
 """
 
@@ -40,27 +40,27 @@ __all__ = [
 class Problem(Presets):
     """Triangular truncation, grid and number of fields (levels times variables)."""
 
-    T: int = 63  # triangular truncation, 1
+    truncation: int = 63  # triangular truncation, 1
     grid: str = "F48"  # Gaussian grid: F, N or O and the rows between pole and equator
     fields: int = 8  # fields transformed at once, 1
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
-        "quick": {"T": 159, "grid": "N80", "fields": 8},
-        "paper": {"T": 1279, "grid": "N640", "fields": 137},
-        "modern": {"T": 2559, "grid": "N1280", "fields": 24},
-        "T399": {"T": 399, "grid": "N200", "fields": 8},
-        "T799": {"T": 799, "grid": "N400", "fields": 8},
-        "TL1279": {"T": 1279, "grid": "N640", "fields": 8},
-        "TL2047": {"T": 2047, "grid": "N1024", "fields": 8},
-        "TQ1364": {"T": 1364, "grid": "N1024", "fields": 8},
-        "TC1023": {"T": 1023, "grid": "N1024", "fields": 8},
-        "TL2559": {"T": 2559, "grid": "N1280", "fields": 8},
-        "TQ1706": {"T": 1706, "grid": "N1280", "fields": 8},
-        "TC1279": {"T": 1279, "grid": "N1280", "fields": 8},
+        "quick": {"truncation": 159, "grid": "N80", "fields": 8},
+        "paper": {"truncation": 1279, "grid": "N640", "fields": 137},
+        "modern": {"truncation": 2559, "grid": "N1280", "fields": 24},
+        "T399": {"truncation": 399, "grid": "N200", "fields": 8},
+        "T799": {"truncation": 799, "grid": "N400", "fields": 8},
+        "TL1279": {"truncation": 1279, "grid": "N640", "fields": 8},
+        "TL2047": {"truncation": 2047, "grid": "N1024", "fields": 8},
+        "TQ1364": {"truncation": 1364, "grid": "N1024", "fields": 8},
+        "TC1023": {"truncation": 1023, "grid": "N1024", "fields": 8},
+        "TL2559": {"truncation": 2559, "grid": "N1280", "fields": 8},
+        "TQ1706": {"truncation": 1706, "grid": "N1280", "fields": 8},
+        "TC1279": {"truncation": 1279, "grid": "N1280", "fields": 8},
     }
 
     def __post_init__(self):
-        require_range("T", self.T, 1, LARGEST_TRUNCATION)
+        require_range("truncation", self.truncation, 1, LARGEST_TRUNCATION)
         require_range("fields", self.fields, 1, 100000)
         grid(self.grid)
 
@@ -78,7 +78,7 @@ def _row_lengths(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Points of each row of one hemisphere, and the largest wavenumber that each of them carries."""
     chosen = grid(problem.grid)
     pl = chosen.pl[: chosen.N]
-    return pl, np.minimum(problem.T, (pl - 1) // 2)
+    return pl, np.minimum(problem.truncation, (pl - 1) // 2)
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -87,7 +87,7 @@ def footprint(problem: Problem) -> Footprint:
     The work space holds the Fourier coefficients of eight fields on both hemispheres.  What a further
     thread adds is measured: about two hundred doubles for each degree.
     """
-    T, points = problem.T, grid(problem.grid).points
+    T, points = problem.truncation, grid(problem.grid).points
     pl, top = _row_lengths(problem)
     fields = problem.fields * (8 * points + 2 * 16 * (T + 1) * (T + 2) // 2)
     work_space = 2 * 8 * 16 * int((top + 1).sum())
@@ -104,11 +104,13 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If fields, tables and work space do not fit into the available memory.
     """
     points = grid(problem.grid).points
-    require_memory(footprint(problem).memory, f"{problem.fields} fields of truncation {problem.T} on {problem.grid}")
-    plan = Plan(problem.grid, problem.T)
+    require_memory(
+        footprint(problem).memory, f"{problem.fields} fields of truncation {problem.truncation} on {problem.grid}"
+    )
+    plan = Plan(problem.grid, problem.truncation)
     rng = np.random.default_rng(seed)
     spectrum = rng.uniform(-1.0, 1.0, (problem.fields, 2 * plan.ncoef)).view(np.complex128)
-    spectrum[:, : problem.T + 1].imag = 0.0
+    spectrum[:, : problem.truncation + 1].imag = 0.0
     values, back = zeros((problem.fields, points)), zeros(spectrum.shape, np.complex128)
     return State(plan, spectrum, values, back)
 
@@ -138,7 +140,9 @@ def verify(problem: Problem, result: State) -> list[Check]:
         error = np.abs(found - row_values(plan, spectrum[0], row)).max() / size
         # the sums take sine and cosine of latitude as doubles, whose rounding grows with the degree
         checks.append(
-            Check.near(f"row {row} against plain sums, relative", error, 0.0, 1e-12 * max(1.0, problem.T / 400))
+            Check.near(
+                f"row {row} against plain sums, relative", error, 0.0, 1e-12 * max(1.0, problem.truncation / 400)
+            )
         )
     # direct is the weighted transpose of inverse on every grid, so this holds to rounding
     weight = np.repeat(plan.grid.weights / (2.0 * plan.grid.pl), plan.grid.pl)
@@ -147,7 +151,9 @@ def verify(problem: Problem, result: State) -> list[Check]:
     checks.append(Check.relative("mean square on the grid against spectra", product.sum(), square, 1e-12))
     if plan.grid.full:
         error = max(float(np.abs(b - s).max()) for b, s in zip(back, spectrum, strict=True))
-        checks.append(Check.near("round trip, coefficients within ±1", error, 0.0, 2e-12 * max(1.0, problem.T / 1279)))
+        checks.append(
+            Check.near("round trip, coefficients within ±1", error, 0.0, 2e-12 * max(1.0, problem.truncation / 1279))
+        )
     return checks
 
 
@@ -157,7 +163,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     Legendre sums: a real function times a complex coefficient, four operations for every degree,
     wavenumber and pair of rows, ``m`` up to ``(row length - 1) // 2``.  Fourier: ``2.5 n log2 n`` a row.
     """
-    T, chosen = problem.T, grid(problem.grid)
+    T, chosen = problem.truncation, grid(problem.grid)
     pl, top = _row_lengths(problem)
     legendre = 2 * problem.fields * 4 * int(((top + 1) * (T + 1) - top * (top + 1) // 2).sum())
     fft = 2 * problem.fields * 2 * int(np.rint((2.5 * pl * np.log2(pl)).sum()))

@@ -56,7 +56,7 @@ class Plan(VectorTransforms):
     truncation : int
         ``T``; full rows must satisfy ``L >= 2T + 1`` next to the equator.
     radius : float
-        Radius of the sphere, used by ``wind``, ``vordiv``, ``gradient`` (1 by default), m.
+        Radius of the sphere, used by ``wind`` and ``vordiv`` (1 by default), m.
 
     Attributes
     ----------

@@ -119,12 +119,6 @@ class VectorTransforms:
         factor[1:] = -self.radius / (n * (n + 1.0))
         return self._vector(vor, div, factor, threads)
 
-    def gradient(self, spec, threads: int = 1):
-        """Zonal and meridional derivative ``∂f/∂λ / (a cos φ)`` and ``∂f/∂φ / a`` of a spectrum."""
-        spec = self._spectra("spec", spec)
-        factor = np.full(self.truncation + 1, 1.0 / self.radius)
-        return self._vector(np.zeros_like(spec), spec, factor, threads)
-
     def vordiv(self, u, v, threads: int = 1):
         """Vorticity and divergence of a wind field, shapes as in ``direct``.
 

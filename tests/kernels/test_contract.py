@@ -144,7 +144,7 @@ SMALLER = {
         "dt": 1200.0,
         "output": 3.0,
     },
-    "kernels.spectral": {"T": 63, "grid": "N32", "fields": 9},
+    "kernels.spectral": {"truncation": 63, "grid": "N32", "fields": 9},
     "kernels.routines.cloud": {"columns": 200},
 }
 #: Positional parameters of each word.

@@ -7,8 +7,13 @@ from peers import Absent, mpi
 
 SMALL = [
     ("exchange", 4096, "4,096 bytes", ["exchange", {"bytes": 4096, "ranks": 2}]),
-    ("transposition", 2**16, "T21", ["transposition", {"T": 21, "grid": "F16", "fields": 3, "ranks": 2, "across": 2}]),
-    ("transposition", 2**16, "T15", ["transposition", {"T": 15, "grid": "F16", "fields": 3, "ranks": 2}]),
+    (
+        "transposition",
+        2**16,
+        "T21",
+        ["transposition", {"truncation": 21, "grid": "F16", "fields": 3, "ranks": 2, "across": 2}],
+    ),
+    ("transposition", 2**16, "T15", ["transposition", {"truncation": 15, "grid": "F16", "fields": 3, "ranks": 2}]),
 ]
 CAN = [library for library in libraries() if mpi._compiler(library)]
 

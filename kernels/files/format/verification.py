@@ -149,16 +149,6 @@ def compare_diagonals(found: Verification, known: np.ndarray, tolerance: float =
     )
 
 
-def parse_diagonal(lines, dumps: int, N: int) -> np.ndarray:
-    """A printed diagonal (one value a line) as float64 (dumps, N, 5)."""
-    values = np.array([float(line) for line in lines if line.strip()])
-    if values.size != dumps * N * COMPONENTS:
-        raise ValueError(
-            f"the printed diagonal has {values.size} values, {dumps} dumps with N = {N} have {dumps * N * COMPONENTS}"
-        )
-    return values.reshape(dumps, N, COMPONENTS)
-
-
 def checksum_check(found: Verification) -> Check:
     """No dump may differ from its checksum."""
     return Check.near("dumps whose checksum differs", len(found.crc_errors), 0, 0)

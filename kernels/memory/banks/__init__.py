@@ -13,12 +13,10 @@ interleaved memories in vector processor systems", IEEE Transactions on Computer
 its port for input and output.  Everything here is *simulated*: a cycle is one of the X-MP's clock periods of
 9.5 ns, of which its CPUs made 105 million a second.
 
-Their theorems for endless streams, which :func:`one_stream` and :func:`two_streams` state, hold exactly.
+Their theorems for endless streams hold exactly; the tests state them.
 """
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import gcd
 
 import numpy as np
 
@@ -29,10 +27,8 @@ from kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
 from kernels.runtime.resources import require_memory
 
 __all__ = ["HEAVY", "PORTS", "WAITS", "Job", "Loop", "Problem", "Result", "Trace"]
-__all__ += ["bandwidth", "footprint", "one_stream", "reference", "run", "setup", "stream", "trace", "two_streams"]
-__all__ += ["verify", "work"]
+__all__ += ["bandwidth", "footprint", "reference", "run", "setup", "stream", "trace", "verify", "work"]
 
-CLOCK = 9.5e-9  # seconds of a clock period of the X-MP
 _CHECKED = 3000  # cycles that ``verify`` follows in plain Python as well
 
 
@@ -61,28 +57,6 @@ def stream(stride: int, start: int = 0) -> Job:
     """An endless access stream: one load port, one long vector."""
     loop = Loop(strides=(stride, None, None), vector=2**40, overhead=0, latency=0)
     return Job(loops=(loop,), starts=(start, 0, 0), passes=1)
-
-
-def one_stream(banks: int, busy: int, stride: int) -> Fraction:
-    """Elements a cycle of one stream: min(1, r / busy), the banks it visits being r = m / gcd(m, d)."""
-    return min(Fraction(1), Fraction(banks // gcd(banks, stride), busy))
-
-
-def two_streams(banks: int, busy: int, strides: tuple[int, int], apart: int) -> Fraction | None:
-    """Elements a cycle of two streams of different CPUs, ``apart`` banks from each other, or None if no theorem says.
-
-    With f = gcd(m, d₁, d₂): streams that start in different classes modulo f never meet, and each has its own
-    rate.  Otherwise, where each visits at least ``busy`` banks: conflict-free (2) from any start if
-    gcd(m/f, (d₂ − d₁)/f) ≥ 2·busy; less than 2 if not.  The last is returned as None.
-    """
-    d1, d2 = strides
-    f = gcd(banks, gcd(d1, d2))
-    if apart % f:
-        return one_stream(banks, busy, d1) + one_stream(banks, busy, d2)
-    visited = min(banks // gcd(banks, d1), banks // gcd(banks, d2))
-    if visited >= busy and gcd(banks // f, (d2 - d1) // f) >= 2 * busy:
-        return Fraction(2)
-    return None
 
 
 def _program(job: Job) -> tuple[list[list[int]], int]:

@@ -106,7 +106,7 @@ def test_a_rank_killed_while_it_writes_leaves_one_sentence_and_no_file(tmp_path,
 def _while_writing(process, folder):
     """Its ranks, as soon as an unfinished solution file is there."""
     for _ in range(2000):
-        if any(folder.rglob("*.nht1.part")):
+        if any(folder.rglob("*.nht1.*.part")):
             children = psutil.Process(process.pid).children(recursive=True)
             ranks = [child for child in children if "companion.mpi.job" in child.cmdline() and "python" in child.name()]
             if len(ranks) >= 2:

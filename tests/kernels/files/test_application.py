@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+from companion import tables
 from kernels import bt
 from kernels.bt.problem import exact_solution
 from kernels.contract import Kernel, Work
@@ -15,7 +16,6 @@ from kernels.files.format.verification import (
     compare_diagonals,
     last_dump,
     mean_error_checks,
-    parse_diagonal,
     verify_file,
 )
 from kernels.runtime.resources import usable_cpus
@@ -43,9 +43,10 @@ def test_class_s_with_the_published_checks(tmp_path, IW):
 
 def test_report_s_smallest_size_is_the_quick_preset():
     assert application.Problem.preset("quick") == application.Problem(12, 60, 10)
+    printed = tables.printed("nht1", "table_1").set_index("N")
     for name in ("small", "medium", "paper"):
         problem = application.Problem.preset(name)
-        assert (problem.NS, problem.IW) == formulas.TABLE_1[problem.N]
+        assert (problem.NS, problem.IW) == tuple(printed.loc[problem.N, ["NS", "IW"]])
 
 
 @pytest.mark.parametrize("way", ways.NAMES)
@@ -84,10 +85,9 @@ def test_diagonal_as_printed(tmp_path):
     found = verify_file(result.path)
     lines = list(found.lines())
     assert len(lines) == 2 * 6 * 5 and all(len(line) == 15 and line[-11] == "." for line in lines)
-    assert compare_diagonals(found, parse_diagonal(lines, 2, 6), 1e-9).ok
-    assert not compare_diagonals(found, parse_diagonal(lines, 2, 6) + 1e-3, 1e-9).ok
-    with pytest.raises(ValueError, match="has 59 values"):
-        parse_diagonal(lines[1:], 2, 6)
+    printed = np.array(lines, dtype=float).reshape(2, 6, 5)
+    assert compare_diagonals(found, printed, 1e-9).ok
+    assert not compare_diagonals(found, printed + 1e-3, 1e-9).ok
     with pytest.raises(ValueError, match="shape"):
         compare_diagonals(found, np.zeros((1, 6, 5)))
     with pytest.raises(ValueError, match="without an exact solution"):

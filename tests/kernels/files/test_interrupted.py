@@ -131,7 +131,7 @@ def test_pending_discards_unless_committed(tmp_path):
 def test_stale_names_with_special_characters(tmp_path):
     pending = Pending(tmp_path / "a [1]*")
     pending.part.write_text("x")
-    os.close(pending._handle)  # what the kernel does to a killed process
+    os.close(pending._handle)  # what the system does to a killed process
     pending._handle = None
     assert remove_stale(tmp_path / "a [1]*") == [pending.part]
     assert os.listdir(tmp_path) == []

@@ -31,10 +31,10 @@ def test_rows_wavenumbers_points_and_fields_have_one_owner_each(mesh):
     assert mesh.bands[0] == 0 and mesh.bands[-1] == 2 * mesh.grid.N
     assert (np.diff(mesh.bands) > 0).all()
     owned = np.concatenate([mesh.wavenumbers(w) for w in range(mesh.W)])
-    assert sorted(owned) == list(range(mesh.T + 1))
+    assert sorted(owned) == list(range(mesh.truncation + 1))
     assert sum(mesh.band_points(w) for w in range(mesh.W)) == mesh.grid.points
     assert mesh.parts[0] == 0 and mesh.parts[-1] == mesh.fields and (np.diff(mesh.parts) > 0).all()
-    m = np.arange(mesh.T + 1)
+    m = np.arange(mesh.truncation + 1)
     rows = sum(mesh.rows_with(m, w)[1] for w in range(mesh.W))
     np.testing.assert_array_equal(rows, (mesh.counts[:, None] > m).sum(axis=0))
 

@@ -9,7 +9,7 @@ from companion.chapters.xc30.experiments import cases as known_cases
 from companion.chapters.xc30.experiments import model as small_model
 from companion.chapters.xc30.experiments.counters import routine_counters as routine_counters
 from companion.chapters.xc30.experiments.model import column, counts
-from companion.experiments import Experiment, register
+from companion.experiments import ONCE, Experiment, register
 from companion.labels import counted
 
 # --- transforms ------------------------------------------------------------------------------------
@@ -21,7 +21,11 @@ def _transforms(preset: str, threads: int) -> list[Case]:
     from kernels.processor import peak
 
     presets: dict[str, list] = {
-        "quick": [{"T": 159, "grid": "N80"}, {"T": 319, "grid": "N160"}, {"T": 511, "grid": "N256"}],
+        "quick": [
+            {"truncation": 159, "grid": "N80"},
+            {"truncation": 319, "grid": "N160"},
+            {"truncation": 511, "grid": "N256"},
+        ],
         "paper": ["T399", "T799", "TL1279", "TL2047"],
         "modern": ["T799", "TL1279", "TL2047", "TL2559"],
     }
@@ -43,14 +47,16 @@ def _transforms(preset: str, threads: int) -> list[Case]:
                     fields=fields,
                     **(size if isinstance(size, dict) else {}),
                 )
-                label = f"T{problem.T} on {problem.grid}, {counted(fields, 'field')}, {counted(count, 'thread')}"
+                label = (
+                    f"T{problem.truncation} on {problem.grid}, {counted(fields, 'field')}, {counted(count, 'thread')}"
+                )
                 cases.append(
                     Case(
                         label,
                         spectral,
                         problem,
                         count,
-                        {"what": "transforms", "truncation": problem.T, "fields": fields},
+                        {"what": "transforms", "truncation": problem.truncation, "fields": fields},
                     )
                 )
     return cases
@@ -284,7 +290,7 @@ register(
         known_cases.cases,
         outputs=known_cases.errors,
         kind="study",
-        few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
+        few_samples=ONCE,
         budgets={"quick": 30.0, "paper": 240.0, "modern": 900.0},
     )
 )
@@ -297,7 +303,7 @@ register(
         small_model.aliasing,
         outputs=small_model.maps,
         kind="study",
-        few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
+        few_samples=ONCE,
         budgets={"quick": 10.0, "paper": 120.0, "modern": 1200.0},
     )
 )
@@ -310,7 +316,7 @@ register(
         small_model.scores,
         outputs=small_model.score_differences,
         kind="study",
-        few_samples="results of a model are drawn, which every run repeats to the last digit; the times are not",
+        few_samples=ONCE,
         budgets={"quick": 10.0, "paper": 120.0, "modern": 600.0},
     )
 )

@@ -4,8 +4,6 @@ from companion.bench import Case
 from companion.experiments import Experiment, columns, register
 from companion.labels import counted
 
-_NEEDS = frozenset({"mpi"})
-
 
 def _counts(ranks: int) -> list[int]:
     return sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
@@ -43,7 +41,7 @@ def _moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     from kernels.mpi import scale, transposition
 
     problem = transposition.Problem.preset(preset, ranks=ranks)
-    label = f"T{problem.T}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
+    label = f"T{problem.truncation}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
     moved = scale.transposition(problem.mesh)
     parameters = {"fields": problem.fields, "sent_bytes": moved.bytes, "messages": moved.messages}
     return [Case(label, transposition, problem, threads, parameters, transposition.times)]
@@ -101,13 +99,13 @@ def _volume(measurements) -> dict[str, dict]:
     from kernels.spectral import classic_rows
 
     facts = tables.printed("xc30", "forecast").set_index("fact")["value"].astype(float)
-    T, levels, width = (int(facts[name]) for name in ("truncation", "levels", "halo_width"))
-    rows = next(n for n in sorted(classic_rows()) if 4 * n >= 2 * T + 1)
+    truncation, levels, width = (int(facts[name]) for name in ("truncation", "levels", "halo_width"))
+    rows = next(n for n in sorted(classic_rows()) if 4 * n >= 2 * truncation + 1)
     steps = round(facts["days"] * 86400 / facts["timestep"])
     tasks = [int(n) for n in tables.printed("xc30", "runs").set_index("fact").loc["tasks", ["ibm", "cray"]]]
     found = []
     for ranks in sorted({*scale.RANKS[::3], scale.RANKS[-1], *tasks}):
-        moved = scale.forecast(f"N{rows}", T, levels, ranks)
+        moved = scale.forecast(f"N{rows}", truncation, levels, ranks)
         if moved is not None:
             halos = _halos(f"N{rows}", facts["timestep"], levels, width, ranks)
             found.append((ranks, {"transpositions": moved} | {f"halo_{name}": count for name, count in halos.items()}))
@@ -126,6 +124,9 @@ def _volume(measurements) -> dict[str, dict]:
     return outputs | {"steps": columns()(steps, "1", "time steps of the forecast")}
 
 
+#: Of what lasts as long as its messages.
+_BUDGETS = {"quick": 10.0, "paper": 60.0, "modern": 120.0}
+
 register(
     Experiment(
         "xc30-ranks",
@@ -134,7 +135,6 @@ register(
         "Shallow-water model on ranks: computing, communication, barrier, serial",
         _model,
         rounds=5,
-        needs=_NEEDS,
         budgets={"quick": 15.0, "paper": 90.0, "modern": 300.0},
         ranks=2,
     )
@@ -147,8 +147,7 @@ register(
         "Transposition routines of IFS on a mesh of ranks",
         _moves,
         rounds=7,
-        needs=_NEEDS,
-        budgets={"quick": 10.0, "paper": 60.0, "modern": 120.0},
+        budgets=_BUDGETS,
         ranks=4,
     )
 )
@@ -160,8 +159,7 @@ register(
         "Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv",
         _overlap,
         rounds=7,
-        needs=_NEEDS,
-        budgets={"quick": 10.0, "paper": 60.0, "modern": 120.0},
+        budgets=_BUDGETS,
         ranks=2,
     )
 )
@@ -173,8 +171,7 @@ register(
         "Semi-Lagrangian halo: fixed width against points on demand",
         _halo,
         rounds=7,
-        needs=_NEEDS,
-        budgets={"quick": 10.0, "paper": 60.0, "modern": 120.0},
+        budgets=_BUDGETS,
         ranks=2,
     )
 )
