@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
 
-.PHONY: book test lab peers lock clean env
+.PHONY: book test weekly lab peers lock clean env
 .DELETE_ON_ERROR:
 
 env: $(READY)
@@ -26,6 +26,11 @@ book: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist=loadfile --no-loadscope-reorder
+
+# what takes too long for every change: every step of an interruption, and changed kernels
+weekly: $(READY)
+	$(BIN)/python -m pytest -m weekly tests
+	$(BIN)/python tests/mutation.py --count 300
 
 lab: $(READY)
 	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 notebooks

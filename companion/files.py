@@ -3,8 +3,10 @@
 import errno
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from kernels.files.pending import Pending
 
 _REMEDIES = {
     errno.ENOSPC: "free space there or choose another folder",
@@ -17,12 +19,16 @@ _REMEDIES = {
     errno.ENOTDIR: "choose a folder",
     errno.EEXIST: "choose a folder",
 }
+#: What filesystems say that know no links.
+_WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 def sentence(error: OSError) -> str:
     """What the system refused, of which file, and the remedy; other texts stay as they are."""
     if error.errno is None or not error.strerror:
         return str(error) or type(error).__name__
+    if error.strerror.startswith("No usable temporary directory"):
+        return "there is no folder for temporary files; set TMPDIR to one that can be written"
     place = "" if error.filename is None else f"{error.filename}: "
     remedy = _REMEDIES.get(error.errno)
     return f"{place}{error.strerror}" + (f"; {remedy}" if remedy else "")
@@ -42,17 +48,16 @@ def prepared(folder):
     """
     folder, made = Path(folder), []
     try:
-        for parent in reversed([folder, *folder.parents]):
-            if not parent.exists():
-                parent.mkdir()
-                made.append(parent)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"\0" * 4096)
-            file.flush()
-    except OSError as error:
-        _remove(made)
-        raise OSError(error.errno, error.strerror, str(folder)) from error
-    try:
+        try:
+            for parent in reversed([folder, *folder.parents]):
+                if not parent.exists():
+                    made.append(parent)  # before it is made: Ctrl-C may come between
+                    parent.mkdir()
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(b"\0" * 4096)
+                file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(folder)) from error
         yield
     except BaseException:
         _remove(made)
@@ -60,18 +65,19 @@ def prepared(folder):
 
 
 def _remove(folders: list[Path]) -> None:
-    """Remove the folders, deepest first, as far as they are empty."""
+    """Remove the folders, deepest first, as far as they are there and empty."""
     for folder in reversed(folders):
-        try:
+        with suppress(OSError):
             folder.rmdir()
-        except OSError:
-            return
 
 
 def write_atomically(path, write, overwrite: bool = False) -> Path:
     """Let ``write(temporary path)`` fill a file that then takes the name ``path``.
 
-    The temporary file lies in the same folder and is removed whatever happens, Ctrl-C included.
+    The temporary lies in the same folder under a name that no reader looks for, and is removed whatever
+    happens, Ctrl-C included; what a killed writer left goes when the next one of that name begins.  The
+    file is on the disk before it has its name, and the name before this returns: after a power cut there
+    is the old file or the new one.  Of two writers of a new name, one is told that it exists.
 
     Raises
     ------
@@ -81,27 +87,53 @@ def write_atomically(path, write, overwrite: bool = False) -> Path:
         The folder cannot be written, or the disk is full; names ``path`` and not the temporary file.
     """
     path = Path(path)
-    name = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not overwrite:
-            raise FileExistsError(f"{path} exists and is never replaced silently; choose another name or folder")
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        write(Path(name))
-        with open(name, "rb") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # mkstemp keeps files private
-        os.replace(name, path)
-    except BaseException as error:
-        if name is not None:
-            Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.strerror:
+            raise _exists(path)
+        with Pending(path) as pending:
+            write(pending.part)
+            with open(pending.part, "rb") as file:
+                os.fsync(file.fileno())
+            _name(pending.part, path, overwrite)
+        _sync(path.parent)
+    except OSError as error:
+        if error.strerror:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     return path
+
+
+def _exists(path: Path) -> FileExistsError:
+    return FileExistsError(f"{path} exists and is never replaced silently; choose another name or folder")
+
+
+def _name(temporary: Path, path: Path, overwrite: bool) -> None:
+    """Give the file its name; one that must be new is linked to it, which fails if it exists by now."""
+    if not overwrite:
+        try:
+            os.link(temporary, path)
+            return
+        except FileExistsError:
+            raise _exists(path) from None
+        except OSError as error:
+            if error.errno not in _WITHOUT_LINKS:
+                raise
+    os.replace(temporary, path)
+
+
+def _sync(folder: Path) -> None:
+    """Write the folder's entries to the disk, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
 
 
 def write_text(path, text: str, overwrite: bool = False) -> Path:

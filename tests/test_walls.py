@@ -72,6 +72,8 @@ def companion_breaches(path, source):
         elif top == "kernels":
             if inside[0] == "chapters" and inside[2].removesuffix(".py") == "experiments" and late:
                 continue
+            if module.startswith("kernels.files.pending"):  # how a file appears whole, here as there
+                continue
             if inside == ("host", "machine.py") and module.startswith("kernels.runtime.resources"):
                 continue
             if inside[0] == "mpi" and late and module.startswith("kernels.mpi.world"):
@@ -157,7 +159,8 @@ def unpickles(source):
 @pytest.mark.parametrize("path", modules("kernels") + modules("companion"), ids=relative)
 def test_nothing_is_unpickled(path):
     source = path.read_text(encoding="utf-8")
-    assert unpickles(source) == []
+    # numba's own files of compiled code, behind a seal and an owner (tests/kernels/runtime/test_cache.py)
+    assert unpickles(source) == (["pickle"] if relative(path) == "kernels/runtime/cache.py" else [])
     assert "allow_pickle=True" not in source
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.files import write_text
+from kernels.files import pending
 
 #: A record is some hundred kilobytes; a file beyond this is something else.
 MAX_BYTES = 50_000_000
@@ -103,11 +104,14 @@ class Format:
 def write(path: Path, content: str, overwrite: bool = False) -> Path:
     """Write a record, or, where its name is taken, the same name with ``-2``, ``-3`` …; no record is lost.
 
+    What killed writers of other records left in the folder goes.
+
     Raises
     ------
     OSError
         The folder cannot be written, or the disk is full.
     """
+    pending.clear(path.parent)
     name, number = path, 1
     while True:
         try:

@@ -5,6 +5,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from kernels.runtime.interrupts import Deferred
+
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 #: Filesystems reached over a network or shared between nodes.
@@ -68,16 +70,17 @@ def direct_refusal(folder) -> str | None:
     fstype = filesystem_type(folder)
     if kind(fstype) == "memory":  # recent kernels accept the flag there and ignore it
         return f"its filesystem ({fstype}) is memory and has nothing to bypass"
-    handle, name = tempfile.mkstemp(prefix=".direct-probe-", dir=folder)
-    os.close(handle)
-    try:
-        os.close(os.open(name, os.O_WRONLY | os.O_DIRECT))
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        return f"its filesystem ({fstype or 'of unknown type'}) does not take O_DIRECT"
-    finally:
-        os.unlink(name)
+    with Deferred():
+        handle, name = tempfile.mkstemp(prefix=".direct-probe-", dir=folder)
+        os.close(handle)
+        try:
+            os.close(os.open(name, os.O_WRONLY | os.O_DIRECT))
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            return f"its filesystem ({fstype or 'of unknown type'}) does not take O_DIRECT"
+        finally:
+            os.unlink(name)
     return None
 
 

@@ -2,12 +2,18 @@
 
 import errno
 import os
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import xarray as xr
 
 from companion import files
 from companion.files import sentence, write_atomically, write_netcdf
+from companion.records import store
 
 
 @pytest.mark.parametrize(
@@ -66,3 +72,110 @@ def test_netcdf_is_written_and_reads_back(tmp_path):
     write_netcdf(data, tmp_path / "x.nc")
     with xr.open_dataset(tmp_path / "x.nc", engine="netcdf4") as back:
         assert back.identical(data)
+
+
+def test_of_two_writers_of_a_new_name_one_is_told(tmp_path):
+    """The second file comes to be while the first is written: neither is lost."""
+    path = tmp_path / "x.json"
+
+    def write(temporary):
+        temporary.write_text("first")
+        path.write_text("second")
+
+    with pytest.raises(FileExistsError, match="never replaced silently"):
+        write_atomically(path, write)
+    assert path.read_text() == "second"
+    assert os.listdir(tmp_path) == ["x.json"]
+    write_atomically(path, lambda temporary: temporary.write_text("third"), overwrite=True)
+    assert path.read_text() == "third"
+
+
+def test_records_of_the_same_instant_are_all_kept(tmp_path):
+    """Sixteen writers of one name at once: as many files, each whole."""
+    begin = threading.Barrier(16)
+
+    def write(number):
+        begin.wait()
+        return store.write(tmp_path / "x.json", f"{number}" * 1000)
+
+    with ThreadPoolExecutor(16) as pool:
+        paths = list(pool.map(write, range(16)))
+    assert sorted(os.listdir(tmp_path)) == sorted(path.name for path in paths)
+    assert [path.read_text() for path in paths] == [f"{number}" * 1000 for number in range(16)]
+
+
+def test_without_links_the_file_is_renamed(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.os, "link", lambda *_: (_ for _ in ()).throw(PermissionError(errno.EPERM, "no links")))
+    write_atomically(tmp_path / "x.json", lambda temporary: temporary.write_text("whole"))
+    assert (tmp_path / "x.json").read_text() == "whole"
+    assert os.listdir(tmp_path) == ["x.json"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from companion.files import write_atomically
+
+def write(temporary):
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write_atomically(Path(sys.argv[1]) / "old.json", write)
+"""
+
+
+def test_what_a_killed_writer_left_is_no_record_and_goes_with_the_next(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)])
+    left = os.listdir(tmp_path)
+    assert left and "old.json" not in left
+    assert list(tmp_path.glob("*.json")) == []
+    store.write(tmp_path / "new.json", "{}")
+    assert os.listdir(tmp_path) == ["new.json"]
+
+
+class Disk:
+    """What the system calls of one write leave behind if the power fails after any of them.
+
+    Contents are on the disk once synced; names, once the folder is synced, and before that perhaps.
+    """
+
+    def __init__(self, monkeypatch, folder):
+        self.folder, self.states = folder, []
+        for name in ("fsync", "replace", "link"):
+            monkeypatch.setattr(files.os, name, self._noted(name, getattr(os, name)))
+        self.synced: dict[int, bytes] = {}
+
+    def _noted(self, name, call):
+        def noted(*arguments, **options):
+            if name != "fsync":
+                self.note()  # just before the name changes
+            result = call(*arguments, **options)
+            if name == "fsync" and stat.S_ISREG(os.fstat(arguments[0]).st_mode):
+                self.synced[os.fstat(arguments[0]).st_ino] = os.pread(arguments[0], 2**20, 0)
+            self.note()
+            return result
+
+        return noted
+
+    def note(self):
+        """The names that there are, with what of their contents is certain to be on the disk."""
+        self.states.append({path.name: self.synced.get(path.stat().st_ino) for path in self.folder.iterdir()})
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("size", [0, 1, 70000])
+def test_after_a_power_cut_there_is_the_old_file_or_the_new_one(tmp_path, monkeypatch, overwrite, size):
+    path, content = tmp_path / "x.json", "x" * size
+    disk = Disk(monkeypatch, tmp_path)
+    if overwrite:
+        path.write_text("old")
+        disk.synced[path.stat().st_ino] = b"old"
+    disk.note()
+    files.write_text(path, content, overwrite=overwrite)
+    disk.note()
+    allowed = {content.encode()} | ({b"old"} if overwrite else set())
+    found = [state["x.json"] for state in disk.states if "x.json" in state]
+    assert len(disk.states) >= 5
+    assert set(found) <= allowed
+    assert found[-1] == content.encode()
+    assert set(disk.states[-1]) == {"x.json"}

@@ -131,8 +131,8 @@ def test_pending_discards_unless_committed(tmp_path):
 def test_stale_names_with_special_characters(tmp_path):
     pending = Pending(tmp_path / "a [1]*")
     pending.part.write_text("x")
-    os.close(pending._handle)  # what the system does to a killed process
-    pending._handle = None
+    os.close(pending._claim.handle)  # what the system does to a killed process
+    pending._claim.handle = None
     assert remove_stale(tmp_path / "a [1]*") == [pending.part]
     assert os.listdir(tmp_path) == []
 
