@@ -109,6 +109,7 @@ def handlers():
     signal.signal(signal.SIGINT, kept)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # finalizers are interrupted, too
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.weekly), 11])
 @pytest.mark.parametrize(
     ("begin", "action", "allowed"),
