@@ -20,7 +20,6 @@ import shutil
 import tempfile
 import time
 import weakref
-from contextlib import contextmanager
 from pathlib import Path
 
 from kernels.runtime.interrupts import Deferred
@@ -268,7 +267,7 @@ class WorkFolder:
         self.close()
 
 
-@contextmanager
+@contextlib.contextmanager
 def whole(path):
     """A temporary name beside ``path``, which takes that name when the block ends and goes when it fails.
 
