@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.figures.parts import points, run_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, axes
+from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
 
 
@@ -18,11 +18,14 @@ def classes(record: xr.Dataset) -> Shown:
     names = [str(name) for name in record["class_name"].values]
     figure, axis = axes(height=1.9 + 0.5 * len(names))
     rows, count = [], len(middle)
+    flagged = dict(zip(record["label"].values.astype(str), record["flags"].values.astype(str), strict=True))
     for number, label in enumerate(str(name) for name in record["run_label"].values):
         place = np.arange(len(names)) + 0.24 * (number - (count - 1) / 2)
         share = [100 * (values / whole)[number] for values in (low, middle, high)]
         points(axis, share[1], place, label=label, host=True, index=number, line=False)
         axis.hlines(place, share[0], share[2], color=CYCLE[number], linewidth=1.6)
+        if flagged.get(label):
+            axis.plot(share[1], place, "x", color=INK, markersize=7, linestyle="none")
         rows += [
             {"run": label, "class": name, "least": a, "median": b, "largest": c}
             for name, a, b, c in zip(names, low[number], middle[number], high[number], strict=True)
@@ -39,10 +42,14 @@ def classes(record: xr.Dataset) -> Shown:
     )
     frame = pd.DataFrame(rows)
     frame.attrs["units"] = dict.fromkeys(("least", "median", "largest"), "s")
+    text = (
+        "Share of the time of a small spectral model by what its threads did, median of the samples with their "
+        f"range. {text}."
+    )
     return show(
         figure,
         data=frame,
         name="xc30_classes",
-        alt=f"Share of the time of a small spectral model by what its threads did, median of the samples with their "
-        f"range. {text}.",
+        caption=f"{text} Crosses mark flagged cases.",
+        alt=text,
     )
