@@ -33,7 +33,7 @@ weekly: $(READY)
 	$(BIN)/python tests/mutation.py --count 300
 
 lab: $(READY)
-	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 notebooks
+	$(BIN)/python -m companion.lab notebooks
 
 peers: $(READY)
 	$(BIN)/python -m peers

@@ -3,6 +3,7 @@
 They are imported within the reach of ``except``: Ctrl-C and SIGTERM end in a sentence from the first line on.
 """
 
+import os
 import signal
 import sys
 
@@ -34,10 +35,24 @@ def _cause(error: BaseException | None) -> int:
     return 130
 
 
+def _open_streams() -> None:
+    """Give a closed standard stream the null device: the next file opened would get its number, and what children
+    print."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number, which is this one
+            os.set_inheritable(number, True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
 def main() -> None:
     """Entry point."""
     try:
         signal.signal(signal.SIGTERM, _terminate)
+        _open_streams()
         from companion.cli import app
 
         app(prog_name="python -m companion")

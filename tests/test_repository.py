@@ -104,10 +104,10 @@ def test_make_targets_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_lab_listens_on_this_machine_alone_and_asks_for_a_token():
+def test_lab_is_started_by_the_program_that_refuses_other_addresses_and_no_token():
     recipe = re.search(r"^lab:.*\n\t(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
-    assert "--ServerApp.ip=127.0.0.1" in recipe
-    assert "token=''" not in recipe and "password" not in recipe
+    assert "-m companion.lab" in recipe
+    assert "token" not in recipe and "password" not in recipe
 
 
 def test_ruff_finds_nothing():

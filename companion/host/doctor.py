@@ -99,8 +99,8 @@ def memory() -> Finding:
 
 def scratch() -> Finding:
     """The folder for temporary files: writable, with room, and on which kind of filesystem."""
-    folder = tempfile.gettempdir()
     try:
+        folder = tempfile.gettempdir()
         free = shutil.disk_usage(folder).free
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -173,11 +173,14 @@ def smt() -> Finding:
 
 def o_direct(folder=None) -> Finding:
     """Whether files in ``folder`` (default: the temporary folder) can bypass the page cache."""
-    folder = tempfile.gettempdir() if folder is None else folder
     remedy = "set TMPDIR to a folder on a disk's filesystem (ext4, xfs)"
     if not hasattr(os, "O_DIRECT"):
         return Finding("O_DIRECT", False, "this system has no O_DIRECT")
-    handle, name = tempfile.mkstemp(dir=folder)
+    try:
+        folder = tempfile.gettempdir() if folder is None else folder
+        handle, name = tempfile.mkstemp(dir=folder)
+    except OSError as error:
+        return Finding("O_DIRECT", False, f"no file can be made to try it on ({error.strerror})", remedy)
     os.close(handle)
     try:
         os.close(os.open(name, os.O_RDWR | os.O_DIRECT))
@@ -255,8 +258,16 @@ CHECKS = (
 
 
 def examine() -> list[Finding]:
-    """Every check, in order."""
-    return [check() for check in CHECKS]
+    """Every check, in order; one that the system does not let look is missing, and the rest go on."""
+    return [_examined(check) for check in CHECKS]
+
+
+def _examined(check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except Exception as error:  # whatever a strange system makes of a question, the others are still asked
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return Finding(check.__name__.replace("_", " "), False, f"cannot be found out ({reason})")
 
 
 def report(findings: list[Finding]) -> str:

@@ -417,6 +417,64 @@ def test_sigterm_leaves_no_work_folder_of_a_real_experiment(tmp_path, experiment
     assert os.listdir(work) == [] and os.listdir(tmp_path) == ["tmp"]
 
 
+BARE = """
+import os, sys, tempfile
+{before}
+from companion.__main__ import main
+sys.argv = ["companion", *{arguments!r}]
+main()
+"""
+
+
+def bare(before, *arguments, **options):
+    """A run of the command line in a process of its own after the statements ``before``."""
+    text = BARE.format(before=before, arguments=[str(argument) for argument in arguments])
+    command = [sys.executable, "-c", text]
+    return subprocess.run(command, cwd=ROOT, text=True, capture_output=True, timeout=300, check=False, **options)
+
+
+@pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
+def test_closed_streams_are_no_files(tmp_path, record, closed):
+    """The first file opened would otherwise get the number of standard output, and what is printed."""
+    first, target = runs.save(record, tmp_path), tmp_path / "x.csv"
+    before = "".join(f"os.close({number}); " for number in closed) + "sys.stdin = sys.stdout = sys.stderr = None"
+    done = bare(before, "export", first, "--to", target)
+    assert done.returncode == 0, done.stderr
+    assert len(pd.read_csv(target)) == sum(len(case["samples"]) for case in record["measurements"])
+
+
+def test_a_user_without_name_and_home():
+    """As in a container; the doctor goes on where a question fails."""
+    keep = {name: value for name, value in os.environ.items() if name in ("PATH", "LD_LIBRARY_PATH", "NUMBA_CACHE_DIR")}
+    before = "import pwd; pwd.getpwuid = lambda number: (_ for _ in ()).throw(KeyError(number))"
+    done = bare(before, "run", "--list", env=keep)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = bare(before, "doctor", env=keep)
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+
+
+def test_no_folder_for_temporary_files():
+    before = "tempfile._candidate_tempdir_list = lambda: ['/nowhere']"
+    done = bare(before, "run", "xc30-storm")
+    assert done.returncode == 2
+    assert "set TMPDIR to one that can be written" in sentence(done.stderr)
+    done = bare(before, "doctor")
+    assert done.returncode == 1
+    assert "MISSING temporary folder" in done.stdout
+
+
+def test_the_doctor_asks_on_where_one_question_fails(call, monkeypatch):
+    def broken():
+        raise PermissionError(13, "Permission denied", "/proc")
+
+    monkeypatch.setattr(doctor, "CHECKS", (broken, lambda: Finding("X", True, "there")))
+    code, out, _ = call("doctor")
+    assert code == 0
+    assert "absent  broken: cannot be found out" in out
+    assert "ok      X: there" in out
+
+
 FULL_DISK = """
 import sys
 from companion.__main__ import main
