@@ -195,7 +195,7 @@ def combinations(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
     rows = []
     for used, bound, near in np.ndindex(2, 2, 2):
         smt_, bind, memory = ("NY"[number] for number in (used, bound, near))
-        row = {"SMT": smt_, "bound": bind, "memory affinity": memory}
+        row: dict[str, str | float] = {"SMT": smt_, "bound": bind, "memory affinity": memory}
         row["forecast day, 2006"] = float(printed["time"].sel(smt=smt_, bind=bind, memory_affinity=memory))
         for loop in dict.fromkeys(cases["loop"]):
             found = here.get((loop, smt_ == "Y", lists[smt_, bind]), np.nan)
