@@ -173,3 +173,20 @@ def protection_by_table(cells: pd.DataFrame) -> Shown:
         alt=f"Bars, share of protected digits in each of {len(summary)} tables. All digits are "
         f"protected in {whole} tables, none in {none}.",
     )
+
+
+def unprotected(cells: pd.DataFrame, most: int = 12) -> Table:
+    """The columns with the most digits whose change nothing notices.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        From ``claims.mutation()``.
+    most : int
+        Number of columns shown.
+    """
+    left = cells.assign(left=cells["digits"] - cells["noticed"])
+    summary = left.groupby(["document", "table", "column"], sort=False)[["digits", "left"]].sum().reset_index()
+    shown = summary[summary["left"] > 0].nlargest(most, "left").rename(columns={"left": "not protected"})
+    caption = f"The columns with the most of the {left['left'].sum()} digits that nothing protects"
+    return listed(shown.astype(str), caption=caption, name="unprotected-list")

@@ -112,6 +112,12 @@ def test_shares_count_cells_whole_and_in_part_and_digits():
     assert "a: 42% of 12 digits, 50 % of 4 cells in every digit" in shown.alt and "<svg" in shown.html
     by_table = data.protection_by_table(cells)
     assert "each of 3 tables. All digits are protected in 0 tables, none in 1." in by_table.alt
+    left = repr(data.unprotected(cells))
+    assert "of the 11 digits" in left and [line.split()[:2] for line in left.splitlines()[2:]] == [
+        ["a", "u"],
+        ["b", "t"],
+        ["a", "t"],
+    ]
 
 
 def test_the_figures_take_the_survey_of_a_document():

@@ -169,6 +169,7 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
 
 def conversion_table(record: xr.Dataset) -> pd.DataFrame:
     """Rate of converting a dump by format and direction, and its time over that of a plain copy (N5)."""
+    record = single(record)
     frame = record[["N", "format", "direction", "median", "bytes_read"]].to_dataframe()
     frame["rate"] = frame["bytes_read"] / frame["median"] / 1e9
     copy = frame[frame["format"] == "native"].set_index(["N", "direction"])["median"]

@@ -127,6 +127,7 @@ def lost(measured: xr.Dataset) -> tuple[np.ndarray, dict[str, pd.DataFrame]]:
 
 def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     """Loss to periodic disturbances: on threads here, and simulated for more processors and for hours."""
+    simulated = single(simulated)
     threads, found = lost(measured)
     figure, (host, many, hours) = axes(3, 1, height=10.0)
     for number, (pattern, each) in enumerate(found.items()):
