@@ -8,7 +8,7 @@ from companion.chapters.aips58 import overhead
 from companion.chapters.aips58.figures.live import runs_frame
 from companion.figures.parts import run_title
 from companion.figures.tabular import Table, table
-from companion.records import runs
+from companion.records import peer_records, runs
 
 #: Bytes of a word of the X-MP.
 WORD = 8
@@ -143,3 +143,10 @@ def findings(ddt: xr.Dataset, ddtload: xr.Dataset, record: xr.Dataset | None) ->
             f"and {whole['here']:.1f} s on {record.attrs['machine']}, one thread, on a made sky of the same size."
         )
     return texts
+
+
+def apart(peers: xr.Dataset, name: str) -> float:
+    """Largest distance of the newest answers of the peers whose names begin with ``name`` from ours."""
+    peers = peer_records.newest(peers)
+    ours = np.array([str(peer).startswith(name) for peer in peers["peer"].values])
+    return float(peers["apart"].values[ours].max())
