@@ -31,7 +31,7 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *frame["group"].astype(int)})
     axis.set_xticks(ticks, ticks)
     axis.set(xlabel="ranks that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
-    axis.legend(loc="lower right")
+    figure.legend(loc="outside lower center", ncols=2)
     figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}\n{MARKS}", size=9)
     times = ", ".join(f"{1e3 * row.median:.3g} ms for {int(row.group)}" for row in frame.itertuples())
     text = (
@@ -54,7 +54,7 @@ def ranks(record: xr.Dataset) -> Shown:
     frame.index = [counted(n, "rank") for n in record["ranks"].values]
     frame.columns = ["computing", "sending, receiving and waiting"]
     figure, axis = axes(height=2.2)
-    stacked_bars(axis, frame, label="time of a run [s], mean over ranks, median of the samples")
+    stacked_bars(axis, frame, label="time of a run [s], mean over ranks, medians")
     ends = record["seconds"].min("sample").values, record["seconds"].max("sample").values
     axis.hlines(frame.index, *ends, color=INK, linewidth=2.5)
     cross_flagged(axis, record, ends[1])

@@ -124,7 +124,7 @@ def sensors(record: xr.Dataset) -> Shown:
     shares.index = [str(way) for way in record["way"].values]
     shares.columns = ["computing, sensor included", "waiting for the others"]
     figure, axis = axes(height=2.6)
-    stacked_bars(axis, shares, label="time of the run [ms], mean over ranks, median of the samples")
+    stacked_bars(axis, shares, label="time of the run [ms], mean over ranks, medians")
     waits = 1e3 * record["observed_wait"]
     ends = waits.min("sample").values, waits.max("sample").values
     start = shares.iloc[:, 0].to_numpy()

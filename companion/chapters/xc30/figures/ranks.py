@@ -20,7 +20,7 @@ def split(record: xr.Dataset) -> Shown:
     frame.index = [counted(n, "rank") for n in record["ranks"].values]
     shares = 100 * frame.div(frame.sum(axis=1), axis=0)
     figure, axis = axes(height=2.4)
-    stacked_bars(axis, shares, label="share of the time [%], mean over ranks, median of the samples")
+    stacked_bars(axis, shares, label="share of the time [%], mean over ranks, medians")
     samples = xr.concat([record[f"observed_{name}"] for name in CLASSES], "class")
     edges = 100 * (samples.cumsum("class") / samples.sum("class")).isel({"class": slice(None, -1)})
     for low, high in zip(edges.min("sample").values, edges.max("sample").values, strict=True):
@@ -124,7 +124,7 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     axis.axvline(1.0, color=INK, linestyle=":")
     axis.invert_yaxis()
     axis.set(xlabel="time over that of blocking calls", xlim=(0, None))
-    axis.legend(loc="lower left")
+    figure.legend(loc="outside lower center", ncols=2)
     figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     text = (
         "Time of Legendre transforms with exchanges over that of blocking calls, below 1 a gain: "
