@@ -145,8 +145,8 @@ def findings(ddt: xr.Dataset, ddtload: xr.Dataset, record: xr.Dataset | None) ->
     return texts
 
 
-def apart(peers: xr.Dataset, name: str) -> float:
-    """Largest distance of the newest answers of the peers whose names begin with ``name`` from ours."""
-    peers = peer_records.newest(peers)
+def apart(records, name: str) -> float:
+    """Largest distance of the newest answers of peers whose names begin with ``name`` from ours, of peer records."""
+    peers = peer_records.newest(peer_records.dataset(records))
     ours = np.array([str(peer).startswith(name) for peer in peers["peer"].values])
-    return float(peers["apart"].values[ours].max())
+    return float(np.nanmax(peers["apart"].values[ours]))
