@@ -21,7 +21,7 @@ import numpy as np
 from kernels.contract import Work
 from kernels.gridpoint import reference as _reference
 from kernels.gridpoint.model import Model, run
-from kernels.gridpoint.plan import row_coefficients
+from kernels.gridpoint.plan import PAIR, row_coefficients
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, restart, setup
 from kernels.gridpoint.verification import verify
@@ -64,15 +64,15 @@ def work(problem: Problem, threads: int = 1) -> Work:
     """
     ni, nj, levels = problem.ni, problem.nj, problem.levels
     points = ni * nj * levels
-    groups = -(-levels // 16)
-    modes, waves = 16 * groups, ni // 2 + 1
+    groups = -(-levels // PAIR)
+    modes, waves = PAIR * groups, ni // 2 + 1
     rows = points * (_COMPLETE + _FLOW + _WIND + _MASS + _UPDATE + _DIVERGENCE)
     products = 2 * ni * nj * modes * (2 * levels + 1 + modes)
-    transforms = 16 * groups * transform_flops(ni) * nj  # sixteen real rows are eight complex ones; two ways
-    solve = nj * waves * groups * 32 * (3 + 2)
+    transforms = PAIR * groups * transform_flops(ni) * nj  # sixteen real rows are eight complex ones; two ways
+    solve = nj * waves * groups * 2 * PAIR * (3 + 2)
     flags = row_coefficients(problem).filtered[:nj]
     fields = 3 * int((flags & 1).sum()) + int((flags & 2).sum() // 2)
-    polar = fields * 16 * (-(-(levels + 1) // 16)) * transform_flops(ni)
+    polar = fields * PAIR * (-(-(levels + 1) // PAIR)) * transform_flops(ni)
     implicit = products + transforms + solve
     steps, record = problem.steps, 8 * problem.words * nj
     parts = (("rows", steps * rows), ("Helmholtz", max(steps - 1, 0) * implicit), ("polar filter", steps * polar))

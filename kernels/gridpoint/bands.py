@@ -13,12 +13,12 @@ import numpy as np
 
 from kernels.gridpoint.helmholtz import eliminate, implicit, restore, substitute
 from kernels.gridpoint.physics import columns, radiation
-from kernels.gridpoint.plan import YV
+from kernels.gridpoint.plan import HALO, YV
 from kernels.gridpoint.rows import complete, flow, place
 from kernels.gridpoint.scan import ALONE, ONE, wait
 from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import address, load, store
+from kernels.runtime.vector import LANES, address, load, store
 
 #: Rows of a thread's window: the newest, and three behind it.
 RING = 5
@@ -40,7 +40,7 @@ class Bands(NamedTuple):
 
 @kernel
 def _copy(to, o, source, p, count):
-    for i in range(0, count, 8):
+    for i in range(0, count, LANES):
         store(to, o + i, load(source, p + i))
 
 
@@ -93,14 +93,14 @@ def step(plan, room, bands, gate, t, threads):
         if j - 2 >= first:
             _row(plan, room, bands, t, j - 2)
         if j - 2 == first:
-            _copy(address(bands.edge[t]), 0, w, place(size, first, YV) - 8, edge)
+            _copy(address(bands.edge[t]), 0, w, place(size, first, YV) - HALO, edge)
         if j - 3 >= first and not euler:
             implicit(plan, room, j - 3, t)
     wait(gate, threads)
     if euler:
         return
     if end < size.nj:
-        _copy(w, place(size, end, YV) - 8, address(bands.edge[t + 1]), 0, edge)
+        _copy(w, place(size, end, YV) - HALO, address(bands.edge[t + 1]), 0, edge)
     implicit(plan, room, end - 1, t)
     wait(gate, threads)
     _solve(plan, room, gate, t, threads)

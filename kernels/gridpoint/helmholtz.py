@@ -14,11 +14,11 @@ the thread, ``j`` a row's number from south to north, ``first`` and ``end`` wave
 float64, ``o`` a place in it, ``kind`` the first index of ``Tables.filter``.
 """
 
-from kernels.gridpoint.plan import YD, YT, YU, YV
+from kernels.gridpoint.plan import HALO, PAIR, YD, YT, YU, YV
 from kernels.gridpoint.record import HEADER
 from kernels.gridpoint.rows import place, wrap
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
-from kernels.runtime.vector import address, at, fma, load, spread, store, transpose
+from kernels.runtime.vector import LANES, address, at, fma, load, spread, store, transpose
 from kernels.spectral.fourier import FACTORS
 from kernels.spectral.fourier_passes import SPARE, stockham
 
@@ -42,27 +42,27 @@ def _eight(w, o, pitch):
 def _pack(w, o, pitch, ni, x):
     """Sixteen rows from ``o`` on to elements [ni, 2, 8] at ``x``."""
     for part in range(2):
-        for i in range(0, ni, 8):
-            r = _eight(w, o + 8 * part * pitch + i, pitch)
-            p = x + 16 * i + 8 * part
+        for i in range(0, ni, LANES):
+            r = _eight(w, o + LANES * part * pitch + i, pitch)
+            p = x + PAIR * i + LANES * part
             store(w, p, r[0])
-            store(w, p + 16, r[1])
-            store(w, p + 32, r[2])
-            store(w, p + 48, r[3])
-            store(w, p + 64, r[4])
-            store(w, p + 80, r[5])
-            store(w, p + 96, r[6])
-            store(w, p + 112, r[7])
+            store(w, p + PAIR, r[1])
+            store(w, p + 2 * PAIR, r[2])
+            store(w, p + 3 * PAIR, r[3])
+            store(w, p + 4 * PAIR, r[4])
+            store(w, p + 5 * PAIR, r[5])
+            store(w, p + 6 * PAIR, r[6])
+            store(w, p + 7 * PAIR, r[7])
 
 
 @kernel(fastmath=STRICT)
 def _unpack(w, x, o, pitch, ni):
     """Elements at ``x``, real and imaginary part exchanged, to sixteen rows from ``o`` on."""
     for part in range(2):
-        for i in range(0, ni, 8):
-            p = x + 16 * i + 8 * (1 - part)
-            r = _eight(w, p, 16)
-            q = o + 8 * part * pitch + i
+        for i in range(0, ni, LANES):
+            p = x + PAIR * i + LANES * (1 - part)
+            r = _eight(w, p, PAIR)
+            q = o + LANES * part * pitch + i
             store(w, q, r[0])
             store(w, q + pitch, r[1])
             store(w, q + 2 * pitch, r[2])
@@ -87,14 +87,14 @@ def filter_rows(plan, w, o, rows, kind, j):
     """Multiply ``rows`` rows from ``o`` on, in groups of sixteen, by the filter in wavenumber space."""
     size = plan.size
     ni, first = size.ni, size.fourier + SPARE
-    second = first + 16 * ni
+    second = first + PAIR * ni
     factor = address(plan.tables.filter[kind, j])
     radices, roots = address(plan.tables.radices), address(plan.tables.roots)
     i, start = _length(plan)
-    for empty in range(rows, -(-rows // 16) * 16):  # rounding of a transform leaves traces in rows without a level
-        for point in range(0, ni, 8):
+    for empty in range(rows, -(-rows // PAIR) * PAIR):  # rounding of a transform leaves traces in rows without a level
+        for point in range(0, ni, LANES):
             store(w, o + empty * size.pitch + point, spread(0.0))
-    for group in range(0, rows, 16):
+    for group in range(0, rows, PAIR):
         x = first
         _pack(w, o + group * size.pitch, size.pitch, ni, x)
         for way in range(2):
@@ -102,20 +102,20 @@ def filter_rows(plan, w, o, rows, kind, j):
             if way == 0:
                 for s in range(ni):
                     f = spread(at(factor, s))
-                    re, im = f * load(w, x + 16 * s), f * load(w, x + 16 * s + 8)
-                    store(w, x + 16 * s, im)  # the transform back has the other sign: parts change places
-                    store(w, x + 16 * s + 8, re)
+                    re, im = f * load(w, x + PAIR * s), f * load(w, x + PAIR * s + LANES)
+                    store(w, x + PAIR * s, im)  # the transform back has the other sign: parts change places
+                    store(w, x + PAIR * s + LANES, re)
         _unpack(w, x, o + group * size.pitch, size.pitch, ni)
 
 
 @kernel(fastmath=STRICT)
 def _product(matrix, m, columns, w, x, pitch, y, ypitch, ni):
     """Rows y[m … m+3] = matrix[m … m+3] · rows x, fused from the first column to the last."""
-    for i in range(0, ni, 16):
+    for i in range(0, ni, PAIR):
         z = spread(0.0)
         a, b, c, d, e, f, g, h = z, z, z, z, z, z, z, z
         for q in range(columns):
-            u, v = load(w, x + q * pitch + i), load(w, x + q * pitch + i + 8)
+            u, v = load(w, x + q * pitch + i), load(w, x + q * pitch + i + LANES)
             r = m * columns + q
             p = spread(at(matrix, r))
             a, b = fma(p, u, a), fma(p, v, b)
@@ -126,13 +126,13 @@ def _product(matrix, m, columns, w, x, pitch, y, ypitch, ni):
             p = spread(at(matrix, r + 3 * columns))
             g, h = fma(p, u, g), fma(p, v, h)
         store(y[0], y[1] + i, a)
-        store(y[0], y[1] + i + 8, b)
+        store(y[0], y[1] + i + LANES, b)
         store(y[0], y[1] + ypitch + i, c)
-        store(y[0], y[1] + ypitch + i + 8, d)
+        store(y[0], y[1] + ypitch + i + LANES, d)
         store(y[0], y[1] + 2 * ypitch + i, e)
-        store(y[0], y[1] + 2 * ypitch + i + 8, f)
+        store(y[0], y[1] + 2 * ypitch + i + LANES, f)
         store(y[0], y[1] + 3 * ypitch + i, g)
-        store(y[0], y[1] + 3 * ypitch + i + 8, h)
+        store(y[0], y[1] + 3 * ypitch + i + LANES, h)
 
 
 @kernel(fastmath=CONTRACT)
@@ -150,12 +150,12 @@ def implicit(plan, room, j, t):
         u, v, vn, d = place(size, j, YU) + o, place(size, j, YV) + o, place(size, north, YV) + o, place(size, j, YD) + o
         r = HEADER + (4 * levels + k) * ni
         wrap(w, u, ni)
-        for i in range(0, ni, 8):
+        for i in range(0, ni, LANES):
             div = dx * (load(w, u + i) - load(w, u + i - 1)) + (cn * load(w, vn + i) - cs * load(w, v + i))
             store(w, d + i, div)
             store(rec, r + i, div)
-    modes, columns = 16 * size.groups, 2 * levels + 1
-    base = 4 * size.tendency * pitch + 8
+    modes, columns = PAIR * size.groups, 2 * levels + 1
+    base = 4 * size.tendency * pitch + HALO
     matrix = address(plan.tables.forward)
     for m in range(0, modes, 4):
         _product(matrix, m, columns, w, place(size, j, YT), pitch, (scratch, base + m * pitch), pitch, ni)
@@ -164,17 +164,17 @@ def implicit(plan, room, j, t):
     radices, roots = address(plan.tables.radices), address(plan.tables.roots)
     r, start = _length(plan)
     for group in range(size.groups):
-        _pack(scratch, base + 16 * group * pitch, pitch, ni, x)
-        z = stockham(scratch, x, x + 16 * ni, ni, 1, radices, r, roots, start)
+        _pack(scratch, base + PAIR * group * pitch, pitch, ni, x)
+        z = stockham(scratch, x, x + PAIR * ni, ni, 1, radices, r, roots, start)
         half = 0.5 / ni
         for s in range(ni // 2 + 1):
-            p, q = z + 16 * s, z + 16 * ((ni - s) % ni)
-            pr, pi, qr, qi = load(scratch, p), load(scratch, p + 8), load(scratch, q), load(scratch, q + 8)
-            h = (s * size.groups + group) * 32
+            p, q = z + PAIR * s, z + PAIR * ((ni - s) % ni)
+            pr, pi, qr, qi = load(scratch, p), load(scratch, p + LANES), load(scratch, q), load(scratch, q + LANES)
+            h = (s * size.groups + group) * 2 * PAIR
             store(hat, h, half * (pr + qr))
-            store(hat, h + 8, half * (pi - qi))
-            store(hat, h + 16, half * (pi + qi))
-            store(hat, h + 24, half * (qr - pr))
+            store(hat, h + LANES, half * (pi - qi))
+            store(hat, h + PAIR, half * (pi + qi))
+            store(hat, h + 3 * LANES, half * (qr - pr))
 
 
 @kernel(fastmath=CONTRACT)
@@ -187,11 +187,11 @@ def eliminate(plan, room, j, first, end):
     inverse, speed2 = address(tables.inverse[j]), address(tables.speed2)
     for n in range(first * size.groups, end * size.groups):
         for part in range(2):
-            c = weight * load(speed2, 16 * (n % size.groups) + 8 * part)
-            p = load(inverse, 16 * n + 8 * part)
-            o = 32 * n + 16 * part
+            c = weight * load(speed2, PAIR * (n % size.groups) + LANES * part)
+            p = load(inverse, PAIR * n + LANES * part)
+            o = 2 * PAIR * n + PAIR * part
             store(x, o, (load(x, o) + c * load(before, o)) * p)
-            store(x, o + 8, (load(x, o + 8) + c * load(before, o + 8)) * p)
+            store(x, o + LANES, (load(x, o + LANES) + c * load(before, o + LANES)) * p)
 
 
 @kernel(fastmath=CONTRACT)
@@ -204,10 +204,12 @@ def substitute(plan, room, j, first, end):
     inverse, speed2 = address(tables.inverse[j]), address(tables.speed2)
     for n in range(first * size.groups, end * size.groups):
         for part in range(2):
-            c = (weight * load(speed2, 16 * (n % size.groups) + 8 * part)) * load(inverse, 16 * n + 8 * part)
-            o = 32 * n + 16 * part
+            c = (weight * load(speed2, PAIR * (n % size.groups) + LANES * part)) * load(
+                inverse, PAIR * n + LANES * part
+            )
+            o = 2 * PAIR * n + PAIR * part
             store(x, o, load(x, o) + c * load(after, o))
-            store(x, o + 8, load(x, o + 8) + c * load(after, o + 8))
+            store(x, o + LANES, load(x, o + LANES) + c * load(after, o + LANES))
 
 
 @kernel(fastmath=STRICT)
@@ -216,30 +218,30 @@ def restore(plan, room, j, t):
     size = plan.size
     ni, pitch = size.ni, size.pitch
     scratch, hat, g = address(room.scratch[t]), address(room.halves[j % size.halves]), address(room.G)
-    x, base, modes = size.fourier + SPARE, 8, 16 * size.groups
+    x, base, modes = size.fourier + SPARE, HALO, PAIR * size.groups
     radices, roots = address(plan.tables.radices), address(plan.tables.roots)
     r, start = _length(plan)
     for group in range(size.groups):
         for s in range(ni // 2 + 1):
-            p, q = x + 16 * s, x + 16 * ((ni - s) % ni)
-            h = (s * size.groups + group) * 32
-            ar, ai, br, bi = load(hat, h), load(hat, h + 8), load(hat, h + 16), load(hat, h + 24)
+            p, q = x + PAIR * s, x + PAIR * ((ni - s) % ni)
+            h = (s * size.groups + group) * 2 * PAIR
+            ar, ai, br, bi = load(hat, h), load(hat, h + LANES), load(hat, h + PAIR), load(hat, h + 3 * LANES)
             if 0 < s < ni // 2:
-                store(scratch, q + 8, ar + bi)
+                store(scratch, q + LANES, ar + bi)
                 store(scratch, q, br - ai)
-            store(scratch, p + 8, ar - bi)  # parts exchanged, for the other sign
+            store(scratch, p + LANES, ar - bi)  # parts exchanged, for the other sign
             store(scratch, p, ai + br)
-        z = stockham(scratch, x, x + 16 * ni, ni, 1, radices, r, roots, start)
-        _unpack(scratch, z, base + 16 * group * pitch, pitch, ni)
+        z = stockham(scratch, x, x + PAIR * ni, ni, 1, radices, r, roots, start)
+        _unpack(scratch, z, base + PAIR * group * pitch, pitch, ni)
     matrix, o = address(plan.tables.backward), base + modes * pitch
-    out = j * size.field + 8
+    out = j * size.field + HALO
     for m in range(0, size.levels - 3, 4):
         _product(matrix, m, modes, scratch, base, pitch, (g, out + m * pitch), pitch, ni)
     rest = size.levels - size.levels % 4
     if rest < size.levels:
         _product(matrix, rest, modes, scratch, base, pitch, (scratch, o), pitch, ni)
         for m in range(rest, size.levels):
-            for i in range(0, ni, 8):
+            for i in range(0, ni, LANES):
                 store(g, out + m * pitch + i, load(scratch, o + (m - rest) * pitch + i))
     for k in range(size.levels):
         wrap(g, out + k * pitch, ni)

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint import bands, physics, writeup
-from kernels.gridpoint.plan import PM, PS, Plan, make, scratch_words
+from kernels.gridpoint.plan import HALO, PAIR, PM, PS, Plan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.record import require_stamps, stamp, stamp_rows, views, wrong_row
 from kernels.gridpoint.rows import Room
@@ -34,7 +34,7 @@ class Model:
         records, rights = slots(problem), halves(problem)
         self.plan: Plan = make(problem, records, rights)
         size = self.plan.size
-        waves = (size.ni // 2 + 1) * size.groups * 32
+        waves = (size.ni // 2 + 1) * size.groups * 2 * PAIR
         self.room = Room(
             np.zeros(size.ring * size.row),
             page_aligned((records, problem.words)),
@@ -176,9 +176,9 @@ class Model:
         """X⁰ and X⁻ of rows in the window."""
         size = self.plan.size
         window = self.room.window.reshape(size.ring, size.row)[rows % size.ring]
-        fields = window[:, : 8 * size.field].reshape(len(rows), 8, size.levels, size.pitch)[..., 8 : 8 + size.ni]
+        fields = window[:, : 8 * size.field].reshape(len(rows), 8, size.levels, size.pitch)[..., HALO : HALO + size.ni]
         lines = window[:, 22 * size.field : 22 * size.field + 5 * size.pitch]
-        lines = lines.reshape(len(rows), 5, size.pitch)[..., 8 : 8 + size.ni]
+        lines = lines.reshape(len(rows), 5, size.pitch)[..., HALO : HALO + size.ni]
         found = {name: fields[:, n] for n, name in enumerate(writeup.NAMES[:8])}
         found |= {"ps": lines[:, PS], "ps_before": lines[:, PM]}
         return found

@@ -29,7 +29,7 @@ from kernels.routines.cloud import one_level
 from kernels.routines.elementary import exp
 from kernels.routines.lanes import less, select
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import address, load, spread, store
+from kernels.runtime.vector import LANES, address, load, spread, store
 
 STEFAN = 5.670374419e-8  # W/(m² K⁴)
 #: Absorption of the bands, m²/kg of vapour, and what they weigh; Q_0 stands for the dry gases.
@@ -52,7 +52,7 @@ def columns(plan, room, t, threads, first, end, first_step):
     for j in range(first + t, end, threads):
         rec, ps = address(room.records[j % size.slots]), place_row(size, j, PS)
         a, b = HEADER, size.half
-        for i in range(0, ni, 8):
+        for i in range(0, ni, LANES):
             rain, snow, p = spread(0.0), spread(0.0), load(w, ps + i)
             for k in range(levels):
                 o = k * ni + i
@@ -118,36 +118,36 @@ def heating(temperature, humidity, pressure, ground, out, work, coefficients):
         address(out),
         address(work),
     )
-    mass, source, flux = 0, 8 * (levels + 1), 8 * (2 * levels + 1)
+    mass, source, flux = 0, LANES * (levels + 1), LANES * (2 * levels + 1)
     store(w, mass, spread(0.0))
     for k in range(levels):
-        path = (load(q, 8 * k) + Q_0) * ((load(p, 8 * k + 8) - load(p, 8 * k)) * (1.0 / GRAVITY))
-        store(w, mass + 8 * k + 8, load(w, mass + 8 * k) + path)
-        square = load(te, 8 * k) * load(te, 8 * k)
-        store(w, source + 8 * k, STEFAN * (square * square))
+        path = (load(q, LANES * k) + Q_0) * ((load(p, LANES * k + LANES) - load(p, LANES * k)) * (1.0 / GRAVITY))
+        store(w, mass + LANES * k + LANES, load(w, mass + LANES * k) + path)
+        square = load(te, LANES * k) * load(te, LANES * k)
+        store(w, source + LANES * k, STEFAN * (square * square))
     for k in range(levels + 1):
-        store(w, flux + 8 * k, spread(0.0))
+        store(w, flux + LANES * k, spread(0.0))
     square = load(g, 0) * load(g, 0)
     below = STEFAN * (square * square)
     for band in range(coefficients.shape[1]):
         absorb, weight = coefficients[0, band], coefficients[1, band]
         for k in range(levels + 1):
-            here = load(w, mass + 8 * k)
+            here = load(w, mass + LANES * k)
             net, before = spread(0.0), spread(1.0)
             for layer in range(k, levels):  # from below, upwards
-                after = _passing(absorb * (load(w, mass + 8 * layer + 8) - here))
-                net = net + (before - after) * load(w, source + 8 * layer)
+                after = _passing(absorb * (load(w, mass + LANES * layer + LANES) - here))
+                net = net + (before - after) * load(w, source + LANES * layer)
                 before = after
             net, before = net + before * below, spread(1.0)
             for layer in range(k - 1, -1, -1):  # from above, downwards
-                after = _passing(absorb * (here - load(w, mass + 8 * layer)))
-                net = net - (before - after) * load(w, source + 8 * layer)
+                after = _passing(absorb * (here - load(w, mass + LANES * layer)))
+                net = net - (before - after) * load(w, source + LANES * layer)
                 before = after
-            store(w, flux + 8 * k, load(w, flux + 8 * k) + weight * net)
+            store(w, flux + LANES * k, load(w, flux + LANES * k) + weight * net)
     for k in range(levels):
-        thick = load(p, 8 * k + 8) - load(p, 8 * k)
-        gain = load(w, flux + 8 * k + 8) - load(w, flux + 8 * k)
-        store(o, 8 * k, gain * (GRAVITY / CP) / thick)
+        thick = load(p, LANES * k + LANES) - load(p, LANES * k)
+        gain = load(w, flux + LANES * k + LANES) - load(w, flux + LANES * k)
+        store(o, LANES * k, gain * (GRAVITY / CP) / thick)
 
 
 @kernel(fastmath=CONTRACT)
@@ -162,20 +162,20 @@ def radiation(plan, room, arrays, coefficients, t, threads, first, end):
     te, hu, pr, gr, ou = address(temperature), address(humidity), address(pressure), address(ground), address(out)
     for j in range(first + t, end, threads):
         rec = address(room.records[j % size.slots])
-        for i in range(0, ni, 8):
+        for i in range(0, ni, LANES):
             p = load(window, place_row(size, j, PS) + i)
             store(pr, 0, spread(0.0))
             for k in range(levels):
-                store(te, 8 * k, load(window, place(size, j, T0) + k * size.pitch + i))
+                store(te, LANES * k, load(window, place(size, j, T0) + k * size.pitch + i))
                 q = load(rec, HEADER + 3 * fld + k * ni + i)
-                store(hu, 8 * k, select(less(q, 0.0), 0.0, q))
-                store(pr, 8 * k + 8, col.half[k] * p)
+                store(hu, LANES * k, select(less(q, 0.0), 0.0, q))
+                store(pr, LANES * k + LANES, col.half[k] * p)
             store(gr, 0, load(rec, HEADER + 6 * fld + 2 * ni + i))
             heating(temperature, humidity, pressure, ground, out, work, coefficients)
             for k in range(levels):
-                store(rec, HEADER + 5 * fld + k * ni + i, load(ou, 8 * k))
+                store(rec, HEADER + 5 * fld + k * ni + i, load(ou, LANES * k))
 
 
 def radiation_arrays(levels: int, threads: int) -> np.ndarray:
     """Work space of ``radiation``."""
-    return np.zeros((threads, 7 * levels + 5, 8))
+    return np.zeros((threads, 7 * levels + 5, LANES))

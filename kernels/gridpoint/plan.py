@@ -11,10 +11,13 @@ import numpy as np
 from kernels.gridpoint.levels import KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.record import half_words
+from kernels.runtime.vector import LANES
 from kernels.spectral.fourier import Lengths
 from kernels.spectral.fourier_passes import SPARE
 
 HALO = 8  # places on either side of a row in memory, for neighbours across the date line
+#: The real and the imaginary parts of a vector: sixteen rows of longitude, or modes, side by side.
+PAIR = 2 * LANES
 #: Fields [level][longitude] that the window of rows holds, in their order.
 FIELDS = (
     *("U0", "V0", "T0", "Q0", "UM", "VM", "TM", "QM"),  # X⁰ and X⁻
@@ -177,7 +180,7 @@ def pivots(problem: Problem, rows: Rows, speed2: np.ndarray) -> np.ndarray:
 
 def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Δt² c² by mode, and ``Tables.forward`` and ``backward``."""
-    levels, modes = problem.levels, 16 * -(-problem.levels // 16)
+    levels, modes = problem.levels, PAIR * -(-problem.levels // PAIR)
     speed2, forward, backward = np.zeros(modes), np.zeros((modes, 2 * levels + 1)), np.zeros((modes, modes))
     speed2[:levels] = problem.dt**2 * column.speed2
     waves = column.gamma @ column.tau + R * T_REF * column.thickness
@@ -190,7 +193,7 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 def _size(problem: Problem, slots: int, halves: int) -> Size:
     ni, levels = problem.ni, problem.levels
-    groups, pitch, tendency = -(-levels // 16), ni + 2 * HALO, 16 * (-(-(levels + 1) // 16))
+    groups, pitch, tendency = -(-levels // PAIR), ni + 2 * HALO, PAIR * (-(-(levels + 1) // PAIR))
     field = levels * pitch
     return Size(
         ni,
@@ -205,7 +208,7 @@ def _size(problem: Problem, slots: int, halves: int) -> Size:
         half_words(ni, levels),
         groups,
         tendency,
-        (4 * tendency + 16 * groups + 8) * pitch,
+        (4 * tendency + PAIR * groups + LANES) * pitch,
     )
 
 
@@ -219,7 +222,7 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
         polar_filter(problem, rows) / ni,
         forward,
         backward,
-        pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, size.groups, 16),
+        pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, size.groups, PAIR),
         speed2,
         lengths.info,
         lengths.radix,
@@ -241,4 +244,4 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
 
 def scratch_words(size: Size) -> int:
     """Doubles of one thread's private work space."""
-    return size.fourier + SPARE + 2 * 16 * size.ni + 64
+    return size.fourier + SPARE + 2 * PAIR * size.ni + 64

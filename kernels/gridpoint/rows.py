@@ -31,6 +31,7 @@ from kernels.gridpoint.plan import (
     FIELDS,
     FU,
     FV,
+    HALO,
     KAP,
     LN,
     LU,
@@ -54,7 +55,7 @@ from kernels.gridpoint.plan import (
 )
 from kernels.gridpoint.record import HEADER
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import address, at, load, put, spread, store
+from kernels.runtime.vector import LANES, address, at, load, put, spread, store
 
 ROW0 = len(FIELDS)  # fields that come before the rows of longitude
 
@@ -72,20 +73,20 @@ class Room(NamedTuple):
 @kernel(inline=True)
 def place(size, j, field):
     """First number of a field of row ``j`` in the window."""
-    return (j % size.ring) * size.row + field * size.field + 8
+    return (j % size.ring) * size.row + field * size.field + HALO
 
 
 @kernel(inline=True)
 def place_row(size, j, row):
     """The same of a row of longitude."""
-    return (j % size.ring) * size.row + ROW0 * size.field + row * size.pitch + 8
+    return (j % size.ring) * size.row + ROW0 * size.field + row * size.pitch + HALO
 
 
 @kernel(inline=True)
 def wrap(w, o, ni):
     """Repeat both ends of the row at ``o``: neighbours across the date line."""
     store(w, o + ni, load(w, o))
-    store(w, o - 8, load(w, o + ni - 8))
+    store(w, o - HALO, load(w, o + ni - HALO))
 
 
 @kernel(fastmath=CONTRACT, inline=True)
@@ -96,7 +97,7 @@ def _surface(plan, room, j, t):
     w, scratch, rec = address(room.window), address(room.scratch[t]), address(room.records[j % size.slots])
     a, b, rate = HEADER + fields, size.half + fields, -plan.scale[DT] * plan.scale[P_MEAN]
     ps, pm, log = place_row(size, j, PS), place_row(size, j, PM), place_row(size, j, LN)
-    for i in range(0, ni, 8):
+    for i in range(0, ni, LANES):
         change = rate * load(scratch, i)
         store(w, ps + i, load(rec, a + i) + change)
         store(w, pm + i, load(rec, b + i) + eps * change)
@@ -116,19 +117,19 @@ def complete(plan, room, j, t):
     rec = address(room.records[j % size.slots])
     fld = levels * ni
     a, b = HEADER, size.half  # first fields of either half
-    gj = j * size.field + 8
+    gj = j * size.field + HALO
     gs = gj - size.field if j > 0 else gj
     gn = gj + size.field if j < size.nj - 1 else gj
     dt, eps = plan.scale[DT], plan.scale[EPS]
     dx, dx2 = rows.dx[j], rows.dx[j] * rows.dx[j]
     ls, ln = rows.laplace_south[j], rows.laplace_north[j]
     cu, cv, ct = -dt * dx, -dt * rows.face[j], -dt * plan.scale[TAU_T]
-    for i in range(0, ni, 8):
+    for i in range(0, ni, LANES):
         store(scratch, i, spread(0.0))
     for k in range(levels):
         o, s, r = k * pitch, k * ni, place(size, j, 0) + k * pitch
         lag, alpha, thick = col.log_per[k], col.alpha[k], col.thickness[k]
-        for i in range(0, ni, 8):
+        for i in range(0, ni, LANES):
             here = load(g, gj + o + i)
             east, west = load(g, gj + o + i + 1), load(g, gj + o + i - 1)
             south, north = load(g, gs + o + i), load(g, gn + o + i)
@@ -167,11 +168,11 @@ def _vorticity(plan, w, j, scratch):
             for i in range(ni):
                 mean += at(w, place(size, near, U0) + o + i)
             eta = (rows.f[j] + rows.pole[j] * (mean / ni)) / (p / ni)
-            for i in range(-8, ni + 8, 8):
+            for i in range(-HALO, ni + HALO, LANES):
                 store(w, place(size, j, ET) + o + i, spread(eta))
         return
     here, south = place_row(size, j, PS), place_row(size, j - 1, PS)
-    for i in range(0, ni, 8):
+    for i in range(0, ni, LANES):
         p = load(w, here + i) + load(w, here + i + 1) + (load(w, south + i) + load(w, south + i + 1))
         store(scratch, i, 4.0 / p)
     cv, cu, c, cs = rows.curl_v[j], rows.curl_u[j], rows.cos[j], rows.cos[j - 1]
@@ -183,7 +184,7 @@ def _vorticity(plan, w, j, scratch):
             place(size, j, V0) + o,
             place(size, j, ET) + o,
         )
-        for i in range(0, ni, 8):
+        for i in range(0, ni, LANES):
             zeta = cv * (load(w, v + i + 1) - load(w, v + i)) - cu * (c * load(w, u + i) - cs * load(w, us + i))
             store(w, e + i, (zeta + rows.f[j]) * load(scratch, i))
         wrap(w, e, ni)
@@ -207,7 +208,7 @@ def _second_differences(plan, w, j):
                 place(size, north, UM + field) + o,
             )
             out = place(size, j, LU + field) + o
-            for i in range(0, size.ni, 8):
+            for i in range(0, size.ni, LANES):
                 here = load(w, x + i)
                 store(w, out + i, dn * (load(w, n + i) - here) - ds * (here - load(w, s + i)))
 
@@ -226,15 +227,15 @@ def _pressures(plan, room, j, t):
     ps, psn = place_row(size, j, PS), place_row(size, min(j + 1, size.nj - 1), PS)
     pss, phis = place_row(size, max(j - 1, 0), PS), HEADER + 6 * size.levels * ni + ni
     hs, hn = 0.5 * rows.south[j], 0.5 * rows.north[j]
-    for i in range(0, ni, 8):
+    for i in range(0, ni, LANES):
         here = load(w, ps + i)
-        store(scratch, AT_U * pitch + 8 + i, 0.5 * (here + load(w, ps + i + 1)))
+        store(scratch, AT_U * pitch + HALO + i, 0.5 * (here + load(w, ps + i + 1)))
         store(scratch, SOUTH * pitch + i, hs * (here + load(w, pss + i)))
         store(scratch, NORTH * pitch + i, hn * (here + load(w, psn + i)))
         store(scratch, PER_P * pitch + i, plan.scale[KAP] / here)
         store(scratch, SUM * pitch + i, spread(0.0))
         store(scratch, HEIGHT * pitch + i, load(rec, phis + i))
-    wrap(scratch, AT_U * pitch + 8, ni)
+    wrap(scratch, AT_U * pitch + HALO, ni)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
@@ -250,8 +251,8 @@ def _fluxes(plan, w, scratch, j):
         fu, fv = place(size, j, FU) + o, place(size, j, FV) + o
         md, wt = place(size, j, MD) + o, place(size, j, WT) + o
         lag, alpha, thick = col.log_per[k], col.alpha[k], col.thickness[k]
-        for i in range(0, ni, 8):
-            flux = load(scratch, AT_U * pitch + 8 + i) * load(w, u + i)
+        for i in range(0, ni, LANES):
+            flux = load(scratch, AT_U * pitch + HALO + i) * load(w, u + i)
             west = load(scratch, AT_U * pitch + 7 + i) * load(w, u + i - 1)
             below = load(scratch, SOUTH * pitch + i) * load(w, v + i)
             above = load(scratch, NORTH * pitch + i) * load(w, vn + i)
@@ -266,7 +267,7 @@ def _fluxes(plan, w, scratch, j):
         wrap(w, fu, ni)
         wrap(w, fv, ni)
     tendency = place_row(size, j, PT)
-    for i in range(0, ni, 8):
+    for i in range(0, ni, LANES):
         store(w, tendency + i, -load(scratch, SUM * pitch + i))
 
 
@@ -282,7 +283,7 @@ def _heights(plan, w, scratch, j):
         v, vn = place(size, j, V0) + o, place(size, north, V0) + o
         md, ph = place(size, j, MD) + o, place(size, j, PH) + o
         half, ra, rl = col.half[k], gas * col.alpha[k], gas * col.log[k]
-        for i in range(0, ni, 8):
+        for i in range(0, ni, LANES):
             store(w, md + i, half * load(scratch, SUM * pitch + i) - load(w, md + i))
             here, west, below, above = load(w, u + i), load(w, u + i - 1), load(w, v + i), load(w, vn + i)
             kinetic = 0.25 * (here * here + west * west) + (qs * (below * below) + qn * (above * above))

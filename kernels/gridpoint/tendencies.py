@@ -21,6 +21,7 @@ from kernels.gridpoint.plan import (
     ET,
     FU,
     FV,
+    HALO,
     KAP,
     LN,
     LU,
@@ -42,7 +43,7 @@ from kernels.gridpoint.plan import (
 from kernels.gridpoint.record import HEADER
 from kernels.gridpoint.rows import place, place_row
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.vector import address, load, store
+from kernels.runtime.vector import LANES, address, load, store
 
 
 @kernel(inline=True)
@@ -63,7 +64,7 @@ def _zonal(plan, w, j, scratch):
     pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
     north, south = min(j + 1, size.nj - 1), max(j - 1, 0)
     ps, log = place_row(size, j, PS), place_row(size, j, LN)
-    for i in range(0, size.ni, 8):
+    for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
     half_r, dx, turn = 0.5 * plan.scale[R_GAS], rows.dx[j], 0.125 * rows.inverse_cos[j]
     damp, dn, ds = plan.scale[DAMP], rows.damp_north[j], rows.damp_south[j]
@@ -77,7 +78,7 @@ def _zonal(plan, w, j, scratch):
         fv, fvn = place(size, j, FV) + o, place(size, north, FV) + o
         lu, lus, lun = place(size, j, LU) + o, place(size, south, LU) + o, place(size, north, LU) + o
         per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
-        for i in range(0, size.ni, 8):
+        for i in range(0, size.ni, LANES):
             eta = load(w, e + i) + load(w, en + i)
             across = (load(w, fv + i) + load(w, fv + i + 1)) + polar * (load(w, fvn + i) + load(w, fvn + i + 1))
             warmth = half_r * (load(w, tt + i) + load(w, tt + i + 1))
@@ -87,7 +88,7 @@ def _zonal(plan, w, j, scratch):
             lift = (gate_below * lower) * (load(w, u + down + i) - here) + (gate * upper) * (here - load(w, u - up + i))
             mix = _fourth(w, um + i, lu + i, lus + i, lun + i, dn, ds, damp)
             value = turn * (eta * across) - dx * force - (per * load(scratch, per_ps + i)) * lift + mix
-            store(scratch, o + 8 + i, value)
+            store(scratch, o + HALO + i, value)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
@@ -98,7 +99,7 @@ def _meridional(plan, w, j, scratch):
     north, south, open_ = min(j + 1, size.nj - 1), max(j - 1, 0), (1.0 if j > 0 else 0.0)
     ps, pss = place_row(size, j, PS), place_row(size, south, PS)
     log, logs = place_row(size, j, LN), place_row(size, south, LN)
-    for i in range(0, size.ni, 8):
+    for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, pss + i)))
     half_r, face = 0.5 * plan.scale[R_GAS], rows.face[j]
     damp, dn, ds = plan.scale[DAMP], rows.damp_north_v[j], rows.damp_south_v[j]
@@ -112,7 +113,7 @@ def _meridional(plan, w, j, scratch):
         fu, fus = place(size, j, FU) + o, place(size, south, FU) + o
         lv, lvs, lvn = place(size, j, LU + 1) + o, place(size, south, LU + 1) + o, place(size, north, LU + 1) + o
         per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
-        for i in range(0, size.ni, 8):
+        for i in range(0, size.ni, LANES):
             eta = load(w, e + i) + load(w, e + i - 1)
             along = (load(w, fu + i) + load(w, fu + i - 1)) + (load(w, fus + i) + load(w, fus + i - 1))
             warmth = half_r * (load(w, tt + i) + load(w, ts + i))
@@ -122,7 +123,7 @@ def _meridional(plan, w, j, scratch):
             lift = (gate_below * lower) * (load(w, v + down + i) - here) + (gate * upper) * (here - load(w, v - up + i))
             mix = _fourth(w, vm + i, lv + i, lvs + i, lvn + i, dn, ds, damp)
             value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, per_ps + i)) * lift
-            store(scratch, size.tendency * pitch + o + 8 + i, open_ * value)
+            store(scratch, size.tendency * pitch + o + HALO + i, open_ * value)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
@@ -161,9 +162,9 @@ def _temperature(plan, w, j, scratch):
     log, logs, logn = place_row(size, j, LN), place_row(size, south, LN), place_row(size, north, LN)
     hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * plan.scale[KAP]
     damp, dn, ds = plan.scale[DAMP], rows.damp_north[j], rows.damp_south[j]
-    for i in range(0, size.ni, 8):
+    for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / load(w, place_row(size, j, PS) + i))
-        store(scratch, (2 * size.tendency + size.levels) * pitch + 8 + i, load(w, place_row(size, j, PT) + i))
+        store(scratch, (2 * size.tendency + size.levels) * pitch + HALO + i, load(w, place_row(size, j, PT) + i))
     for k in range(size.levels):
         o = k * pitch
         stencil = _stencil(plan, j, k, T0)
@@ -171,8 +172,8 @@ def _temperature(plan, w, j, scratch):
         lh, ls, ln = place(size, j, LU + 2) + o, place(size, south, LU + 2) + o, place(size, north, LU + 2) + o
         gate, gate_below = (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
         factors = (hx, hy, open_north, gate, gate_below, col.half_per[k])
-        out = 2 * size.tendency * pitch + o + 8
-        for i in range(0, size.ni, 8):
+        out = 2 * size.tendency * pitch + o + HALO
+        for i in range(0, size.ni, LANES):
             moved, (here, east, west, so, no), (fe, fw, fs, fn) = _moved(w, i, stencil, factors)
             middle = load(w, log + i)
             to_east, to_west = load(w, log + i + 1) - middle, middle - load(w, log + i - 1)
@@ -197,8 +198,8 @@ def _tracer(plan, w, j, scratch):
         lh, ls, ln = place(size, j, LU + 3) + o, place(size, south, LU + 3) + o, place(size, north, LU + 3) + o
         gate, gate_below = (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
         factors = (hx, hy, open_north, gate, gate_below, col.half_per[k])
-        out = 3 * size.tendency * pitch + o + 8
-        for i in range(0, size.ni, 8):
+        out = 3 * size.tendency * pitch + o + HALO
+        for i in range(0, size.ni, LANES):
             moved, _, _ = _moved(w, i, stencil, factors)
             mix = _fourth(w, x + i, lh + i, ls + i, ln + i, dn, ds, damp)
             store(scratch, out + i, mix - load(scratch, per_ps + i) * moved)
@@ -224,18 +225,18 @@ def advance(plan, room, j, t, first):
     for field in range(4):
         if plan.rows.filtered[j] & (2 if field == 1 else 1):
             rows = levels + 1 if field == 2 else levels
-            filter_rows(plan, scratch, field * size.tendency * pitch + 8, rows, 1 if field == 1 else 0, j)
+            filter_rows(plan, scratch, field * size.tendency * pitch + HALO, rows, 1 if field == 1 else 0, j)
     fld, dt, eps = levels * ni, plan.scale[DT], plan.scale[EPS]
     step = 2.0 * dt
     if first:
         step, eps = dt, 0.0
     for field in range(4):
         for k in range(levels):
-            n = (field * size.tendency + k) * pitch + 8
+            n = (field * size.tendency + k) * pitch + HALO
             a, b = HEADER + field * fld + k * ni, size.half + field * fld + k * ni
             x0, xm = place(size, j, U0 + field) + k * pitch, place(size, j, UM + field) + k * pitch
             y = place(size, j, YU + field) + k * pitch  # that of q is overwritten by the divergence
-            for i in range(0, ni, 8):
+            for i in range(0, ni, LANES):
                 now, before = load(w, x0 + i), load(w, xm + i)
                 new = before + step * load(scratch, n + i)
                 explicit = (new - now) + (before - now)
@@ -243,13 +244,13 @@ def advance(plan, room, j, t, first):
                 store(rec, b + i, now + eps * explicit)
                 store(w, y + i, explicit)
     n, ps, pm, yp = (
-        (2 * size.tendency + levels) * pitch + 8,
+        (2 * size.tendency + levels) * pitch + HALO,
         place_row(size, j, PS),
         place_row(size, j, PM),
         place_row(size, j, YP),
     )
     a, b = HEADER + 6 * fld, size.half + 6 * fld
-    for i in range(0, ni, 8):
+    for i in range(0, ni, LANES):
         now, before = load(w, ps + i), load(w, pm + i)
         new = before + step * load(scratch, n + i)
         explicit = (new - now) + (before - now)

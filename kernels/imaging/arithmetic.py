@@ -13,7 +13,7 @@ from numba import float32
 
 from kernels.imaging.clean import summed
 from kernels.imaging.convolution import Convolver
-from kernels.imaging.lanes import above, fma, larger, load, magnitude, spread, store
+from kernels.imaging.lanes import LANES, above, fma, larger, load, magnitude, spread, store
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import share
@@ -21,11 +21,11 @@ from kernels.runtime.threads import share
 
 @kernel(fastmath=CONTRACT)
 def _combine(x, y, a, b, out, threads, thread):
-    size = x.size // 16
+    size = x.size // LANES
     for n in range(size * thread // threads, size * (thread + 1) // threads):
-        store(out, 16 * n, fma(load(x, 16 * n), a, load(y, 16 * n) * b))
+        store(out, LANES * n, fma(load(x, LANES * n), a, load(y, LANES * n) * b))
     if thread == 0:
-        for n in range(size * 16, x.size):
+        for n in range(size * LANES, x.size):
             out[n] = a * x[n] + b * y[n]
 
 
@@ -67,22 +67,22 @@ class Differences(NamedTuple):
 @kernel(fastmath=CONTRACT)
 def _differences(x, y, limits, counts, largest):
     """Two records a vector; counts in float32 are emptied before they would round."""
-    pairs = x.size // 16
+    pairs = x.size // LANES
     most, limit = spread(float32(0)), load(limits, 0)
-    lanes = np.zeros(16, np.float32)
+    lanes = np.zeros(LANES, np.float32)
     for first in range(0, pairs, 65536):
         count = spread(float32(0))
         for n in range(first, min(first + 65536, pairs)):
-            difference = magnitude(load(x, 16 * n) - load(y, 16 * n))
+            difference = magnitude(load(x, LANES * n) - load(y, LANES * n))
             count = count + above(difference, limit)
             most = larger(most, difference)
         store(lanes, 0, count)
-        for lane in range(16):
+        for lane in range(LANES):
             counts[lane % 8] += np.int64(lanes[lane])
     store(lanes, 0, most)
-    for lane in range(16):
+    for lane in range(LANES):
         largest[lane % 8] = max(largest[lane % 8], lanes[lane])
-    for n in range(pairs * 16, x.size):
+    for n in range(pairs * LANES, x.size):
         difference = abs(x[n] - y[n])
         if not difference <= limits[n % 8]:
             counts[n % 8] += 1

@@ -19,7 +19,7 @@ from numba import float32, int64
 
 from kernels.contract import Check, require_choice, require_range
 from kernels.imaging.convolution import Convolver, convolve
-from kernels.imaging.lanes import fnma, gather, larger, largest, load, magnitude, store
+from kernels.imaging.lanes import LANES, PAIR, fnma, gather, larger, largest, load, magnitude, store
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.pages import zeros
 
@@ -108,25 +108,25 @@ def _minor_gather(values, index, pixels, starts, table, middle, gain, limit, pla
     for k in range(1, count):
         if abs(values[k]) > abs(values[best]):
             best = k
-    groups = (count + 15) // 16
+    groups = (count + LANES - 1) // LANES
     for number in range(fluxes.size):
         if not abs(values[best]) > limit:
             return number
         flux, offset = gain * values[best], middle - int64(index[best])
         row = pixels[best, 0]
         places[number, 0], places[number, 1], fluxes[number] = row, pixels[best, 1], flux
-        first = starts[max(row - HALF, 0)] // 16
-        last = (starts[min(row + HALF + 1, starts.size - 1)] + 15) // 16
+        first = starts[max(row - HALF, 0)] // LANES
+        last = (starts[min(row + HALF + 1, starts.size - 1)] + LANES - 1) // LANES
         for group in range(first, last):
-            k = 16 * group
+            k = LANES * group
             store(values, k, fnma(gather(table, offset, index, k), flux, load(values, k)))
         most = magnitude(load(values, 0))
         for group in range(1, groups):
-            most = larger(most, magnitude(load(values, 16 * group)))
+            most = larger(most, magnitude(load(values, LANES * group)))
         peak = largest(most)
         for group in range(groups):
-            if largest(magnitude(load(values, 16 * group))) == peak:
-                for k in range(16 * group, 16 * group + 16):
+            if largest(magnitude(load(values, LANES * group))) == peak:
+                for k in range(LANES * group, LANES * group + LANES):
                     if abs(values[k]) == peak:
                         best = k
                         break
@@ -137,8 +137,8 @@ def _minor_gather(values, index, pixels, starts, table, middle, gain, limit, pla
 @kernel(inline=True, fastmath=CONTRACT)
 def _block_peak(image, listed, at):
     best = magnitude(load(image, at)) * load(listed, at)
-    best = larger(best, magnitude(load(image, at + 16)) * load(listed, at + 16))
-    best = larger(best, magnitude(load(image, at + 32)) * load(listed, at + 32))
+    best = larger(best, magnitude(load(image, at + LANES)) * load(listed, at + LANES))
+    best = larger(best, magnitude(load(image, at + PAIR)) * load(listed, at + PAIR))
     return largest(larger(best, magnitude(load(image, at + 48)) * load(listed, at + 48)))
 
 
@@ -146,17 +146,17 @@ def _block_peak(image, listed, at):
 def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes):
     """Pixels where they are, in a padded image whose rows are ``step`` long; ``patch`` has rows of 64."""
     blocks = step // BLOCK
-    wide = -(-blocks // 16) * 16
+    wide = -(-blocks // LANES) * LANES
     peaks = np.zeros((rows, wide), np.float32)
     flat = peaks.reshape(-1)
-    tops = np.zeros(-(-rows // 16) * 16, np.float32)
+    tops = np.zeros(-(-rows // LANES) * LANES, np.float32)
     for y in range(rows):
         for b in range(blocks):
             peaks[y, b] = _block_peak(image, listed, y * step + b * BLOCK)
             tops[y] = max(tops[y], peaks[y, b])
     for number in range(fluxes.size):
         best = load(tops, 0)
-        for y in range(16, tops.size, 16):
+        for y in range(LANES, tops.size, LANES):
             best = larger(best, load(tops, y))
         peak = largest(best)
         if not peak > limit:
@@ -176,13 +176,13 @@ def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes)
         for dy in range(2 * HALF + 1):
             y = row - HALF + dy
             at = y * step + first
-            for x in range(0, 64, 16):
+            for x in range(0, BLOCK, LANES):
                 store(image, at + x, fnma(load(patch, dy * 64 + x), flux, load(image, at + x)))
             if tops[y] > float32(0):  # rows without a listed pixel keep none
                 peaks[y, block] = _block_peak(image, listed, y * step + block * BLOCK)
                 peaks[y, block + 1] = _block_peak(image, listed, y * step + (block + 1) * BLOCK)
                 most = load(flat, y * wide)
-                for each in range(16, wide, 16):
+                for each in range(LANES, wide, LANES):
                     most = larger(most, load(flat, y * wide + each))
                 tops[y] = max(largest(most), float32(1e-38))
     return fluxes.size
@@ -190,8 +190,8 @@ def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes)
 
 def require_images(dirty: np.ndarray, beam: np.ndarray) -> int:
     side = dirty.shape[0]
-    if dirty.shape != (side, side) or dirty.dtype != np.float32 or side % 32:
-        raise ValueError(f"image of {dirty.dtype} {dirty.shape} must be float32, square, its side a multiple of 32")
+    if dirty.shape != (side, side) or dirty.dtype != np.float32 or side % PAIR:
+        raise ValueError(f"image of {dirty.dtype} {dirty.shape} must be float32, square, its side a multiple of {PAIR}")
     if beam.shape != (2 * side, 2 * side) or beam.dtype != np.float32:
         raise ValueError(f"beam of {beam.dtype} {beam.shape} must be float32 {(2 * side, 2 * side)}")
     if not np.isfinite(dirty.sum(dtype=np.float64)):
@@ -228,7 +228,7 @@ class Minor:
         """Components until none is above ``limit``; their number.  ``residual`` is left as it is."""
         if self.method == "blocks":
             return self._blocks(residual, box, limit, gain, places, fluxes)
-        size = list_length + 16
+        size = list_length + LANES
         index, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         pixels = np.zeros((list_length, 2), np.int32)
         count = _listed(residual.reshape(-1), box, self.side, limit, index, values, pixels)

@@ -12,7 +12,7 @@ from numba import float32
 
 from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
 from kernels.imaging.fourier import flops, plan, transform
-from kernels.imaging.lanes import fma, fnma, load, store, transpose
+from kernels.imaging.lanes import LANES, PAIR, fma, fnma, load, store, transpose
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
@@ -23,33 +23,33 @@ from kernels.runtime.threads import share
 def _times(done, out, response, first, cells):
     """Products with the beam's transform; ``done`` has its parts exchanged, ``out`` has not."""
     for cell in range(cells):
-        re, im = load(done, 32 * cell + 16), load(done, 32 * cell)
-        br, bi = load(response, first + 32 * cell), load(response, first + 32 * cell + 16)
-        store(out, 32 * cell, fnma(im, bi, re * br))
-        store(out, 32 * cell + 16, fma(im, br, re * bi))
+        re, im = load(done, PAIR * cell + LANES), load(done, PAIR * cell)
+        br, bi = load(response, first + PAIR * cell), load(response, first + PAIR * cell + LANES)
+        store(out, PAIR * cell, fnma(im, bi, re * br))
+        store(out, PAIR * cell + LANES, fma(im, br, re * bi))
 
 
 @kernel
 def _rows_through(half, response, shape, passes, factors, scratch, thread):
     """Along rows, times the beam, and back, on blocks of sixteen rows of ``half``."""
-    blocks = (shape.rows + 15) // 16
+    blocks = (shape.rows + LANES - 1) // LANES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
         x[:] = float32(0)
-        base = 16 * block * 2 * shape.side
-        for i in range(0, shape.side, 16):
+        base = LANES * block * 2 * shape.side
+        for i in range(0, shape.side, LANES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                transpose(half, base + part * shape.side + i, 2 * shape.side, x, (2 * place + 1 - part) * 16, 32)
+                transpose(half, base + part * shape.side + i, 2 * shape.side, x, (2 * place + 1 - part) * LANES, PAIR)
         turn = transform(x, other, shape.grid, passes, factors)
         done, spare = (x, other) if turn == 0 else (other, x)
-        _times(done, spare, response, block * shape.grid * 32, shape.grid)
+        _times(done, spare, response, block * shape.grid * PAIR, shape.grid)
         turn = transform(spare, done, shape.grid, passes, factors)
         back = spare if turn == 0 else done
-        for i in range(0, shape.side, 16):
+        for i in range(0, shape.side, LANES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                transpose(back, (2 * place + part) * 16, 32, half, base + part * shape.side + i, 2 * shape.side)
+                transpose(back, (2 * place + part) * LANES, PAIR, half, base + part * shape.side + i, 2 * shape.side)
 
 
 class Convolver:
@@ -72,18 +72,18 @@ class Convolver:
         self.side, self.threads = side, threads
         rows = side + 1
         self.shape = _Shape(side, grid, rows, 0, threads)
-        self.half = zeros((-(-rows // 16) * 16, 2, side), np.float32)
+        self.half = zeros((-(-rows // LANES) * LANES, 2, side), np.float32)
         self.scratch = scratch(threads, grid)
         spectrum = scipy.fft.rfft2(np.asarray(beam, np.float32), axes=(1, 0), workers=threads)
         # the beam's middle belongs to no shift: half a turn a step, in both directions, and the scale of the way back
         turn = np.float32(1 / grid**2) * (1 - 2 * (np.arange(grid) % 2)).astype(np.float32)
         spectrum *= turn * (1 - 2 * (np.arange(rows) % 2)).astype(np.float32)[:, None]
-        blocks = self.half.shape[0] // 16
-        self.response = zeros((blocks, grid, 2, 16), np.float32)
-        padded = np.zeros((blocks * 16, grid), np.complex64)
+        blocks = self.half.shape[0] // LANES
+        self.response = zeros((blocks, grid, 2, LANES), np.float32)
+        padded = np.zeros((blocks * LANES, grid), np.complex64)
         padded[:rows] = spectrum
-        self.response[:, :, 0] = padded.real.reshape(blocks, 16, grid).transpose(0, 2, 1)
-        self.response[:, :, 1] = padded.imag.reshape(blocks, 16, grid).transpose(0, 2, 1)
+        self.response[:, :, 0] = padded.real.reshape(blocks, LANES, grid).transpose(0, 2, 1)
+        self.response[:, :, 1] = padded.imag.reshape(blocks, LANES, grid).transpose(0, 2, 1)
         self.ones = np.ones(side, np.float32)
 
     def __call__(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

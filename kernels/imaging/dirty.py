@@ -21,14 +21,14 @@ from kernels.imaging import gridding
 from kernels.imaging.array import IM, RE, require_form
 from kernels.imaging.fourier import plan, transform
 from kernels.imaging.gridding import BELOW, Sorted
-from kernels.imaging.lanes import load, store, transpose
+from kernels.imaging.lanes import LANES, PAIR, load, store, transpose
 from kernels.imaging.taps import correction, grid_side
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import share
 
-SIDES = tuple(32 * 2**power * odd for odd in (1, 3) for power in range(8))
+SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
 
 class _Shape(NamedTuple):
@@ -66,18 +66,18 @@ def _column(i, side, grid):
 @kernel
 def _rows_in(flat, half, shape, passes, factors, scratch, thread):
     """Along u: rows of the grid in blocks of sixteen, the image's columns into ``half`` (rows, 2, side)."""
-    blocks = (shape.rows + 15) // 16
+    blocks = (shape.rows + LANES - 1) // LANES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
-        first = (BELOW + 16 * block) * shape.step
+        first = (BELOW + LANES * block) * shape.step
         for cell in range(0, shape.grid, 8):
-            transpose(flat, first + 2 * cell, shape.step, x, 32 * cell, 16)
+            transpose(flat, first + 2 * cell, shape.step, x, PAIR * cell, LANES)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        for i in range(0, shape.side, 16):
+        for i in range(0, shape.side, LANES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                to = 16 * block * 2 * shape.side + part * shape.side + i
-                transpose(done, (2 * place + part) * 16, 32, half, to, 2 * shape.side)
+                to = LANES * block * 2 * shape.side + part * shape.side + i
+                transpose(done, (2 * place + part) * LANES, PAIR, half, to, 2 * shape.side)
 
 
 @kernel(fastmath=CONTRACT)
@@ -87,31 +87,31 @@ def _pair_columns(half, x, i, shape):
     zero = load(half, 0) * float32(0)
     for v in range(rows):
         ar, ai = load(half, v * wide + i), load(half, v * wide + shape.side + i)
-        br, bi = load(half, v * wide + i + 16), load(half, v * wide + shape.side + i + 16)
-        store(x, v * 32, ar - bi)
-        store(x, v * 32 + 16, ai + br)
+        br, bi = load(half, v * wide + i + LANES), load(half, v * wide + shape.side + i + LANES)
+        store(x, v * PAIR, ar - bi)
+        store(x, v * PAIR + LANES, ai + br)
         if v > 0:
-            to = (shape.grid - v) * 32
+            to = (shape.grid - v) * PAIR
             store(x, to, ar + bi)
-            store(x, to + 16, br - ai)
+            store(x, to + LANES, br - ai)
     for v in range(rows, shape.grid - rows + 1):
-        store(x, v * 32, zero)
-        store(x, v * 32 + 16, zero)
+        store(x, v * PAIR, zero)
+        store(x, v * PAIR + LANES, zero)
 
 
 @kernel(fastmath=CONTRACT)
 def _columns_in(half, image, shape, across, up, passes, factors, scratch, thread):
     """Along v, with the corrections ``across`` and ``up``, to the image."""
     x, other = scratch[thread, 0], scratch[thread, 1]
-    for block in range(thread, shape.side // 32, shape.threads):
-        i = 32 * block
+    for block in range(thread, shape.side // PAIR, shape.threads):
+        i = PAIR * block
         _pair_columns(half, x, i, shape)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        low, high = load(across, i), load(across, i + 16)
+        low, high = load(across, i), load(across, i + LANES)
         for j in range(shape.side):
-            at = 32 * _column(j, shape.side, shape.grid)
+            at = PAIR * _column(j, shape.side, shape.grid)
             store(image, j * shape.side + i, load(done, at) * low * up[j])
-            store(image, j * shape.side + i + 16, load(done, at + 16) * high * up[j])
+            store(image, j * shape.side + i + LANES, load(done, at + LANES) * high * up[j])
 
 
 @kernel(fastmath=CONTRACT)
@@ -119,28 +119,28 @@ def _unpair(done, half, i, shape):
     """Undo ``_pair_columns``; ``done`` has real and imaginary parts exchanged."""
     wide = 2 * shape.side
     for v in range(shape.rows):
-        at, mirror = 32 * v, 32 * ((shape.grid - v) % shape.grid)
-        cr, ci = load(done, at + 16), load(done, at)
-        dr, di = load(done, mirror + 16), load(done, mirror)
+        at, mirror = PAIR * v, PAIR * ((shape.grid - v) % shape.grid)
+        cr, ci = load(done, at + LANES), load(done, at)
+        dr, di = load(done, mirror + LANES), load(done, mirror)
         one = float32(0.5)
         store(half, v * wide + i, (cr + dr) * one)
         store(half, v * wide + shape.side + i, (ci - di) * one)
-        store(half, v * wide + i + 16, (ci + di) * one)
-        store(half, v * wide + shape.side + i + 16, (dr - cr) * one)
+        store(half, v * wide + i + LANES, (ci + di) * one)
+        store(half, v * wide + shape.side + i + LANES, (dr - cr) * one)
 
 
 @kernel(fastmath=CONTRACT)
 def _columns_out(image, half, shape, across, up, passes, factors, scratch, thread):
     """Along v from the image: the transform of the other sign, by exchanged parts."""
     x, other = scratch[thread, 0], scratch[thread, 1]
-    for block in range(thread, shape.side // 32, shape.threads):
-        i = 32 * block
+    for block in range(thread, shape.side // PAIR, shape.threads):
+        i = PAIR * block
         x[:] = float32(0)
-        low, high = load(across, i), load(across, i + 16)
+        low, high = load(across, i), load(across, i + LANES)
         for j in range(shape.side):
-            at = 32 * _column(j, shape.side, shape.grid)
-            store(x, at + 16, load(image, j * shape.side + i) * low * up[j])
-            store(x, at, load(image, j * shape.side + i + 16) * high * up[j])
+            at = PAIR * _column(j, shape.side, shape.grid)
+            store(x, at + LANES, load(image, j * shape.side + i) * low * up[j])
+            store(x, at, load(image, j * shape.side + i + LANES) * high * up[j])
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
         _unpair(done, half, i, shape)
 
@@ -148,28 +148,28 @@ def _columns_out(image, half, shape, across, up, passes, factors, scratch, threa
 @kernel
 def _rows_out(half, flat, shape, passes, factors, scratch, thread):
     """Along u to the rows of the grid."""
-    blocks = (shape.rows + 15) // 16
+    blocks = (shape.rows + LANES - 1) // LANES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
         x[:] = float32(0)
-        for i in range(0, shape.side, 16):
+        for i in range(0, shape.side, LANES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                source = 16 * block * 2 * shape.side + part * shape.side + i
-                transpose(half, source, 2 * shape.side, x, (2 * place + 1 - part) * 16, 32)
+                source = LANES * block * 2 * shape.side + part * shape.side + i
+                transpose(half, source, 2 * shape.side, x, (2 * place + 1 - part) * LANES, PAIR)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        first = (BELOW + 16 * block) * shape.step
+        first = (BELOW + LANES * block) * shape.step
         _to_rows(done, other if done is x else x, flat, first, shape)
 
 
 @kernel
 def _to_rows(done, spare, flat, first, shape):
     for cell in range(shape.grid):
-        re, im = load(done, 32 * cell + 16), load(done, 32 * cell)
-        store(done, 32 * cell, re)
-        store(done, 32 * cell + 16, im)
+        re, im = load(done, PAIR * cell + LANES), load(done, PAIR * cell)
+        store(done, PAIR * cell, re)
+        store(done, PAIR * cell + LANES, im)
     for cell in range(0, shape.grid, 8):
-        transpose(done, 32 * cell, 16, flat, first + 2 * cell, shape.step)
+        transpose(done, PAIR * cell, LANES, flat, first + 2 * cell, shape.step)
 
 
 @kernel
@@ -192,13 +192,13 @@ def _corrections(side: int) -> tuple[np.ndarray, np.ndarray]:
 
 def scratch(threads: int, length: int) -> np.ndarray:
     """Two buffers of a transform for each thread, float32 (threads, 2, 32·length), on whole cache lines."""
-    return aligned((threads, 2, 32 * length), np.float32)
+    return aligned((threads, 2, PAIR * length), np.float32)
 
 
 def _buffers(side: int, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Grid, half-transformed rows and scratch of a plan."""
     grid = grid_side(side)
-    half = aligned((-(-grid // 32) * 16, 2, side), np.float32)
+    half = aligned((-(-grid // PAIR) * LANES, 2, side), np.float32)
     return gridding.empty_grid(grid), half, scratch(threads, grid)
 
 
@@ -252,7 +252,7 @@ class Plan:
         points = self.points
         if values is not None:
             points.points[:, 2:] = values
-        self.grid[: self.shape.rows + BELOW + 16] = 0
+        self.grid[: self.shape.rows + BELOW + LANES] = 0
         across, up = _corrections(self.side)
         gridding.spread(points, self.grid)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)

@@ -11,10 +11,8 @@ from functools import cache
 
 import numpy as np
 
-from kernels.imaging.lanes import fma, fnma, load, store
+from kernels.imaging.lanes import LANES, PAIR, fma, fnma, load, store
 from kernels.runtime.jit import CONTRACT, kernel
-
-WIDE = 32  # float32 of one element of sixteen lines
 
 
 def radices(length: int) -> list[int]:
@@ -44,7 +42,7 @@ def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
 @kernel(inline=True, fastmath=CONTRACT)
 def _turned(out, place, re, im, c, s):
     store(out, place, fnma(im, s, re * c))
-    store(out, place + 16, fma(im, c, re * s))
+    store(out, place + LANES, fma(im, c, re * s))
 
 
 @kernel(fastmath=CONTRACT)
@@ -52,13 +50,13 @@ def _pass2(x, out, count, stride, factors, first):
     for p in range(count):
         c, s = factors[first + p, 0], factors[first + p, 1]
         for q in range(stride):
-            a = (q + stride * p) * 32
-            b = a + stride * count * 32
-            to = (q + stride * 2 * p) * 32
-            ar, ai, br, bi = load(x, a), load(x, a + 16), load(x, b), load(x, b + 16)
+            a = (q + stride * p) * PAIR
+            b = a + stride * count * PAIR
+            to = (q + stride * 2 * p) * PAIR
+            ar, ai, br, bi = load(x, a), load(x, a + LANES), load(x, b), load(x, b + LANES)
             store(out, to, ar + br)
-            store(out, to + 16, ai + bi)
-            _turned(out, to + stride * 32, ar - br, ai - bi, c, s)
+            store(out, to + LANES, ai + bi)
+            _turned(out, to + stride * PAIR, ar - br, ai - bi, c, s)
 
 
 @kernel(fastmath=CONTRACT)
@@ -68,38 +66,38 @@ def _pass3(x, out, count, stride, factors, first):
         at = first + 2 * p
         c1, s1, c2, s2 = factors[at, 0], factors[at, 1], factors[at + 1, 0], factors[at + 1, 1]
         for q in range(stride):
-            a = (q + stride * p) * 32
-            far = stride * count * 32
-            to = (q + stride * 3 * p) * 32
-            ar, ai = load(x, a), load(x, a + 16)
-            br, bi = load(x, a + far), load(x, a + far + 16)
-            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + 16)
+            a = (q + stride * p) * PAIR
+            far = stride * count * PAIR
+            to = (q + stride * 3 * p) * PAIR
+            ar, ai = load(x, a), load(x, a + LANES)
+            br, bi = load(x, a + far), load(x, a + far + LANES)
+            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + LANES)
             sr, si, dr, di = br + cr, bi + ci, (br - cr) * root, (bi - ci) * root
             store(out, to, ar + sr)
-            store(out, to + 16, ai + si)
+            store(out, to + LANES, ai + si)
             mr, mi = fma(sr, half, ar), fma(si, half, ai)
-            _turned(out, to + stride * 32, mr - di, mi + dr, c1, s1)
+            _turned(out, to + stride * PAIR, mr - di, mi + dr, c1, s1)
             _turned(out, to + stride * 64, mr + di, mi - dr, c2, s2)
 
 
 @kernel(fastmath=CONTRACT)
 def _pass4(x, out, count, stride, factors, first):
-    far = stride * count * 32
+    far = stride * count * PAIR
     for p in range(count):
         at = first + 3 * p
         c1, s1, c2, s2 = factors[at, 0], factors[at, 1], factors[at + 1, 0], factors[at + 1, 1]
         c3, s3 = factors[at + 2, 0], factors[at + 2, 1]
         for q in range(stride):
-            a = (q + stride * p) * 32
-            to = (q + stride * 4 * p) * 32
-            ar, ai, br, bi = load(x, a), load(x, a + 16), load(x, a + far), load(x, a + far + 16)
-            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + 16)
-            dr, di = load(x, a + 3 * far), load(x, a + 3 * far + 16)
+            a = (q + stride * p) * PAIR
+            to = (q + stride * 4 * p) * PAIR
+            ar, ai, br, bi = load(x, a), load(x, a + LANES), load(x, a + far), load(x, a + far + LANES)
+            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + LANES)
+            dr, di = load(x, a + 3 * far), load(x, a + 3 * far + LANES)
             er, ei, fr, fi = ar + cr, ai + ci, ar - cr, ai - ci
             gr, gi, hr, hi = br + dr, bi + di, br - dr, bi - di
             store(out, to, er + gr)
-            store(out, to + 16, ei + gi)
-            _turned(out, to + stride * 32, fr - hi, fi + hr, c1, s1)
+            store(out, to + LANES, ei + gi)
+            _turned(out, to + stride * PAIR, fr - hi, fi + hr, c1, s1)
             _turned(out, to + stride * 64, er - gr, ei - gi, c2, s2)
             _turned(out, to + stride * 96, fr + hi, fi - hr, c3, s3)
 

@@ -29,6 +29,7 @@ from kernels.imaging.array import (
     require_records,
 )
 from kernels.imaging.lanes import (
+    LANES,
     even_odd_totals,
     fma,
     halves,
@@ -178,9 +179,9 @@ def _taps(x, y, table):
     """Taps along u in lanes 0 … 7 and along v in lanes 8 … 15; the first cell and row they fall on."""
     left, low = int32(x) + int32(1), int32(y) + int32(1)
     z = halves(float32(2) * (float32(left) - x) - float32(1), float32(2) * (float32(low) - y) - float32(1))
-    value = load(table, 9 * 16)
+    value = load(table, 9 * LANES)
     for power in (8, 7, 6, 5, 4, 3, 2, 1, 0):
-        value = fma(value, z, load(table, power * 16))
+        value = fma(value, z, load(table, power * LANES))
     return value, np.int64(left), np.int64(low)
 
 
@@ -243,7 +244,7 @@ def _read_bands(points, starts, shares, tiles, grid, step, table, out, thread):
 
 def empty_grid(grid: int) -> np.ndarray:
     """Float32 (rows, 2·(M + margin)): all rows a grid of M cells can need, in whole blocks of sixteen."""
-    rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // 16) * 16
+    rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // LANES) * LANES
     return aligned((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
 
 

@@ -15,6 +15,8 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 LANES = 16
+#: The real and the imaginary parts of as many complex numbers.
+PAIR = 2 * LANES
 
 _FLOAT, _INT, _LONG = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 _VECTOR, _WHOLE = ir.VectorType(_FLOAT, LANES), ir.VectorType(_INT, LANES)
