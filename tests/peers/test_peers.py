@@ -314,8 +314,9 @@ def test_a_build_of_npb_is_named_by_its_own_report(monkeypatch, tmp_path):
 def test_a_signal_ends_a_real_run_with_its_record(tmp_path):
     """The module in a process of its own, stopped by the signal of Ctrl-C after its first comparison."""
     code = (
-        "import sys, peers.__main__ as main\n"
+        "import signal, sys, peers.__main__ as main\n"
         "from peers import Comparison\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
         "def items(names, threads):\n"
         "    yield Comparison('g', 'l', lambda: 1.0, {'same': lambda: 1.0}, lambda a, b: abs(a - b))\n"
         "    print('ready', flush=True)\n"

@@ -30,6 +30,8 @@ DRAWN = {
 }
 #: Those of times; a study gives results, which are the same on a machine of any speed.
 TIMED = [name for name in DRAWN if experiments.REGISTER[name].kind == "timing"]
+#: Those of whose times pages show nothing: more ranks than processors, there to be verified.
+UNSHOWN = {"nht1-legal"}
 #: Units in which a slower machine gives smaller numbers.
 RATES = re.compile(r"FLOPS|/s$")
 #: What a machine of any speed gives alike, in these units.
@@ -140,7 +142,7 @@ def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, tm
     assert kept.identical(runs.dataset([record])) and replaced.identical(runs.dataset([second]))
     drawn = drawings_of(experiment, kept)
     changed = [content(draw(replaced)) != content(shown) for draw, shown in drawn]
-    assert any(changed) or experiment not in TIMED
+    assert any(changed) or experiment not in TIMED or experiment in UNSHOWN
     for draw, _ in drawn:
         with pytest.raises(ValueError, match="takes one record and got 2"):
             draw(both)

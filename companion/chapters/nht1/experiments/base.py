@@ -10,7 +10,7 @@ from companion.experiments import Experiment, columns, register
 SIZES = {
     "quick": ((12, 20, 10),),
     "paper": ((12, 60, 10), (24, 20, 5), (64, 20, 5)),
-    "modern": ((24, 20, 5), (64, 20, 5), (102, 20, 5)),
+    "modern": ((24, 20, 5), (64, 20, 5), (96, 20, 5)),
 }
 CODES = (
     ("compiled solver", "compiled"),

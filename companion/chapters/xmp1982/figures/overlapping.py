@@ -139,10 +139,10 @@ def bounds(record: xr.Dataset) -> Shown:
     )
 
 
-def thread_gains(record: xr.Dataset) -> tuple[float, float]:
+def thread_gains(record: xr.Dataset) -> list[float]:
     """What two threads gain in an ordinary step, by medians, and in copying alone."""
     threads, cases, copied = _bounded(record)
     if len(threads) < 2:
-        return 1.0, 1.0
+        return [1.0, 1.0]
     first, second = (float(np.nanmedian(cases["normal_clock"].isel(configuration=n))) for n in (0, 1))
-    return first / second, float(copied[0] / copied[1])
+    return [first / second, float(copied[0] / copied[1])]

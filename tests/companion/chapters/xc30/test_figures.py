@@ -283,6 +283,8 @@ def test_storm_states_how_its_sizes_differ_from_the_talk():
 
 def test_classes_are_shares_of_the_clock():
     made = record(
+        label=("case", ["1 thread", "2 threads"]),
+        flags=("case", ["", ""]),
         run_label=("run", ["1 thread", "2 threads"]),
         class_name=("class", ["computing", "waiting at barriers", "serial work"]),
         class_seconds=(("run", "class"), [[8.0, 0.0, 2.0], [4.0, 0.5, 0.5]]),
