@@ -76,8 +76,8 @@ def ranks(record: xr.Dataset) -> Shown:
 
 
 def legal_table(record: xr.Dataset) -> pd.DataFrame:
-    """Classes and numbers of ranks of which BT was verified, with messages and bytes of a time step."""
-    frame = cases(record, "size", "N").join(observed(record, "messages", "bytes"))
+    """Classes and numbers of ranks of which BT was verified."""
+    frame = cases(single(record), "size", "N")
     found = frame.groupby("size", sort=False).agg(
         N=("N", "first"),
         ranks=("ranks", lambda counts: ", ".join(str(int(n)) for n in sorted(counts))),
