@@ -1,8 +1,9 @@
 """What not overlapping costs (X6): on a device paced to the report's balance, and on this host's own devices.
 
 The *paced* device is memory that gives bytes at a chosen rate: so slow that a step's computing and its transfers have
-the report's proportion.  Measured and paced devices stand in tables of their own.  Transfers *alone* are the same
-requests without a forecast; what overlaps perfectly takes as long as the slower of the two.
+the report's proportion; the simulator computes, as long as makes such rates possible.  Measured and paced devices
+stand in tables of their own.  Transfers *alone* are the same requests without a forecast; what overlaps perfectly takes
+as long as the slower of the two.
 """
 
 import tempfile
@@ -17,6 +18,9 @@ from companion.experiments import Experiment, register
 PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
 #: Length of the forecasts, h: shares do not depend on it.
 HOURS = {"quick": 24.0, "paper": 6.0}
+#: Seconds that a step of the paced comparison computes, and its steps.
+STEP = {"quick": 0.1, "paper": 0.4}
+PACED_STEPS = 6
 #: Devices of the host: name, work files, place.
 DEVICES = (("memory", 2, "memory"), ("page cache", 2, "cache"), ("disk, O_DIRECT", 4, "direct"))
 
@@ -30,33 +34,32 @@ def balance() -> dict[str, float]:
     return {device: moved / float(rates.sel(target=device)) / step for device in ("SSD", "BMR")}
 
 
-class Idle:
-    """The simulator that computes nothing: transfers alone."""
+class Stand:
+    """The simulator with steps that compute for ``seconds``; for none, transfers alone."""
 
-    __name__ = "kernels.gridpoint.simulator, transfers alone"
-
-    def __init__(self):
+    def __init__(self, seconds: float):
         from kernels.gridpoint import simulator
 
+        self.__name__ = "kernels.gridpoint.simulator, " + (f"steps of {seconds:g} s" if seconds else "transfers alone")
         self.footprint, self.run = simulator.footprint, simulator.run
         self.verify, self.work = simulator.verify, simulator.work
-        self._pace = simulator.Pace({"normal": 0.0}, 0.0)
+        self._setup, self._seconds = simulator.setup, seconds
 
     def setup(self, problem, seed: int = 0):
-        """A pace of zero."""
-        return self._pace
+        """The pace."""
+        return replace(self._setup(problem), steps={"normal": self._seconds})
 
 
-def _paced(base, step: float, threads: int) -> list[Case]:
-    from kernels import gridpoint
-
-    cases, moved = [], 2 * 8 * base.words * base.nj
+def _paced(base, preset: str) -> list[Case]:
+    """The simulator with long steps: a forecast computes so fast here that memory is too slow for its balance."""
+    hours, step = PACED_STEPS * base.dt / 3600, STEP[preset]
+    cases, moved, kernel = [], 2 * 8 * base.words * base.nj, Stand(step)
     for device, overlap in PACED:
         rate = moved / (balance()[device] * step)
         files = 2 if device == "SSD" else 1
-        problem = replace(base, files=files, place="paced", overlap=overlap, rate=rate)
+        problem = replace(base, hours=hours, files=files, place="paced", overlap=overlap, rate=rate)
         parameters = {"device": device, "overlap": overlap, "paced": "yes", "rate": rate}
-        cases.append(Case(f"paced as {device}, {overlap}", gridpoint, problem, threads, parameters, observe))
+        cases.append(Case(f"paced as {device}, {overlap}", kernel, problem, 1, parameters, observe))
     return cases
 
 
@@ -64,7 +67,7 @@ def _measured(base, threads: int) -> list[Case]:
     from kernels import gridpoint
     from kernels.files.filesystem import direct_refusal
 
-    cases, idle = [], Idle()
+    cases, idle = [], Stand(0.0)
     for device, files, place in DEVICES:
         if place == "direct" and direct_refusal(base.folder or tempfile.gettempdir()):
             continue
@@ -78,16 +81,13 @@ def _measured(base, threads: int) -> list[Case]:
 
 
 def _cases(preset: str, threads: int) -> list[Case]:
-    """Forecasts without write-ups or physics, after one in memory that sets the rate of the paced devices."""
+    """Forecasts without write-ups or physics; the paced devices under the simulator."""
     from kernels import gridpoint
 
     base = replace(sized(preset), hours=HOURS[preset], writeup=0.0, physics=False)
-    state = gridpoint.setup(base)
-    gridpoint.run(replace(base, hours=4 * base.dt / 3600), state, threads)
-    step = gridpoint.run(base, state, threads).clock / base.steps
     parameters = {"device": "none", "overlap": "in memory", "paced": "no"}
     memory = Case("in memory", gridpoint, base, threads, parameters, observe)
-    return [memory, *_paced(base, step, threads), *_measured(base, threads)]
+    return [memory, *_paced(base, preset), *_measured(base, threads)]
 
 
 register(

@@ -40,7 +40,12 @@ def paced_costs(facts: xr.Dataset, record: xr.Dataset) -> Shown:
         ["SSD", "buffer memory"],
         [
             Series("the report: measured for SSD, deduced for buffer memory", then),
-            Series("a device paced to the report's balance, measured here", here, host=True, flagged=flagged),
+            Series(
+                "the simulator on a device paced to that balance, measured here",
+                here,
+                host=True,
+                flagged=flagged,
+            ),
         ],
         "share of the net time that overlapping saves [%]",
         record=record,
