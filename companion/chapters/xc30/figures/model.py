@@ -27,11 +27,15 @@ from companion.records.runs import single
 _OUTPUT = "output"
 
 
+#: What the threads did, over all sections: the same seconds, booked another way.
+_CLASSES = {"computing", "waiting", "serial"}
+
+
 def section_samples(record: xr.Dataset) -> dict[str, np.ndarray]:
     """Seconds of a repeat by section, (cases, samples), as the small model observed them."""
     repeats = single(record)["repeats"].values[:, np.newaxis]
-    names = [str(name) for name in record.data_vars if str(name).startswith("observed_")]
-    return {name.removeprefix("observed_"): record[name].values / repeats for name in names}
+    names = [str(name).removeprefix("observed_") for name in record.data_vars if str(name).startswith("observed_")]
+    return {name: record[f"observed_{name}"].values / repeats for name in names if name not in _CLASSES}
 
 
 def step_seconds(record: xr.Dataset) -> pd.DataFrame:
@@ -102,7 +106,11 @@ def sections(record: xr.Dataset) -> Shown:
     medians = pd.DataFrame({name: each["middle"].to_numpy() for name, each in found.items()}, index=labels)
     shares = 100 * medians.div(medians.sum(axis=1), axis=0)
     figure, (share, time) = axes(2, 1, height=3.4 + 0.9 * len(labels))
-    stacked_bars(share, shares.set_axis([name.replace(", ", "\n") for name in labels]), label="share of the time [%]")
+    stacked = shares.set_axis([name.replace(", ", "\n") for name in labels])
+    stacked_bars(share, stacked, label="share of the time [%]", legend=False)
+    share.legend(
+        loc="lower center", bbox_to_anchor=(0.38, 1.0), ncols=3, fontsize=8, columnspacing=1.0, handlelength=1.2
+    )
     for number, label in enumerate(labels):
         rows = pd.concat([each.iloc[[number]] for each in found.values()], ignore_index=True)
         place = np.arange(len(rows)) + 0.4 * ((number + 0.5) / len(labels) - 0.5)
@@ -112,7 +120,7 @@ def sections(record: xr.Dataset) -> Shown:
     time.grid(False, axis="y")
     log_axis(time, "x")
     time.set(xlabel="time of the section [s]")
-    time.legend(loc="upper center", bbox_to_anchor=(0.4, -0.22), ncols=1)
+    figure.legend(*time.get_legend_handles_labels(), loc="outside lower center")
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(
         f"{name}: " + ", ".join(f"{part} {value:.0f} %" for part, value in row.items())
