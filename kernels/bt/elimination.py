@@ -32,13 +32,11 @@ _V5, _V10, _V15, _V20 = (np.uint64(n * LANES) for n in (5, 10, 15, 20))
 UPPER = 25 * LANES
 #: Doubles of the ring: seven terms of three cells.
 RING = 3 * 7 * LANES
-#: One cell of it.
-CELL = np.uint64(7 * LANES)
+_CELL = np.uint64(7 * LANES)
 
 
 @kernel(inline=True)
-def load_five(array, place, distance):
-    """Five vectors of ``array``, the first at ``place``, each ``distance`` doubles behind the last."""
+def _load_five(array, place, distance):
     return (
         load(array, place),
         load(array, place + distance),
@@ -49,8 +47,7 @@ def load_five(array, place, distance):
 
 
 @kernel(inline=True)
-def store_five(array, place, distance, five):
-    """``five`` vectors into ``array``, as ``load_five`` finds them from ``place`` and ``distance``."""
+def _store_five(array, place, distance, five):
     store(array, place, five[0])
     store(array, place + distance, five[1])
     store(array, place + _TWO * distance, five[2])
@@ -59,8 +56,8 @@ def store_five(array, place, distance, five):
 
 
 @kernel(inline=True)
-def block_constants(direction):
-    """The scalar factors of the blocks along ``direction``, each in all lanes."""
+def _constants(direction):
+    """The scalar factors of the blocks, each in all lanes."""
     dt, second, h = direction.dt, direction.second, direction.h
     t1, t2 = dt / (h * h), dt / (2.0 * h)
     k, k4, sigma = t1 * C3C4, t1 * FOUR_THIRDS * C3C4, t1 * C1345
@@ -80,19 +77,15 @@ def block_constants(direction):
 
 
 @kernel(fastmath=FINITE, inline=True)
-def describe_cell(u, here, lines, ring, slot, constants):
-    """Seven terms of a cell of ``u`` into ``ring``: 1/ρ, velocities, and three energy terms of the blocks.
-
-    ``here`` is the place of the cell along ``lines``, ``slot`` its place in the ring; ``constants`` are those of
-    ``block_constants``.
-    """
+def _describe(u, here, lines, ring, slot, constants):
+    """Seven terms of one cell into the ring: 1/ρ, velocities, and three energy terms of the blocks."""
     _, c1t2, c2t2, _, _, k, k4, sigma, kd, _, _ = constants
     inverse = spread(1.0) / load(u, here + lines.density)
     a, b = load(u, here + lines.first) * inverse, load(u, here + lines.second) * inverse
     c, e = load(u, here + lines.along) * inverse, load(u, here + lines.energy) * inverse
     twice = a * a + b * b + c * c
     p = c2t2 * (spread(0.5) * twice)
-    store_five(ring, slot, _V, (inverse, a, b, c, p))
+    _store_five(ring, slot, _V, (inverse, a, b, c, p))
     store(ring, slot + _V5, c1t2 * e - p)
     store(ring, slot + _V5 + _V, inverse * (kd * twice + (k4 - k) * (c * c) + sigma * e))
 
@@ -101,7 +94,7 @@ def describe_cell(u, here, lines, ring, slot, constants):
 def _below(ring, slot, constants):
     """Â of the cell in ``slot``: the 17 different entries that are not zero."""
     t2, c1t2, c2t2, along, dd, k, k4, sigma, kd, kd4, _ = constants
-    inverse, a, b, c, p = load_five(ring, slot, _V)
+    inverse, a, b, c, p = _load_five(ring, slot, _V)
     w, g = load(ring, slot + _V5), load(ring, slot + _V5 + _V)
     s, s4, t = k * inverse + t2 * c, k4 * inverse + t2 * c, kd * inverse - c2t2 * c
     return (
@@ -130,7 +123,7 @@ def _above(ring, slot, constants):
     """Ĉ of the cell in ``slot`` as five columns: the form of Â with −t2."""
     t2, c1t2, c2t2, along, dd, k, k4, sigma, kd, kd4, _ = constants
     zero = spread(0.0)
-    inverse, a, b, c, p = load_five(ring, slot, _V)
+    inverse, a, b, c, p = _load_five(ring, slot, _V)
     w, g = load(ring, slot + _V5), load(ring, slot + _V5 + _V)
     s, s4, t = k * inverse - t2 * c, k4 * inverse - t2 * c, kd * inverse + c2t2 * c
     return (
@@ -147,7 +140,7 @@ def _diagonal(ring, slot, constants):
     """B of the cell in ``slot`` as five columns."""
     _, _, _, _, _, k, k4, sigma, kd, kd4, one = constants
     zero, two = spread(0.0), spread(2.0)
-    inverse, a, b, c, _ = load_five(ring, slot, _V)
+    inverse, a, b, c, _ = _load_five(ring, slot, _V)
     g = load(ring, slot + _V5 + _V)
     v, v4, ve = two * k * inverse, two * k4 * inverse, two * kd * inverse
     return (
@@ -177,18 +170,18 @@ def _minus_product(column, block, x):
 def _decompose(diagonal, block, upper, x):
     """LU decomposition of B − Â·X: lower triangle, reciprocal pivots, upper triangle of ones."""
     one = spread(1.0)
-    m00, l10, l20, l30, l40 = _minus_product(diagonal[0], block, load_five(upper, x, _V))
-    m01, m11, l21, l31, l41 = _minus_product(diagonal[1], block, load_five(upper, x + _V5, _V))
+    m00, l10, l20, l30, l40 = _minus_product(diagonal[0], block, _load_five(upper, x, _V))
+    m01, m11, l21, l31, l41 = _minus_product(diagonal[1], block, _load_five(upper, x + _V5, _V))
     d1 = m00 / (m11 * m00 - l10 * m01)
     d0 = one / m00
     u01 = m01 * d0
     l21, l31, l41 = l21 - l20 * u01, l31 - l30 * u01, l41 - l40 * u01
-    m02, m12, m22, l32, l42 = _minus_product(diagonal[2], block, load_five(upper, x + _V10, _V))
+    m02, m12, m22, l32, l42 = _minus_product(diagonal[2], block, _load_five(upper, x + _V10, _V))
     u02 = m02 * d0
     u12 = (m12 - l10 * u02) * d1
     m22 = m22 - l20 * u02 - l21 * u12
     l32, l42 = l32 - l30 * u02 - l31 * u12, l42 - l40 * u02 - l41 * u12
-    m03, m13, m23, m33, l43 = _minus_product(diagonal[3], block, load_five(upper, x + _V15, _V))
+    m03, m13, m23, m33, l43 = _minus_product(diagonal[3], block, _load_five(upper, x + _V15, _V))
     u03 = m03 * d0
     u13 = (m13 - l10 * u03) * d1
     m23 = m23 - l20 * u03 - l21 * u13
@@ -196,7 +189,7 @@ def _decompose(diagonal, block, upper, x):
     d2 = one / m22
     u23 = m23 * d2
     l43 = l43 - l40 * u03 - l41 * u13 - l42 * u23
-    m04, m14, m24, m34, m44 = _minus_product(diagonal[4], block, load_five(upper, x + _V20, _V))
+    m04, m14, m24, m34, m44 = _minus_product(diagonal[4], block, _load_five(upper, x + _V20, _V))
     u04 = m04 * d0
     u14 = (m14 - l10 * u04) * d1
     u24 = (m24 - l20 * u04 - l21 * u14) * d2
@@ -249,30 +242,6 @@ def _store_cell(r, here, lines, five):
     store(r, here + lines.energy, five[4])
 
 
-@kernel(fastmath=FINITE, inline=True)
-def eliminate_cell(ring, cells, constants, upper, columns, r, here, lines, y):
-    """One cell of eight lines: X(n) into ``upper``, y(n) into ``r``; returns y(n).
-
-    ``cells`` are the places in ``ring`` of the cells before, here and behind (``describe_cell``), ``constants`` the
-    factors of ``block_constants``, ``columns`` the places in ``upper`` of X(n−1) and X(n), ``here`` that of the cell in
-    ``r`` along ``lines``, and ``y`` is y(n−1), five vectors.
-    """
-    behind, middle, front = cells
-    before, x = columns
-    block = _below(ring, behind, constants)
-    triangles = _decompose(_diagonal(ring, middle, constants), block, upper, before)
-    above = _above(ring, front, constants)
-    store_five(upper, x, _V, _solve(above[0], triangles))
-    store_five(upper, x + _V5, _V, _solve(above[1], triangles))
-    store_five(upper, x + _V10, _V, _solve(above[2], triangles))
-    store_five(upper, x + _V15, _V, _solve(above[3], triangles))
-    store_five(upper, x + _V20, _V, _solve(above[4], triangles))
-    right = _load_cell(r, here, lines)
-    y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
-    _store_cell(r, here, lines, y)
-    return y
-
-
 @kernel(fastmath=FINITE)
 def eliminate(u, r, lines, direction, upper, ring, ahead):
     """Forward elimination on the inner cells of eight lines.
@@ -296,23 +265,33 @@ def eliminate(u, r, lines, direction, upper, ring, ahead):
     """
     at, cell, points = lines.at, lines.cell, lines.points
     zero = spread(0.0)
-    constants = block_constants(direction)
+    constants = _constants(direction)
     for entry in range(np.uint64(25)):
         store(upper, entry * _V, zero)
     y = (zero, zero, zero, zero, zero)
-    behind, middle, front = np.uint64(0), CELL, CELL + CELL
-    describe_cell(u, at, lines, ring, behind, constants)
-    describe_cell(u, at + cell, lines, ring, middle, constants)
+    behind, middle, front = np.uint64(0), _CELL, _CELL + _CELL
+    _describe(u, at, lines, ring, behind, constants)
+    _describe(u, at + cell, lines, ring, middle, constants)
     x = np.uint64(0)
     for n in range(_ONE, points - _ONE):
         here = at + n * cell
-        describe_cell(u, here + cell, lines, ring, front, constants)
+        _describe(u, here + cell, lines, ring, front, constants)
         if ahead != np.uint64(0):
             for offset in (lines.density, lines.first, lines.second, lines.along, lines.energy):
                 prefetch(u, here + ahead + offset)
                 prefetch(r, here + ahead + offset)
-        before, x = x, n * np.uint64(UPPER)
-        y = eliminate_cell(ring, (behind, middle, front), constants, upper, (before, x), r, here, lines, y)
+        block = _below(ring, behind, constants)
+        triangles = _decompose(_diagonal(ring, middle, constants), block, upper, x)
+        columns = _above(ring, front, constants)
+        x = n * np.uint64(UPPER)
+        _store_five(upper, x, _V, _solve(columns[0], triangles))
+        _store_five(upper, x + _V5, _V, _solve(columns[1], triangles))
+        _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
+        _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
+        _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
+        right = _load_cell(r, here, lines)
+        y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
+        _store_cell(r, here, lines, y)
         behind, middle, front = middle, front, behind
 
 
@@ -325,23 +304,6 @@ def _add_scaled(sums, column, factor):
         sums[3] + column[3] * factor,
         sums[4] + column[4] * factor,
     )
-
-
-@kernel(fastmath=FINITE, inline=True)
-def substitute_cell(r, here, lines, upper, x, y):
-    """Δ(n) = y(n) + X(n)·Δ(n+1) of one cell of eight lines, into ``r`` and returned.
-
-    ``here`` is the place of the cell in ``r`` along ``lines``, ``x`` that of X(n) in ``upper``, and ``y`` is Δ(n+1),
-    five vectors.
-    """
-    z = _load_cell(r, here, lines)
-    z = _add_scaled(z, load_five(upper, x + _V20, _V), y[4])
-    z = _add_scaled(z, load_five(upper, x + _V15, _V), y[3])
-    z = _add_scaled(z, load_five(upper, x + _V10, _V), y[2])
-    z = _add_scaled(z, load_five(upper, x + _V5, _V), y[1])
-    y = _add_scaled(z, load_five(upper, x, _V), y[0])
-    _store_cell(r, here, lines, y)
-    return y
 
 
 @kernel(fastmath=FINITE)
@@ -362,4 +324,10 @@ def substitute(r, lines, upper):
     for step in range(_TWO, lines.points):
         n = lines.points - step
         here, x = lines.at + n * lines.cell, n * np.uint64(UPPER)
-        y = substitute_cell(r, here, lines, upper, x, y)
+        z = _load_cell(r, here, lines)
+        z = _add_scaled(z, _load_five(upper, x + _V20, _V), y[4])
+        z = _add_scaled(z, _load_five(upper, x + _V15, _V), y[3])
+        z = _add_scaled(z, _load_five(upper, x + _V10, _V), y[2])
+        z = _add_scaled(z, _load_five(upper, x + _V5, _V), y[1])
+        y = _add_scaled(z, _load_five(upper, x, _V), y[0])
+        _store_cell(r, here, lines, y)

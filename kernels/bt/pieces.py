@@ -11,14 +11,21 @@ keeps the blocks from ``start`` on, and ``ring`` is the scratch of the eliminati
 import numpy as np
 
 from kernels.bt.elimination import (
-    CELL,
+    _CELL,
     UPPER,
-    block_constants,
-    describe_cell,
-    eliminate_cell,
-    load_five,
-    store_five,
-    substitute_cell,
+    _above,
+    _add_scaled,
+    _below,
+    _constants,
+    _decompose,
+    _describe,
+    _diagonal,
+    _load_cell,
+    _load_five,
+    _minus_product,
+    _solve,
+    _store_cell,
+    _store_five,
 )
 from kernels.runtime.jit import FINITE, kernel
 from kernels.runtime.vector import LANES, load, store
@@ -26,7 +33,7 @@ from kernels.runtime.vector import LANES, load, store
 #: Words that eight lines hand on in the forward and in the backward sweep.
 FORWARD, BACKWARD = 30 * LANES, 5 * LANES
 _V, _ZERO, _ONE = (np.uint64(n) for n in (LANES, 0, 1))
-_V25 = np.uint64(25 * LANES)
+_V5, _V10, _V15, _V20, _V25 = (np.uint64(n * LANES) for n in (5, 10, 15, 20, 25))
 _UPPER = np.uint64(UPPER)
 
 
@@ -37,34 +44,50 @@ def eliminate_piece(u, r, lines, direction, ends, upper, start, ring, carry, wor
     ``lines.at`` is the box's first cell and ``lines.points`` counts its cells; ``carry[word:]`` holds X and y of
     the cell before the box and receives those of its last.
     """
-    cell, constants = lines.cell, block_constants(direction)
+    cell, constants = lines.cell, _constants(direction)
     begin, stop = (_ONE if ends.low else _ZERO), (lines.points - _ONE if ends.high else lines.points)
     x = start + begin * _UPPER
     for entry in range(np.uint64(25)):
         store(upper, x + entry * _V, load(carry, word + entry * _V))
-    y = load_five(carry, word + _V25, _V)
-    behind, middle, front = _ZERO, CELL, CELL + CELL
+    y = _load_five(carry, word + _V25, _V)
+    behind, middle, front = _ZERO, _CELL, _CELL + _CELL
     first = lines.at + begin * cell
-    describe_cell(u, first - cell, lines, ring, behind, constants)
-    describe_cell(u, first, lines, ring, middle, constants)
+    _describe(u, first - cell, lines, ring, behind, constants)
+    _describe(u, first, lines, ring, middle, constants)
     for n in range(begin, stop):
         here = lines.at + n * cell
-        describe_cell(u, here + cell, lines, ring, front, constants)
-        before, x = x, x + _UPPER
-        y = eliminate_cell(ring, (behind, middle, front), constants, upper, (before, x), r, here, lines, y)
+        _describe(u, here + cell, lines, ring, front, constants)
+        block = _below(ring, behind, constants)
+        triangles = _decompose(_diagonal(ring, middle, constants), block, upper, x)
+        columns = _above(ring, front, constants)
+        x = x + _UPPER
+        _store_five(upper, x, _V, _solve(columns[0], triangles))
+        _store_five(upper, x + _V5, _V, _solve(columns[1], triangles))
+        _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
+        _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
+        _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
+        right = _load_cell(r, here, lines)
+        y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
+        _store_cell(r, here, lines, y)
         behind, middle, front = middle, front, behind
     for entry in range(np.uint64(25)):
         store(carry, word + entry * _V, load(upper, x + entry * _V))
-    store_five(carry, word + _V25, _V, y)
+    _store_five(carry, word + _V25, _V, y)
 
 
 @kernel(fastmath=FINITE)
 def substitute_piece(r, lines, ends, upper, start, carry, word):
     """Back substitution: ``carry[word:]`` holds Δ of the cell after the box and receives that of its first."""
     begin, stop = (_ONE if ends.low else _ZERO), (lines.points - _ONE if ends.high else lines.points)
-    y = load_five(carry, word, _V)
+    y = _load_five(carry, word, _V)
     for step in range(_ONE, stop - begin + _ONE):
         n = stop - step
         here, x = lines.at + n * lines.cell, start + (n + _ONE) * _UPPER
-        y = substitute_cell(r, here, lines, upper, x, y)
-    store_five(carry, word, _V, y)
+        z = _load_cell(r, here, lines)
+        z = _add_scaled(z, _load_five(upper, x + _V20, _V), y[4])
+        z = _add_scaled(z, _load_five(upper, x + _V15, _V), y[3])
+        z = _add_scaled(z, _load_five(upper, x + _V10, _V), y[2])
+        z = _add_scaled(z, _load_five(upper, x + _V5, _V), y[1])
+        y = _add_scaled(z, _load_five(upper, x, _V), y[0])
+        _store_cell(r, here, lines, y)
+    _store_five(carry, word, _V, y)
