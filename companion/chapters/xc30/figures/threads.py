@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import points, run_title
+from companion.figures.parts import bars, run_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import axes
 from companion.records.runs import single
 
 
@@ -21,11 +21,11 @@ def classes(record: xr.Dataset) -> Shown:
     flagged = dict(zip(record["label"].values.astype(str), record["flags"].values.astype(str), strict=True))
     for number, label in enumerate(str(name) for name in record["run_label"].values):
         place = np.arange(len(names)) + 0.24 * (number - (count - 1) / 2)
-        share = [100 * (values / whole)[number] for values in (low, middle, high)]
-        points(axis, share[1], place, label=label, host=True, index=number, line=False)
-        axis.hlines(place, share[0], share[2], color=CYCLE[number], linewidth=1.6)
-        if flagged.get(label):
-            axis.plot(share[1], place, "x", color=INK, markersize=7, linestyle="none")
+        found = {
+            name: 100 * (each / whole)[number] for name, each in (("low", low), ("middle", middle), ("high", high))
+        }
+        spread = pd.DataFrame({**found, "flagged": bool(flagged.get(label))})
+        bars(axis, place, spread, label=label, index=number, line=False, across=True)
         rows += [
             {"run": label, "class": name, "least": a, "median": b, "largest": c}
             for name, a, b, c in zip(names, low[number], middle[number], high[number], strict=True)

@@ -7,10 +7,8 @@ import xarray as xr
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
+from companion.labels import counted
 from companion.records.runs import single
-
-#: Numbers of threads as the labels of cases have them.
-WORDS = {2: "two"}
 
 
 def _by_way(record: xr.Dataset, paced: str) -> dict[str, xr.Dataset]:
@@ -117,15 +115,15 @@ def _bounded(record: xr.Dataset) -> tuple[list[int], xr.Dataset, np.ndarray]:
     """Threads, their cases with the state in memory, and seconds in which as many copy the records of a step."""
     cases = observed(record)
     threads = [int(count) for count in single(record)["copiers"].values]
-    names = ["memory", *(f"memory, {WORDS[count]} threads" for count in threads[1:])]
-    return threads, cases.sel(configuration=names), single(record)["memory_bound"].values
+    kept = [str(name).partition(",")[0] == "memory" for name in cases["configuration"].values]
+    return threads, cases.isel(configuration=kept), single(record)["memory_bound"].values
 
 
 def bounds(record: xr.Dataset) -> Shown:
     """Clock of an ordinary step of a state in memory, and of moving its records alone, by threads."""
     threads, cases, copied = _bounded(record)
     step = 1e3 * cases["normal_clock"].values
-    rows = [f"{count} thread{'s' if count > 1 else ''}" for count in threads]
+    rows = [counted(count, "thread") for count in threads]
     middles = np.nanmedian(step, axis=1)
     return dots(
         rows,
