@@ -5,7 +5,7 @@ that takes its text colour from the page (so that it reads in light and dark) an
 text and its data, ``table`` does the same for a table.
 """
 
-from companion.figures.box import box
+from companion.figures.box import box, folded
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacked_bars
 from companion.figures.rendering import Shown, csv_text, save, show
@@ -26,6 +26,7 @@ __all__ = [
     "csv_text",
     "document_style",
     "document_table",
+    "folded",
     "host_style",
     "icicle",
     "log_axis",

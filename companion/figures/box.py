@@ -1,4 +1,4 @@
-"""The box that opens a chapter: what its report is, why it mattered, what was found, what cannot be rerun."""
+"""The box that opens a chapter, and the fold that keeps the page's own quick run below the one at full size."""
 
 from collections.abc import Sequence
 from html import escape
@@ -40,3 +40,27 @@ def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) ->
     )
     text = "\n".join([report, mattered, *(f"- {finding}" for finding in findings), missing])
     return Shown(html, text)
+
+
+def folded(*shown, title: str = "The same, measured when this page was built") -> Shown:
+    """Figures and tables that a reader opens when wanted; only ``title`` shows before.
+
+    Figures and tables inside keep their numbers and addresses.
+
+    Parameters
+    ----------
+    *shown : Shown or Table
+        What :func:`companion.figures.show` and :func:`companion.figures.table` give.
+    title : str
+        What is inside.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to fold or no title.
+    """
+    if not shown or not title.strip():
+        raise ValueError("folded: give what is folded, and a title that says what it is")
+    html = "\n".join(each._repr_mimebundle_()["text/html"] for each in shown)
+    text = "\n".join([f"{title}:", *map(repr, shown)])
+    return Shown(f'<details class="rerun-fold"><summary>{escape(title)}</summary>{html}</details>', text)

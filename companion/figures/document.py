@@ -9,10 +9,11 @@ from companion.figures.tabular import Table, table
 OPEN_ROWS = 8
 
 
-def document_table(document: str, name: str, *, folded: bool | None = None) -> Table:
+def document_table(document: str, name: str, *, folded: bool | None = None, seen: str = "") -> Table:
     """A table as printed, with units, source and the remarks of the digitisation where there are any.
 
-    Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.
+    Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.  ``seen`` is a
+    sentence that says what to see in the table; it enters the caption.
 
     Raises
     ------
@@ -35,7 +36,7 @@ def document_table(document: str, name: str, *, folded: bool | None = None) -> T
     }
     return table(
         cells,
-        caption=f"{about['title']}. {tables.source(document, about)}.",
+        caption=" ".join(filter(None, [f"{about['title']}.", seen, f"{tables.source(document, about)}."])),
         units=units,
         name=f"{document}_{name}",
         index=False,

@@ -205,6 +205,17 @@ def flag_note(record: xr.Dataset) -> str:
     return f", flagged: {', '.join(sorted(flags))}" if flags else ""
 
 
+def cpu(record: xr.Dataset) -> str:
+    """Processor of a run, for legends and captions: whoever reads the page may have another.
+
+    Raises
+    ------
+    ValueError
+        If there are several runs.
+    """
+    return str(single(record).attrs["machine"]).partition(",")[0]
+
+
 def run_title(record: xr.Dataset) -> str:
     """Machine, preset and day of a run, for the title of its figure.
 

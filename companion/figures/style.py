@@ -10,9 +10,9 @@ from matplotlib.rcsetup import cycler
 #: Stands for "the colour of the surrounding text"; ``show`` writes it as ``currentColor``.
 INK = "#010203"
 
-#: Colours that differ for readers with red-green or blue-yellow colour blindness (after Okabe and Ito,
+#: Colours any two of which differ for readers with red-green colour blindness (the first after Okabe and Ito,
 #: darkened where needed) and keep a contrast of at least 3:1 on white and on the book's dark ground.
-CYCLE = ("#0072b2", "#d55e00", "#009e73", "#b4609a", "#a67c00", "#808080")
+CYCLE = ("#0072b2", "#d55e00", "#009e73", "#c050e0", "#b63834", "#666666")
 
 _DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
 

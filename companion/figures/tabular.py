@@ -8,6 +8,8 @@ import pandas as pd
 
 from companion.figures.rendering import NUMBER, csv_link, run_stem
 
+#: Where the title of a caption ends: at a full stop that ends no abbreviation, or at a colon.
+_TITLE = re.compile(r"(?<!\bFig)(?<!\bFigs)(?<!\bSec)\.(?= |$)|:(?= )")
 _NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
 
 
@@ -72,6 +74,13 @@ def _footnotes(cells: pd.DataFrame, notes: pd.Series | None) -> tuple[list[str],
     ], f'<ul class="rerun-notes">{body}</ul>'
 
 
+def titled(caption: str) -> str:
+    """``caption`` as HTML, its title bold."""
+    end = _TITLE.search(caption)
+    title, rest = (caption[: end.end()], caption[end.end() :]) if end else (caption, "")
+    return f"<strong>{escape(title)}</strong>{escape(rest)}"
+
+
 def _letter(number: int) -> str:
     """a, b, …, z, aa, ab, …"""
     before, last = divmod(number, 26)
@@ -134,7 +143,8 @@ def table(
         One row per row.  ``frame.attrs["units"]``, a dict of column to unit, is used if ``units``
         is not given.
     caption : str
-        What the table is, with its source.
+        What the table is, with its source, and what to see in it.  Up to the first full stop or colon it is
+        the title.
     units : dict, optional
         Unit of each column, written under its name.
     digits : int, optional
@@ -172,7 +182,7 @@ def table(
     place = [column for column in range(shown.shape[1]) if notes is None or shown.columns[column] != notes.name]
     body = _body(shown.iloc[:, place], cells.iloc[:, place], marks, descriptions or {})
     # The caption is outside the frame that scrolls, so that all of it can be read on a phone.
-    head, rest = f"{NUMBER}{escape(caption)}", ""
+    head, rest = f"{NUMBER}{titled(caption)}", ""
     if folded:
         opening = f'<details class="rerun-block" data-name="{escape(name)}"><summary class="rerun-caption">{head}'
         rest = f" <small>({len(cells)} rows)</small></summary>"
