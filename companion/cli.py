@@ -1,4 +1,4 @@
-"""``python -m companion doctor | run | show | compare | export | verify``.
+"""``python -m companion doctor | run | bench | show | compare | export | reframe | verify``.
 
 Exit codes: 0 done; 1 the doctor found something required missing; 2 a request that cannot be met,
 said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
@@ -109,6 +109,43 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         typer.echo(str(path))
 
 
+@app.command(name="bench")
+def measure_all(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Experiments; all that this machine can run if none.")
+    ] = None,
+    preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
+    threads: Annotated[int | None, typer.Option(help="Threads; all usable CPUs if not given.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the records.")] = Path("records"),
+    seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
+    plan_only: Annotated[
+        bool, typer.Option("--plan", help="Say what would be measured, and how long it takes.")
+    ] = False,
+) -> None:
+    """Measure all that this machine can; called again after an interruption, it goes on where it was."""
+    with _one_sentence():
+        from companion import experiments, suite
+        from companion.host import machine
+
+        if preset not in experiments.PRESETS:
+            raise ValueError(f"preset = {preset!r} must be one of {', '.join(experiments.PRESETS)}")
+        threads = machine.describe()["usable"]["cpus"] if threads is None else threads
+        planned = suite.plan(out, names or [], preset, threads, seed)
+        typer.echo("\n".join(suite.announcement(planned)))
+        if plan_only or not planned.todo:
+            return
+        with files.prepared(out):
+            outcomes = list(suite.go(planned, out, typer.echo))
+        missed = [outcome for outcome in outcomes if outcome.error]
+        typer.echo(
+            f"{len(outcomes) - len(missed)} record(s) written to {out}; python -m companion show RECORD reads one"
+        )
+        if missed:
+            names_missed = ", ".join(outcome.entry.id for outcome in missed)
+            unverified = any(outcome.unverified for outcome in missed)
+            _stop(f"no record of {names_missed}; the reasons are above", 3 if unverified else 2)
+
+
 def _differences(a: dict, b: dict) -> list[str]:
     """What besides the times differs between two records, as sentences."""
     from companion.host import machine
@@ -157,12 +194,25 @@ def compare(a: Path, b: Path) -> None:
 def show(
     record: Annotated[Path, typer.Argument(help="Run record.")],
     samples: Annotated[bool, typer.Option(help="Print every sample as well.")] = False,
+    figures: Annotated[Path, typer.Option(help="Folder for the figures (SVG).")] = Path("figures"),
+    draw: Annotated[bool, typer.Option(help="Draw the chapter's figures from the record.")] = True,
 ) -> None:
-    """Print what one record measured, in its units, with the machine, and where the report's own numbers are."""
+    """Print what a record measured, in its units, next to the report's values, and draw the chapter's figures of it."""
     with _one_sentence():
+        from companion import comparison
         from companion.records import display
 
-        typer.echo(display.text(runs.read(record), samples=samples))
+        read = runs.read(record)
+        typer.echo(display.text(read, samples=samples))
+        found, left = comparison.pieces(read)
+        for number, piece in enumerate(found, start=1):
+            typer.echo(f"\n[{number}] {piece.text}")
+        for sentence in left:
+            typer.echo(f"\nnot shown: {sentence}")
+        if draw and any(piece.svg for piece in found):
+            with files.prepared(figures):
+                written = comparison.write(read, found, figures)
+            typer.echo("\n" + "\n".join(map(str, written)))
 
 
 @app.command()

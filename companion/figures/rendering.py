@@ -131,12 +131,22 @@ def save(figure, path, *, alt: str) -> None:
         If ``alt`` is empty.
     """
     alt = _described(alt)
+    write_text(path, _file(_drawn(figure, "picture", alt), alt), overwrite=True)
+
+
+def _file(svg: str, alt: str) -> str:
+    """An element of a page as a file of its own, whose text colour follows the reader's colour scheme."""
     scheme = (
         "svg { color: #1f2328 !important } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 !important } }"
     )
-    svg = _drawn(figure, "picture", alt)
     svg = re.sub(r">", f"><title>{escape(alt)}</title><style>{scheme}</style>", svg, count=1)
-    write_text(path, re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE) + "\n", overwrite=True)
+    return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE) + "\n"
+
+
+def picture(shown: "Shown") -> str:
+    """The picture of a figure that :func:`show` made, as the text of an SVG file."""
+    start, end = shown.html.index("<svg"), shown.html.rindex("</svg>") + len("</svg>")
+    return _file(shown.html[start:end], shown.alt)
 
 
 #: Where the book puts the number of a figure or table; empty wherever a notebook runs.

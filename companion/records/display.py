@@ -65,5 +65,4 @@ def text(record: dict[str, Any], *, samples: bool = False) -> str:
         lines.append("quantities:")
     for name, entry in record["outputs"].items():
         lines.append(f"  {re.sub('_', ' ', name)}: {_value(entry['value'])}{_unit(entry.get('units'))}")
-    lines.append(f"The report's own numbers are in data/{record['document']}; its chapter draws them with these.")
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """Every figure of a chapter that draws a committed run draws one run, whatever other machines are committed,
 and shows how its samples spread and which cases are flagged.
 
-The figures and tables are those that the notebooks name (``notebook_drawings``); every committed run is tried.
+The figures and tables are those that the notebooks name (:mod:`companion.drawings`); every committed run is tried.
 """
 
 import copy
@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from drawing import offered
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from notebook_drawings import every_drawing
 
 from companion import experiments
+from companion.drawings import every_drawing
 from companion.figures import rendering
 from companion.figures.rendering import Shown
 from companion.records import runs

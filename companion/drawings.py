@@ -1,6 +1,7 @@
 """What the notebooks draw and tabulate from the run of an experiment, read from their cells.
 
-So that a test that tries every such figure cannot forget one: nothing lists them but the notebooks.
+Nothing lists them but the notebooks, which nobody can forget to keep up to date: ``python -m companion show`` draws
+them from a record, and a test tries every one with other runs.
 """
 
 import ast
@@ -50,7 +51,7 @@ def is_run(node: ast.AST) -> bool:
 
 def run_of(node: ast.AST) -> str | None:
     """The experiment of a run that a node asks for by name."""
-    if not is_run(node):
+    if not isinstance(node, ast.Call) or not is_run(node):
         return None
     texts = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     return texts[0] if texts else None
@@ -86,9 +87,10 @@ def figure_names(statement: ast.stmt) -> set[str]:
 def several(statement: ast.stmt) -> dict[str, str]:
     """Key -> experiment of ``x = {key: runs.latest(f"…{key}") for key in (…)}``."""
     value = getattr(statement, "value", None)
-    if not isinstance(value, ast.DictComp) or not is_run(value.value):
+    if not isinstance(value, ast.DictComp) or not isinstance(value.value, ast.Call) or not is_run(value.value):
         return {}
     (loop,) = value.generators
+    assert isinstance(loop.target, ast.Name)
     keys = ast.literal_eval(loop.iter)
     named = ast.Expression(
         ast.Lambda(ast.arguments([], [ast.arg(loop.target.id)], None, [], [], None, []), value.value.args[0])
@@ -101,7 +103,8 @@ class _Runs(ast.NodeTransformer):
     """Puts ``RECORDS["id"]`` in place of runs, and notes of which experiments they were."""
 
     def __init__(self, variables: dict[str, str]):
-        self.variables, self.found = variables, set()
+        self.variables = variables
+        self.found: set[str] = set()
 
     def visit(self, node):
         experiment = run_of(node)
@@ -140,7 +143,7 @@ def _needed(names: set[str], earlier: list[tuple[ast.stmt, set[str]]]) -> tuple[
     return chosen, taken
 
 
-def _with_runs_replaced(node: ast.AST, variables: dict[str, str]) -> tuple[ast.AST, set[str]]:
+def _with_runs_replaced(node, variables: dict[str, str]) -> tuple[Any, set[str]]:
     """A copy of a statement or expression that takes its runs from RECORDS, and their experiments."""
     taken = _Runs(variables)
     return ast.fix_missing_locations(taken.visit(copy.deepcopy(node))), taken.found
@@ -148,7 +151,10 @@ def _with_runs_replaced(node: ast.AST, variables: dict[str, str]) -> tuple[ast.A
 
 def drawings(path: Path) -> list[Drawing]:
     """Every call of a chapter's figures in one notebook that takes a run, once for each run that it takes."""
-    found, figures, variables, earlier = [], set(), {}, []
+    found: list[Drawing] = []
+    figures: set[str] = set()
+    variables: dict[str, str] = {}
+    earlier: list[tuple[ast.stmt, set[str]]] = []
     for statement in statements(path):
         figures |= figure_names(statement)
         for call in _calls(statement, figures):
@@ -158,7 +164,7 @@ def drawings(path: Path) -> list[Drawing]:
             for experiment in sorted(direct):
                 others = tuple(sorted((direct | through) - {experiment}))
                 found.append(Drawing(experiment, ast.unparse(replaced), source, others))
-        experiments = [experiment for node in ast.walk(statement) if (experiment := run_of(node))]
+        experiments = list(filter(None, map(run_of, ast.walk(statement))))
         earlier.append(_with_runs_replaced(statement, variables))
         for name in bound_by(statement):
             variables = {key: value for key, value in variables.items() if key.partition("[")[0] != name}

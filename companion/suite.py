@@ -1,0 +1,201 @@
+"""``python -m companion bench``: every experiment of the register that this machine can run, one after the other.
+
+Each leaves its own run record as soon as it is done, and these records are all that a later call needs to go on: an
+experiment whose record lies in the folder, made by this machine from this source with the same preset, threads and
+seed, is done.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from companion import bench, experiments, files
+from companion.bench.sampling import watched
+from companion.experiments import Experiment
+from companion.host import machine
+from companion.records import runs
+
+#: Seconds for an experiment of which neither a record nor a budget says how long it takes.
+UNKNOWN = 60.0
+#: Seconds for starting and compiling, which a budget does not count.
+STARTING = 5.0
+
+
+@dataclass
+class Plan:
+    """What is to be measured, what is done already, and what this machine lacks."""
+
+    preset: str
+    threads: int
+    seed: int
+    todo: list[Experiment] = field(default_factory=list)
+    done: list[tuple[Experiment, Path]] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)  # a sentence for each experiment that cannot run here
+
+
+def recorded_seconds(record: dict[str, Any]) -> float:
+    """How long a record's cases took: setting up, compiling, and all samples with their repeats."""
+    return sum(
+        (case.get("setup_s") or 0) + (case.get("compile_s") or 0) + case["repeats"] * sum(case["samples"])
+        for case in record["measurements"]
+    )
+
+
+def estimate(entry: Experiment, preset: str) -> float:
+    """Seconds that an experiment may take: as a committed record of the preset took, or its budget."""
+    found = [
+        record
+        for path in sorted(runs.COMMITTED.glob(f"{entry.id}_{preset}_*.json"))
+        if (record := runs.read(path))["experiment"] == entry.id
+    ]
+    if found:
+        return STARTING + recorded_seconds(max(found, key=lambda record: record["date"]))
+    budget = entry.seconds(preset)
+    return STARTING + (UNKNOWN if budget is None else budget)
+
+
+def _same_source(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return machine.line(a) == machine.line(b) and a.get("provenance") == b.get("provenance")
+
+
+def finished(folder: Path, preset: str, threads: int, seed: int) -> dict[str, Path]:
+    """Experiment -> the record in ``folder`` that this machine made from this source with the same settings.
+
+    Files that are no run records are somebody else's and are left alone.
+    """
+    here, found = machine.describe(), {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            record = runs.read(path)
+        except (OSError, ValueError):
+            continue
+        known = experiments.REGISTER.get(record["experiment"])
+        wanted = (preset, asked_threads(known, preset, threads) if known else threads, seed)
+        if (record["preset"], record["threads"], record["seed"]) == wanted and _same_source(record["machine"], here):
+            found[record["experiment"]] = path
+    return found
+
+
+def asked_threads(entry: Experiment, preset: str, threads: int) -> int:
+    """``threads``, or 1 for ranks, which are processes, and for what a model computes."""
+    return 1 if entry.ranks or entry.simulated else threads
+
+
+def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> Plan:
+    """What ``names`` (all experiments if empty) still need.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or settings that no experiment accepts.
+    """
+    wanted = [experiments.experiment(name) for name in names] if names else list(experiments.REGISTER.values())
+    have = finished(folder, preset, threads, seed)
+    found = Plan(preset, threads, seed)
+    for entry in wanted:
+        reason = experiments.unavailable(entry)
+        if entry.id in have:
+            found.done.append((entry, have[entry.id]))
+        elif preset not in entry.presets:
+            found.lacking.append(f"{entry.id} has no preset {preset}; it has {', '.join(entry.presets)}")
+        elif reason:
+            found.lacking.append(reason)
+        else:
+            experiments.accept(entry.id, preset, asked_threads(entry, preset, threads), seed=seed)
+            found.todo.append(entry)
+    return found
+
+
+@dataclass
+class Outcome:
+    """How one experiment ended."""
+
+    entry: Experiment
+    path: Path | None = None
+    flagged: int = 0  # cases whose times are doubtful
+    seconds: float = 0.0
+    error: str = ""
+    unverified: bool = False
+
+
+def measure(entry: Experiment, planned: Plan, folder: Path) -> Outcome:
+    """Run one experiment and keep its record; what a reader can mend becomes a sentence."""
+    from companion.mpi import JobError
+
+    started, threads = time.perf_counter(), asked_threads(entry, planned.preset, planned.threads)
+    try:
+        record = experiments.run_record(entry.id, planned.preset, threads, seed=planned.seed)
+        path = runs.save(record, folder)
+    except bench.UnverifiedError as error:
+        return Outcome(entry, error=str(error), unverified=True)
+    except OSError as error:
+        return Outcome(entry, error=files.sentence(error))
+    except (ValueError, MemoryError, experiments.Unavailable, JobError) as error:
+        return Outcome(entry, error=str(error) or "memory ran out; choose a smaller preset")
+    flagged = sum(bool(case["flags"]) for case in record["measurements"])
+    return Outcome(entry, path, flagged, time.perf_counter() - started)
+
+
+class Remaining:
+    """Seconds that are left: the estimate, times what this machine has taken of it so far."""
+
+    def __init__(self, expected: list[float]):
+        self.expected, self.number = expected, 0
+        self._estimated = self._taken = 0.0
+
+    def passed(self, seconds: float) -> None:
+        """The next experiment took ``seconds``."""
+        self._estimated += self.expected[self.number]
+        self._taken += seconds
+        self.number += 1
+
+    def seconds(self) -> float:
+        pace = self._taken / self._estimated if self._estimated else 1.0
+        return pace * sum(self.expected[self.number :])
+
+    def __str__(self) -> str:
+        return f"about {duration(self.seconds())} left" if self.number < len(self.expected) else "done"
+
+
+def go(planned: Plan, folder: Path, say: Callable[[str], None]) -> Iterator[Outcome]:
+    """Measure what is left of a plan, in order, and say after each how much time is left."""
+    from tqdm.auto import tqdm
+
+    expected = [estimate(entry, planned.preset) for entry in planned.todo]
+    left, form = Remaining(expected), "{desc} |{bar}| {elapsed} passed{postfix}"
+    with tqdm(total=sum(expected), bar_format=form, leave=False, disable=not watched()) as bar:
+        for entry, seconds in zip(planned.todo, expected, strict=True):
+            started, place = time.perf_counter(), f"{left.number + 1} of {len(expected)}"
+            bar.set_description_str(f"{place}, {entry.id}", refresh=False)
+            bar.set_postfix_str(str(left))
+            outcome = measure(entry, planned, folder)
+            left.passed(time.perf_counter() - started)
+            bar.update(seconds)
+            bar.clear()
+            say(f"{place}: {line(outcome)}; {left}")
+            yield outcome
+
+
+def line(outcome: Outcome) -> str:
+    """One outcome for a reader."""
+    if outcome.error:
+        return f"{outcome.entry.id}: no record. {' '.join(outcome.error.split())}"
+    doubt = f", {outcome.flagged} doubtful case(s)" if outcome.flagged else ""
+    return f"{outcome.entry.id}: {outcome.seconds:.0f} s{doubt}  {outcome.path}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a reader says them."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def announcement(planned: Plan) -> list[str]:
+    """What a call is about to do."""
+    left = sum(estimate(entry, planned.preset) for entry in planned.todo)
+    lines = [f"{len(planned.todo)} experiment(s) to measure, about {duration(left)}; {len(planned.done)} done before"]
+    return [*lines, *(f"not here: {sentence}" for sentence in planned.lacking)]

@@ -1,0 +1,53 @@
+"""A record next to the report's values, and the chapter's figures of it."""
+
+import xml.etree.ElementTree as ET
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from companion import cli, comparison, drawings
+from companion.figures import rendering
+from companion.records import runs
+
+
+def newest(experiment):
+    return max(runs.COMMITTED.glob(f"{experiment}_*.json"))
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Figures are made with text and data, in no time."""
+    monkeypatch.setattr(rendering, "_drawn", lambda *_: '<svg xmlns="http://www.w3.org/2000/svg"></svg>')
+
+
+def test_show_prints_the_reports_values_in_columns_of_their_own_and_draws(quick, tmp_path):
+    path = newest("xmp1982-simulator")
+    result = CliRunner().invoke(cli.app, ["show", str(path), "--figures", str(tmp_path / "drawn")])
+    assert result.exit_code == 0, result.stderr
+    assert "clock, 1982 [s]" in result.stdout and "clock, here [s]" in result.stdout
+    files = sorted((tmp_path / "drawn").iterdir())
+    assert files and all(file.name.startswith(path.stem) and ET.parse(file) for file in files)
+    assert all(str(file) in result.stdout for file in files)
+
+
+def test_show_draws_nothing_where_that_is_asked(quick, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli.app, ["show", str(newest("p5plus-smt")), "--no-draw"])
+    assert result.exit_code == 0 and "[1]" in result.stdout and list(tmp_path.iterdir()) == []
+
+
+def test_every_committed_record_is_drawn_somewhere(monkeypatch):
+    known = {drawing.experiment for drawing in drawings.every_drawing()}
+    assert {runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")} <= known
+
+
+def test_samples_become_medians_and_other_columns_stay():
+    frame = pd.DataFrame({"row": ["a"], "here, 1": [1.0], "here, 2": [5.0], "here, 3": [2.0], "1982": [7]})
+    assert comparison.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}
+
+
+def test_without_the_notebooks_it_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(drawings, "NOTEBOOKS", tmp_path / "none")
+    with pytest.raises(ValueError, match="the notebooks are not in"):
+        comparison.pieces(runs.read(newest("p5plus-smt")))

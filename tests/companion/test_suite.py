@@ -1,0 +1,120 @@
+"""Everything the host can measure: what is planned, kept, left out, and taken up again."""
+
+import pytest
+from typer.testing import CliRunner
+
+from companion import cli, experiments, suite
+from companion.records import runs
+
+
+@pytest.fixture
+def call(toy_experiment, make_toy, monkeypatch, tmp_path):
+    """``call(*arguments)`` of ``bench`` on a register of three: one works, one lacks MPI, one has no quick."""
+    from dataclasses import replace
+
+    lacking = replace(toy_experiment, id="toy-lacking", needs=frozenset({"mpi"}))
+    large = replace(toy_experiment, id="toy-large", presets=("paper",))
+    register = {entry.id: entry for entry in (toy_experiment, lacking, large)}
+    monkeypatch.setattr(experiments, "REGISTER", register)
+    monkeypatch.setattr(
+        experiments, "unavailable", lambda entry: f"{entry.id} needs MPI: none found" if entry.needs else None
+    )
+
+    def run(*arguments):
+        asked = ["bench", "--out", str(tmp_path / "kept"), "--threads", "1", *map(str, arguments)]
+        result = CliRunner().invoke(cli.app, asked)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+def test_what_can_be_measured_is_and_the_rest_is_a_sentence(call, tmp_path):
+    code, out, err = call()
+    assert (code, err) == (0, "")
+    (path,) = (tmp_path / "kept").iterdir()
+    assert runs.read(path)["experiment"] == "toy-sum"
+    assert "1 experiment(s) to measure, about" in out and "1 of 1: toy-sum" in out
+    assert "not here: toy-lacking needs MPI: none found" in out
+    assert "not here: toy-large has no preset quick; it has paper" in out
+
+
+def test_a_second_call_goes_on_where_the_first_ended(call, tmp_path, toy):
+    call()
+    calls = toy.calls
+    code, out, _ = call()
+    assert code == 0 and "0 experiment(s) to measure" in out and "1 done before" in out
+    assert toy.calls == calls and len(list((tmp_path / "kept").iterdir())) == 1
+    assert "1 experiment(s) to measure" in call("--seed", 1)[1]
+
+
+def test_a_record_of_other_source_is_no_reason_to_skip(call, tmp_path, monkeypatch):
+    call()
+    described = experiments.machine.describe()
+    changed = described | {"provenance": described["provenance"] | {"commit": "0" * 40}}
+    monkeypatch.setattr(suite.machine, "describe", lambda *_: changed)
+    assert "0 done before" in call("--plan")[1]
+
+
+def test_an_interruption_keeps_what_is_done(call, tmp_path, monkeypatch, toy_experiment):
+    from dataclasses import replace
+
+    experiments.REGISTER["toy-second"] = replace(toy_experiment, id="toy-second")
+    measure = suite.measure
+
+    def interrupted(entry, planned, folder):
+        if entry.id == "toy-second":
+            raise KeyboardInterrupt
+        return measure(entry, planned, folder)
+
+    monkeypatch.setattr(suite, "measure", interrupted)
+    assert call()[0] == 130
+    (path,) = (tmp_path / "kept").iterdir()
+    monkeypatch.setattr(suite, "measure", measure)
+    code, out, _ = call()
+    assert code == 0 and "1 done before" in out and "1 of 1: toy-second" in out
+    assert path.exists() and len(list((tmp_path / "kept").iterdir())) == 2
+
+
+def test_a_wrong_result_leaves_the_others_alone(call, tmp_path, toy, make_toy, toy_experiment):
+    from dataclasses import replace
+
+    wrong = make_toy(wrong_from=1)
+    bad = replace(toy_experiment, id="toy-bad", cases=lambda p, t: [experiments.Case("bad", wrong, toy.Problem(), t)])
+    experiments.REGISTER["toy-bad"] = bad
+    code, out, err = call()
+    assert code == 3 and "no record of toy-bad" in err
+    assert "toy-bad: no record." in out and "not reported" in out
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [(["absent"], "'absent' is unknown"), (["--preset", "huge"], "preset = 'huge'")]
+)
+def test_bad_requests_are_one_sentence(call, tmp_path, arguments, message):
+    code, _, err = call(*arguments)
+    assert code == 2 and message in err and "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_left_follows_the_pace_of_this_machine():
+    left = suite.Remaining([10.0, 20.0, 30.0])
+    assert left.seconds() == 60.0
+    left.passed(5.0)
+    assert left.seconds() == 25.0 and str(left) == "about 25 s left"
+    left.passed(10.0)
+    left.passed(15.0)
+    assert str(left) == "done"
+
+
+def test_an_estimate_comes_from_the_newest_committed_record():
+    entry = experiments.experiment("p5plus-smt")
+    newest = max((runs.read(path) for path in runs.COMMITTED.glob("p5plus-smt_*.json")), key=lambda one: one["date"])
+    assert suite.estimate(entry, "paper") == suite.STARTING + suite.recorded_seconds(newest)
+    assert suite.estimate(entry, "quick") <= suite.STARTING + entry.budgets["quick"]
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (9000, "2 h 30 min")])
+def test_durations_are_said_as_people_say_them(seconds, words):
+    assert suite.duration(seconds) == words
