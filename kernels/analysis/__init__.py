@@ -1,0 +1,203 @@
+"""The analysis of 1982 as a chain of steps with files between them: what it took to make a forecast's first state.
+
+Observations of geopotential, wind and humidity are checked against each other and weighed against a first guess by
+optimum interpolation in boxes, three variables at once (Lorenc, Mon. Weather Rev. 109, 1981).  The report lists the
+steps (section 3.4) and gives the times of some; its programs do not survive, and ours share the method with them and
+no line.  Observations are synthetic, so that the truth is known.  Modules, from what is asked for to what is computed:
+
+``problem``, ``constants``               sizes, places of files; standard levels
+``sphere``, ``synthetic``                random fields, the truth, first guess and observations
+``datasets``, ``chain``                  files, and the steps from d to w
+``vertical``, ``boxes``, ``gap``         columns by ln p; which data go where; the main program, box by box
+``covariance``, ``cholesky``             compiled: covariances, the work of one box, factors of small matrices
+``tools``, ``verification``, ``together``  the same in NumPy; what is checked; next to a forecast
+"""
+
+import contextlib
+import functools
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from kernels.analysis import chain, gap, synthetic
+from kernels.analysis.boxes import POINTS
+from kernels.analysis.chain import Chain, StepTime
+from kernels.analysis.constants import LN_P
+from kernels.analysis.covariance import PAIR_FLOPS
+from kernels.analysis.datasets import record_bytes
+from kernels.analysis.problem import Problem
+from kernels.analysis.tools import Compiled, Plain
+from kernels.analysis.verification import verify
+from kernels.contract import Footprint, Work
+from kernels.files.filesystem import require_direct
+from kernels.files.pending import WorkFolder
+from kernels.runtime.resources import require_disk, require_memory, require_threads
+
+__all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
+
+#: How often each file is written and read from end to end (``chain.layout``).
+_TRAFFIC = {
+    "guess": (0, 3), "observations": (0, 1), "correlations": (0, 2), "staggered": (1, 1), "first_guess": (1, 4),
+    "statistics": (1, 0), "data": (1, 2), "parameters": (2, 0), "quality": (2, 4), "departures": (2, 4),
+    "weights": (2, 2), "reductions": (2, 2), "increments": (1, 3), "moisture": (1, 2), "errors": (1, 1),
+    "moist_errors": (1, 0), "humidity_made": (1, 1), "humidity": (1, 0), "kept_errors": (1, 1), "normalised": (1, 1),
+    "plotted": (1, 1), "plotted_increments": (1, 0), "plotted_errors": (1, 0), "staggered_increments": (1, 1),
+    "analysis": (1, 1), "corrected": (1, 0),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class State:
+    """What the chain starts from, and the truth, of which it is told nothing."""
+
+    guess: np.ndarray = field(repr=False)  # float64 (nj, 4 levels + 2, ni): u, v, T, q, ln p_s, Φ of the ground
+    data: synthetic.Data = field(repr=False)
+    true: np.ndarray = field(repr=False)  # float64 (nj, 5, 15, ni): phi, u, v, T, q on standard levels
+    pressure: np.ndarray = field(repr=False)  # float64 (nj, ni): ln p_s
+
+
+@dataclass(frozen=True)
+class Result:
+    """The analysis, and what it took."""
+
+    fields: np.ndarray = field(repr=False)  # float64 (nj, 4 levels + 2, ni), as the first guess
+    standard: np.ndarray = field(repr=False)  # float64 (nj, 5, 15, ni) on standard levels, before the way back
+    first_guess: np.ndarray = field(repr=False)  # the same of the first guess
+    errors: np.ndarray = field(repr=False)  # float64 (nj, 15, ni): standard error of geopotential, predicted, m²/s²
+    quality: np.ndarray = field(repr=False)  # float64 (data,): 1 accepted, 2 rejected, 0 not looked at
+    steps: tuple[StepTime, ...]  # of the last repeat
+    state: State = field(repr=False)
+
+    @property
+    def clock(self) -> float:
+        """Seconds from step d to step w."""
+        return sum(step.clock for step in self.steps)
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of the process."""
+        return sum(step.cpu for step in self.steps)
+
+    def program(self, name: str) -> tuple[float, float]:
+        """Clock and CPU seconds of the steps of a name, both passes together."""
+        of = [step for step in self.steps if step.name == name]
+        return sum(step.clock for step in of), sum(step.cpu for step in of)
+
+
+def _data(problem: Problem) -> int:
+    return problem.sondes * len(LN_P[synthetic.SEEN]) * 4 + 2 * problem.aircraft
+
+
+def footprint(problem: Problem) -> Footprint:
+    """State, results, the files in memory, and room for the boxes of each thread."""
+    points, data = problem.nj * problem.ni, _data(problem)
+    kept = 8 * points * (4 * (4 * problem.levels + 2) + LN_P.size * 32) + 8 * 100 * data
+    room = 8 * problem.padded * (problem.padded + 8 + max(problem.padded, POINTS))
+    files = sum(n * record_bytes(words) for _kind, n, words in chain.layout(problem, data).values())
+    outside = chain.disk_bytes(problem, data, ("memory",))
+    disk = chain.disk_bytes(problem, data)
+    return Footprint(kept + room + files - outside + 2**26, disk, room)
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """A truth, a first guess, and observations.
+
+    Raises
+    ------
+    MemoryError
+        If memory cannot hold state, files and results.
+    """
+    require_memory(footprint(problem).memory, "an analysis with its files")
+    return _made(replace(problem, work="memory", rest="memory", folder=None, tmpfs=""), seed)
+
+
+@functools.lru_cache(maxsize=2)
+def _made(problem: Problem, seed: int) -> State:
+    """One state for all places of the files."""
+    rng = np.random.default_rng(seed)
+    truth = synthetic.draw(problem, rng)
+    guess, true, pressure = synthetic.first_guess(problem, truth)
+    return State(guess, synthetic.observe(problem, truth, rng), true, pressure)
+
+
+@contextlib.contextmanager
+def _folders(problem: Problem):
+    """Folders of the places in use; the disk has room for what goes there."""
+    data, found = _data(problem), {"memory": Path("memory")}
+    used = {chain.place(problem, kind) for kind, *_ in chain.layout(problem, data).values()} - {"memory"}
+    with contextlib.ExitStack() as stack:
+        for where in sorted(used):
+            base = problem.tmpfs if where == "tmpfs" else problem.folder or tempfile.gettempdir()
+            others = {"memory", "tmpfs", "cache", "direct"} - ({where} if where == "tmpfs" else {"cache", "direct"})
+            folder = stack.enter_context(WorkFolder(base, f"analysis-{where}")).path
+            require_disk(folder, chain.disk_bytes(problem, data, others), "an analysis with its files")
+            if where == "direct":
+                require_direct(folder)
+            found[where] = folder
+        yield found
+
+
+def _run(problem: Problem, state: State, threads: int, make) -> Result:
+    with _folders(problem) as folders:
+        going = Chain(problem, state, gap.Crew(threads, make), folders)
+        try:
+            steps = tuple(going.run())
+            level = (LN_P.size, problem.ni)
+
+            def rows(name, *shape):
+                return np.stack([going.files[name].get(j, *shape) for j in range(problem.nj)])
+
+            return Result(
+                rows("corrected", 4 * problem.levels + 2, problem.ni),
+                rows("plotted", 5, *level),
+                rows("first_guess", 5, *level),
+                rows("kept_errors", *level),
+                going.files["quality"].get(0),
+                steps,
+                state,
+            )
+        finally:
+            going.close()
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """The chain, ``repeats`` times; ``threads`` share the boxes of the main program.  The same bits for any number.
+
+    Raises
+    ------
+    OSError
+        What the disk refuses; nothing is left in the folders then.
+    ArithmeticError
+        If the covariances of a box's data are not positive definite.
+    """
+    require_threads(threads)
+    result = None
+    for _ in range(repeats):
+        result = _run(problem, state, threads, lambda: Compiled(problem.padded))
+    return result
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The same steps with dense matrices, inverses and loops over columns in NumPy; its times are those of NumPy."""
+    return _run(problem, state, 1, lambda: Plain(problem.padded))
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations of the main program with full boxes that are looked at once, and bytes moved by all steps."""
+    n, count, m = problem.padded, len(chain.boxes(problem)), POINTS
+    half = n * (n + 8) // 2
+    checking = half * PAIR_FLOPS + n**3 // 3 + n**3 // 3 + n * n * 8
+    analysis = (half + n * m) * PAIR_FLOPS + n**3 // 3 + n * n * (m + 8) + n * n
+    posting = m * n * (PAIR_FLOPS + 12)
+    passes = (
+        ("data checking", 2 * count * checking),
+        ("analysis", 2 * count * analysis),
+        ("post", 2 * count * posting),
+    )
+    written = read = 0
+    for name, (_kind, records, words) in chain.layout(problem, _data(problem)).items():
+        size = records * record_bytes(words)
+        written, read = written + _TRAFFIC[name][0] * size, read + _TRAFFIC[name][1] * size
+    return Work(sum(flops for _, flops in passes), read, written, passes)

@@ -1,0 +1,191 @@
+"""Covariances of the background's errors between what is observed and what is analysed, and the work of one box.
+
+The errors are those of a stream function ψ with variance E² and correlation exp(−½ |x − x'|²), where x has four
+coordinates: a point of the sphere in space over the length scale, and ln p over the depth scale.  A datum sees
+
+    h = α ψ + β·∇ψ         geopotential  α = f E;      wind  β = ±E/length × the unit vector at right angles to it
+
+so that winds are non-divergent, geopotential follows them geostrophically, and for two data
+
+    cov(h, h') = exp(−½ |x − x'|²) [(α − β·Δ)(α' + β'·Δ) + β·β'],     Δ = x − x' in space
+
+(Lorenc, Mon. Weather Rev. 109, 1981, for the method; the Gaussian form is this program's choice.)  Points are
+float64 (8, n): rows are the four coordinates, α and β.  α and β of data are divided by the datum's standard error;
+then A = cov + 1 is the matrix of the departures' covariances, well conditioned whatever the units.  A datum with
+α = β = 0 has no part in anything.
+"""
+
+from kernels.analysis.cholesky import backwards, factor
+from kernels.routines.elementary import EXP_FLOPS, exp
+from kernels.routines.lanes import less, select
+from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.vector import LANES, address, at, fma, load, put, spread, store, total
+
+#: Rows of points.
+X, Y, Z, P, ALPHA, BX, BY, BZ = range(8)
+#: Exponents below this, of what is as good as uncorrelated, are raised to it.
+FAR = -600.0
+#: Operations of one covariance, a fused multiply-add as two.
+PAIR_FLOPS = EXP_FLOPS + 4 + 8 + 6 + 6 + 2 + 2 + 1
+
+
+@kernel(inline=True)
+def _correlation(dx, dy, dz, dp):
+    exponent = fma(dp, dp, fma(dz, dz, fma(dy, dy, dx * dx))) * -0.5
+    return exp(select(less(exponent, FAR), spread(FAR), exponent))
+
+
+@kernel(fastmath=CONTRACT)
+def covariances(points, rows, others, columns, out, offset):
+    """out[j, offset + i] = cov of point j < ``rows`` of ``points`` and i < ``columns`` of ``others``.
+
+    ``points`` and ``others`` are float64 (8, n), ``out`` float64 (n, width); ``columns`` and ``offset`` are multiples
+    of eight.  With ``offset`` 0 what lies left of j's own eight columns is left out: the matrix is symmetric.
+    """
+    p, o, q = address(points), address(others), address(out)
+    np, no, ld = points.shape[1], others.shape[1], out.shape[1]
+    for j in range(rows):
+        x, y, z, lnp = spread(at(p, j)), spread(at(p, np + j)), spread(at(p, 2 * np + j)), spread(at(p, 3 * np + j))
+        alpha = spread(at(p, 4 * np + j))
+        bx, by, bz = spread(at(p, 5 * np + j)), spread(at(p, 6 * np + j)), spread(at(p, 7 * np + j))
+        for i in range(j - j % LANES if offset == 0 else 0, columns, LANES):
+            dx, dy, dz = x - load(o, i), y - load(o, no + i), z - load(o, 2 * no + i)
+            dp = lnp - load(o, 3 * no + i)
+            far = _correlation(dx, dy, dz, dp)
+            ox, oy, oz = load(o, 5 * no + i), load(o, 6 * no + i), load(o, 7 * no + i)
+            mine = alpha - fma(bz, dz, fma(by, dy, bx * dx))
+            theirs = load(o, 4 * no + i) + fma(oz, dz, fma(oy, dy, ox * dx))
+            both = fma(mine, theirs, fma(bz, oz, fma(by, oy, bx * ox)))
+            store(q, j * ld + offset + i, far * both)
+
+
+@kernel(fastmath=CONTRACT)
+def _system(points, departures, n, a):
+    """The lower half of A, and the departures in column ``n``."""
+    covariances(points, n, points, n, a, 0)
+    for j in range(n):
+        a[j, j] += 1.0
+        a[j, n : n + LANES] = 0.0
+        a[j, n] = departures[j]
+
+
+@kernel(fastmath=CONTRACT)
+def check(points, departures, n, a, out):
+    """Each datum against what all others say of it, without a matrix for each.
+
+    With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii.
+
+    Parameters
+    ----------
+    points : float64 (8, at least n)
+    departures : float64 (at least n,)
+        Observation less background over the observation's error.
+    n : int
+        Data, a multiple of eight.
+    a : float64 (n or more, at least 2 n + 8)
+        Room; overwritten.
+    out : float64 (2, at least n)
+        Departure from what the others say in units of its standard deviation, and (A⁻¹)_ii.
+
+    Returns
+    -------
+    bool
+        False where A is not positive definite.
+    """
+    room = a[:n]
+    _system(points, departures, n, room)
+    first = n + LANES
+    for j in range(n):
+        room[j, first : first + n] = 0.0
+        room[j, first + j] = 1.0
+    if not factor(room, first + n, first):
+        return False
+    p, ld = address(room), room.shape[1]
+    for i in range(0, n, LANES):
+        weight, square = spread(0.0), spread(0.0)
+        for k in range(i, n):
+            y = load(p, k * ld + first + i)
+            weight = fma(y, at(p, k * ld + n), weight)
+            square = fma(y, y, square)
+        for c in range(LANES):
+            out[0, i + c], out[1, i + c] = 0.0, 0.0
+        store(address(out), i, weight)
+        store(address(out), out.shape[1] + i, square)
+    for i in range(n):
+        out[0, i] /= out[1, i] ** 0.5
+    return True
+
+
+@kernel(fastmath=CONTRACT)
+def assimilate(points, departures, n, grid, columns, a, weights, reduction):
+    """Weights of a box's data, and by how much they lower the error's variance at grid points.
+
+    Parameters
+    ----------
+    points, departures, n, a
+        As in ``check``; ``a`` has at least n + 8 + ``columns`` columns.
+    grid : float64 (8, at least columns)
+        Points whose analysis error is wanted.
+    columns : int
+        How many, a multiple of eight.
+    weights : float64 (at least n,)
+        A⁻¹ d.
+    reduction : float64 (at least columns,)
+        cᵀ A⁻¹ c of each grid point.
+
+    Returns
+    -------
+    bool
+        False where A is not positive definite.
+    """
+    room, first = a[:n], n + LANES
+    _system(points, departures, n, room)
+    covariances(points, n, grid, columns, room, first)
+    if not factor(room, first + columns, first + columns):
+        return False
+    backwards(room, n, n, weights)
+    p, ld = address(room), room.shape[1]
+    for i in range(0, columns, LANES):
+        square = spread(0.0)
+        for k in range(n):
+            c = load(p, k * ld + first + i)
+            square = fma(c, c, square)
+        store(address(reduction), i, square)
+    return True
+
+
+@kernel(fastmath=CONTRACT)
+def evaluate(points, weights, n, grid, columns, out):
+    """What weighted data say at grid points.
+
+    Parameters
+    ----------
+    points : float64 (8, at least n)
+    weights : float64 (at least n,)
+    n : int
+        Data, a multiple of eight.
+    grid : float64 (8, at least columns)
+        Only coordinates are read.
+    columns : int
+    out : float64 (5, at least columns)
+        ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
+    """
+    g, p, w = address(grid), address(points), address(weights)
+    ng, np = grid.shape[1], points.shape[1]
+    for i in range(columns):
+        x, y, z, lnp = spread(at(g, i)), spread(at(g, ng + i)), spread(at(g, 2 * ng + i)), spread(at(g, 3 * ng + i))
+        value, gx, gy, gz, gp = spread(0.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        for j in range(0, n, LANES):
+            dx, dy, dz = x - load(p, j), y - load(p, np + j), z - load(p, 2 * np + j)
+            dp = lnp - load(p, 3 * np + j)
+            bx, by, bz = load(p, 5 * np + j), load(p, 6 * np + j), load(p, 7 * np + j)
+            far = _correlation(dx, dy, dz, dp) * load(w, j)
+            theirs = far * (load(p, 4 * np + j) + fma(bz, dz, fma(by, dy, bx * dx)))
+            value = value + theirs
+            gx, gy, gz = gx + far * bx - theirs * dx, gy + far * by - theirs * dy, gz + far * bz - theirs * dz
+            gp = gp - theirs * dp
+        put(address(out), i, total(value))
+        put(address(out), out.shape[1] + i, total(gx))
+        put(address(out), 2 * out.shape[1] + i, total(gy))
+        put(address(out), 3 * out.shape[1] + i, total(gz))
+        put(address(out), 4 * out.shape[1] + i, total(gp))

@@ -1,0 +1,181 @@
+"""A true state, a first guess that is off by a known law, and observations of the truth.
+
+The truth is a reference profile with a geostrophic flow of large scale; the first guess adds errors with the
+covariances that the analysis assumes (``covariance``), so that its predictions can be held against what it does.
+Both stand on the grid and the sigma levels of the forecast: u half a grid length east of the mass points, v on the
+south faces of rows.  Surface pressure follows from geopotential, which at the ground is the same for both.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.analysis import sphere
+from kernels.analysis.constants import KINDS, LN_P, OMEGA, R
+from kernels.gridpoint.cases import latitudes
+from kernels.gridpoint.levels import vertical
+
+#: Scale and wind of the true flow, in those of the background's error; its depth in ln p.
+LARGER, STRONGER, TRUE_DEPTH = 4.0, 3.0, 1.5
+#: Standard errors of observations: geopotential m²/s², wind m/s, humidity in the background's.
+ERRORS = {"phi": 100.0, "u": 2.5, "v": 2.5, "q": 0.5}
+#: Levels that are observed: the lowest thirteen; aircraft fly at 250 hPa.
+SEEN = slice(2, None)
+FLIGHT = float(np.log(25000.0))
+_GROSS = (8.0, 15.0)  # gross errors, in standard deviations of the departure
+_NORTHMOST = np.deg2rad(80.0)
+
+
+class Truth(NamedTuple):
+    """What is true, as functions: draws of the flow and of its error, and their amplitudes in m²/s."""
+
+    flow: sphere.Field
+    error: sphere.Field
+    moist: sphere.Field
+    wet: sphere.Field  # of the humidity's error
+    flow_amplitude: float
+    error_amplitude: float
+
+
+class Data(NamedTuple):
+    """Observations, float64 (n,) each."""
+
+    latitude: np.ndarray  # radians
+    longitude: np.ndarray  # radians, 0 … 2π
+    lnp: np.ndarray
+    kind: np.ndarray  # number into KINDS
+    value: np.ndarray  # m²/s², m/s or kg/kg
+    error: np.ndarray  # standard error
+    gross: np.ndarray  # 1 where a gross error was planted: known to the checks of this program alone
+
+
+def vapour(lnp):
+    """Standard deviation of the background's humidity, kg/kg."""
+    return 1.5e-3 * np.exp(lnp) / 1e5
+
+
+def draw(problem, rng) -> Truth:
+    """Random fields of a problem."""
+    scale = LARGER * problem.length
+    return Truth(
+        sphere.Field(rng, scale, TRUE_DEPTH),
+        sphere.Field(rng, problem.length, problem.depth),
+        sphere.Field(rng, scale, TRUE_DEPTH),
+        sphere.Field(rng, problem.length, problem.depth),
+        STRONGER * problem.wind * scale,
+        problem.wind * problem.length,
+    )
+
+
+def _profile(lnp):
+    """Geopotential and temperature of the reference profile."""
+    x = lnp - LN_P[-1]
+    warm = 78.0 * np.exp(0.9 * x)
+    return -R * (210.0 * x + (warm - 78.0) / 0.9), 210.0 + warm
+
+
+def state(
+    truth: Truth, guess: bool, where: sphere.Places, base: np.ndarray, levels: np.ndarray, humid: bool = True
+) -> dict[str, np.ndarray]:
+    """phi, u, v, T and q, float64 (J, n), of the truth or of the first guess at ln p = base + levels."""
+    lnp = base[:, None] + levels
+    phi, temperature = _profile(lnp)
+    u = v = q = np.zeros_like(lnp)
+    if humid:
+        q = vapour(lnp) * (4.0 + truth.moist.sample(where.up, base, levels)[0])
+    parts = [(truth.flow, truth.flow_amplitude)] + guess * [(truth.error, truth.error_amplitude)]
+    for field, amplitude in parts:
+        value, slope, thick = field.sample(where.up, base, levels)
+        f = where.coriolis[:, None] * amplitude
+        phi = phi + f * value
+        temperature = temperature - f * thick / (R * field.depth)
+        u = u - amplitude / field.length * np.einsum("cn,cnj->nj", where.north, slope)
+        v = v + amplitude / field.length * np.einsum("cn,cnj->nj", where.east, slope)
+    if guess and humid:
+        q = q + vapour(lnp) * truth.wet.sample(where.up, base, levels)[0]
+    return {"phi": phi.T, "u": u.T, "v": v.T, "T": temperature.T, "q": q.T}
+
+
+def rows(problem):
+    """Latitudes of rows, of south faces, and longitudes of mass points and of u, radians."""
+    lat = latitudes(problem.nj)
+    lon = 2 * np.pi * np.arange(problem.ni) / problem.ni
+    return lat, lat - np.pi / (2 * problem.nj), lon, lon + np.pi / problem.ni
+
+
+def surface(truth: Truth, where: sphere.Places, guess: bool, ground: np.ndarray | None = None):
+    """ln p_s and geopotential of the ground; the truth's has ``ground`` given by a smooth p_s."""
+    zero = np.zeros(1)
+    if ground is None:
+        lnps = LN_P[-1] - 0.02 - 0.03 * where.up[0] * where.up[1]
+        return lnps, state(truth, guess, where, lnps, zero, False)["phi"][0]
+    lnps = LN_P[-1] - 0.02 - 0.03 * where.up[0] * where.up[1]
+    for _ in range(2):
+        found = state(truth, guess, where, lnps, zero, False)
+        lnps = lnps + (found["phi"][0] - ground) / (R * found["T"][0])
+    return lnps, ground
+
+
+def first_guess(problem, truth: Truth):
+    """Rows of the guess, (nj, 4 · levels + 2, ni), and the truth on standard levels, (nj, 5, 15, ni), and its ln p_s.
+
+    A row is u, v, T, q on sigma levels from the top, then ln p_s and the ground's geopotential.
+    """
+    sigma = np.log(vertical(problem.levels).full)
+    lat, south, lon, east = rows(problem)
+    levels = problem.levels
+    guess = np.empty((problem.nj, 4 * levels + 2, problem.ni))
+    true, pressure = np.empty((problem.nj, 5, LN_P.size, problem.ni)), np.empty((problem.nj, problem.ni))
+    nothing = np.zeros(problem.ni)
+    for j in range(problem.nj):
+        found = {}
+        for name, phi, lam in (("mass", lat[j], lon), ("u", lat[j], east), ("v", south[j], lon)):
+            where = sphere.places(phi, lam)
+            pressed, ground = surface(truth, where, False)
+            lnps, ground = surface(truth, where, True, ground)
+            found[name] = state(truth, True, where, lnps, sigma, name == "mass")
+            if name == "mass":
+                guess[j, -2:], pressure[j] = (lnps, ground), pressed
+                standard = state(truth, False, where, nothing, LN_P)
+                true[j] = [standard[each] for each in ("phi", "u", "v", "T", "q")]
+        parts = [found["u"]["u"], found["v"]["v"], found["mass"]["T"], found["mass"]["q"]]
+        guess[j, :-2] = np.concatenate(parts)
+    return guess, true, pressure
+
+
+def _site(rng, count):
+    latitude = np.arcsin(rng.uniform(-1, 1, count) * np.sin(_NORTHMOST))
+    return latitude, rng.uniform(0, 2 * np.pi, count)
+
+
+def observe(problem, truth: Truth, rng) -> Data:
+    """Sondes and aircraft, with errors of their own and some gross ones."""
+    seen, table = LN_P[SEEN], []
+    for count, levels, kinds in (
+        (problem.sondes, seen, KINDS),
+        (problem.aircraft, np.array([FLIGHT]), ("u", "v")),
+    ):
+        if not count:
+            continue
+        latitude, longitude = _site(rng, count)
+        found = state(truth, False, sphere.places(latitude, longitude), np.zeros(count), levels)
+        for kind in kinds:
+            error = np.broadcast_to(ERRORS[kind] * problem.accuracy, (levels.size, count))
+            if kind == "q":
+                error = error * vapour(levels)[:, None]
+            columns = (latitude, longitude, levels[:, None], float(KINDS.index(kind)), found[kind], error)
+            table.append(np.stack([np.broadcast_to(each, error.shape).ravel() for each in columns]))
+    columns = np.concatenate(table, axis=1)
+    columns = columns[:, rng.permutation(columns.shape[1])]
+    latitude, longitude, lnp, kind, value, error = columns
+    gross = rng.random(value.size) < problem.gross
+    spread = background(problem, latitude, lnp, kind)
+    off = rng.uniform(*_GROSS, value.size) * rng.choice([-1.0, 1.0], value.size) * np.hypot(spread, error)
+    value = value + error * rng.normal(size=value.size) + np.where(gross, off, 0.0)
+    return Data(latitude, longitude, lnp, kind, value, error, gross.astype(float))
+
+
+def background(problem, latitude, lnp, kind):
+    """Standard deviation of the background of data."""
+    f = 2 * OMEGA * np.abs(np.sin(latitude))
+    return np.choose(kind.astype(int), [f * problem.wind * problem.length, problem.wind, problem.wind, vapour(lnp)])

@@ -1,0 +1,53 @@
+"""What an analysis of synthetic observations must show, since the truth is known."""
+
+import numpy as np
+
+from kernels.analysis import synthetic
+from kernels.analysis.boxes import at_data
+from kernels.analysis.constants import NAMES
+from kernels.analysis.gap import ACCEPTED, REJECTED
+from kernels.contract import Check
+
+#: Levels on which predicted errors are looked at: those that observations enclose.
+INNER = slice(4, 14)
+#: Data of fewer than this are too few for a share or a root mean square.
+ENOUGH = 30
+
+
+def _rms(values) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def errors(result, what: str) -> dict[str, float]:
+    """Root mean square errors over the grid of ``first_guess`` or ``standard``, by field, on observed levels."""
+    off = getattr(result, what) - result.state.true
+    return {name: _rms(off[:, n, synthetic.SEEN]) for n, name in enumerate(NAMES)}
+
+
+def _below(name: str, value: float, limit: float) -> Check:
+    return Check(name, value, limit, 0.0, bool(value < limit))
+
+
+def verify(problem, result) -> list[Check]:
+    """Errors lower than those of the first guess and of the data, as low as predicted; gross errors found."""
+    state, data = result.state, result.state.data
+    before, after = errors(result, "first_guess"), errors(result, "standard")
+    checks = [
+        _below(f"error of {name} over that of the first guess", after[name] / before[name], 1.0) for name in NAMES
+    ]
+    lnps = result.fields[:, -2] - state.pressure, state.guess[:, -2] - state.pressure
+    checks.append(_below("error of ln p_s over that of the first guess", _rms(lnps[0]) / _rms(lnps[1]), 1.0))
+    used = result.quality == ACCEPTED
+    fields = [(each - state.true)[:, [0, 1, 2, 4]] for each in (result.standard, result.first_guess)]
+    here, there = (at_data(problem, data, each)[used] / data.error[used] for each in fields)
+    checks.append(_below("error at the data over that of the data", _rms(here), 1.0))
+    checks.append(_below("error at the data over that of the first guess there", _rms(here) / _rms(there), 1.0))
+    off, predicted = (result.standard - state.true)[:, 0, INNER], _rms(result.errors[:, INNER])
+    checks.append(Check.near("error of geopotential over the predicted one", _rms(off) / predicted, 1.0, 0.3))
+    gross, judged = data.gross > 0, result.quality > 0
+    if (gross & judged).sum() >= ENOUGH:
+        found = float((result.quality[gross & judged] == REJECTED).mean())
+        checks.append(Check("gross errors found", found, 1.0, 0.1, found >= 0.9))
+    lost = float((result.quality[~gross & judged] == REJECTED).mean())
+    checks.append(Check("good data rejected", lost, 0.0, 0.02, lost <= 0.02))
+    return checks

@@ -1,0 +1,173 @@
+"""The chain: exact where observations are exact, better than what it starts from, the same wherever its files are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kernels import analysis
+from kernels.analysis import boxes, chain, gap, sphere, synthetic, together, tools, verification
+from kernels.analysis.constants import LN_P
+from kernels.analysis.datasets import Dataset, copy
+from kernels.runtime.resources import usable_cpus
+
+PROBLEM = analysis.Problem()
+LETTERS = "d e f g h i j k l m n o o o o o p q r s t u v w".split()
+
+
+@pytest.fixture(scope="module")
+def state():
+    return analysis.setup(PROBLEM)
+
+
+@pytest.fixture(scope="module")
+def result(state):
+    return analysis.run(PROBLEM, state)
+
+
+def failed(problem, result):
+    return [str(check) for check in analysis.verify(problem, result) if not check.ok]
+
+
+def test_the_analysis_is_better_than_first_guess_and_data(state, result):
+    assert failed(PROBLEM, result) == []
+    before, after = (verification.errors(result, what) for what in ("first_guess", "standard"))
+    assert all(after[name] < 0.75 * before[name] for name in before)
+
+
+def test_steps_are_the_reports(result):
+    assert [step.letter[0] for step in result.steps] == LETTERS
+    assert [step.letter for step in result.steps[11:16]] == ["o, h", "o, i", "o, j", "o, k", "o, l"]
+    assert all(step.clock > 0 for step in result.steps) and result.program("PRE-GAP")[0] > 0
+
+
+def test_bytes_are_those_counted(result):
+    counted = analysis.work(PROBLEM)
+    assert sum(step.moved for step in result.steps) == counted.bytes
+
+
+def test_the_reference_gives_the_same(state, result):
+    plain = analysis.reference(PROBLEM, state)
+    np.testing.assert_allclose(plain.fields, result.fields, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(plain.standard, result.standard, rtol=0, atol=1e-7)
+    assert np.array_equal(plain.quality, result.quality)
+
+
+@pytest.mark.parametrize(
+    "work, rest", [("half", "cache"), ("cache", "tmpfs"), ("tmpfs", "memory"), ("memory", "cache")]
+)
+def test_places_change_no_bit(state, result, tmp_path, work, rest):
+    problem = replace(PROBLEM, work=work, rest=rest, folder=str(tmp_path), tmpfs=str(tmp_path))
+    assert np.array_equal(analysis.run(problem, state).fields, result.fields)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(usable_cpus() < 2, reason="two threads need two CPUs")
+def test_threads_change_no_bit(state, result):
+    assert np.array_equal(analysis.run(PROBLEM, state, threads=2).fields, result.fields)
+
+
+def test_without_observations_of_weight_the_first_guess_stays(state):
+    problem = replace(PROBLEM, accuracy=1000.0, gross=0.0)
+    data = analysis.setup(problem).data
+    found = analysis.run(problem, replace(state, data=data._replace(error=1e6 * data.error)))
+    assert np.abs(found.fields - state.guess).max() < 1e-3
+
+
+def test_exact_observations_are_reproduced_by_a_box(state):
+    """With errors of a ten-thousandth the analysis at the data is the data."""
+    exact = state.data._replace(error=1e-4 * state.data.error)
+    use = np.flatnonzero((exact.kind < 3) & (exact.latitude > 0.5))[:48]
+    points, d = np.ascontiguousarray(boxes.data_points(PROBLEM, exact)[:, use]), np.cos(np.arange(48.0))
+    weights = np.zeros(48)
+    assert tools.Compiled(48).assimilate(points, d, 48, np.zeros((8, 8)), weights, np.zeros(8))
+    np.testing.assert_allclose(tools.correlations(points, points) @ weights, d, rtol=0, atol=1e-5)
+
+
+def test_exact_observations_are_reproduced_by_the_chain():
+    """Between the grid points, up to the error of interpolation."""
+    problem = replace(PROBLEM, accuracy=0.01, gross=0.0, sondes=40, aircraft=0, length=4e6, reject=100.0)
+    state = analysis.setup(problem)
+    found = analysis.run(problem, state)
+    use = (found.quality == gap.ACCEPTED) & (np.abs(state.data.latitude) < 1.0)
+    after, before = (
+        boxes.at_data(problem, state.data, (each - state.true)[:, [0, 1, 2, 4]])[use] / state.data.error[use]
+        for each in (found.standard, found.first_guess)
+    )
+    assert np.sqrt((after**2).mean() / (before**2).mean()) < 0.12
+
+
+def test_planted_gross_errors_are_found_and_others_kept(state, result):
+    gross = state.data.gross > 0
+    judged = result.quality > 0
+    assert (result.quality[gross & judged] == gap.REJECTED).mean() > 0.95
+    assert (result.quality[~gross & judged] == gap.REJECTED).mean() < 0.01
+
+
+def test_random_fields_have_their_covariance():
+    rng = np.random.default_rng(5)
+    up = sphere.places(np.array([0.3, 0.32]), np.array([1.0, 1.1])).up
+    values = np.array([sphere.Field(rng, 1e6, 0.5).sample(up, np.zeros(2), np.zeros(1))[0][:, 0] for _ in range(3000)])
+    away = np.sum((up[:, 0] - up[:, 1]) ** 2) * (6.371229e6 / 1e6) ** 2
+    assert abs((values**2).mean() - 1) < 0.06
+    assert abs((values[:, 0] * values[:, 1]).mean() - np.exp(-0.5 * away)) < 0.06
+
+
+def test_gradients_of_fields_are_their_slopes():
+    field = sphere.Field(np.random.default_rng(6), 2e6, 0.7)
+    up, step = sphere.places(0.5, 2.0), 1e-5
+    value, slope, thick = field.sample(up.up, np.zeros(1), LN_P)
+    east = field.sample(up.up + step * up.east, np.zeros(1), LN_P)[0]
+    higher = field.sample(up.up, np.full(1, step), LN_P)[0]
+    scale = 6.371229e6 / field.length
+    np.testing.assert_allclose((east - value)[0] / step, scale * np.einsum("cn,cnj->j", up.east, slope), atol=2e-4)
+    np.testing.assert_allclose((higher - value)[0] / step, thick[0] / field.depth, atol=2e-4)
+
+
+def test_a_dataset_keeps_records_apart(tmp_path):
+    one, other = (Dataset(tmp_path, name, "cache", 3, 700) for name in "ab")
+    for record in range(3):
+        one.put(record, np.full(700, record + 1.0))
+    copy(one, other)
+    assert [float(other.get(record)[-1]) for record in range(3)] == [1.0, 2.0, 3.0]
+    assert one.moved == [3 * 8192, 3 * 8192]
+    one.close(), other.close()
+
+
+def test_every_file_is_laid_out_once_and_counted():
+    assert set(chain.layout(PROBLEM, 10)) == set(analysis._TRAFFIC)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"ni": 44}, "ni = 44 must be a multiple of 8"),
+        ({"work": "ssd"}, "work = 'ssd' is unknown"),
+        ({"most": 0}, "most = 0 data is outside"),
+        ({"gross": 0.9}, "gross = 0.9"),
+    ],
+)
+def test_nonsense_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(PROBLEM, **changes)
+
+
+def test_a_missing_folder_is_said(state, tmp_path):
+    with pytest.raises(OSError, match="does not exist; make it or choose another"):
+        analysis.run(replace(PROBLEM, rest="cache", folder=str(tmp_path / "none")), state)
+
+
+def test_one_cpu_is_too_few_for_both(monkeypatch):
+    monkeypatch.setattr(together, "affinity_cpus", lambda: [0])
+    with pytest.raises(ValueError, match="needs two CPUs"):
+        together.require_two()
+
+
+def test_observations_are_in_their_boxes(state):
+    sorter = boxes.Sorter(PROBLEM, state.data, np.zeros(state.data.value.size), (0, 1, 2))
+    homes = 0
+    for box in boxes.boxes(PROBLEM):
+        record = sorter.record(box, *sorter.column(box.j, box.i))
+        homes += int(record[boxes.HOME].sum())
+    assert 0.5 * sorter.chosen.size < homes <= sorter.chosen.size
+    assert synthetic.ERRORS["u"] > 0

@@ -1,0 +1,158 @@
+"""The compiled work of one box: closed forms, symmetry, and LAPACK's answers on generated matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.analysis import covariance, vertical
+from kernels.analysis.cholesky import backwards, factor
+from kernels.analysis.constants import R
+from kernels.analysis.tools import Plain, correlations
+
+FEW = settings(max_examples=25, deadline=None)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def data(seed, count, width=24):
+    """Points and departures of ``count`` data, the rest without weight."""
+    rng = np.random.default_rng(seed)
+    points, departures = np.zeros((8, width)), np.zeros(width)
+    points[:, :count], departures[:count] = rng.normal(size=(8, count)), rng.normal(size=count)
+    return points, departures
+
+
+@FEW
+@given(SEEDS, st.sampled_from([8, 16, 32, 56]), st.sampled_from([0, 8, 24, 40]))
+def test_factors_and_right_hand_sides(seed, n, more):
+    rng = np.random.default_rng(seed)
+    root, right = rng.normal(size=(n, n)), rng.normal(size=(n, 8 + more))
+    matrix = root @ root.T + np.eye(n)
+    a = np.hstack([np.tril(matrix).T, right])  # what lies above the diagonal is not read
+    assert factor(a, a.shape[1], a.shape[1])
+    lower = np.linalg.cholesky(matrix)
+    np.testing.assert_allclose(np.triu(a[:, :n], 1), np.triu(lower.T, 1), atol=1e-9)
+    np.testing.assert_allclose(1 / np.diag(a), np.diag(lower), rtol=1e-12)
+    np.testing.assert_allclose(a[:, n:], np.linalg.solve(lower, right), atol=1e-8)
+    x = np.zeros(n)
+    backwards(a, n, n, x)
+    np.testing.assert_allclose(matrix @ x, right[:, 0], atol=1e-7)
+
+
+def test_what_is_not_definite_is_said():
+    a = np.zeros((16, 24))
+    a[:, :16] = np.diag(np.r_[np.ones(11), -1.0, np.ones(4)])
+    assert not factor(a, 24, 24)
+
+
+@FEW
+@given(SEEDS, st.integers(1, 24))
+def test_each_datum_against_all_others(seed, count):
+    points, departures = data(seed, count)
+    found, expected = np.zeros((2, 24)), np.zeros((2, 24))
+    assert covariance.check(points, departures, 24, np.zeros((24, 56)), found)
+    Plain.check(points, departures, 24, expected)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_leaving_one_out_is_what_the_check_computes():
+    """The estimate of a datum from the others, by a system of its own."""
+    points, d = data(3, 10)
+    out = np.zeros((2, 24))
+    covariance.check(points, d, 24, np.zeros((24, 56)), out)
+    cov = correlations(points[:, :10], points[:, :10])
+    others = np.arange(1, 10)
+    matrix = cov[np.ix_(others, others)] + np.eye(9)
+    estimate = cov[0, others] @ np.linalg.solve(matrix, d[others])
+    variance = cov[0, 0] + 1 - cov[0, others] @ np.linalg.solve(matrix, cov[others, 0])
+    assert out[0, 0] == pytest.approx((d[0] - estimate) / np.sqrt(variance), rel=1e-9)
+
+
+@FEW
+@given(SEEDS)
+def test_one_observation_has_its_closed_form(seed):
+    """Increment b/(b + o) of the departure where it is; reduction b²/(b + o)."""
+    points, d = data(seed, 1, 8)
+    b = float(correlations(points[:, :1], points[:, :1])[0, 0])
+    weights, reduction, grid = np.zeros(8), np.zeros(8), np.zeros((8, 8))
+    grid[:, :1] = points[:, :1]
+    assert covariance.assimilate(points, d, 8, grid, 8, np.zeros((8, 24)), weights, reduction)
+    assert weights[0] == pytest.approx(d[0] / (b + 1), rel=1e-10)
+    assert reduction[0] == pytest.approx(b * b / (b + 1), rel=1e-10, abs=1e-12)
+
+
+@FEW
+@given(SEEDS, st.integers(1, 24))
+def test_weights_and_what_they_say(seed, count):
+    points, d = data(seed, count)
+    grid = np.random.default_rng(seed + 1).normal(size=(8, 16))
+    weights, reduction, out = np.zeros(24), np.zeros(16), np.zeros((5, 16))
+    expected = np.zeros(24), np.zeros(16), np.zeros((5, 16))
+    assert covariance.assimilate(points, d, 24, grid, 16, np.zeros((24, 48)), weights, reduction)
+    Plain.assimilate(points, d, 24, grid, *expected[:2])
+    covariance.evaluate(points, weights, 24, grid, 16, out)
+    Plain.evaluate(points, weights, 24, grid, 16, expected[2])
+    for ours, theirs in zip((weights, reduction, out), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+
+
+@FEW
+@given(SEEDS)
+def test_covariances_are_symmetric_and_definite(seed):
+    points, _ = data(seed, 24)
+    out = np.zeros((24, 32))
+    covariance.covariances(points, 24, points, 24, out, 8)
+    found = out[:, 8:]
+    np.testing.assert_allclose(found, found.T, atol=1e-12)
+    np.testing.assert_allclose(found, correlations(points, points), atol=1e-12)
+    assert np.linalg.eigvalsh(found).min() > -1e-8
+
+
+@FEW
+@given(SEEDS)
+def test_mirrored_data_give_the_mirrored_analysis(seed):
+    """East and west exchanged: heights the same, the components that are turned round with the sign turned."""
+    points, d = data(seed, 20)
+    grid = np.random.default_rng(seed + 1).normal(size=(8, 8))
+    found = []
+    for sign in (1.0, -1.0):
+        mirror = points.copy()
+        mirror[[0, 5]] *= sign
+        there = grid.copy()
+        there[[0, 5]] *= sign
+        weights, out = np.zeros(24), np.zeros((5, 8))
+        covariance.assimilate(mirror, d, 24, there, 8, np.zeros((24, 40)), weights, np.zeros(8))
+        covariance.evaluate(mirror, weights, 24, there, 8, out)
+        out[1] *= sign
+        found.append(out)
+    np.testing.assert_allclose(*found, atol=1e-9)
+
+
+@FEW
+@given(SEEDS)
+def test_columns_linear_in_ln_p_are_exact_and_come_back(seed):
+    rng = np.random.default_rng(seed)
+    source = np.sort(rng.normal(size=(15, 6)), axis=0)
+    slope, start = rng.normal(size=6), rng.normal(size=6)
+    target = source[0] + (source[-1] - source[0]) * np.sort(rng.random((9, 6)), axis=0)
+    out = np.empty((9, 6))
+    vertical.interpolate(start + slope * source, source, target, out)
+    np.testing.assert_allclose(out, start + slope * target, atol=1e-9)
+    field, back = rng.normal(size=(15, 6)), np.empty((15, 6))
+    vertical.interpolate(field, source, source.copy(), back)
+    assert np.array_equal(field, back)
+
+
+@FEW
+@given(SEEDS)
+def test_geopotential_of_a_temperature_linear_in_ln_p(seed):
+    """Φ = Φ_s + R ∫ T d ln p, in closed form; the lowest level is the ground."""
+    rng = np.random.default_rng(seed)
+    source = np.sort(rng.normal(size=(15, 4)), axis=0)
+    slope, start = rng.normal(size=4), 250 + rng.normal(size=4)
+    ground = np.stack([source[-1], rng.normal(size=4)])
+    target = source[0] + (source[-1] - source[0]) * np.sort(rng.random((9, 4)), axis=0)
+    out = np.empty((9, 4))
+    vertical.geopotential(start + slope * source, source, ground, target, out)
+    exact = ground[1] + R * (start * (ground[0] - target) + slope * (ground[0] ** 2 - target**2) / 2)
+    np.testing.assert_allclose(out, exact, rtol=1e-11, atol=1e-7)
