@@ -6,7 +6,9 @@ from html import escape
 import pandas as pd
 
 from companion import claims
-from companion.figures.rendering import csv_link
+from companion.figures.explorer import explorer
+from companion.figures.rendering import Shown, csv_link, show
+from companion.figures.style import CYCLE, axes
 from companion.figures.tabular import Table, significant
 from companion.pages.data import FILES, framed
 
@@ -71,6 +73,65 @@ def _row(claim) -> str:
 def _choice(name: str, values) -> str:
     options = "".join(f"<option>{escape(value)}</option>" for value in values)
     return f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>'
+
+
+NUMERAL = re.compile(r"-?[\d,]*\.?\d+")
+COLOURS = {"agrees": CYCLE[0], "rounding": CYCLE[2], "contradicts": CYCLE[1]}
+
+
+def departures(frame: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Claims whose printed value is one number other than 0, with recomputed over printed, less 1, and their row."""
+    frame = claims.frame() if frame is None else frame
+    kept = frame[
+        frame["printed"].map(lambda text: bool(NUMERAL.fullmatch(text)))
+        & frame["recomputed"].notna()
+        & (frame["bound"] == "")
+        & frame["verdict"].isin(COLOURS)
+    ]
+    printed = kept["printed"].str.replace(",", "").astype(float)
+    kept, printed = kept[printed != 0], printed[printed != 0]
+    return pd.DataFrame(
+        {
+            "document": kept["document"],
+            "verdict": kept["verdict"],
+            "claim": kept["statement"],
+            "departure": kept["recomputed"].astype(float) / printed - 1,
+            "row": kept.index,
+        }
+    )
+
+
+def departures_figure() -> Shown:
+    """How far recomputed values lie from printed ones; the page lets its reader choose, point and go to a row."""
+    frame = departures()
+    documents = list(dict.fromkeys(frame["document"]))
+    figure, axis = axes(height=3.6)
+    for number, (verdict, colour) in enumerate(COLOURS.items()):
+        rows = frame[frame["verdict"] == verdict]
+        places = [documents.index(name) for name in rows["document"]] + (rows["row"] * 7919 % 23 - 11) / 36
+        style = {"marker": "osD"[number], "markersize": 3, "markerfacecolor": "none", "linestyle": "none"}
+        axis.plot(100 * rows["departure"], places, color=colour, label=verdict, **style)
+    axis.set_xscale("symlog", linthresh=0.1)
+    axis.set_yticks(range(len(documents)), documents)
+    axis.set_ylim(len(documents) - 0.5, -0.5)
+    axis.set_xlabel("recomputed over printed, less 1, in %")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    within = (frame["departure"].abs() <= 0.01).mean()
+    still = show(
+        figure,
+        data=frame,
+        name="ledger_departures",
+        title="How far recomputed values lie from printed ones",
+        alt=f"{len(frame)} claims with one printed number, by document; {within:.0%} of the recomputed values lie "
+        "within 1 % of the printed ones. Within each row points are moved up and down only to be seen apart. The table "
+        "below has every claim.",
+    )
+    data = {"documents": documents, "verdicts": list(COLOURS), "verdictColours": list(COLOURS.values())}
+    data["claims"] = [
+        [claim.document, claim.verdict, float(f"{claim.departure:.5g}"), int(claim.row)]
+        for claim in frame.itertuples(index=False)
+    ]
+    return explorer("ledger", data, still=still)
 
 
 def whole(files: str = FILES) -> Table:

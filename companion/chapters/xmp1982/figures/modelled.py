@@ -43,6 +43,12 @@ def clock_departures(frame: pd.DataFrame) -> Shown:
     )
 
 
+def _spans(held: np.ndarray) -> list[tuple[float, int]]:
+    """Where a row of truths is true: begin and length of each run, for marks that are centred on whole numbers."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], held.astype(int), [0]])))
+    return [(begin - 0.5, end - begin) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
 def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
     """Who holds which bank in which cycle, and above it how many ports of each CPU wait.
 
@@ -56,10 +62,12 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
     cycles, count = holder.shape
     figure, axis = axes(height=3.8)
     for job in range(waits.shape[1]):
-        held = np.argwhere(holder // 3 == job)
-        axis.bar(held[:, 0], 0.84, bottom=held[:, 1] - 0.42, width=1.0, color=CYCLE[job])
-        waiting = (waits[:, job] >= 0).sum(axis=1)
-        axis.bar(np.arange(cycles), 0.8 * waiting, bottom=count + 0.6 + 3 * job, width=1.0, color=CYCLE[job], alpha=0.6)
+        for bank in range(count):
+            axis.broken_barh(_spans(holder[:, bank] // 3 == job), (bank - 0.42, 0.84), color=CYCLE[job], linewidth=0)
+        waiting, base = (waits[:, job] >= 0).sum(axis=1), count + 0.6 + 3 * job
+        axis.stairs(
+            base + 0.8 * waiting, np.arange(cycles + 1) - 0.5, baseline=base, fill=True, color=CYCLE[job], alpha=0.6
+        )
     rows = [count + 1.8 + 3 * job for job in range(waits.shape[1])]
     axis.set_yticks(
         [*range(0, count, 4), *rows], [*range(0, count, 4), *(f"CPU {job} waits" for job in range(len(rows)))]

@@ -1,0 +1,147 @@
+"""Figures that readers steer: the memory banks in JavaScript against those in Python, and what the pages carry."""
+
+import json
+import random
+import re
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from companion.chapters.xmp1982 import model
+from companion.chapters.xmp1982.figures import explored
+from companion.figures import rendering
+from companion.figures.explorer import explorer, packed
+from companion.pages import ledger
+from kernels.memory import banks
+from kernels.memory.banks.plain import Machine
+
+STATIC = Path(__file__).parents[2] / "book" / "_static"
+CYCLES = 300
+RUN = """
+const { simulate } = require(process.argv[1]);
+let text = ""; process.stdin.on("data", (part) => (text += part)).on("end", () => console.log(JSON.stringify(
+  JSON.parse(text).map(([memory, jobs, cycles]) => simulate(memory, jobs, cycles)))));
+"""
+
+
+def problems(count, seed=1):
+    """Random memories with one to four CPUs, streams and loops with any ports."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        number = chance.choice((1, 2, 4, 8, 16, 32, 64))
+        jobs = []
+        for _cpu in range(chance.randint(1, 4)):
+            if chance.random() < 0.3:
+                jobs.append(banks.stream(chance.randint(0, 70), chance.randint(0, 70)))
+                continue
+            strides = tuple(chance.choice((None, chance.randint(0, 70))) for _ in range(3))
+            loop = banks.Loop(strides, chance.randint(1, 70), chance.randint(0, 20), chance.randint(0, 30))
+            jobs.append(banks.Job((loop,), tuple(chance.randint(0, 70) for _ in range(3)), chance.randint(1, 6)))
+        sections = chance.choice([n for n in (1, 2, 4, 8) if n <= number])
+        yield banks.Problem(number, chance.randint(1, 15), sections, chance.randint(1, 3), jobs=tuple(jobs))
+
+
+def as_json(problem):
+    jobs = [
+        {
+            "strides": job.loops[0].strides,
+            "starts": job.starts,
+            "strips": job.strips,
+            **{name: getattr(job.loops[0], name) for name in ("vector", "overhead", "latency")},
+        }
+        for job in problem.jobs
+    ]
+    memory = {name: getattr(problem, name) for name in ("banks", "busy", "sections", "lines")}
+    return memory, jobs, CYCLES
+
+
+def by_python(problem):
+    machine, grants, waits = Machine(problem), [], []
+    for cycle in range(CYCLES):
+        machine.cycle()
+        grants += [[cycle, *one] for one in machine.grants]
+        waits += [[cycle, *one] for one in machine.waits]
+    return {"grants": grants, "waits": waits, "ends": [cpu.end for cpu in machine.cpus]}
+
+
+def test_the_banks_of_the_page_are_those_of_the_kernel():
+    """Every grant and every wait of random machines, with the Node.js that comes with Playwright."""
+    driver = pytest.importorskip("playwright._impl._driver")
+    node, _ = driver.compute_driver_executable()
+    tried = [banks.Problem(), *problems(60)]
+    asked = json.dumps([as_json(problem) for problem in tried])
+    done = subprocess.run(
+        [node, "-e", RUN, str(STATIC / "explorers.js")], input=asked, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    for problem, found in zip(tried, json.loads(done.stdout), strict=True):
+        assert found == by_python(problem), problem
+
+
+def test_a_day_is_the_model_and_ends_near_what_was_printed():
+    constants = model.calibrate()
+    for day in explored.days():
+        where = model.Layout(
+            day.device, day.files, day.driver == "sync", day.driver == "overlapped", paired=day.cpus == 2
+        )
+        parts = [end - begin for cpu, begin, end, part in day.segments if cpu == 0 and part in explored.PARTS[:-2]]
+        assert sum(parts) == pytest.approx(model.net(where, constants)) and min(parts) >= 0
+        if day.printed:
+            assert day.end == pytest.approx(day.printed, rel=0.03 if day.cpus == 1 else 0.05)
+    assert sum(day.printed is not None for day in explored.days()) >= 8
+
+
+def test_what_overlaps_ends_sooner():
+    ends = {(day.device, day.files, day.driver, day.cpus): day.end for day in explored.days()}
+    assert ends["ssd", 2, "async", 1] < ends["ssd", 2, "sync", 1] < ends["disk", 4, "async", 1]
+
+
+def test_claims_in_the_figure_of_the_ledger_lead_to_their_rows():
+    frame, rows = ledger.departures(), ledger.claims.frame()
+    assert len(frame) > 500 and (rows.loc[frame["row"], "statement"].to_numpy() == frame["claim"].to_numpy()).all()
+    exact = rows.loc[frame["row"], "printed"].str.replace(",", "").astype(float)
+    found = rows.loc[frame["row"], "recomputed"].astype(float).to_numpy() / exact.to_numpy() - 1
+    assert (found == frame["departure"].to_numpy()).all()
+
+
+class _Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.data, self._inside = [], False
+
+    def handle_starttag(self, tag, attrs):
+        self._inside = tag == "script" and ("type", "application/json") in attrs
+
+    def handle_data(self, data):
+        if self._inside:
+            self.data.append(data)
+
+    def handle_endtag(self, tag):
+        self._inside = False
+
+
+def test_an_explorer_carries_its_data_and_the_still_picture(monkeypatch):
+    monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
+    still = rendering.show(rendering.mpl.figure.Figure(), alt="A picture.")
+    shown = explorer("clock", {"text": "</script><b>&"}, still=still)
+    reader = _Reader()
+    reader.feed(shown.html)
+    (text,) = reader.data
+    assert json.loads(text)["text"] == "</script><b>&"
+    assert "<svg></svg>" in shown.html and shown.alt == "A picture."
+    with pytest.raises(ValueError, match="kind = 'other'"):
+        explorer("other", {}, still=still)
+    with pytest.raises(ValueError):
+        packed({"x": float("nan")})
+
+
+def test_the_library_is_named_with_version_and_licence():
+    folder = STATIC / "plot"
+    listed = (folder / "README.md").read_text()
+    for file in folder.glob("*.js"):
+        version = re.search(r"v(\d+\.\d+\.\d+)", file.read_text(encoding="utf-8")[:200])[1]
+        assert f"| `{file.name}` |" in listed and f"| {version} |" in listed
+    for word in re.findall(r"`(LICENSE-\w+)`", listed):
+        assert "ISC" in (folder / word).read_text() or "Permission to use" in (folder / word).read_text()
