@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 
 from companion import tables
 from companion.experiments import Experiment, column, register
@@ -23,6 +24,8 @@ GRID = {
 RUNS = ("alone", "first of two", "second of two")
 #: Banks and CPUs of the predictions; the report tested two numbers of banks and at most two CPUs.
 BANKS, CPUS = (8, 16, 32, 64), (1, 2, 4)
+#: Strides of the table of endless streams.
+STRIDES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
 #: Shares of the time that the mixed job spends in the heavy loop when it is alone.
 SHARES = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SEARCHED, _PASSES = 1000, 4000  # strips of each job
@@ -89,6 +92,35 @@ def predictions(job) -> np.ndarray:
     base = ends(full, 1, job)[0]
     found = [[ends(count, cpus, job)[[0, -1]] / base for cpus in CPUS] for count in BANKS]
     return np.array(found)
+
+
+def usual() -> dict:
+    """The usual memory and its loop, as plain values for a page that simulates them itself."""
+    from kernels.memory import banks
+
+    problem, loop = banks.Problem(), banks.HEAVY
+    return {
+        "waits": banks.WAITS,
+        **{name: getattr(problem, name) for name in ("busy", "sections", "lines")},
+        "loop": {name: getattr(loop, name) for name in ("vector", "overhead", "latency")},
+        "starts": problem.jobs[0].starts,
+        "start": {"banks": problem.banks, "cpus": problem.cpus, "stride": loop.strides[0]},
+    }
+
+
+def streams() -> pd.DataFrame:
+    """Words a clock period of one endless stream, and of two with the same stride, by stride and banks, exactly."""
+    from kernels.memory import banks
+
+    rows = []
+    for stride in STRIDES:
+        row = {"stride": float(stride)}
+        for count, cpus in product(BANKS, (1, 2)):
+            jobs = tuple(banks.stream(stride, cpu) for cpu in range(cpus))
+            name = f"{count} banks, {cpus} stream{'s' if cpus > 1 else ''}"
+            row[name] = float(banks.bandwidth(banks.Problem(banks=count, jobs=jobs)))
+        rows.append(row)
+    return pd.DataFrame(rows).astype({"stride": int})
 
 
 def outputs(_measurements) -> dict[str, dict]:

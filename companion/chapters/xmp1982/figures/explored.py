@@ -202,41 +202,22 @@ def clock() -> Shown:
     return explorer("clock", data, still=_clock_still(found), table=listed)
 
 
-def _bandwidths(counts=(8, 16, 32, 64), strides=(1, 2, 3, 4, 5, 6, 8, 12, 16, 32)) -> pd.DataFrame:
-    """Words a clock period of one endless stream, and of two with the same stride, by stride and banks."""
-    from kernels.memory import banks
+def banks_over_time(holder: np.ndarray, waits: np.ndarray, memory: dict, streams: pd.DataFrame) -> Shown:
+    """The picture of :func:`bank_times`, which the page lets its reader steer by stride and banks.
 
-    rows = []
-    for stride in strides:
-        row: dict[str, Any] = {"stride": stride}
-        for count in counts:
-            for cpus in (1, 2):
-                jobs = tuple(banks.stream(stride, cpu) for cpu in range(cpus))
-                word = f"{count} banks, {cpus} stream" + ("s" if cpus > 1 else "")
-                row[word] = float(banks.bandwidth(banks.Problem(banks=count, jobs=jobs)))
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def banks_over_time(holder: np.ndarray, waits: np.ndarray) -> Shown:
-    """The picture of :func:`bank_times`, which the page lets its reader steer by stride and banks."""
-    from kernels.memory.banks import HEAVY, WAITS, Problem
-
-    usual = Problem()
-    data = {
-        "cycles": len(holder),
-        "waits": WAITS,
-        "busy": usual.busy,
-        "sections": usual.sections,
-        "lines": usual.lines,
-        "loop": {"vector": HEAVY.vector, "overhead": HEAVY.overhead, "latency": HEAVY.latency},
-        "starts": usual.jobs[0].starts,
-        "start": {"banks": usual.banks, "cpus": usual.cpus, "stride": 1},
-    }
+    Parameters
+    ----------
+    holder, waits
+        As :func:`bank_times` takes them.
+    memory : dict
+        The usual memory and loop, as the page simulates them.
+    streams : pandas.DataFrame
+        Words a clock period of endless streams, by stride.
+    """
     listed = table(
-        _bandwidths().round(3),
+        streams.round(3),
         caption="The same in numbers: simulated words a clock period of endless load streams, by stride",
         name="xmp1982_bank_streams",
         folded=True,
     )
-    return explorer("banks", data, still=bank_times(holder, waits), table=listed)
+    return explorer("banks", {"cycles": len(holder), **memory}, still=bank_times(holder, waits), table=listed)
