@@ -55,8 +55,8 @@ def claims_summary(document: str) -> Table:
     )
 
 
-def claims_table(document: str, verdict: str = "contradicts") -> Table:
-    """Every claim of one verdict: where it stands, printed, recomputed, and why.
+def claims_table(document: str, verdict: str = "contradicts", *, folded: bool = False) -> Table:
+    """Every claim of one verdict: its place, printed, recomputed, and why.
 
     Raises
     ------
@@ -71,5 +71,6 @@ def claims_table(document: str, verdict: str = "contradicts") -> Table:
         caption=f"Claims of {document}: {verdict}",
         digits=4,
         index=False,
+        folded=folded,
         name=f"{document}_{verdict.replace(' ', '_')}",
     )

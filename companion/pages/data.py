@@ -7,25 +7,33 @@ import pandas as pd
 
 from companion import tables
 from companion.claims.mutants import shares
-from companion.figures.rendering import Shown, csv_link, show
+from companion.figures.rendering import NUMBER, Shown, csv_link, show
 from companion.figures.style import CYCLE, INK, axes
-from companion.figures.tabular import Table
+from companion.figures.tabular import Table, titled
 
 #: Where the built book keeps the downloads, as seen from a page beside the data page.
 FILES = "../_static/data"
 ROOM = 0.22  # inches a bar
 
 
-def framed(caption: str, head: list[str], body: str, link: str = "", *, name: str = "") -> str:
-    """HTML of a table in a frame of its own that scrolls; ``body`` and ``link`` are HTML already."""
+def framed(caption: str, head: list[str], body: str, link: str = "", *, name: str = "", folded: bool = False) -> str:
+    """HTML of a table in a frame of its own that scrolls; ``body`` and ``link`` are HTML already.
+
+    With a name it is numbered by the book, and ``tab-<name>`` is its address.  ``folded``: only the caption shows
+    until the reader opens the table.
+    """
     cells = "".join(f'<th scope="col">{escape(each)}</th>' for each in head)
     note = f'<p style="font-size: 0.85em">{link}</p>' if link else ""
     identity = f' id="{name}"' if name else ""
+    block = f' class="rerun-block" data-name="{escape(name)}"' if name else ""
+    said = f"{NUMBER if name else ''}{titled(caption)}"
+    tag, start = ("details", f'<summary class="rerun-caption">{said}</summary>') if folded else (
+        "div", f'<p class="rerun-caption">{said}</p>')  # fmt: skip
     return (
-        f'<p class="rerun-caption">{escape(caption)}</p>'
+        f"<{tag}{block}>{start}"
         f'<div class="rerun-table"{identity} role="region" tabindex="0" aria-label="{escape(caption)}" '
         f'style="overflow-x: auto; max-width: 100%"><table class="rerun-data">'
-        f"\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}"
+        f"\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}</{tag}>"
     )
 
 

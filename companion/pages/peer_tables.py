@@ -117,11 +117,12 @@ def ratios_table(frame: pd.DataFrame, name: str) -> Table:
     origins = "; ".join(origin(part).replace("\n", ", ") for _, part in frame.groupby("machine", sort=False))
     caption = (
         f"Every ratio of {FAMILIES[name]}: peer's time over ours, of the fastest samples and as "
-        f"median over rounds; below 1, in bold, the peer is faster. Under each case stand the threads "
+        f"median over rounds; below 1, in bold, the peer is faster. Under each case are the threads "
         f"and our fastest time. {origins}"
     )
     head = ["case", "peer", "fastest", "median", "remark"]
-    html = framed(caption, head, "\n".join(_table_rows(frame)))  # the figures offer it as CSV
+    # the figures offer it as CSV
+    html = framed(caption, head, "\n".join(_table_rows(frame)), name=f"peers_{name}_ratios", folded=True)
     names = ["group", "label", "threads", "peer", "ratio_fastest", "ratio_median"]
     return Table(html, f"{caption}\n{frame[names].to_string(index=False)}")
 
@@ -132,7 +133,7 @@ def overview(records) -> Table:
     timed = frame if frame.empty else frame[np.isfinite(frame["ratio_fastest"])].reset_index(drop=True)
     if timed.empty:
         return sentence(
-            "No run beside other software is committed yet, so there are no ratios to show; "
+            "No run together with other software is committed yet, so there are no ratios to show; "
             "python -m peers --out data/peers makes one."
         )
     found = pd.DataFrame(summaries(timed))
@@ -157,7 +158,7 @@ def overview(records) -> Table:
     )
     heads = ["group", "threads", "cases", "median", "10th percentile", "lowest", "median of medians"]
     return Table(
-        framed(caption, heads, "\n".join(rows), csv_link(found, "peers_overview")),
+        framed(caption, heads, "\n".join(rows), csv_link(found, "peers_overview"), name="peers_overview"),
         f"{caption}\n{found.to_string(index=False)}",
     )
 
@@ -199,7 +200,7 @@ def runs_table(records) -> Table:
         where, commit = machine.line(record["machine"]), record["machine"].get("provenance", {}).get("commit")
         flagged = sum(bool(row["flags"]) for row in record["rows"])
         remarks = [f"ended early: {record['interrupted']}"] if record["interrupted"] else []
-        remarks += [f"{flagged} beside other load"] if flagged else []
+        remarks += [f"{flagged} with other load"] if flagged else []
         here = (counted["date"] == record["date"]) & (counted["machine"] == where)
         rows.append(
             {

@@ -1,4 +1,4 @@
-"""The page of peers: our kernels beside other software, from the committed peer records."""
+"""The page of peers: our kernels compared with other software, from the committed peer records."""
 
 import os
 import textwrap
@@ -73,6 +73,7 @@ def _draw(axis, rows, peers: list[str]) -> float:
         if heading != last:
             y, last = _write(axis, y + 0.03, heading, weight="bold"), heading
         y = _write(axis, y, title)
+        top = y
         for threads, lane in part.groupby("threads"):
             present = [peer for peer in peers if (lane["peer"] == peer).any()]
             height = 0.14 + _STEP * len(present)
@@ -83,6 +84,9 @@ def _draw(axis, rows, peers: list[str]) -> float:
                 at = y + height / 2 + _STEP * (place - (len(present) - 1) / 2)
                 axis.plot(ratios, np.full(len(ratios), at), clip_on=False, **_mark(peers.index(peer)))
             y += height
+        # The line of ratio 1 and the side of the peers, where the points are: titles of rows stay clear of both.
+        axis.vlines(1, top, y, color=INK, linewidth=1.3)
+        axis.fill_betweenx([top, y], axis.get_xlim()[0], 1, color=INK, alpha=0.07, linewidth=0, zorder=0)
         axis.axhline(y + 0.03, color=INK, alpha=0.18, linewidth=0.6)
         y += 0.06
     axis.set_yticks(ticks, names)
@@ -94,7 +98,7 @@ def _mark(number: int) -> dict:
     """Keywords for ``plot`` of one peer: filled, as everything measured, in a shape and colour of its own."""
     return {
         "linestyle": "none",
-        "marker": _MARKERS[number % len(_MARKERS)],
+        "marker": _MARKERS[(number + number // len(CYCLE)) % len(_MARKERS)],  # never shape and colour of another
         "markersize": 5,
         "alpha": 0.85,
         "color": CYCLE[number % len(CYCLE)],
@@ -109,21 +113,29 @@ def _figure(frame: pd.DataFrame, family: str) -> Shown:
     low = min(0.5, timed["ratio_fastest"].min() / 1.15)
     high = max(2.0, timed["ratio_fastest"].max() * 1.15)
     figure, axis = axes()
+    axis.set_xlim(low, high)
     bottom = _draw(axis, rows, peers)
     figure.set_size_inches(figure.get_figwidth(), bottom + 1.0 + 0.2 * ((len(peers) + 1) // 2))
     axis.set_ylim(bottom, 0)
-    axis.set_xlim(low, high)
     log_axis(axis, "x")
-    axis.grid(False, axis="y")
+    axis.set_xlim(low, high)
+    axis.grid(False)
     axis.spines["left"].set_visible(False)  # it would run through the titles of the rows
-    axis.axvspan(low, 1, color=INK, alpha=0.07, linewidth=0, zorder=0)
-    axis.axvline(1, color=INK, linewidth=1.3)
     for text, side, step in (("peer faster", "right", -4), ("we are faster", "left", 4)):
         axis.annotate(text, (1, 0.05), (step, 0), textcoords="offset points", ha=side, va="top", size=9)
     axis.set_xlabel("peer's time over ours, fastest samples")
     handles = [axis.plot([], [], **_mark(number))[0] for number in range(len(peers))]
     figure.legend(handles, peers, loc="outside upper center", ncols=2, title=origin(frame), title_fontsize=9)
-    return show(figure, alt=_alt(timed, family), data=columns(frame), name=f"peers_{family}")
+    below = int((timed["ratio_fastest"] < 1).sum())
+    return show(
+        figure,
+        alt=_alt(timed, family),
+        title=f"{FAMILIES[family][0].upper()}{FAMILIES[family][1:]} against other software",
+        caption=f"A dot is the peer's time over ours: to the right of the line our kernel is faster. {len(timed)} "
+        f"ratios, {below} of them below 1.",
+        data=columns(frame),
+        name=f"peers_{family}",
+    )
 
 
 def _alt(timed: pd.DataFrame, family: str) -> str:

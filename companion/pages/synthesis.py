@@ -14,7 +14,7 @@ import pandas as pd
 
 from companion import notebooks, tables
 from companion.figures.parts import log_axis, points
-from companion.figures.rendering import NUMBER, Shown, csv_link, show
+from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, significant
 from companion.pages.data import framed
@@ -192,10 +192,8 @@ def linked(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
             f"{significant(row.value, 3)}</td><td>{row.kind}</td><td>{link}</td></tr>"
         )
     head = ["year", "what", frame.attrs["units"]["value"], "from", "source"]
-    html = framed(caption, head, "\n".join(body), csv_link(frame, name))
-    html = html.replace('<p class="rerun-caption">', f'<p class="rerun-caption">{NUMBER}', 1)
     return Table(
-        f'<div class="rerun-block" data-name="{escape(name)}">{html}</div>',
+        framed(caption, head, "\n".join(body), csv_link(frame, name), name=name, folded=True),
         f"{caption}\n{frame.drop(columns='source').to_string(index=False)}",
     )
 

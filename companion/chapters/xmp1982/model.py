@@ -37,7 +37,7 @@ CALIBRATED = {
 #: What the model cannot explain, and why.
 UNEXPLAINED = {
     ("fig5_2", "bmr1-overlapped"): "the simulator gained 3 s where hiding the transfers would gain most of a minute",
-    ("fig5_4", "bmr1+disk4/1"): "beside disks buffer memory took less time than beside SSD; Fig. 5.3 prints 32 s more",
+    ("fig5_4", "bmr1+disk4/1"): "with disks, buffer memory took less time than with SSD; Fig. 5.3 prints 32 s more",
 }
 
 

@@ -72,10 +72,11 @@ def forecast_times(times: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("configuration").reset_index(),
         name="xmp1982_forecast_times",
-        alt=f"Stacked bars of a one-day forecast and five post-processing jobs, CPU time and "
-        f"waiting. {first[0]}: {first[1]:.0f} s; on the X-MP {best[1]:.0f} ({best[0]}) to "
-        f"{max(value for _, value in others):.0f} s. The CPU time of the forecast differs "
-        f"by {same.max() - same.min()} s between them, the waiting by {wait:.0f} s.",
+        title="A day of forecast and its post processing",
+        alt=f"Bars of a one-day forecast and five post-processing jobs, cut into CPU time and waiting: "
+        f"{first[1]:.0f} s on the {first[0]}, {best[1]:.0f} ({best[0]}) to "
+        f"{max(value for _, value in others):.0f} s on the X-MP. Between the places of the work files the CPU time of "
+        f"the forecast differs by at most {same.max() - same.min():.0f} s, its waiting by up to {wait:.0f} s.",
     )
 
 
@@ -106,11 +107,11 @@ def net_forecasts(breakdowns: xr.Dataset, ratios: xr.Dataset) -> Shown:
         figure,
         data=net.reset_index(),
         name="xmp1982_net_forecasts",
-        alt=f"Net forecast time in seconds for {len(net)} configurations of work files. Real "
-        f"forecast from {net['forecast'].max():.0f} s ({label(slow)}) to "
-        f"{net['forecast'].min():.0f} s ({label(fast)}); the Cray 1-A needs {reference:.0f} s "
-        f"and is not drawn. The simulator needs more than the real forecast for: "
-        f"{', '.join(above) or 'none'}.",
+        title="Net time of forecast and simulator by place of the work files",
+        alt=f"Seconds without write-up steps for {len(net)} configurations of work files: the real forecast from "
+        f"{net['forecast'].max():.0f} s ({label(slow)}) to {net['forecast'].min():.0f} s ({label(fast)}). The "
+        f"Cray 1-A needed {reference:.0f} s and is not drawn; the numbers at the right are printed ratios to it. The "
+        f"simulator took longer than the forecast for: {', '.join(above) or 'none'}.",
     )
 
 
@@ -122,7 +123,7 @@ def write_ups(forecast: xr.Dataset, degraded: xr.Dataset, pairs: xr.Dataset) -> 
     together = together.transpose("row", "step").to_pandas()
     halves = [label(test).split(" + ") for test, _ in together.index]
     together.index = [
-        f"{half[job - 1]}, beside {half[2 - job]}" for half, (_, job) in zip(halves, together.index, strict=True)
+        f"{half[job - 1]}, with {half[2 - job]}" for half, (_, job) in zip(halves, together.index, strict=True)
     ]
     frame = pd.concat([alone, together])
     figure, axis = axes(height=6.6)
@@ -140,7 +141,8 @@ def write_ups(forecast: xr.Dataset, degraded: xr.Dataset, pairs: xr.Dataset) -> 
         figure,
         data=frame.rename_axis("forecast").rename(columns="step {}".format).reset_index(),
         name="xmp1982_write_ups",
-        alt=f"Each write-up step as a point. Alone on the X-MP they take {rest.min().min():.0f} to "
+        title="Every write-up step, alone and in pairs",
+        alt=f"Every write-up step is a point. Alone on the X-MP they take {rest.min().min():.0f} to "
         f"{rest.max().max():.0f} s, on the Cray 1-A {alone.iloc[0].min():.0f} to "
         f"{alone.iloc[0].max():.0f} s. In pairs they spread from {together.min().min():.0f} to "
         f"{together.max().max():.0f} s; the longest: {together.max(axis=1).idxmax()}.",
@@ -180,10 +182,11 @@ def cpu_ratios(components: xr.Dataset, analysis: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("section").reset_index(),
         name="xmp1982_cpu_ratios",
-        alt=f"Bars of the CPU time ratio for {len(parts[0])} sections of the forecast and "
-        f"{len(parts[1])} steps of the analysis, from {frame['from the times'].min():.2f} to "
-        f"{frame['from the times'].max():.2f}. The printed ratio lies off its bar by more than "
-        f"0.01 for: {'; '.join(off.index) or 'none'}.",
+        title="How much faster the X-MP computes, part by part",
+        alt=f"CPU time of the Cray 1-A over that of the X-MP for {len(parts[0])} sections of the forecast (above the "
+        f"line) and {len(parts[1])} steps of the analysis: {frame['from the times'].min():.2f} to "
+        f"{frame['from the times'].max():.2f}. The printed ratio is off by more than 0.01 for: "
+        f"{'; '.join(off.index) or 'none'}.",
     )
 
 
@@ -205,8 +208,8 @@ def throughput(pairs: xr.Dataset) -> Shown:
         figure,
         data=ratio.rename("ratio").reset_index(),
         name="xmp1982_throughput",
-        alt=f"Bars of the throughput of two simulated forecasts at once, the Cray 1-A running them "
-        f"in sequence being 1: {text}.",
+        title="Throughput of two forecasts at once",
+        alt=f"Two simulated forecasts at once on the X-MP, with the Cray 1-A doing them in turn as 1: {text}.",
     )
 
 
@@ -218,44 +221,45 @@ def _analysis_name(place: str, compiler: str) -> str:
 
 
 def analysis(times: pd.DataFrame) -> Shown:
-    """Clock time of the analysis alone and beside a simulated forecast (Fig. 6.1 as printed)."""
+    """Clock time of the analysis alone and with a simulated forecast (Fig. 6.1 as printed)."""
     names = [
         _analysis_name(row.configuration, row.compiler if isinstance(row.compiler, str) else "")
         for row in times.itertuples()
     ]
     frame = pd.DataFrame({"analysis": names, "clock [s]": times["clock"].to_numpy()})
-    beside = np.array(["with forecast" in name for name in names])
-    alone = ~beside & (np.arange(len(names)) > 0)
+    shared = np.array(["with forecast" in name for name in names])
+    alone = ~shared & (np.arange(len(names)) > 0)
     figure, axis = axes(height=4.0)
     place = _rows(axis, names, "clock time of the analysis [s]")
     for mask, text, colour in (
-        (~beside & ~alone, "Cray 1", 2),
+        (~shared & ~alone, "Cray 1", 2),
         (alone, "X-MP, alone", 0),
-        (beside, "X-MP, forecast beside it", 1),
+        (shared, "X-MP, with a forecast", 1),
     ):
         axis.barh(place[mask], frame["clock [s]"][mask], height=0.62, color=CYCLE[colour], label=text)
     axis.tick_params(axis="y", labelsize=8)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.1, 1.0), ncols=2)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=3, columnspacing=1.2)
     clock = frame["clock [s]"]
     return show(
         figure,
         data=frame,
         name="xmp1982_analysis",
-        alt=f"Bars of the analysis time: Cray 1 {clock[0]} s; X-MP alone {clock[alone].min()} to "
+        title="Clock time of the analysis",
+        alt=f"Clock time of the analysis: {clock[0]} s on the Cray 1; on the X-MP alone {clock[alone].min()} to "
         f"{clock[alone].max()} s, slowest with files on disk; with a forecast on the other CPU "
-        f"{clock[beside].min()} to {clock[beside].max()} s.",
+        f"{clock[shared].min()} to {clock[shared].max()} s.",
     )
 
 
 def io_rates(tests: xr.Dataset) -> Shown:
-    """Transfer rate by device: one job, two jobs, and beside a job that uses a disk (Fig. 7.2)."""
+    """Transfer rate by device: one job, two jobs, and with a job that uses a disk (Fig. 7.2)."""
     rate = tests["mbyte_rate"].to_pandas()
     drawn = {
-        "SSD": {"one job": "ssd", "two jobs, sum": "ssd-2-jobs", "beside a disk job": "ssd-with-disk"},
-        "buffer memory": {"one job": "bmr", "two jobs, sum": "bmr-2-jobs", "beside a disk job": "bmr-with-disk"},
+        "SSD": {"one job": "ssd", "two jobs, sum": "ssd-2-jobs", "with a disk job": "ssd-with-disk"},
+        "buffer memory": {"one job": "bmr", "two jobs, sum": "bmr-2-jobs", "with a disk job": "bmr-with-disk"},
         "all disks": {"two jobs, sum": "disks-both"},
-        "disks of the DIOP": {"beside a disk job": "disks-diop"},
-        "disks of the BIOP": {"beside a disk job": "disks-biop"},
+        "disks of the DIOP": {"with a disk job": "disks-diop"},
+        "disks of the BIOP": {"with a disk job": "disks-biop"},
         "one disk": {"one job": "disk"},
     }
     frame = pd.DataFrame(
@@ -263,7 +267,7 @@ def io_rates(tests: xr.Dataset) -> Shown:
     ).T
     figure, axis = axes(height=3.2)
     place = _rows(axis, list(frame.index), "transfer rate [MB/s], logarithmic")
-    for number, how in enumerate(("one job", "two jobs, sum", "beside a disk job")):
+    for number, how in enumerate(("one job", "two jobs, sum", "with a disk job")):
         points(axis, frame[how], place, label=how, index=number, line=False)
     log_axis(axis, "x")
     axis.set_xlim(2, 500)
@@ -272,10 +276,11 @@ def io_rates(tests: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("device").reset_index(),
         name="xmp1982_io_rates",
-        alt=f"Transfer rates in MB/s on a logarithmic axis. SSD {rate['ssd']:.0f}, with two jobs "
+        title="Transfer rates by device",
+        alt=f"Transfer rates in MB/s, on a logarithmic axis: SSD {rate['ssd']:.0f}, with two jobs "
         f"{rate['ssd-2-jobs']:.0f}; buffer memory {rate['bmr']:.0f} and "
         f"{rate['bmr-2-jobs']:.0f}; one disk {rate['disk']:.1f}; all disks together "
-        f"{rate['disks-both']:.0f}. A disk job beside it takes "
+        f"{rate['disks-both']:.0f}. A disk job at the same time takes "
         f"{1 - rate['ssd-with-disk'] / rate['ssd']:.0%} from the SSD and "
         f"{1 - rate['bmr-with-disk'] / rate['bmr']:.0%} from buffer memory.",
     )
@@ -308,7 +313,8 @@ def banks(post: xr.Dataset, kernel: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("configuration").reset_index(),
         name="xmp1982_banks",
-        alt="Bars of CPU time against the job alone in all memory banks. Post processing stays at "
+        title="CPU time with half of the memory banks",
+        alt="CPU time over that of the same job alone in all memory banks. Post processing stays at "
         f"{frame['post processing'].max():.2f} or below; the memory kernel rises to "
         f"{worst[1]} in half the banks and to {worst[2]} and {worst[3]} with two jobs.",
     )
@@ -374,6 +380,7 @@ def configuration(rates: xr.Dataset, facts: xr.Dataset) -> Shown:
         figure,
         data=rates,
         name="xmp1982_configuration",
+        title="The prototype",
         alt=f"Block diagram, drawn for this book: {cpus} CPUs, an SSD, and an I/O subsystem with "
         f"buffer memory and two I/O processors, BIOP and DIOP, each with {half} of {disks} "
         f"disks; measured rates in the boxes.",

@@ -1,4 +1,4 @@
-"""Rows of points, the report's and this machine's on one axis; and records along their configurations."""
+"""Rows of points, the report's and a measured machine's on one axis; and records along their configurations."""
 
 from dataclasses import dataclass
 
@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import log_axis, points, run_title
+from companion.figures.parts import cpu, log_axis, points, run_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, PLAIN, axes
+from companion.figures.style import INK, axes
 from companion.records.runs import single
 
 #: What the marks of a machine's samples are.
 MARKS = "filled: median, bar: range of samples; \u00d7: flagged"
 #: The same as a sentence, for the caption.
 MARKED = (
-    "Filled points are medians of what was measured here, bars the range of the samples, crosses mark flagged cases."
+    "Filled points are medians of what was measured on {cpu}, bars the range of the samples, crosses flagged cases."
 )
 
 
@@ -25,7 +25,7 @@ class Series:
 
     label: str
     values: np.ndarray  # float64 (rows,) or (rows, n); NaN: none
-    host: bool = False  # measured here: median and range of the n; else every number is a point
+    host: bool = False  # measured for this book: median and range of the n; else every number is a point
     index: int = 0
     flagged: np.ndarray | None = None  # bool (rows,)
 
@@ -51,15 +51,17 @@ def _draw(axis, series: Series, place: np.ndarray) -> None:
         axis.plot(middle[series.flagged], place[series.flagged], "x", color=INK, markersize=8, linestyle="none")
 
 
-def dots(rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str, alt: str, log: bool = True) -> Shown:
+def dots(
+    rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str, title: str, alt: str, log: bool = True
+) -> Shown:
     """One line of points a row, series by series, and the numbers as CSV.
 
-    Series that share a row lie a little above each other.
+    Series that share a row lie a little above each other.  ``alt``, with what the marks are, is the caption too.
     """
     rows = [str(row) for row in rows]
     columns = 2 if max(len(each.label) for each in series) < 34 else 1
     lines = -(-len(series) // columns)
-    figure, axis = axes(height=1.4 + 0.2 * lines + 0.34 * len(rows))
+    figure, axis = axes(height=1.5 + 0.2 * lines + 0.34 * len(rows))
     place = np.arange(len(rows), dtype=float)
     axis.set_yticks(place, rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
@@ -71,11 +73,12 @@ def dots(rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str
     if log:
         log_axis(axis, "x")
     axis.tick_params(axis="y", labelsize=8)
-    names = 0.1 + 0.062 * max(map(len, rows))  # inches that the names of the rows take
-    left = -names / (PLAIN - 0.15 - names)
-    axis.legend(loc="lower left", bbox_to_anchor=(left, 1.0), ncols=columns, fontsize=8)
-    axis.set_title(f"{run_title(record)}; {MARKS}", fontsize=7.5, loc="left", x=left, pad=10 + 14 * lines)
-    return show(figure, data=_frame(rows, series), name=name, alt=alt, caption=f"{alt} {MARKED}", run=record)
+    about = f"{run_title(record)}; {MARKS}"
+    figure.legend(
+        loc="outside upper left", ncols=columns, fontsize=8, title=about, title_fontsize=7.5, alignment="left"
+    )
+    caption = f"{alt} {MARKED.format(cpu=cpu(record))}"
+    return show(figure, data=_frame(rows, series), name=name, title=title, alt=alt, caption=caption, run=record)
 
 
 def _frame(rows, series: list[Series]) -> pd.DataFrame:

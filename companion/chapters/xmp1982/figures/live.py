@@ -1,4 +1,4 @@
-"""Figures of chapter 1 that draw the forecast and its simulator rerun on this machine, on one axis with the report."""
+"""Figures of chapter 1 that draw the forecast and its simulator rerun for this book, on one axis with the report."""
 
 import numpy as np
 import pandas as pd
@@ -6,11 +6,10 @@ import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.parts import cpu
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
-
-HERE = "measured here"
 
 
 def _label(name: str) -> str:
@@ -47,35 +46,36 @@ def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     series = [
         Series("CPU time, 1982", then("forecast_cpu", "pp_cpu")),
         Series("clock, 1982", then("forecast_clock", "pp_clock"), index=1),
-        Series(f"CPU time, {HERE}", now("cpu", "post_cpu"), host=True, flagged=flagged),
-        Series(f"clock, {HERE}", now("forecast", "post_clock"), host=True, index=1, flagged=flagged),
+        Series(f"CPU time, {cpu(record)}", now("cpu", "post_cpu"), host=True, flagged=flagged),
+        Series(f"clock, {cpu(record)}", now("forecast", "post_clock"), host=True, index=1, flagged=flagged),
     ]
-    known = middle(cases["forecast"]).drop_sel(configuration=[c for c in ("degraded",) if c in names])
+    known = middle(here["forecast"]).drop_sel(configuration=[c for c in ("degraded",) if c in names])
     return dots(
         rows,
         series,
-        "time of a one-day forecast [s]",
+        "time of a one-day forecast, or of one job after it [s]",
         record=record,
         name="xmp1982_forecast_times_rerun",
-        alt=f"CPU time and clock of a one-day forecast by configuration on a logarithmic axis: in 1982 "
-        f"{float(printed['forecast_clock'].min()):.0f} to {float(printed['forecast_clock'].max()):.0f} s of clock, "
-        f"here {float(known.min()):.3g} to {float(known.max()):.3g} s.",
+        title="A day of forecast in every configuration, 1982 and rerun",
+        alt=f"CPU time and clock of a one-day forecast by configuration on a logarithmic axis: "
+        f"{float(printed['forecast_clock'].min()):.0f} to {float(printed['forecast_clock'].max()):.0f} s of clock in "
+        f"1982, on {cpu(record)} {float(known.min()):.3g} to {float(known.max()):.3g} s.",
     )
 
 
 def times_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, figure: str) -> Table:
-    """Fig. 4.1 or 5.1 with this machine's column beside each of the report's."""
+    """Fig. 4.1 or 5.1 with a run's column next to each of the report's."""
     cases = observed(record)
     here = cases.reindex(configuration=printed["configuration"].values)
     frame = pd.DataFrame({"configuration": [_label(c) for c in printed["configuration"].values]})
     for then, now, title in (("forecast_cpu", "cpu", "CPU time"), ("forecast_clock", "forecast", "clock")):
         frame[f"{title}, 1982"] = printed[then].values
-        frame[f"{title}, here"] = [spread_text(row) for row in here[now].values]
+        frame[f"{title}, {cpu(record)}"] = [spread_text(row) for row in here[now].values]
     return table(
         frame,
         name=name,
         units=dict.fromkeys(frame.columns[1:], "s"),
-        caption=f"{figure} with this machine: median of the samples, and their range",
+        caption=f"{figure} and {cpu(record)}: the run's numbers are medians of its samples, with their range",
         run=record,
     )
 
@@ -86,11 +86,11 @@ def write_steps(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     names = list(printed["configuration"].values)
     steps = [name for name in cases.data_vars if str(name).startswith("write_step_")]
     here = np.hstack([cases[step].reindex(configuration=names).values for step in steps])
-    medians = np.stack([middle(cases[step]).reindex(configuration=names).values for step in steps])
+    medians = np.nanmedian(here[np.isfinite(here).any(1)], axis=1)
     flagged = cases["flagged"].reindex(configuration=names).fillna(False).values.astype(bool)
     series = [
         Series("each step, 1982", printed["write_step"].transpose("configuration", "step").values),
-        Series(f"all steps of all samples, {HERE}", here, host=True, flagged=flagged),
+        Series(f"all steps of all samples, {cpu(record)}", here, host=True, flagged=flagged),
     ]
     return dots(
         [_label(name) for name in names],
@@ -98,9 +98,10 @@ def write_steps(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         "clock of a write-up step [s]",
         record=record,
         name="xmp1982_write_steps_rerun",
+        title="Write-up steps, 1982 and rerun",
         alt=f"Write-up steps by configuration on a logarithmic axis: {float(printed['write_step'].min()):.0f} to "
         f"{float(printed['write_step'].max()):.0f} s in 1982, "
-        f"{np.nanmin(medians):.2g} to {np.nanmax(medians):.2g} s here.",
+        f"{np.nanmin(medians):.2g} to {np.nanmax(medians):.2g} s on {cpu(record)}.",
     )
 
 
@@ -110,17 +111,21 @@ def write_steps_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, fig
     steps = [str(name) for name in cases.data_vars if str(name).startswith("write_step_")]
     for configuration in printed["configuration"].values:
         then = printed.sel(configuration=configuration)
-        row = {"configuration": _label(configuration), "when": "1982", "net": f"{float(then['net_forecast']):.0f}"}
+        row = {
+            "configuration": _label(configuration),
+            "when": "X-MP and Cray 1-A, 1982",
+            "net": f"{float(then['net_forecast']):.0f}",
+        }
         row |= {f"step {n + 1}": f"{float(x):.0f}" for n, x in enumerate(then["write_step"].values)}
         rows.append(row | {"sum": f"{float(then['write_sum']):.0f}"})
         if configuration in cases["configuration"]:
             here = cases.sel(configuration=configuration)
-            row = {"configuration": _label(configuration), "when": "here", "net": spread_text(here["net"].values)}
+            row = {"configuration": _label(configuration), "when": cpu(record), "net": spread_text(here["net"].values)}
             row |= {f"step {n + 1}": f"{float(here[step].median()):.3g}" for n, step in enumerate(steps)}
             rows.append(row | {"sum": spread_text(np.sum([here[step].values for step in steps], axis=0))})
     frame = pd.DataFrame(rows)
     units = dict.fromkeys(frame.columns[2:], "s")
-    caption = f"{figure} with this machine: medians, with the range of samples for net time and sum"
+    caption = f"{figure} and {cpu(record)}: medians of the run's samples, with their range for net time and sum"
     return table(frame, name=name, units=units, caption=caption, run=record)
 
 
@@ -139,24 +144,25 @@ def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-as
     series = [
         Series("X-MP 1982, forecast", net["forecast"].to_numpy()),
         Series("X-MP 1982, simulator", net["simulator"].to_numpy(), index=1),
-        Series(HERE, here, host=True, flagged=flagged),
+        Series(cpu(record), here, host=True, flagged=flagged),
     ]
     middles = pd.Series(np.nanmedian(here, axis=1), net.index)
     return dots(
         [_label(name) for name in net.index],
         series,
-        f"net time of the forecast over that of {label(reference)} [1]",
+        f"net time of the forecast over that of {label(reference)}",
         record=record,
         log=False,
         name="xmp1982_net_times_rerun",
+        title="What the place of the work files costs, 1982 and rerun",
         alt=f"Net forecast time over that of {label(reference)} for {len(net)} configurations. In 1982 up to "
-        f"{np.nanmax(net.to_numpy()):.2f}; measured here {middles.min():.2f} to {middles.max():.2f} "
+        f"{np.nanmax(net.to_numpy()):.2f}; on {cpu(record)} {middles.min():.2f} to {middles.max():.2f} "
         f"({label(middles.idxmax())}).",
     )
 
 
 def ratios_table(listed: xr.Dataset, printed: xr.Dataset, record: xr.Dataset) -> Table:
-    """The list of section 4.5 as ratios between configurations: of the report's times, and of this machine's."""
+    """The list of section 4.5 as ratios between configurations: of the report's times, and of a run's."""
     cases, names = observed(record), list(listed["configuration"].values)
     net = printed["net_forecast"]
     first = names[0]
@@ -167,7 +173,7 @@ def ratios_table(listed: xr.Dataset, printed: xr.Dataset, record: xr.Dataset) ->
             f"{label(first)} over this, 1982": [
                 float(net.sel(configuration=first) / net.sel(configuration=n)) for n in names
             ],
-            f"{label(first)} over this, here": [
+            f"{label(first)} over this, {cpu(record)}": [
                 spread_text(
                     float(middle(cases["net"]).sel(configuration=first)) / cases["net"].sel(configuration=n).values
                 )
@@ -179,7 +185,7 @@ def ratios_table(listed: xr.Dataset, printed: xr.Dataset, record: xr.Dataset) ->
     return table(frame, digits=3, name="xmp1982_ratios_rerun", caption=caption, run=record)
 
 
-#: The report's section and the parts measured here that make it up.
+#: The report's section and the measured parts that make it up.
 PARTS = (
     ("NORMAL FORECAST TIME STEP", lambda c: c["normal_cpu"]),
     ("FORECAST WRITE-UP STEP", lambda c: c["write_up_cpu"]),
@@ -191,7 +197,7 @@ PARTS = (
 
 
 def _parts(printed: xr.Dataset, record: xr.Dataset) -> tuple[list[str], pd.DataFrame, np.ndarray]:
-    """Sections, the report's seconds by machine, and this machine's by section and sample."""
+    """Sections, the report's seconds by machine, and the run's by section and sample."""
     case = observed(record).sel(configuration="memory")
     names = [name for name, _ in PARTS] + ["POST PROCESSING JOB"]
     jobs = single(record)["post_cpu"].values
@@ -203,34 +209,35 @@ def _parts(printed: xr.Dataset, record: xr.Dataset) -> tuple[list[str], pd.DataF
 
 
 def cpu_parts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
-    """Parts of the forecast in units of a normal step (Fig. 4.4), on both machines of the report and here."""
+    """Parts of the forecast in units of a normal step (Fig. 4.4), on both machines of the report and in a run."""
     names, then, here = _parts(printed, record)
     units, unit = then / then.iloc[0], np.nanmedian(here[0])
     series = [Series(str(machine), units[machine].to_numpy(), index=n) for n, machine in enumerate(units)]
     flagged = np.full(len(names), bool(observed(record)["flagged"].sel(configuration="memory")))
-    series.append(Series(HERE, here / unit, host=True, flagged=flagged))
+    series.append(Series(cpu(record), here / unit, host=True, flagged=flagged))
     radiation, write_up = (float(np.nanmedian(here[n]) / unit) for n in (4, 2))
     return dots(
         [name.capitalize().replace("Post", "One post") for name in names],
         series,
-        "CPU time over that of a normal step [1]",
+        "CPU time over that of a normal step",
         record=record,
         name="xmp1982_parts_rerun",
+        title="Parts of a forecast in units of an ordinary step",
         alt=f"CPU time of the parts of a forecast over that of a normal step, logarithmic. The overhead of radiation "
-        f"is {units.iloc[4, -1]:.1f} normal steps on the X-MP and {radiation:.1f} here; that of writing up "
+        f"is {units.iloc[4, -1]:.1f} normal steps on the X-MP and {radiation:.1f} on {cpu(record)}; that of writing up "
         f"{units.iloc[2, -1]:.1f} and {write_up:.1f}.",
     )
 
 
 def parts_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
-    """Fig. 4.4 with this machine's column, in seconds."""
+    """Fig. 4.4 with a run's column, in seconds."""
     names, then, here = _parts(printed, record)
     frame = pd.DataFrame({"section": [name.capitalize() for name in names]})
     for machine in then:
         frame[str(machine)] = then[machine].to_numpy()
-    frame["here"] = [spread_text(row) for row in here]
+    frame[cpu(record)] = [spread_text(row) for row in here]
     units = dict.fromkeys(frame.columns[1:], "s")
-    caption = "Fig. 4.4 with this machine: CPU time, median and range of the samples"
+    caption = f"Fig. 4.4 and {cpu(record)}: CPU time; of the run, median and range of the samples"
     return table(frame, name="xmp1982_parts_table", units=units, caption=caption, run=record)
 
 
@@ -244,16 +251,17 @@ def simulators(printed: xr.Dataset, forecast: xr.Dataset, simulator: xr.Dataset)
     both = stood_in["net"] / real["net"].rename(sample="other")
     here = both.reindex(configuration=names).transpose("configuration", ...).values.reshape(len(names), -1)
     flagged = (stood_in["flagged"] | real["flagged"]).reindex(configuration=names).values.astype(bool)
-    middles = (middle(stood_in["net"]) / middle(real["net"])).reindex(configuration=names).values
+    middles = np.nanmedian(here, axis=1)
     return dots(
         [label(name) for name in names],
-        [Series("X-MP 1982", then), Series(HERE, here, host=True, flagged=flagged)],
-        "net time of the simulator over that of the forecast [1]",
+        [Series("X-MP 1982", then), Series(cpu(simulator), here, host=True, flagged=flagged)],
+        "net time of the simulator over that of the forecast",
         record=simulator,
         log=False,
         name="xmp1982_simulators_rerun",
+        title="The simulator in place of the forecast",
         alt=f"Simulator over forecast: {np.nanmin(then):.2f} to {np.nanmax(then):.2f} in 1982, {middles.min():.2f} to "
-        f"{middles.max():.2f} here.",
+        f"{middles.max():.2f} on {cpu(simulator)}.",
     )
 
 
@@ -295,8 +303,11 @@ def degraded(printed: tuple[xr.Dataset, xr.Dataset], record: xr.Dataset, alone: 
     frame = pd.DataFrame({"quantity": [row[0] for row in rows]})
     frame["usual, 1982"] = [float(row[1]) for row in rows]
     frame["degraded, 1982"] = [float(row[2]) for row in rows]
-    frame["usual, here"] = [spread_text(row[3]) for row in rows]
-    frame["degraded, here"] = [spread_text(row[4]) for row in rows]
+    frame[f"usual, {cpu(record)}"] = [spread_text(row[3]) for row in rows]
+    frame[f"degraded, {cpu(record)}"] = [spread_text(row[4]) for row in rows]
     units = dict.fromkeys(frame.columns[1:], "s")
-    caption = "Fig. 4.3 with this machine: one work file, jobs in turn; and degraded, with the jobs on the second CPU"
+    caption = (
+        f"Fig. 4.3 and {cpu(record)}: as usual, with one work file and the jobs in turn; and degraded, with the jobs "
+        "on the second CPU"
+    )
     return table(frame, name="xmp1982_degraded_rerun", units=units, caption=caption, run=record)

@@ -16,6 +16,20 @@ def _name(table: str, row: str) -> str:
     return f"{number}: {label(configuration)}" + (f", job {job}" if job else "")
 
 
+def unexplained(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of ``model.residuals`` that the model misses, as a reader names them, with why."""
+    left = frame[frame["unexplained"] != ""]
+    named = [_name(*pair) for pair in zip(left["table"], left["row"], strict=True)]
+    return pd.DataFrame(
+        {
+            "figure and forecast": named,
+            "printed": left["printed"].round(0).to_numpy(),
+            "model": left["model"].round(0).to_numpy(),
+            "what may explain it": left["unexplained"].to_numpy(),
+        }
+    )
+
+
 def clock_departures(frame: pd.DataFrame) -> Shown:
     """Departure of the modelled net forecast from the printed one, row by row."""
     figure, axis = axes(height=6.4)
@@ -29,16 +43,17 @@ def clock_departures(frame: pd.DataFrame) -> Shown:
     axis.set_ylim(len(frame) - 0.5, -0.5)
     axis.grid(False, axis="y")
     axis.axvline(0, linewidth=0.8, color="gray")
-    axis.set_xlabel("model over printed net forecast, less 1, in %")
+    axis.set_xlabel("modelled net time over printed, less 1 [%]", loc="right")
     names = ("predicted", "predicted, not explained", "gives a constant")
     handles = [Patch(color=CYCLE[kind], label=name) for kind, name in enumerate(names)]
-    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=3)
+    figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.2)
     predicted = frame[kinds == 0]["departure"].abs().max()
     return show(
         figure,
         data=frame.drop(columns="unexplained"),
         name="xmp1982_clock_departures",
-        alt=f"Bars of the model's departure from {len(frame)} printed net times. {(kinds == 2).sum()} rows give the "
+        title="How far the model of the clock is off, row by row",
+        alt=f"Departure of the model from {len(frame)} printed net times, as bars. {(kinds == 2).sum()} rows give the "
         f"constants; the others are within {100 * predicted:.1f} %, except {(kinds == 1).sum()} named in the text.",
     )
 
@@ -85,6 +100,7 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
         figure,
         data=pd.DataFrame(holder, columns=[f"bank {bank}" for bank in range(count)]).rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
+        title="Simulated banks, clock period by clock period",
         alt=f"{count} memory banks over {cycles} simulated clock periods, coloured by the CPU that holds them; above, "
         f"the ports that wait: " + ", ".join(f"{n} port-cycles of CPU {job}" for job, n in enumerate(lost)) + ".",
     )

@@ -1,10 +1,11 @@
-"""What not overlapping costs: the report, paced devices, and this machine's own devices."""
+"""What not overlapping costs: the report, paced devices, and a machine's own devices."""
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.parts import cpu
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.labels import counted
@@ -39,7 +40,7 @@ def paced_costs(facts: xr.Dataset, record: xr.Dataset) -> Shown:
         [
             Series("the report: measured for SSD, deduced for buffer memory", then),
             Series(
-                "the simulator on a device paced to that balance, measured here",
+                f"the simulator on a device paced to that balance, {cpu(record)}",
                 here,
                 host=True,
                 flagged=flagged,
@@ -49,13 +50,14 @@ def paced_costs(facts: xr.Dataset, record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_overlap_rerun",
+        title="What overlapping saves at the balance of 1982",
         alt=f"What overlapping saves of the net time: SSD {then[0]:g} % in the report and {np.median(here[0]):.2g} % "
         f"on a paced device; buffer memory {then[1]:g} % and {np.median(here[1]):.2g} %.",
     )
 
 
 def device_costs(record: xr.Dataset) -> pd.DataFrame:
-    """This machine's own devices: net times by way of overlapping, and what they are measured by, medians.
+    """A machine's own devices: net times by way of overlapping, and what they are measured by, medians.
 
     ``efficiency`` is the slower of computing and transfers alone over the time with both overlapped.
     """
@@ -87,7 +89,7 @@ def devices(record: xr.Dataset) -> Table:
     if not frame["flagged"].any():
         frame = frame.drop(columns="flagged")
     units = dict.fromkeys(frame.columns[1:6], "s") | dict.fromkeys(frame.columns[6:9], "1")
-    caption = "Overlapping on this machine's devices: net times, medians, and how much of the possible is met"
+    caption = f"Overlapping on the devices of {cpu(record)}: net times, medians, and how much of the possible is met"
     return table(frame, digits=3, name="xmp1982_devices", units=units, caption=caption, run=record)
 
 
@@ -107,7 +109,9 @@ def paced_table(record: xr.Dataset) -> Table:
                 }
             )
     frame = pd.DataFrame(rows)
-    caption = "Paced devices: net time, median and range of samples, and the share of bytes that overlapped"
+    caption = (
+        f"Paced devices on {cpu(record)}: net time, median and range of samples, and the share of bytes that overlapped"
+    )
     return table(frame, name="xmp1982_paced", units={"net time": "s"}, caption=caption, run=record)
 
 
@@ -135,10 +139,12 @@ def bounds(record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_bounds",
+        title="An ordinary step and the copying of its records",
         alt="; ".join(
             f"{row}: a step {middle:.2g} ms, its records copied {1e3 * copy:.2g} ms"
             for row, middle, copy in zip(rows, middles, copied, strict=True)
-        ),
+        )
+        + ".",
     )
 
 

@@ -31,8 +31,6 @@ def builds(record: xr.Dataset) -> Shown:
         else:
             same.append(name)
     log_axis(axis, "y")
-    axis.set_yscale("log")
-    axis.yaxis.set_major_formatter("{x:.0e}")
     axis.set_xlabel("time of the forecast [h]")
     axis.set_ylabel("largest difference of temperature [K]")
     axis.set_xticks(hours[::2])
@@ -43,6 +41,7 @@ def builds(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xmp1982_builds",
+        title="Two builds of one source drift apart",
         run=record,
         alt=f"Largest difference of temperature between two builds of the same source by time of the forecast: it "
         f"grows to {last:.1g} K after {hours[-1]:.0f} hours. Without any difference, and not drawn: "
@@ -68,6 +67,7 @@ def lowest_pressure(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xmp1982_wave",
+        title="The baroclinic wave deepens",
         run=record,
         alt=f"Lowest surface pressure by day: on the fine grid it falls to {np.nanmin(lowest[waves[0]]):.0f} hPa by "
         f"day {days[-1]:.0f}, on the grid half as fine to {np.nanmin(lowest[waves[-1]]):.0f} hPa.",

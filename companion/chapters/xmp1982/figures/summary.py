@@ -5,6 +5,7 @@ import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import middle, observed
 from companion.chapters.xmp1982.figures.overlapping import device_costs
+from companion.figures.parts import cpu
 from companion.records.runs import single
 
 
@@ -13,13 +14,13 @@ def _number(value: float) -> str:
 
 
 def day(printed: xr.Dataset, record: xr.Dataset) -> str:
-    """The whole day on one core, beside the Cray 1-A and two SSD files on the X-MP."""
+    """The whole day on one core, next to the Cray 1-A and two SSD files on the X-MP."""
     net, here = printed["net_forecast"], observed(record)["net"]
     cray, xmp = (float(net.sel(configuration=name)) for name in ("cray1a-disk4", "ssd2-sync"))
     core = float(middle(here).sel(configuration="memory"))
     return (
         f"Without write-up steps a day took {cray:.0f} s on the Cray 1-A, {xmp:.0f} s on one CPU of the X-MP with two "
-        f"files on SSD, and takes {_number(core)} s on one core of {single(record).attrs['machine'].split(',')[0]}."
+        f"files on SSD, and takes {_number(core)} s on one core of {cpu(record)}."
     )
 
 
@@ -31,7 +32,8 @@ def places(printed: xr.Dataset, record: xr.Dataset) -> str:
     here = middle(observed(record)["net"]).sel(configuration=net["configuration"].values)
     return (
         f"Where the work files lay and how they were driven changed the net time by a factor of up to "
-        f"{float(net.max() / net.min()):.2f} in 1982, and by up to {float(here.max() / here.min()):.2f} here."
+        f"{float(net.max() / net.min()):.2f} in 1982, and by up to {float(here.max() / here.min()):.2f} on "
+        f"{cpu(record)}."
     )
 
 
@@ -42,7 +44,8 @@ def pairs(printed: xr.Dataset, record: xr.Dataset) -> str:
     here = single(record)["throughput"].median("round").values
     return (
         f"Two forecasts at once gained {then.min():.2f} to {then.max():.2f} over the Cray 1-A doing them in turn; "
-        f"here they gain {np.min(here):.2f} to {np.max(here):.2f} over one core doing them in turn with files on disk."
+        f"on {cpu(record)} they gain {np.min(here):.2f} to {np.max(here):.2f} over one core doing them in turn with "
+        "files on disk."
     )
 
 

@@ -1,4 +1,4 @@
-"""Figures of chapter 1 that draw two forecasts at once on this machine, on one axis with the report."""
+"""Figures of chapter 1 that draw two forecasts at once in a run, on one axis with the report."""
 
 import numpy as np
 import pandas as pd
@@ -6,11 +6,10 @@ import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
 from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, spread_text
+from companion.figures.parts import cpu
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
-
-HERE = "measured here"
 
 
 def _test(name: str) -> str:
@@ -34,19 +33,20 @@ def throughput(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         [
             Series("X-MP pair, in turn on the Cray 1-A", then.to_numpy()),
             Series(
-                "measured here, in turn on the same machine, files on disk",
+                f"{cpu(record)} pair, in turn on the same machine, files on disk",
                 here,
                 host=True,
                 flagged=any_flagged(record, len(names)),
             ),
         ],
-        "two forecasts and their jobs in turn over the pair together [1]",
+        "two forecasts and their jobs in turn over the pair together",
         record=record,
         log=False,
         name="xmp1982_throughput_rerun",
+        title="Throughput of two forecasts at once, 1982 and rerun",
         alt=f"Throughput of {len(names)} pairs. In 1982 {then.min():.2f} to {then.max():.2f} against the Cray 1-A in "
-        "turn; "
-        f"here {middles.min():.2f} to {middles.max():.2f} against the same machine in turn with its files on disk.",
+        f"turn; on {cpu(record)} {middles.min():.2f} to {middles.max():.2f} against the same machine in turn "
+        "with its files on disk.",
     )
 
 
@@ -55,7 +55,7 @@ def _jobs(record: xr.Dataset) -> list[tuple[int, int, str]]:
     rows = []
     for n, name in enumerate(record["pairing"].values):
         halves = [label(part) for part in _test(name).split("+")]
-        rows += [(n, job, f"{halves[job]}, beside {halves[1 - job]}") for job in range(2)]
+        rows += [(n, job, f"{halves[job]}, with {halves[1 - job]}") for job in range(2)]
     return rows
 
 
@@ -69,15 +69,15 @@ def pairs_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
             {
                 "forecast": name,
                 "clock, 1982": float(then["forecast"]),
-                "clock, here": spread_text(record["forecast_clock"].isel(at)),
+                f"clock, {cpu(record)}": spread_text(record["forecast_clock"].isel(at)),
                 "5 jobs, 1982": float(then["pp_5_jobs"]),
-                "5 jobs, here": spread_text(record["posts"].isel(at)),
+                f"5 jobs, {cpu(record)}": spread_text(record["posts"].isel(at)),
                 "complete, 1982": "" if np.isnan(then["complete"]) else f"{float(then['complete']):.0f}",
-                "complete, here": spread_text(record["complete"].isel(pairing_number=n)) if job == 0 else "",
+                f"complete, {cpu(record)}": spread_text(record["complete"].isel(pairing_number=n)) if job == 0 else "",
             }
         )
     frame = pd.DataFrame(rows)
-    caption = "Fig. 5.3 with this machine: clock times, median and range of the tests"
+    caption = f"Fig. 5.3 and {cpu(record)}: clock times; of the run, median and range of the tests"
     return table(
         frame, name="xmp1982_pairs_rerun", units=dict.fromkeys(frame.columns[1:], "s"), caption=caption, run=record
     )
@@ -93,19 +93,21 @@ def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> S
         [printed["write_step"].sel(test=_test(record["pairing"].values[n]), job=job + 1).values for n, job, _ in rows]
     )
     here = np.stack([record["write_step"].isel(pairing_number=n, job=job).values.ravel() for n, job, _ in rows])
-    middles = record["write_step"].median("round") / own
-    medians = np.stack([middles.isel(pairing_number=n, job=job) for n, job, _ in rows])
+    medians = np.median(here / own, axis=1)
     return dots(
         [name for *_, name in rows],
         [
             Series("each step, 1982", then / usual),
-            Series("all steps of all rounds here", here / own, host=True, flagged=any_flagged(record, len(rows))),
+            Series(
+                f"all steps of all rounds, {cpu(record)}", here / own, host=True, flagged=any_flagged(record, len(rows))
+            ),
         ],
-        "write-up step over one of the forecast alone [1]",
+        "write-up step over one of the forecast alone",
         record=record,
         name="xmp1982_pair_steps_rerun",
+        title="Write-up steps in pairs, 1982 and rerun",
         alt=f"Write-up steps in pairs over the median one of a forecast alone with its files on disk: up to "
-        f"{np.nanmax(then / usual):.1f} in 1982, {medians.min():.2f} to {medians.max():.2f} here.",
+        f"{np.nanmax(then / usual):.1f} in 1982, {medians.min():.2f} to {medians.max():.2f} on {cpu(record)}.",
     )
 
 
@@ -135,7 +137,7 @@ def _account_label(row) -> str:
     if row.test == row.job:
         return f"{label(row.job)}, alone"
     other = row.test.replace(row.job, "", 1).strip("+")
-    return f"{label(row.job)}, beside {label(other)}" + (", one CPU" if row.forced else "")
+    return f"{label(row.job)}, with {label(other)}" + (", one CPU" if row.forced else "")
 
 
 def _shares(record: xr.Dataset, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -170,15 +172,16 @@ def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         [
             Series("system overhead, 1982", then[:, 0]),
             Series("problem overhead, 1982", then[:, 1], index=1),
-            Series("system overhead, here", system, host=True, flagged=flagged),
-            Series("problem overhead, here", problem, host=True, index=1, flagged=flagged),
+            Series(f"system overhead, {cpu(record)}", system, host=True, flagged=flagged),
+            Series(f"problem overhead, {cpu(record)}", problem, host=True, index=1, flagged=flagged),
         ],
         "share of the clock [%]",
         record=record,
         log=False,
         name="xmp1982_accounts_rerun",
+        title="Clock time that no account explains, and accounts that grew",
         alt=f"System and problem overhead by job as shares of the clock. In 1982 at most {most[0]} and {most[1]} %; "
-        f"bound to one CPU here, a job waits for {share:.0f} % of its clock.",
+        f"bound to one CPU of {cpu(record)}, a job waits for {share:.0f} % of its clock.",
     )
 
 
@@ -195,7 +198,7 @@ def accounts_table(record: xr.Dataset) -> Table:
         ("problem", "problem overhead"),
     ):
         shown[title] = frame[name]
-    caption = "Fig. 5.5 on this machine: accounts of the operating system and of the driver, medians"
+    caption = f"Fig. 5.5 on {cpu(record)}: accounts of the operating system and of the driver, medians"
     return table(
         shown,
         digits=3,

@@ -120,7 +120,7 @@ def test_write_up_steps_are_the_printed_steps(drawn):
     np.testing.assert_array_equal(_points(axis, "simulated forecast, one of a pair"), pairs[steps].to_numpy().ravel())
     names = _rows(axis)[len(alone) :]
     for row, name in zip(pairs.itertuples(), names, strict=True):
-        assert name.startswith(f"{ {'DISK': 'disk'}.get(row.location, row.location) } × {row.work_files}, beside")
+        assert name.startswith(f"{ {'DISK': 'disk'}.get(row.location, row.location) } × {row.work_files}, with")
 
 
 def test_ratio_bars_are_quotients_and_marks_are_printed(drawn):
