@@ -2,6 +2,7 @@
 
 - Figures and tables are numbered page by page (``Figure 3.2`` in chapter 3) and become targets: ``fig-<name>`` and
   ``tab-<name>``, which a page names as ``[](#fig-<name>)`` and shows as the number.
+- A printed cell that a claim recomputes leads to the row of that claim in the ledger.
 - Code that only shows what is ready is left out of the page, code that only prepares is folded; what teaches stays.
 - Where a page first uses a term of the glossary, the term leads there and tells its meaning to who points at it.
 """
@@ -14,6 +15,8 @@ from html import escape
 from docutils import nodes
 
 GLOSSARY = "book/glossary"
+LEDGER = "book/ledger"
+CLAIMED = re.compile(r'(<td [^>]*data-claim="([^"]+)"[^>]*>)(.*?)</td>')
 NUMBER = '<span class="rerun-number"></span>'
 OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
 LEFT_OUT, FOLDED = "remove-input", "hide-input"
@@ -51,13 +54,19 @@ def numbered(html: str, prefix: str, counts: dict, seen: set) -> tuple[str, list
     return html, labels
 
 
+def claimed(html: str, ledger: str) -> str:
+    """``html`` with the cells that claims recompute leading to the page at ``ledger``."""
+    return CLAIMED.sub(rf'\1<a class="rerun-claim" href="{ledger}#\2">\3</a></td>', html)
+
+
 def _number(app, doctree) -> None:
     counts, seen, docname = {}, set(), app.env.docname
+    ledger = app.builder.get_relative_uri(docname, LEDGER)
     domain = app.env.domaindata["std"]
     for node in list(doctree.findall(nodes.raw)):
         if "html" not in node.get("format", "") or "data-name=" not in node.astext():
             continue
-        html, labels = numbered(node.astext(), chapter(docname), counts, seen)
+        html, labels = numbered(claimed(node.astext(), ledger), chapter(docname), counts, seen)
         node.rawsource = html
         node.children = [nodes.Text(html)]
         for identity, label in labels:
@@ -71,7 +80,7 @@ def _names(tree: ast.Module) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("companion"):
             found |= {name.asname or name.name for name in node.names if name.name in ("figures", "pages", "machines")}
-            if node.module.startswith("companion.pages"):
+            if node.module.startswith("companion.pages") or node.module.endswith(".figures"):
                 found |= {name.asname or name.name for name in node.names}
     return found
 

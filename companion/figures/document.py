@@ -3,6 +3,7 @@
 import pandas as pd
 
 from companion import claims, tables
+from companion.claims import places
 from companion.figures.tabular import Table, table
 
 #: Printed tables of more rows than this are folded: the figures that draw them come first.
@@ -33,6 +34,9 @@ def document_table(document: str, name: str, *, folded: bool | None = None, seen
         field["name"]: field["unit"]
         for field in about["schema"]["fields"]
         if field.get("unit") not in (None, "1", "count") and field["name"] in cells
+    }
+    cells.attrs["addresses"] = {
+        place: (places.cell(document, name, *place), claim) for place, claim in places.of_table(document, name).items()
     }
     return table(
         cells,
@@ -65,9 +69,11 @@ def claims_table(document: str, verdict: str = "contradicts", *, folded: bool = 
     """
     frame = claims.frame(document, verdict)
     columns = ["where", "statement", "printed", "recomputed", "reason"]
-    shown = frame[columns].rename(columns={"reason": "explanation"})
+    shown = pd.DataFrame(frame[columns].rename(columns={"reason": "explanation"}))
+    known = places.addresses(document)
+    shown.attrs["addresses"] = {(row, "printed"): ("", known[claim]) for row, claim in enumerate(frame["id"])}
     return table(
-        pd.DataFrame(shown),
+        shown,
         caption=f"Claims of {document}: {verdict}",
         digits=4,
         index=False,

@@ -87,7 +87,7 @@ def _letter(number: int) -> str:
     return (_letter(before - 1) if before else "") + chr(ord("a") + last)
 
 
-def _body(frame: pd.DataFrame, cells: pd.DataFrame, marks: list[str], descriptions: dict) -> str:
+def _body(frame: pd.DataFrame, cells: pd.DataFrame, marks: list[str], descriptions: dict, addresses: dict) -> str:
     columns = [cells.iloc[:, place] for place in range(frame.shape[1])]
     # several long columns share the width of a page
     room = max(10, min(15, 34 // max(1, sum(map(_is_long, columns)))))
@@ -97,8 +97,13 @@ def _body(frame: pd.DataFrame, cells: pd.DataFrame, marks: list[str], descriptio
         for column, style in zip(frame.columns, styles, strict=True)
     )
     rows = "\n".join(
-        "<tr>" + "".join(map("<td {}>{}</td>".format, styles, _marked(row, mark))) + "</tr>"
-        for row, mark in zip(cells.itertuples(index=False, name=None), marks, strict=True)
+        "<tr>" + "".join(map("<td {}{}>{}</td>".format, styles, known, _marked(row, mark))) + "</tr>"
+        for row, mark, known in zip(
+            cells.itertuples(index=False, name=None),
+            marks,
+            ([addresses.get((row, place), "") for place in range(len(columns))] for row in range(len(cells))),
+            strict=True,
+        )
     )
     return f'<table class="rerun-data">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
 
@@ -141,7 +146,8 @@ def table(
     ----------
     frame : pandas.DataFrame
         One row per row.  ``frame.attrs["units"]``, a dict of column to unit, is used if ``units``
-        is not given.
+        is not given.  ``frame.attrs["addresses"]``, ``(row, column)`` to the address of the cell and that of the
+        claim that recomputes it, make the cell a place that the ledger leads to and from.
     caption : str
         What the table is, with its source, and what to see in it.  Up to the first full stop or colon it is
         the title.
@@ -175,12 +181,18 @@ def table(
         raise ValueError(f"units names the column {min(unknown, key=str)!r}, which the table has not")
     counted = isinstance(frame.index, pd.RangeIndex)
     shown = frame.reset_index() if (not counted if index is None else index) else frame
+    names = list(shown.columns)
     heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
     shown = shown.rename(columns=heads)
     cells = (shown.apply(_whole) if digits is None else shown).map(lambda cell: _cell(cell, digits))
     marks, list_of_notes = _footnotes(cells, notes)
     place = [column for column in range(shown.shape[1]) if notes is None or shown.columns[column] != notes.name]
-    body = _body(shown.iloc[:, place], cells.iloc[:, place], marks, descriptions or {})
+    known = {
+        (row, place.index(names.index(column))): (f' id="{identity}"' if identity else "") + f' data-claim="{claim}"'
+        for (row, column), (identity, claim) in frame.attrs.get("addresses", {}).items()
+        if column in names
+    }
+    body = _body(shown.iloc[:, place], cells.iloc[:, place], marks, descriptions or {}, known)
     # The caption is outside the frame that scrolls, so that all of it can be read on a phone.
     head, rest = f"{NUMBER}{titled(caption)}", ""
     if folded:

@@ -37,6 +37,11 @@ def framed(caption: str, head: list[str], body: str, link: str = "", *, name: st
     )
 
 
+def table_address(document: str, table: str) -> str:
+    """The address of a table's row on the data page."""
+    return f"table-{document}-{table}".replace("_", "-")
+
+
 def every_table(files: str = FILES) -> Table:
     """Every table of every document: title, source, size, and its files under ``files``."""
     catalogue = tables.catalogue()
@@ -56,7 +61,8 @@ def every_table(files: str = FILES) -> Table:
                 for number in (each.rows, each.columns, each.numeric_cells, each.notes or "–")
             )
             rows.append(
-                f'<tr>{texts}{numbers}<td><a href="{stem}.csv" download>CSV</a> '
+                f'<tr id="{table_address(document, each.table)}">{texts}{numbers}<td>'
+                f'<a href="{stem}.csv" download>CSV</a> '
                 f'<a href="{stem}.nc" download>NetCDF</a></td></tr>'
             )
     caption = f"{len(catalogue)} tables, {catalogue['rows'].sum()} rows, {catalogue['numeric_cells'].sum()} numbers"

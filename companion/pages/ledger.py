@@ -1,17 +1,22 @@
 """The ledger page: every claim of every document in one table, and the counts that lead into it."""
 
+import json
 import re
+from functools import cache
 from html import escape
 
 import pandas as pd
 
-from companion import claims
+from companion import claims, notebooks
+from companion.claims import places
 from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import CYCLE, axes
 from companion.figures.tabular import Table, significant
-from companion.pages.data import FILES, framed
+from companion.pages.data import FILES, framed, table_address
 
+#: The chapters, as seen from the page of the ledger.
+CHAPTERS = "../notebooks"
 HEAD = ["document", "verdict", "claim", "printed", "recomputed", "explanation"]
 
 
@@ -55,19 +60,49 @@ def shown(value: float, printed: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
+@cache
+def page(document: str) -> str:
+    """Stem of the chapter of a document."""
+    return next(path.stem for path in notebooks.paths() if path.stem.partition("_")[2] == document)
+
+
+@cache
+def printed_tables(document: str) -> set[str]:
+    """Tables that the chapter of a document shows as printed."""
+    (path,) = (path for path in notebooks.paths() if path.stem == page(document))
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    call = re.compile(rf'document_table\(\s*"{document}",\s*"(\w+)"')
+    return {name for cell in cells if cell["cell_type"] == "code" for name in call.findall("".join(cell["source"]))}
+
+
+def source(claim) -> str:
+    """Where a claim's printed number is: its cell in the chapter, else the table that it was made from."""
+    found = places.places(claim.document)[claim.id]
+    where = f"{CHAPTERS}/{page(claim.document)}.html"
+    if not found.read:
+        return where
+    if found.read[0] not in printed_tables(claim.document):
+        return f"data.html#{table_address(claim.document, found.read[0])}"
+    if found.row is not None:
+        return f"{where}#{places.cell(claim.document, found.table, found.row, found.column)}"
+    return f"{where}#{f'tab-{claim.document}-{found.read[0]}'.replace('_', '-')}"
+
+
 def _row(claim) -> str:
+    address = places.addresses(claim.document)[claim.id]
     low, high = shown(claim.low, claim.printed), shown(claim.high, claim.printed)
     value = shown(claim.recomputed, claim.printed)
     allowed = "" if low == high else f"<small>{low} to {high}</small>"
     cells = (
-        escape(claim.document),
+        f'<a href="{CHAPTERS}/{page(claim.document)}.html">{escape(claim.document)}</a>',
         escape(claim.verdict),
-        f"{escape(claim.statement)}<small>{escape(claim.where)}</small>",
+        f'{escape(claim.statement)}<small><a href="{source(claim)}">{escape(claim.where)}</a> '
+        f'<a href="#{address}" aria-label="address of this claim">#</a></small>',
         escape(claim.printed) + (f"<small>held to {escape(claim.bound)}</small>" if claim.bound else ""),
         "" if pd.isna(claim.recomputed) else value + allowed,
         escape(claim.reason),
     )
-    return f'<tr class="{claim.verdict.replace(" ", "-")}"><td>' + "</td><td>".join(cells) + "</td></tr>"
+    return f'<tr id="{address}" class="{claim.verdict.replace(" ", "-")}"><td>' + "</td><td>".join(cells) + "</td></tr>"
 
 
 def _choice(name: str, values) -> str:

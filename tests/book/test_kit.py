@@ -59,3 +59,18 @@ def test_a_notebook_is_dressed_by_its_own_imports_and_keeps_tags_of_its_own():
     assert [cell["metadata"].get("tags") for cell in out["cells"]] == [
         ["parameters"], ["hide-input"], ["remove-input"], ["hide-input"]
     ]  # fmt: skip
+
+
+def test_a_cell_that_a_claim_recomputes_leads_to_the_ledger():
+    row = '<tr><td style="text-align: right" id="cell-a-1-b" data-claim="claim-a">1.71</td><td >2</td></tr>'
+    html = kit.claimed(row, "../book/ledger.html")
+    assert '<a class="rerun-claim" href="../book/ledger.html#claim-a">1.71</a></td><td >2</td>' in html
+
+
+def test_figures_of_a_chapter_imported_by_name_show_and_their_code_leaves():
+    cells = [
+        nbformat.v4.new_code_cell("from companion.chapters.aips58.figures import live"),
+        nbformat.v4.new_code_cell("live.images(1)"),
+    ]
+    out = json.loads(kit.dressed(nbformat.writes(nbformat.v4.new_notebook(cells=cells))))
+    assert [cell["metadata"]["tags"] for cell in out["cells"]] == [["hide-input"], ["remove-input"]]

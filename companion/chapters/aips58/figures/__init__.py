@@ -58,10 +58,11 @@ def times(ddt: xr.Dataset, systems: xr.Dataset, size: str) -> Shown:
         figure,
         data=part,
         name=f"aips58_{size}",
-        alt=f"CPU and real time of {part.sizes['problem']} problems of the {size} test on three "
-        f"systems, logarithmic. Sums over the problems: {text}. CLSC needs the least CPU time "
-        f"for {_count(part['cpu'].idxmin('system'), 'CLSC')} of them, PSC the most real time for "
-        f"{_count(part['real'].idxmax('system'), 'PSC')}.",
+        title=f"CPU and real time of the {size} problems",
+        alt=f"A line leads from the CPU time (marker) to the real time (upright bar) of each of "
+        f"{part.sizes['problem']} problems on three systems, logarithmic. Sums over the problems: {text}. "
+        f"CLSC needs the least CPU time for {_count(part['cpu'].idxmin('system'), 'CLSC')} of them, PSC the most real "
+        f"time for {_count(part['real'].idxmax('system'), 'PSC')}.",
     )
 
 
@@ -97,6 +98,7 @@ def over_nrao1(ddt: xr.Dataset, systems: xr.Dataset) -> Shown:
         figure,
         data=ratios,
         name="aips58_over_nrao1",
+        title="The two X-MPs against the Convex",
         alt=f"Two panels of ratios to the Convex C1, logarithmic; larger markers are larger "
         f"problems. Real time at CLSC is {float(best.min()):.2f} to {float(best.max()):.2f} of "
         f"the C1's, median {float(best.median()):.2f}; at PSC, shared with others, "
@@ -133,6 +135,7 @@ def psc_over_clsc(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
         figure,
         data=data,
         name="aips58_psc_over_clsc",
+        title="The shorter a problem, the more Pittsburgh lost",
         alt=f"Points on logarithmic axes: the shorter the CPU time at CLSC, the larger the ratio, up "
         f"to {float(most):.1f} for {str(most['size'].values)} {str(most['problem'].values)}. The "
         f"median excess at PSC is {excesses}.",
@@ -155,6 +158,7 @@ def ddtload(times: xr.Dataset, systems: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(),
         name="aips58_ddtload",
+        title="A run that writes hundreds of messages",
         alt=f"CPU and real time of RUN DDTLOAD on three systems, logarithmic: {text}.",
     )
 

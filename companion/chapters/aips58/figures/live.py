@@ -1,10 +1,10 @@
-"""Figures and tables of the runs of chapter 2: the Dirty Dozen Test here, messages, gather, images."""
+"""Figures and tables of the runs of chapter 2: the Dirty Dozen Test rerun, messages, images."""
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, bars, converted, log_axis, of_samples, points, run_title, with_spread
+from companion.figures.parts import MARKED, bars, converted, cpu, log_axis, of_samples, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.figures.tabular import Table, table
@@ -21,8 +21,13 @@ def runs_frame(record: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame({name.removeprefix(_RUN): record[name].values for name in names})
 
 
+def named(frame: pd.DataFrame, record: xr.Dataset) -> pd.DataFrame:
+    """``frame`` with the processor of the run in place of ``here`` in the names of its columns."""
+    return frame.rename(columns=lambda name: str(name).replace("here", cpu(record)))
+
+
 def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
-    """One size as the memo prints it: CPU, real, C/R of this machine, then its ratios to the three systems."""
+    """One size as the memo prints it: CPU, real, C/R of the run, then the ratios of the three systems to it."""
     frame = runs_frame(record)
     frame = frame[frame["size"] == size].set_index("task")
     problems = [name for name in ddt["problem"].values if name in frame.index]
@@ -45,7 +50,7 @@ MEMO_UNITS = {"CPU": "s", "real": "s"}
 def speedups(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
     """Real-time speed-up of CLSC over the Convex by problem and size; scalar problems above, vector ones below."""
     ratio = ddt["real"].sel(system="NRAO1") / ddt["real"].sel(system="CLSC")
-    cpu = ddt["cpu"].sel(system="NRAO1") / ddt["cpu"].sel(system="CLSC")
+    cpu_gain = ddt["cpu"].sel(system="NRAO1") / ddt["cpu"].sel(system="CLSC")
     kinds = classes["class"].sel(problem=ddt["problem"]).values
     order = np.argsort(np.where(kinds == "vector", 1, 0), kind="stable")
     names = ddt["problem"].values[order]
@@ -54,7 +59,14 @@ def speedups(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
     for number, size in enumerate(ddt["size"].values):
         shift = 0.25 * (number - 1)
         points(axis, ratio.sel(size=size).values[order], place + shift, label=f"{size}, real", index=number, line=False)
-        axis.plot(cpu.sel(size=size).values[order], place + shift, "|", color=CYCLE[number], markersize=9)
+        axis.plot(
+            cpu_gain.sel(size=size).values[order],
+            place + shift,
+            "|",
+            color=CYCLE[number],
+            markersize=9,
+            label=f"{size}, CPU",
+        )
     edge = float(np.count_nonzero(kinds != "vector")) - 0.5
     axis.axhline(edge, color=INK, linewidth=0.9)
     axis.text(0.99, edge - 0.1, "scalar", transform=axis.get_yaxis_transform(), ha="right", va="bottom", size=8)
@@ -64,9 +76,8 @@ def speedups(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.grid(False, axis="y")
     log_axis(axis, "x")
-    axis.set_xlabel("speed-up of the X-MP at Toronto over the Convex C1: marker real time, bar CPU time")
-    axis.xaxis.label.set_size(8)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
+    axis.set_xlabel("speed-up of the X-MP at Toronto over the Convex C1")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3, columnspacing=1.0)
     vector = kinds == "vector"
     medians = [
         (size, *(float(ratio.sel(size=size)[kind].median()) for kind in (~vector, vector)))
@@ -75,15 +86,17 @@ def speedups(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
     text = ", ".join(f"{size} {scalar:.1f} and {quick:.1f}" for size, scalar, quick in medians)
     return show(
         figure,
-        data=xr.Dataset({"real": ratio, "cpu": cpu}),
+        data=xr.Dataset({"real": ratio, "cpu": cpu_gain}),
         name="aips58_speedups",
-        alt=f"Speed-up of the Cray X-MP/24 over the Convex C1 by problem and size. Median in real time of the "
-        f"scalar problems and of the vector problems: {text}. The largest is {float(ratio.max()):.1f}.",
+        title="What the X-MP gained, scalar and vector problems apart",
+        alt=f"Speed-up of the Cray X-MP/24 at Toronto over the Convex C1 by problem and size: markers real time, "
+        "upright bars CPU time, which gained more. Median in real time of scalar and of vector problems: "
+        f"{text}. The largest is {float(ratio.max()):.1f}.",
     )
 
 
 def over_time(ddt: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
-    """Real time of every problem on the three systems and on this machine, here with its spread."""
+    """Real time of every problem on the three systems and in a run, the run with its spread."""
     record = single(record)
     times = of_samples(record["observed_real"], record["flags"])
     times = times.set_axis(record["run_task"].values)[record["run_size"].values == size]
@@ -94,7 +107,7 @@ def over_time(ddt: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
     for number, system in enumerate(ddt["system"].values):
         old = ddt["real"].sel(size=size, system=system, problem=problems)
         points(axis, old, place, label=str(system), index=number, line=False)
-    bars(axis, place, times, label="here", index=3, line=False, across=True)
+    bars(axis, place, times, label=cpu(record), index=3, line=False, across=True)
     axis.set_yticks(place, problems)
     axis.set_ylim(len(problems) - 0.5, -0.5)
     axis.grid(False, axis="y")
@@ -107,19 +120,29 @@ def over_time(ddt: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
         figure,
         data=with_spread(pd.DataFrame({"task": problems}), real=times),
         name=f"aips58_here_{size}",
-        caption=f"Real time of the {size} problems on three systems of 1988 and on this machine. {MARKED}",
-        alt=f"Real time of the {size} problems on three systems of 1988 and on this machine, logarithmic. This "
-        f"machine is {gain.min():.0f} to {gain.max():.0f} times as fast as the Convex C1.",
+        title=f"The {size} problems in 1988 and rerun",
+        run=record,
+        caption=f"Real time on three systems of 1988 and on {cpu(record)}, which is {gain.min():.0f} to "
+        f"{gain.max():.0f} times as fast as the Convex C1. {MARKED}",
+        alt=f"Real time of the {size} problems on three systems of 1988 and on {cpu(record)}, logarithmic. "
+        f"{cpu(record)} is {gain.min():.0f} to {gain.max():.0f} times as fast as the Convex C1.",
     )
 
 
-_WAY_NAMES = {
+#: How a message reaches its file.
+WAY_NAMES = {
     "reopened": "opened for each",
-    "synced": "opened, synced",
+    "synced": "opened and synced",
     "late": "opened, late answer",
     "kept": "kept open",
     "off": "no file",
 }
+
+
+def _where(frame: pd.DataFrame, which: str) -> str:
+    """How the fastest or slowest message with a file is written, and where."""
+    row = frame.loc[getattr(frame[frame["way"] != "off"]["real"], which)()]
+    return f"with a file {WAY_NAMES[row['way']]}, in {row['place']}"
 
 
 def messages(record: xr.Dataset) -> Shown:
@@ -142,7 +165,7 @@ def messages(record: xr.Dataset) -> Shown:
         found = converted(times[kind][own], lambda t: 1e6 * t)
         name = "CPU" if kind == "cpu" else "real"
         bars(axis, rows, found, label=f"{place}: {name}", index=number, line=False, across=True)
-    axis.set_yticks(np.arange(len(ways)), [_WAY_NAMES[way] for way in ways])
+    axis.set_yticks(np.arange(len(ways)), [WAY_NAMES[way] for way in ways])
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     log_axis(axis, "x")
@@ -151,14 +174,17 @@ def messages(record: xr.Dataset) -> Shown:
     axis.set_title(run_title(record), size=8, loc="left", pad=38)
     frame = with_spread(frame, **times)
     text = "; ".join(
-        f"{_WAY_NAMES[row.way]}, {row.place}: {1e6 * row.cpu:.2g} µs CPU, {1e6 * row.real:.2g} µs real"
+        f"{WAY_NAMES[row.way]}, {row.place}: {1e6 * row.cpu:.2g} µs CPU, {1e6 * row.real:.2g} µs real"
         for row in frame.itertuples()
     )
     return show(
         figure,
         data=frame,
         name="aips58_messages",
-        caption=f"Time of one message by way of writing it and by place. {MARKED}",
+        title="What a message costs",
+        run=record,
+        caption=f"Time of one message by how and where it is written. Of those with a file, real time is least "
+        f"{_where(frame, 'idxmin')} and most {_where(frame, 'idxmax')}. {MARKED}",
         alt=f"Time of one message. {text}.",
     )
 
@@ -180,8 +206,9 @@ def overhead(frame: pd.DataFrame) -> Shown:
         figure,
         data=frame,
         name="aips58_overhead",
-        alt=f"Printed against predicted ratios of CPU time with the line of equality; most points lie near it. "
-        f"Farthest off of the large problems is {worst['problem']}: printed {worst['large, printed']:.2f}, "
+        title="The cost of files, predicted from the small problems",
+        alt=f"Printed against predicted ratios of CPU time, with the line on which both are equal; most points lie "
+        f"near it. Farthest off of the large problems is {worst['problem']}: printed {worst['large, printed']:.2f}, "
         f"predicted {worst['large, predicted']:.2f}.",
     )
 
@@ -213,6 +240,7 @@ def images(pictures: dict[str, np.ndarray], size: str) -> Shown:
         data=pd.DataFrame({name: [image.min(), image.max(), image.std()] for name, image in pictures.items()},
                           index=["least", "largest", "deviation"]).rename_axis("pixel").reset_index(),
         name=f"aips58_images_{size}",
+        title=f"The {size} image: dirty, cleaned, and of maximum entropy",
         alt=f"The inner half of the {size} image in three forms, colours by the square root of the brightness. "
         f"Values {text}.",
     )  # fmt: skip
@@ -227,7 +255,7 @@ def _square_root(top: float):
 
 
 def conclusions(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
-    """What the memo concludes, with the memo's number, this machine's, and whether it holds here."""
+    """What the memo concludes, with the memo's number, the run's, and whether it holds there."""
     frame = runs_frame(record)
     frame = frame[frame["size"] == size].set_index("task")
     part = ddt.sel(size=size, problem=list(frame.index))
@@ -251,9 +279,10 @@ def conclusions(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
          float(load) <= float(gain.median())),
         ("vector problems gain as much CPU time as scalar ones (ratio of medians)", float("nan"),
          float(gain_vector / gain_scalar), 0.5 <= float(gain_vector / gain_scalar) <= 2.0),
-        (f"the longest problem is {old} (here {most})", float("nan"), float("nan"), most == old),
+        (f"the longest problem is {old} (in the run {most})", float("nan"), float("nan"), most == old),
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["conclusion", "CLSC", "here", "holds"])
+    frame = pd.DataFrame(rows, columns=["conclusion", "CLSC", "here", "holds"])
+    return frame.assign(holds=frame["holds"].map({True: "yes", False: "no"}))
 
 
 def full_tables(ddt: xr.Dataset, record: xr.Dataset | None) -> Table:
@@ -266,12 +295,14 @@ def full_tables(ddt: xr.Dataset, record: xr.Dataset | None) -> Table:
     sizes = [size for size in ddt["size"].values if size in record["run_size"].values]
     made = [
         table(
-            memo_table(ddt, record, size),
+            named(memo_table(ddt, record, size), record),
             digits=3,
+            folded=True,
+            run=record,
             index=False,
             units=MEMO_UNITS,
             name=f"aips58_full_{size}",
-            caption=f"The {size} problems. {run_title(record)}".replace("\n", ", "),
+            caption=f"The {size} problems as the memo lays them out. {run_title(record)}".replace("\n", ", "),
         )
         for size in sizes
     ]

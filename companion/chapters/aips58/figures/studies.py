@@ -1,12 +1,12 @@
-"""Tables of chapter 2's smaller runs beside what the memo says: gather, load, stripes, memory, whole tests."""
+"""Tables of chapter 2's smaller runs next to what the memo says: gather, load, stripes, memory, whole tests."""
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion.chapters.aips58 import overhead
-from companion.chapters.aips58.figures.live import runs_frame
-from companion.figures.parts import run_title
+from companion.chapters.aips58.figures.live import WAY_NAMES, named, runs_frame
+from companion.figures.parts import cpu, run_title
 from companion.figures.tabular import Table, table
 from companion.records import peer_records, runs
 
@@ -15,7 +15,7 @@ WORD = 8
 
 
 def gather(record: xr.Dataset, ddt: xr.Dataset, bare: xr.DataArray) -> pd.DataFrame:
-    """CPU time of the CLEANs then and here, by form of gather.
+    """CPU time of the CLEANs then and in a run, by form of gather.
 
     ``bare`` is the CPU time of Pittsburgh without the cost of its files, at the largest size.
     """
@@ -46,7 +46,7 @@ GATHER_UNITS = {
 
 
 def loaded(record: xr.Dataset) -> pd.DataFrame:
-    """Four problems alone and beside other processes: times, C/R, spread in per cent, and what the load costs."""
+    """Four problems alone and with other processes: times, C/R, spread in per cent, and what the load costs."""
     frame = runs_frame(record)
     rows = []
     for task, part in frame.groupby("task", sort=False):
@@ -81,7 +81,42 @@ def stripes(record: xr.Dataset) -> pd.DataFrame:
     for kind in ("write", "read"):
         frame[f"{kind}, over one file"] = frame[kind] / one[kind].reindex(frame["place"]).values
     frame["cold"] = np.where(frame["cold"] > 0, "yes", "no")
-    return frame.rename(columns={"cold": "read past the page cache"})
+    return frame.rename(columns={"way": "blocks", "cold": "read past the page cache"})
+
+
+def messages(record: xr.Dataset) -> pd.DataFrame:
+    """Microseconds of a message by how and where it is written."""
+    frame = runs_frame(record)
+    return pd.DataFrame(
+        {
+            "message file": frame["way"].map(WAY_NAMES),
+            "place": frame["place"],
+            "CPU time": 1e6 * frame["cpu"],
+            "real time": 1e6 * frame["real"],
+        }
+    )
+
+
+MESSAGE_UNITS = {"CPU time": "µs", "real time": "µs"}
+
+
+def loading(record: xr.Dataset) -> pd.DataFrame:
+    """Milliseconds of loading by source, and in per cent how much the slowest run exceeds the fastest."""
+    frame = runs_frame(record)
+    return pd.DataFrame(
+        {
+            "problem": frame["task"],
+            "size": frame["size"],
+            "source": frame["source"],
+            "CPU time": 1e3 * frame["cpu"],
+            "real time": 1e3 * frame["real"],
+            "slowest real time": 1e3 * frame["slowest"],
+            "spread": 100 * frame["spread"],
+        }
+    )
+
+
+LOADING_UNITS = {"CPU time": "ms", "real time": "ms", "slowest real time": "ms", "spread": "%"}
 
 
 def resources(record: xr.Dataset) -> pd.DataFrame:
@@ -95,7 +130,7 @@ def resources(record: xr.Dataset) -> pd.DataFrame:
 
 
 def totals(ddt: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
-    """Real time of all thirteen problems together, every system and this machine, by size."""
+    """Real time of all thirteen problems together, every system and the run, by size."""
     frame = runs_frame(record)
     rows = {}
     for size, part in frame.groupby("size", sort=False):
@@ -106,12 +141,17 @@ def totals(ddt: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
 
 
 def shown(record: xr.Dataset | None, frame: pd.DataFrame | None, *, name: str, caption: str, units=None) -> Table:
-    """``frame`` of a run as a table that names machine and day; a sentence where no run is committed."""
+    """``frame`` of a run as a table that names machine and day; a sentence where no run is committed.
+
+    Columns and units that say ``here`` get the name of the processor.
+    """
     if record is None or frame is None:
         text = f"No run of this kind is committed yet: {caption[0].lower()}{caption[1:]}."
         return Table(f"<p>{text}</p>", text)
     where = run_title(record).replace("\n", ", ")
-    return table(frame, digits=3, index=False, name=name, units=units or {}, caption=f"{caption}. {where}", run=record)
+    units = {column.replace("here", cpu(record)): unit for column, unit in (units or {}).items()}
+    frame = named(frame, record)
+    return table(frame, digits=3, index=False, name=name, units=units, caption=f"{caption}. {where}", run=record)
 
 
 def kept(experiment: str, maker, *, name: str, caption: str, units=None) -> Table:
