@@ -18,6 +18,7 @@ FAMILIES = {
     "bt": "block-tridiagonal solver",
     "gridpoint": "forecast on a grid",
     "dycore": "whole forecasts",
+    "analysis": "boxes of the analysis",
     "routines": "IFS routines",
     "imaging": "imaging kernels",
     "smt": "SMT loops",

@@ -97,25 +97,25 @@ def layout(configuration: str, simulated: bool) -> Layout:
     return Layout(device, files, device == "ssd" and suffix != "async", suffix == "overlapped", simulated)
 
 
-def transfer(where: Layout) -> float:
+def transfer(where: Layout, known: dict[str, float] | None = None) -> float:
     """Seconds of a forecast's transfers that do not hide behind computing."""
-    known = facts()
+    known = known or facts()
     if where.device == "disk":
         return 0.0  # in the queue
     overlap = known["overlap_two" if where.files > 1 or where.overlapped else "overlap_one"]
     return (1 - (0 if where.synchronous else overlap)) * known["volume"] / known[f"rate_{where.device}"]
 
 
-def net(where: Layout, constants: Constants) -> float:
-    """Seconds of the forecast without write-up steps."""
-    known, kind = facts(), "simulator" if where.simulated else "forecast"
+def net(where: Layout, constants: Constants, known: dict[str, float] | None = None) -> float:
+    """Seconds of the forecast without write-up steps; ``known`` is :func:`facts` unless another machine's."""
+    known, kind = known or facts(), "simulator" if where.simulated else "forecast"
     fixed = known[f"cpu_{kind}"] + getattr(constants, f"base_{kind}")
     if where.device == "disk":
         return fixed + (constants.queue_pair if where.paired else constants.queue)
     name = (
         ("bmr_pair" if where.paired else "bmr") if where.device == "bmr" else "sync" if where.synchronous else "async"
     )
-    return fixed + getattr(constants, f"requests_{name}") * max(1, where.files // 2) + transfer(where)
+    return fixed + getattr(constants, f"requests_{name}") * max(1, where.files // 2) + transfer(where, known)
 
 
 def printed_net(table: str, configuration: str) -> float:
@@ -182,11 +182,31 @@ def residuals() -> pd.DataFrame:
     return frame
 
 
-def leave_one_out() -> pd.DataFrame:
-    """Fast devices alone: constants by least squares from all rows but one, and that row's departure.
+def left_out(kept, known: dict[str, float] | None = None) -> pd.DataFrame:
+    """Constants by least squares from all rows but one, and that row's departure.
 
-    Rows that alone decide a constant cannot be left out and carry no number.
+    ``kept``: table, row, layout and seconds of each row.  Rows that alone decide a constant cannot be left out and
+    carry no number.
     """
+    columns = ["base_forecast", "base_simulator", "requests_sync", "requests_async", "requests_bmr"]
+    nothing = Constants(0, 0, 0, 0, 0, 0)
+    fixed = np.array([net(where, nothing, known) for _t, _n, where, _p in kept])
+    design = np.array(
+        [[net(where, replace(nothing, **{name: 1.0}), known) for name in columns] for _t, _n, where, _p in kept]
+    )
+    design -= fixed[:, None]
+    wanted, rows = np.array([seconds for *_rest, seconds in kept]), []
+    for out, (table, name, _where, seconds) in enumerate(kept):
+        use = np.arange(len(kept)) != out
+        solution = np.linalg.lstsq(design[use], (wanted - fixed)[use], rcond=None)[0]
+        decided = np.linalg.matrix_rank(design[use]) == len(columns)
+        model = fixed[out] + design[out] @ solution if decided else np.nan
+        rows.append((table, name, seconds, model, model / seconds - 1))
+    return pd.DataFrame(rows, columns=["table", "row", "printed", "model", "departure"])
+
+
+def leave_one_out() -> pd.DataFrame:
+    """:func:`left_out` of the fast devices alone."""
     kept = [
         (table, name, layout(name, table == "fig5_2"), printed)
         for table, name, printed in residuals()
@@ -194,20 +214,7 @@ def leave_one_out() -> pd.DataFrame:
         .itertuples(index=False)
         if not name.startswith("disk") and (table, name) not in UNEXPLAINED
     ]
-    columns = ["base_forecast", "base_simulator", "requests_sync", "requests_async", "requests_bmr"]
-    nothing = Constants(0, 0, 0, 0, 0, 0)
-    known = np.array([net(where, nothing) for _t, _n, where, _p in kept])
-    design = np.array([[net(where, replace(nothing, **{name: 1.0})) for name in columns] for _t, _n, where, _p in kept])
-    design -= known[:, None]
-    wanted, rows = np.array([printed for *_rest, printed in kept]), []
-    for out, (table, name, _where, printed) in enumerate(kept):
-        use = np.arange(len(kept)) != out
-        rank = np.linalg.matrix_rank(design[use])
-        solution = np.linalg.lstsq(design[use], (wanted - known)[use], rcond=None)[0]
-        decided = rank == len(columns)
-        model = known[out] + design[out] @ solution if decided else np.nan
-        rows.append((table, name, printed, model, model / printed - 1))
-    return pd.DataFrame(rows, columns=["table", "row", "printed", "model", "departure"])
+    return left_out(kept)
 
 
 def finish(starts: list[float], jobs: int, seconds: float) -> float:

@@ -1,5 +1,5 @@
 """Experiments of the X-MP report of 1982."""
 
-from companion.chapters.xmp1982.experiments import banks, forecast, overlap, pairs, studies
+from companion.chapters.xmp1982.experiments import analysis, banks, devices, forecast, overlap, pairs, sharing, studies
 
-__all__ = ["banks", "forecast", "overlap", "pairs", "studies"]
+__all__ = ["analysis", "banks", "devices", "forecast", "overlap", "pairs", "sharing", "studies"]

@@ -104,3 +104,29 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
         alt=f"{count} memory banks over {cycles} simulated clock periods, coloured by the CPU that holds them; above, "
         f"the ports that wait: " + ", ".join(f"{n} port-cycles of CPU {job}" for job, n in enumerate(lost)) + ".",
     )
+
+
+def host_departures(frame: pd.DataFrame, record) -> Shown:
+    """Departure of the modelled net forecast from the one measured on this host, row by row."""
+    figure, axis = axes(height=5.4)
+    places, gives = np.arange(len(frame)), (frame["calibrates"] != "").to_numpy()
+    axis.barh(places, 100 * frame["departure"], height=0.62, color=[CYCLE[2 * kind] for kind in gives.astype(int)])
+    axis.plot(np.zeros(gives.sum()), places[gives], "D", color=CYCLE[2], markersize=4)
+    names = [f"{kind}, {label(row)}" for kind, row in zip(frame["table"], frame["row"], strict=True)]
+    axis.set_yticks(places, names, size=8)
+    axis.set_ylim(len(frame) - 0.5, -0.5)
+    axis.grid(False, axis="y")
+    axis.axvline(0, linewidth=0.8, color="gray")
+    axis.set_xlabel("model over measured net forecast, less 1, in %")
+    handles = [Patch(color=CYCLE[0], label="predicted"), Patch(color=CYCLE[2], label="gives a constant")]
+    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
+    predicted = frame[~gives]["departure"].abs()
+    return show(
+        figure,
+        data=frame.drop(columns="unexplained"),
+        name="xmp1982_host_departures",
+        alt=f"Bars of the model's departure from {len(frame)} net times of this machine. {gives.sum()} rows give the "
+        f"constants; the {len(predicted)} others are off by {100 * predicted.median():.0f} % in the middle and by "
+        f"{100 * predicted.max():.0f} % at most.",
+        run=record,
+    )

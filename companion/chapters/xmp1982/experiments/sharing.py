@@ -1,0 +1,100 @@
+"""Today's counterparts of memory banks: loads that meet in one cache set, and two jobs that share a level (X21); the
+two-day forecast (X1)."""
+
+from collections.abc import Sequence
+
+from companion.bench import Case, Measurement
+from companion.chapters.xmp1982.experiments.forecast import sized
+from companion.experiments import Experiment, column, register
+
+#: Bytes from load to load: a power of two meets few sets of a cache, one line more meets all of them in turn.
+SPACINGS = {"4096 bytes": 4096, "4096 + 64 bytes": 4160, "65536 bytes": 65536, "65536 + 64 bytes": 65600}
+LINES = {"quick": (4, 8, 16, 32), "paper": (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64)}
+LOADS = {"quick": 2**12, "paper": 2**16}
+#: Working sets of one job: in its own cache, in the cache that both share, in memory.
+LEVELS = {"quick": (2**17, 2**22), "paper": (2**15, 2**17, 2**19, 2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**28)}
+
+
+def _cases(preset: str, threads: int) -> list[Case]:
+    """Chases over a few lines, and sums over a working set, by one job and by two."""
+    from kernels.memory import latency, stride
+    from kernels.runtime.resources import usable_cpus
+
+    cases, most = [], min(2, usable_cpus())
+    for name, spacing in SPACINGS.items():
+        for lines in LINES[preset]:
+            if lines * spacing < 4096:
+                continue
+            walk = latency.Problem(
+                lines * spacing, "stride", spacing, LOADS[preset], "huge" if preset == "paper" else "default", True
+            )
+            parameters = {"kind": "one set", "spacing": name, "lines": lines, "nbytes": lines * spacing, "jobs": 1}
+            cases.append(Case(f"{lines} lines, {name}", latency, walk, 1, parameters))
+    for nbytes in LEVELS[preset]:
+        for jobs in range(1, most + 1):
+            reads = stride.Problem(nbytes, 16, binding=True)
+            parameters = {"kind": "sharing", "spacing": "line by line", "lines": 0, "nbytes": nbytes, "jobs": jobs}
+            cases.append(Case(f"{nbytes} bytes, {jobs} jobs", stride, reads, jobs, parameters))
+    return cases
+
+
+def steps_of(result) -> dict[str, float]:
+    """Clock of a step in each half of the forecast, and of its first steps."""
+    import numpy as np
+
+    clock = np.array([step.clock for step in result.steps if step.kind in ("first", "normal")])
+    number = np.array([step.number for step in result.steps if step.kind in ("first", "normal")])
+    half = result.steps[-1].number / 2
+    one, two = clock[(number >= 3) & (number < half)], clock[number >= half]
+    found = {"first_day": float(np.median(one)), "second_day": float(np.median(two))}
+    found |= {f"step_{n}": float(clock[number == n][0]) for n in range(3) if (number == n).any()}
+    return found
+
+
+def _two_days(preset: str, threads: int) -> list[Case]:
+    from dataclasses import replace
+
+    from kernels import gridpoint
+
+    problem = replace(sized(preset), hours=48.0, writeup=0.0, physics=False)
+    return [Case("two days in memory", gridpoint, problem, threads, {"configuration": "memory"}, steps_of)]
+
+
+def _first(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Every ordinary step of one more run."""
+    from kernels import gridpoint
+
+    problem = measurements[0].problem
+    result = gridpoint.run(problem, gridpoint.setup(problem))
+    kept = [step for step in result.steps if step.kind in ("first", "normal")]
+    return {
+        "number": column([step.number for step in kept], "1", "number of the step", "step"),
+        "step_clock": column([step.clock for step in kept], "s", "clock of the step", "step"),
+    }
+
+
+register(
+    Experiment(
+        id="xmp1982-sharing",
+        document="xmp1982",
+        item="X20, X21",
+        title="Loads that meet in one cache set, and two jobs that share a cache or the memory",
+        cases=_cases,
+        presets=("quick", "paper"),
+        rounds=7,
+        budgets={"quick": 4.0, "paper": 60.0},
+    )
+)
+register(
+    Experiment(
+        id="xmp1982-typical",
+        document="xmp1982",
+        item="X1",
+        title="A forecast of two days: is one day typical of both?",
+        cases=_two_days,
+        presets=("quick", "paper"),
+        outputs=_first,
+        rounds=3,
+        budgets={"quick": 4.0, "paper": 30.0},
+    )
+)

@@ -1,0 +1,171 @@
+"""The analysis rerun: the report's Figs 6.1 to 6.3 with this machine's numbers in columns and rows of their own."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.chapters.xmp1982.experiments.analysis import PROGRAMS
+from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, middle, observed, spread_text
+from companion.figures.rendering import Shown
+from companion.figures.tabular import Table, table
+from companion.records.runs import single
+
+#: Configuration here -> that of Fig. 6.1 whose place it takes.
+PLACES = {
+    "disk": "FILES ON DISK",
+    "page cache": "FILES ON BMR",
+    "half in memory": "FILES ON HALF SSD",
+    "memory": "FILES ON SSD",
+    "tmpfs": None,
+    "all in memory": None,
+}
+NAMES = {"disk": "disk", "page cache": "buffer memory; page cache", "half in memory": "half SSD; half in memory"}
+NAMES |= {"memory": "SSD; memory", "tmpfs": "file system in memory", "all in memory": "sequential files in memory, too"}
+_COMPILER = "CFT 15K"
+
+
+def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
+    """Clock of the analysis from step d to w by place of its work files (Fig. 6.1), then and now."""
+    cases = observed(record)
+    names = [name for name in PLACES if name in cases["configuration"]]
+    clock = printed[printed["compiler"] == _COMPILER].set_index("configuration")["clock"].astype(float)
+    then = np.array([clock.get(PLACES[name], np.nan) for name in names])
+    here = cases.sel(configuration=names)
+    middles = middle(here["clock"]).values
+    return dots(
+        [NAMES[name] for name in names],
+        [
+            Series("clock, X-MP 1982", then),
+            Series("clock, measured here", here["clock"].values, host=True, flagged=here["flagged"].values),
+            Series("CPU time, measured here", here["cpu"].values, host=True, index=1, flagged=here["flagged"].values),
+        ],
+        "time from step d to step w [s]",
+        record=record,
+        name="xmp1982_analysis_rerun",
+        alt=f"Clock time of the analysis by place of its work files on a logarithmic axis: {np.nanmin(then):.0f} to "
+        f"{np.nanmax(then):.0f} s in 1982, {middles.min():.2g} to {middles.max():.2g} s here.",
+    )
+
+
+def step_times(record: xr.Dataset) -> pd.DataFrame:
+    """Median clock and CPU time of every step with files in memory and on disk, seconds."""
+    found, cases = single(record), observed(record)
+    frame = pd.DataFrame({"step": found["letter"].values, "what it does": found["step_name"].values})
+    for name, text in (("all in memory", "in memory"), ("disk", "on disk")):
+        for kind, word in (("cpu", "CPU"), ("clock", "clock")):
+            values = [middle(cases[f"step_{n:02d}_{kind}"]).sel(configuration=name) for n in range(len(frame))]
+            frame[f"{word}, files {text}"] = np.array(values, float)
+    return frame
+
+
+def steps(record: xr.Dataset) -> Table:
+    """:func:`step_times` in milliseconds."""
+    frame = step_times(record)
+    frame[frame.columns[2:]] = (1e3 * frame[frame.columns[2:]]).round(2)
+    units = dict.fromkeys(frame.columns[2:], "ms")
+    caption = "Every step of the analysis on this machine, medians; o repeats steps h to l for humidity"
+    return table(frame, name="xmp1982_analysis_steps", units=units, caption=caption, run=record)
+
+
+def _program(record: xr.Dataset, configuration: str, name: str, kind: str) -> np.ndarray:
+    """Samples of the steps called ``name``, both passes together."""
+    cases, names = observed(record), single(record)["step_name"].values.astype(str)
+    numbers = np.flatnonzero(names == name)
+    return sum(cases[f"step_{n:02d}_{kind}"].sel(configuration=configuration).values for n in numbers)
+
+
+def programs(printed: pd.DataFrame, record: xr.Dataset) -> Table:
+    """Fig. 6.2: CPU time of the four programs, then and now, and their shares of the four."""
+    here = [_program(record, "disk", name, "cpu") for name in PROGRAMS]
+    middles = np.array([np.nanmedian(each) for each in here])
+    xmp = printed["cray_xmp"].to_numpy(float)
+    frame = pd.DataFrame(
+        {
+            "program": list(PROGRAMS),
+            "Cray 1-A": printed["cray_1a"].to_numpy(float),
+            "X-MP": xmp,
+            "here": [spread_text(each) for each in here],
+            "share, X-MP": (xmp / xmp.sum()).round(3),
+            "share, here": (middles / middles.sum()).round(3),
+        }
+    )
+    units = dict.fromkeys(frame.columns[1:4], "s") | dict.fromkeys(frame.columns[4:], "1")
+    caption = "Fig. 6.2 with this machine: CPU time of the main programs, files on disk; here both passes together"
+    return table(frame, name="xmp1982_programs_rerun", units=units, caption=caption, run=record)
+
+
+def accuracy(record: xr.Dataset) -> Table:
+    """Errors of first guess and analysis against the truth, by field."""
+    found = single(record)
+    units = {"phi": "m²/s²", "u": "m/s", "v": "m/s", "T": "K", "q": "kg/kg"}
+    names = [str(name) for name in found["field"].values]
+    before, after = found["guess_error"].values, found["analysis_error"].values
+    frame = pd.DataFrame(
+        {
+            "field": names,
+            "unit": [units[name] for name in names],
+            "first guess": [f"{value:.3g}" for value in before],
+            "analysis": [f"{value:.3g}" for value in after],
+            "analysis over first guess": (after / before).round(2),
+        }
+    )
+    caption = "Root mean square errors on standard levels, against the truth that the observations were made from"
+    return table(frame, name="xmp1982_analysis_errors", caption=caption, run=record)
+
+
+def _ratios(record: xr.Dataset) -> xr.Dataset:
+    """Of each test, round by round: ratios of analysis and forecast to both alone on disk, and their sum."""
+    found = single(record)
+    analysis = found["reference_analysis"] / found["analysis_clock"]
+    forecast = found["reference_forecast"] / found["forecast_clock"]
+    return xr.Dataset({"analysis": analysis, "forecast": forecast, "combined": analysis + forecast})
+
+
+def together(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
+    """Combined ratio of Fig. 6.3, then and now."""
+    tests = printed.iloc[1:]
+    here, flagged = _ratios(record)["combined"].transpose("test_number", "round").values, any_flagged(record, 4)
+    rows = [
+        f"analysis {a.lower()}, forecast {f.lower()}" for a, f in zip(tests.iloc[:, 0], tests.iloc[:, 1], strict=True)
+    ]
+    order = [0, 1, 2, 3]
+    then = tests["combined_ratio"].to_numpy(float)
+    return dots(
+        rows,
+        [
+            Series("X-MP over Cray 1-A, 1982", then),
+            Series("two CPUs over one with files on disk, measured here", here[order], host=True, flagged=flagged),
+        ],
+        "sum of the ratios of analysis and forecast [1]",
+        record=record,
+        log=False,
+        name="xmp1982_together_rerun",
+        alt=f"Sum of the ratios of analysis and forecast that run together: {then.min():.2f} to {then.max():.2f} in "
+        f"1982, {np.median(here, axis=1).min():.2f} to {np.median(here, axis=1).max():.2f} here.",
+    )
+
+
+def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
+    """Fig. 6.3 in its layout: a row of the report, then one of this machine."""
+    found, ratios, rows = single(record), _ratios(record), []
+    keys = ("analysis_time", "analysis_ratio", "forecast_time", "forecast_ratio", "combined_ratio")
+    titles = ("analysis", "its ratio", "forecast", "its ratio ", "combined")
+
+    def row(name, when, values):
+        rows.append({"test": name, "when": when} | dict(zip(titles, values, strict=True)))
+
+    row("each alone, on disk", "1982, Cray 1-A", [f"{float(printed.iloc[0][key]):g}" for key in keys])
+    alone = [spread_text(found[f"reference_{name}"].values) for name in ("analysis", "forecast")]
+    row("each alone, on disk", "here", [alone[0], "1", alone[1], "1", "1"])
+    for number in range(4):
+        then = printed.iloc[number + 1]
+        name = f"analysis {then.iloc[0].lower()}, forecast {then.iloc[1].lower()}"
+        row(name, "1982, X-MP", [f"{float(then[key]):g}" for key in keys])
+        clock = [found[f"{each}_clock"].sel(test_number=number).values for each in ("analysis", "forecast")]
+        part = [ratios[each].sel(test_number=number).values for each in ("analysis", "forecast", "combined")]
+        values = [clock[0], part[0], clock[1], part[1], part[2]]
+        row(name, "here", [spread_text(each) for each in values])
+    frame = pd.DataFrame(rows)
+    caption = "Fig. 6.3 with this machine: both at once; times in seconds, ratios to the rows of each alone"
+    units = {"analysis": "s", "forecast": "s"}
+    return table(frame, name="xmp1982_together_table", units=units, caption=caption, run=record)

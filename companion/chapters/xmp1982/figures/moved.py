@@ -1,0 +1,221 @@
+"""Large blocks to devices, loads that meet in one cache set, two jobs that share a level, and the two-day forecast."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.parts import MARKED, bars, bytes_axis, case_intervals, converted, points, quotient, run_title
+from companion.figures.rendering import Shown, show
+from companion.figures.style import axes
+from companion.figures.tabular import Table, table
+from companion.records.runs import single
+
+NAMES = {
+    "ssd": "SSD; memory",
+    "ssd-2-jobs": "SSD; memory, two jobs",
+    "bmr": "buffer memory; page cache",
+    "bmr-2-jobs": "buffer memory; page cache, two jobs",
+    "tmpfs": "file system in memory",
+    "tmpfs-2-jobs": "file system in memory, two jobs",
+    "disk": "one disk; O_DIRECT",
+    "disks-both": "four disks each; O_DIRECT, two jobs",
+    "ssd-with-disk": "SSD; memory, next to a disk job",
+    "bmr-with-disk": "buffer memory; page cache, next to a disk job",
+}
+#: Tests whose two jobs count together; in the others the second job only disturbs.
+BOTH = ("ssd-2-jobs", "bmr-2-jobs", "tmpfs-2-jobs", "disks-both")
+MBYTE, MBIT = 8.0, 64.0  # of a megaword
+
+
+def _tests(record: xr.Dataset) -> xr.Dataset:
+    found = single(record)
+    cases = observed(record, "test")
+    for name in ("mwords", "mwords_second", "jobs"):
+        cases[name] = ("test", found[name].values.astype(float))
+    return cases
+
+
+def rates(record: xr.Dataset) -> xr.DataArray:
+    """Mword/s of every test and sample: of both jobs where both count, over the time of the longer one."""
+    cases = _tests(record)
+    found = []
+    for name in cases["test"].values.astype(str):
+        case = cases.sel(test=name)
+        mega, seconds = float(case["mwords"]), case["job_0_time"].values
+        if name in BOTH:
+            mega, seconds = mega + float(case["mwords_second"]), case["clock"].values
+        found.append(mega / seconds)
+    return xr.DataArray(np.array(found), dims=("test", "sample"), coords={"test": cases["test"].values})
+
+
+def fastest_over_slowest(record: xr.Dataset) -> float:
+    """Ratio of the fastest and the slowest place of one job, medians."""
+    here = middle(rates(record))
+    alone = [name for name in ("ssd", "bmr", "tmpfs", "disk") if name in here["test"]]
+    return float(here.sel(test=alone).max() / here.sel(test=alone).min())
+
+
+def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
+    """Transfer rates of Fig. 7.2, then and now."""
+    here = rates(record)
+    names = [name for name in NAMES if name in here["test"]]
+    then = printed.set_index("test")["mbyte_rate"].astype(float).reindex(names).to_numpy()
+    values = MBYTE * here.sel(test=names).values
+    middles = np.nanmedian(values, axis=1)
+    flagged = _tests(record)["flagged"].sel(test=names).values.astype(bool)
+    return dots(
+        [NAMES[name] for name in names],
+        [
+            Series("X-MP, 1982", then),
+            Series("measured here", values, host=True, flagged=flagged),
+        ],
+        "transfer rate [MB/s]",
+        record=record,
+        name="xmp1982_devices_rerun",
+        alt=f"Transfer rates of large blocks on a logarithmic axis: {np.nanmin(then):.3g} to {np.nanmax(then):.3g} "
+        f"MB/s in 1982, {middles.min():.3g} to {middles.max():.3g} MB/s here.",
+    )
+
+
+def devices_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
+    """Fig. 7.2 in its layout: a row of the report, then those of this machine, each stream of a pair its own."""
+    then, cases, here, rows = printed.set_index("test"), _tests(record), rates(record), []
+    for name in NAMES:
+        if name in then.index:
+            old = then.loc[name]
+            rows.append(
+                _row(name, "1982", float(old["mwords"]), f"{old['time']:g}" if old["time"] == old["time"] else "")
+            )
+            rows[-1] |= {
+                "MW/s": f"{old['mword_rate']:g}",
+                "MB/s": f"{old['mbyte_rate']:g}",
+                "Mbit/s": f"{old['mbit_rate']:g}",
+            }
+        if name not in here["test"]:
+            continue
+        case = cases.sel(test=name)
+        streams = [(float(case["mwords"]), case["job_0_time"].values, "")]
+        if float(case["jobs"]) > 1:
+            streams.append((float(case["mwords_second"]), case["job_1_time"].values, ""))
+        for n, (mega, seconds, _) in enumerate(streams):
+            label = "here" if len(streams) == 1 else f"here, stream {n + 1}"
+            rows.append(_row(name, label, mega, spread_text(seconds)) | _rates(mega / seconds))
+        if name in BOTH:
+            mega = sum(each[0] for each in streams)
+            whole = here.sel(test=name).values
+            rows.append(_row(name, "here, both", mega, spread_text(case["clock"].values)) | _rates(whole))
+    frame = pd.DataFrame(rows)
+    units = {"M words": "10⁶", "time": "s"}
+    caption = "Fig. 7.2 with this machine: medians, with the range of samples where a time has one"
+    return table(frame, name="xmp1982_devices_table", units=units, caption=caption, run=record)
+
+
+def _row(name: str, when: str, mega: float, seconds: str) -> dict[str, str]:
+    return {"test": NAMES[name], "when": when, "M words": f"{mega:g}", "time": seconds}
+
+
+def _rates(mega) -> dict[str, str]:
+    rate = float(np.nanmedian(mega))
+    return {"MW/s": f"{rate:.4g}", "MB/s": f"{MBYTE * rate:.4g}", "Mbit/s": f"{MBIT * rate:.4g}"}
+
+
+def directions(record: xr.Dataset) -> Table:
+    """Writing and reading apart, of the first job of every test."""
+    cases, rows = _tests(record), []
+    for name in (each for each in NAMES if each in cases["test"]):
+        case = cases.sel(test=name)
+        half = 0.5 * MBYTE * float(case["mwords"])
+        rows.append(
+            {
+                "test": NAMES[name],
+                "written": f"{half / float(middle(case['job_0_written'])):.4g}",
+                "read": f"{half / float(middle(case['job_0_read'])):.4g}",
+            }
+        )
+    units = {"written": "MB/s", "read": "MB/s"}
+    caption = "The first job of each test on this machine: rate of its writes and of its reads, medians"
+    return table(pd.DataFrame(rows), name="xmp1982_directions", units=units, caption=caption, run=record)
+
+
+def _cases(record: xr.Dataset, kind: str) -> tuple[xr.Dataset, pd.DataFrame]:
+    found = single(record)
+    use = found["kind"].values.astype(str) == kind
+    return found.isel(case=use), case_intervals(record)[use].reset_index(drop=True)
+
+
+def one_set(record: xr.Dataset) -> Shown:
+    """Nanoseconds of a dependent load over a few lines, by their number and distance."""
+    cases, found = _cases(record, "one set")
+    loads = cases["bytes_read"].values.astype(float) / 4
+    figure, axis = axes(height=3.9)
+    frame = pd.DataFrame({"lines": cases["lines"].values, "spacing": cases["spacing"].values.astype(str)})
+    for index, name in enumerate(dict.fromkeys(frame["spacing"])):
+        of = (frame["spacing"] == name).to_numpy()
+        shown = converted(found[of], lambda seconds, of=of: 1e9 * seconds / loads[of])
+        bars(axis, frame["lines"][of], shown, label=f"lines {name} apart", index=index)
+    axis.set_xlabel("cache lines that are loaded in turn")
+    axis.set_ylabel("time of a load [ns]")
+    axis.set_ylim(bottom=0)
+    axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
+    axis.set_title(run_title(record), fontsize=7.5, loc="left", pad=46)
+    frame["ns"] = 1e9 * found["middle"] / loads
+    most, least = (frame.groupby("spacing")["ns"].max()[name] for name in ("65536 bytes", "65536 + 64 bytes"))
+    alt = (
+        f"Time of a load against the number of lines that are loaded in turn. Lines 65536 bytes apart meet in one set "
+        f"and cost up to {most:.2g} ns, one line more apart up to {least:.2g} ns."
+    )
+    return show(figure, data=frame, name="xmp1982_one_set", alt=alt, caption=f"{alt} {MARKED}", run=record)
+
+
+def shared(record: xr.Dataset) -> Shown:
+    """Time of two jobs, each on its own CPU with its own array, over the time of one alone."""
+    cases, found = _cases(record, "sharing")
+    jobs, size = cases["jobs"].values.astype(int), cases["nbytes"].values.astype(float)
+    figure, axis = axes(height=3.4)
+    frame = pd.DataFrame({"bytes": size[jobs == 1]})
+    if (jobs == 2).any():
+        ratio = quotient(found[jobs == 2], found[jobs == 1])
+        bars(axis, frame["bytes"], ratio, label="two jobs at once, measured here")
+        frame["ratio"] = ratio["middle"]
+    axis.axhline(1.0, linewidth=0.8, color="gray")
+    bytes_axis(axis, size, step=8)
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel("working set of each job")
+    axis.set_ylabel("time of two jobs at once\nover that of one alone [1]")
+    axis.set_title(run_title(record), fontsize=7.5, loc="left")
+    worst = frame.loc[frame["ratio"].idxmax()] if "ratio" in frame else None
+    alt = "Time of two jobs over that of one alone against the working set of each: " + (
+        f"{frame['ratio'].iloc[0]:.2f} in caches of their own, at most {worst['ratio']:.2f}."
+        if worst is not None
+        else "this machine has one CPU."
+    )
+    return show(figure, data=frame, name="xmp1982_shared", alt=alt, caption=f"{alt} {MARKED}", run=record)
+
+
+def days(record: xr.Dataset) -> Shown:
+    """Every ordinary step of a forecast of two days."""
+    found = single(record)
+    number, clock = found["number"].values, 1e3 * found["step_clock"].values
+    figure, axis = axes(height=3.0)
+    points(axis, number, clock, label="a step of one run", host=True, line=False)
+    axis.axvline(number.max() / 2, linewidth=0.8, color="gray", linestyle=":")
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel("time step of a forecast of two days")
+    axis.set_ylabel("clock of the step [ms]")
+    axis.set_title(run_title(record), fontsize=7.5, loc="left")
+    one, two = (float(np.nanmedian(found[f"observed_{name}_day"].values)) for name in ("first", "second"))
+    alt = (
+        f"Clock of every step of a two-day forecast. Medians of all samples: {1e3 * one:.3g} ms in the first day after "
+        f"its first three steps, {1e3 * two:.3g} ms in the second; the dotted line parts the days."
+    )
+    return show(figure, data=pd.DataFrame({"step": number, "ms": clock}), name="xmp1982_days", alt=alt, run=record)
+
+
+def day_ratio(record: xr.Dataset) -> tuple[float, float]:
+    """Step of the second day over that of the first, and the slowest of the first three over the first day's median."""
+    found = single(record)
+    names = [f"observed_step_{n}" for n in range(3) if f"observed_step_{n}" in found]
+    one = float(np.nanmedian(found["observed_first_day"].values))
+    two = float(np.nanmedian(found["observed_second_day"].values))
+    return two / one, max(float(np.nanmedian(found[name].values)) for name in names) / one

@@ -1,0 +1,88 @@
+"""Boxes of the analysis beside LAPACK: one symmetric positive definite system each, many small ones after another.
+
+Every side gets the same matrices anew before each sample, each in the order of its memory that it wants; ours hold
+the right-hand side as a further column.  SciPy calls LAPACK's ``dposv`` on arrays that it may overwrite; NumPy solves
+the stack in one call, by LU.
+"""
+
+import importlib.metadata
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.linalg import lapack
+from threadpoolctl import threadpool_limits
+
+from kernels.analysis.cholesky import backwards, factor
+from peers import Absent, Comparison, relative_difference
+
+SIZES = (48, 96, 144, 192)
+COUNT = 64
+
+
+def _systems(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(n)
+    root = rng.normal(size=(COUNT, n, n))
+    return root @ root.transpose(0, 2, 1) / n + np.eye(n), rng.normal(size=(COUNT, n))
+
+
+def _ours(matrices: np.ndarray, right: np.ndarray) -> Callable:
+    n = right.shape[1]
+    given = np.zeros((COUNT, n, n + 8))
+    given[:, :, :n], given[:, :, n] = matrices, right
+    room, out = np.empty_like(given), np.empty_like(right)
+
+    def call(repeats=1):
+        for _ in range(repeats):
+            np.copyto(room, given)
+            for k in range(COUNT):
+                factor(room[k], n + 8, n + 8)
+                backwards(room[k], n, n, out[k])
+        return out
+
+    return call
+
+
+def _lapack(matrices: np.ndarray, right: np.ndarray) -> Callable:
+    given = [np.asfortranarray(each) for each in matrices]
+    room, out = [each.copy(order="F") for each in given], np.empty_like(right)
+
+    def call(repeats=1):
+        for _ in range(repeats):
+            for k in range(COUNT):
+                np.copyto(room[k], given[k])
+                out[k] = lapack.dposv(room[k], right[k], lower=1, overwrite_a=1)[1]
+        return out
+
+    return call
+
+
+def _stack(matrices: np.ndarray, right: np.ndarray) -> Callable:
+    def call(repeats=1):
+        for _ in range(repeats):
+            found = np.linalg.solve(matrices, right[..., None])[..., 0]
+        return found
+
+    return call
+
+
+def versions() -> dict[str, str]:
+    """SciPy and NumPy, which bring LAPACK."""
+    names = {"LAPACK dposv (SciPy)": "scipy", "numpy.linalg.solve": "numpy"}
+    return {peer: f"{name} {importlib.metadata.version(name)}" for peer, name in names.items()}
+
+
+def comparisons(threads: int) -> Iterator[Comparison | Absent]:
+    """One thread: a box is one thread's in the analysis, too."""
+    if threads > 1:
+        return
+    with threadpool_limits(threads, "blas"):
+        for n in SIZES:
+            matrices, right = _systems(n)
+            yield Comparison(
+                group="systems of a box",
+                label=f"{COUNT} of {n} data",
+                ours=_ours(matrices, right),
+                peers={"LAPACK dposv (SciPy)": _lapack(matrices, right), "numpy.linalg.solve": _stack(matrices, right)},
+                check=relative_difference,
+                tolerance=1e-10,
+            )
