@@ -42,6 +42,7 @@ def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         "time from step d to step w [s]",
         record=record,
         name="xmp1982_analysis_rerun",
+        title="The analysis by place of its work files, then and now",
         alt=f"Clock time of the analysis by place of its work files on a logarithmic axis: {np.nanmin(then):.0f} to "
         f"{np.nanmax(then):.0f} s in 1982, {middles.min():.2g} to {middles.max():.2g} s here.",
     )
@@ -71,7 +72,7 @@ def _program(record: xr.Dataset, configuration: str, name: str, kind: str) -> np
     """Samples of the steps called ``name``, both passes together."""
     cases, names = observed(record), single(record)["step_name"].values.astype(str)
     numbers = np.flatnonzero(names == name)
-    return sum(cases[f"step_{n:02d}_{kind}"].sel(configuration=configuration).values for n in numbers)
+    return np.sum([cases[f"step_{n:02d}_{kind}"].sel(configuration=configuration).values for n in numbers], axis=0)
 
 
 def programs(printed: pd.DataFrame, record: xr.Dataset) -> Table:
@@ -128,18 +129,18 @@ def together(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     rows = [
         f"analysis {a.lower()}, forecast {f.lower()}" for a, f in zip(tests.iloc[:, 0], tests.iloc[:, 1], strict=True)
     ]
-    order = [0, 1, 2, 3]
     then = tests["combined_ratio"].to_numpy(float)
     return dots(
         rows,
         [
             Series("X-MP over Cray 1-A, 1982", then),
-            Series("two CPUs over one with files on disk, measured here", here[order], host=True, flagged=flagged),
+            Series("two CPUs over one with files on disk, measured here", here, host=True, flagged=flagged),
         ],
         "sum of the ratios of analysis and forecast [1]",
         record=record,
         log=False,
         name="xmp1982_together_rerun",
+        title="Analysis and forecast at once, then and now",
         alt=f"Sum of the ratios of analysis and forecast that run together: {then.min():.2f} to {then.max():.2f} in "
         f"1982, {np.median(here, axis=1).min():.2f} to {np.median(here, axis=1).max():.2f} here.",
     )

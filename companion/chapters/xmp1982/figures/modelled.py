@@ -117,14 +117,15 @@ def host_departures(frame: pd.DataFrame, record) -> Shown:
     axis.set_ylim(len(frame) - 0.5, -0.5)
     axis.grid(False, axis="y")
     axis.axvline(0, linewidth=0.8, color="gray")
-    axis.set_xlabel("model over measured net forecast, less 1, in %")
+    axis.set_xlabel("modelled net time over measured, less 1 [%]", loc="right")
     handles = [Patch(color=CYCLE[0], label="predicted"), Patch(color=CYCLE[2], label="gives a constant")]
-    axis.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
+    figure.legend(handles=handles, loc="outside upper left", ncols=2, columnspacing=1.2)
     predicted = frame[~gives]["departure"].abs()
     return show(
         figure,
         data=frame.drop(columns="unexplained"),
         name="xmp1982_host_departures",
+        title="How far the model of the clock is off on recorded runs",
         alt=f"Bars of the model's departure from {len(frame)} net times of this machine. {gives.sum()} rows give the "
         f"constants; the {len(predicted)} others are off by {100 * predicted.median():.0f} % in the middle and by "
         f"{100 * predicted.max():.0f} % at most.",

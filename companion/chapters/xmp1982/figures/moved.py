@@ -73,6 +73,7 @@ def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         "transfer rate [MB/s]",
         record=record,
         name="xmp1982_devices_rerun",
+        title="Large blocks by device, then and now",
         alt=f"Transfer rates of large blocks on a logarithmic axis: {np.nanmin(then):.3g} to {np.nanmax(then):.3g} "
         f"MB/s in 1982, {middles.min():.3g} to {middles.max():.3g} MB/s here.",
     )
@@ -157,15 +158,24 @@ def one_set(record: xr.Dataset) -> Shown:
     axis.set_xlabel("cache lines that are loaded in turn")
     axis.set_ylabel("time of a load [ns]")
     axis.set_ylim(bottom=0)
-    axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
-    axis.set_title(run_title(record), fontsize=7.5, loc="left", pad=46)
+    figure.legend(
+        loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
+    )
     frame["ns"] = 1e9 * found["middle"] / loads
     most, least = (frame.groupby("spacing")["ns"].max()[name] for name in ("65536 bytes", "65536 + 64 bytes"))
     alt = (
         f"Time of a load against the number of lines that are loaded in turn. Lines 65536 bytes apart meet in one set "
         f"and cost up to {most:.2g} ns, one line more apart up to {least:.2g} ns."
     )
-    return show(figure, data=frame, name="xmp1982_one_set", alt=alt, caption=f"{alt} {MARKED}", run=record)
+    return show(
+        figure,
+        data=frame,
+        name="xmp1982_one_set",
+        title="Loads that meet in one cache set",
+        alt=alt,
+        caption=f"{alt} {MARKED}",
+        run=record,
+    )
 
 
 def shared(record: xr.Dataset) -> Shown:
@@ -190,7 +200,15 @@ def shared(record: xr.Dataset) -> Shown:
         if worst is not None
         else "this machine has one CPU."
     )
-    return show(figure, data=frame, name="xmp1982_shared", alt=alt, caption=f"{alt} {MARKED}", run=record)
+    return show(
+        figure,
+        data=frame,
+        name="xmp1982_shared",
+        title="Two jobs that share a cache or the memory",
+        alt=alt,
+        caption=f"{alt} {MARKED}",
+        run=record,
+    )
 
 
 def days(record: xr.Dataset) -> Shown:
@@ -209,7 +227,14 @@ def days(record: xr.Dataset) -> Shown:
         f"Clock of every step of a two-day forecast. Medians of all samples: {1e3 * one:.3g} ms in the first day after "
         f"its first three steps, {1e3 * two:.3g} ms in the second; the dotted line parts the days."
     )
-    return show(figure, data=pd.DataFrame({"step": number, "ms": clock}), name="xmp1982_days", alt=alt, run=record)
+    return show(
+        figure,
+        data=pd.DataFrame({"step": number, "ms": clock}),
+        name="xmp1982_days",
+        title="Two days, step by step",
+        alt=alt,
+        run=record,
+    )
 
 
 def day_ratio(record: xr.Dataset) -> tuple[float, float]:
