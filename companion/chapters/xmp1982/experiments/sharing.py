@@ -95,6 +95,6 @@ register(
         presets=("quick", "paper"),
         outputs=_first,
         rounds=3,
-        budgets={"quick": 4.0, "paper": 30.0},
+        budgets={"quick": 4.0, "paper": 90.0},
     )
 )

@@ -167,6 +167,6 @@ def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
         values = [clock[0], part[0], clock[1], part[1], part[2]]
         row(name, "here", [spread_text(each) for each in values])
     frame = pd.DataFrame(rows)
-    caption = "Fig. 6.3 with this machine: both at once; times in seconds, ratios to the rows of each alone"
+    caption = "Fig. 6.3 with this machine: both at once; here a day of the forecast; ratios to each alone"
     units = {"analysis": "s", "forecast": "s"}
     return table(frame, name="xmp1982_together_table", units=units, caption=caption, run=record)
