@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files import devices, filesystem, ways
+from kernels.files import filesystem, ways
 from kernels.files.format.layout import Layout
 from kernels.files.format.solution import SolutionWriter
 from peers import Absent, Comparison
@@ -153,78 +153,6 @@ def _fio_comparisons(folder: Path, u: np.ndarray, where: str) -> Iterator[Compar
         )
 
 
-#: Blocks of the report's program, how many a file has, and how often it is moved: writing, or reading what is there.
-_BLOCK, _BLOCKS, _LOOPS = 8 * 384_000, 32, 8
-
-
-def _fio_blocks(program: str, folder: Path, rw: str, direct: bool, blocks: int = _BLOCKS, loops: int = _LOOPS) -> int:
-    """Bytes that fio says it has moved, with a file that stays."""
-    command = [program, "--name=peer", f"--filename={folder / 'blocks'}", f"--rw={rw}", "--ioengine=psync", "--thread"]
-    command += [f"--bs={_BLOCK}", f"--size={blocks * _BLOCK}", f"--loops={loops}", f"--direct={int(direct)}"]
-    command += ["--fallocate=posix", "--invalidate=0", "--output-format=json"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)["jobs"][0][rw]["io_bytes"]
-
-
-def _our_blocks(program: str, folder: Path, rw: str, file) -> Callable[[], int]:
-    """One start of fio, then the blocks of an open ``file`` as ``kernels.files.devices`` moves them."""
-    buffer = devices.page_aligned((1, _BLOCK // 8))
-    buffer[0] = 1.0
-    view = memoryview(buffer[0]).cast("B")
-    for number in range(_BLOCKS):
-        file.write(number, view)
-    move = file.write if rw == "write" else file.read
-
-    def ours() -> int:
-        _fio_blocks(program, folder, "write", False, 1, 1)
-        for _ in range(_LOOPS):
-            for number in range(_BLOCKS):
-                move(number, view)
-        return _LOOPS * _BLOCKS * _BLOCK
-
-    return ours
-
-
-def _device_comparisons(program: str, base: Path, where: str, places) -> Iterator[Comparison]:
-    """The report's blocks written and read, each place of a folder; both sides with one start of fio."""
-    for place in places:
-        for rw in ("write", "read"):
-            with tempfile.TemporaryDirectory(dir=base, prefix="peers-blocks-") as name:
-                folder = Path(name)
-                own = folder / "fio"
-                own.mkdir()
-                _fio_blocks(program, own, "write", place == "direct", loops=1)
-                file = devices.File(folder / "ours", devices.Device(place), _BLOCKS, _BLOCK)
-                yield Comparison(
-                    group=f"large blocks, {where}",
-                    label=f"{'O_DIRECT' if place == 'direct' else 'page cache'}, {rw}, both with one start of fio",
-                    ours=_our_blocks(program, folder, rw, file),
-                    peers={
-                        "fio psync": lambda rw=rw, place=place, own=own: _fio_blocks(
-                            program, own, rw, place == "direct"
-                        )
-                    },
-                    check=_differ,
-                    tolerance=0.0,
-                )
-                file.close()
-
-
-def _blocks() -> Iterator[Comparison | Absent]:
-    """On the file system of temporary files, and on one in memory if there is one."""
-    program = shutil.which("fio")
-    if program is None:
-        yield Absent("fio with the report's blocks", "not installed")
-        return
-    folder = Path(tempfile.gettempdir())
-    places = ["cache"] if filesystem.direct_refusal(folder) else ["cache", "direct"]
-    facts = filesystem.describe(folder)
-    yield from _device_comparisons(program, folder, f"{facts['type'] or 'unknown'} ({facts['kind']})", places)
-    memory = Path(devices.Problem().tmpfs)
-    if os.access(memory, os.W_OK) and filesystem.kind(filesystem.filesystem_type(memory)) == "memory":
-        yield from _device_comparisons(program, memory, "a file system in memory", ["cache"])
-
-
 def versions() -> dict[str, str]:
     """What numpy, h5py, netCDF4 and fio call themselves, each where it is installed."""
     found = {"numpy tofile": np.__version__}
@@ -275,4 +203,3 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                     tolerance=0.0,
                 )
         yield from _fio_comparisons(folder, u, where)
-    yield from _blocks()

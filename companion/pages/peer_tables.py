@@ -25,6 +25,7 @@ FAMILIES = {
     "memory": "memory",
     "banks": "simulated memory banks",
     "files": "solution files",
+    "blocks": "large blocks",
     "mpi": "messages between ranks",
 }
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
