@@ -38,20 +38,22 @@ def picture():
     figure, axis = figures.axes(height=3.6)
     place = np.arange(len(names))
     for number, (label, values) in enumerate(gains().items()):
-        figures.points(axis, values, place, label=label, host=number > 0, index=number, line=False)
+        figures.points(
+            axis, values, place + 0.16 * (number - 1), label=label, host=number > 0, index=number, line=False
+        )
     axis.axvline(1, color=figures.INK, linewidth=0.8)
     axis.set_yticks(place, names)
     axis.invert_yaxis()
     axis.set(
         xlim=(min(0.9, *(0.95 * values.min() for values in gains().values())), 2.1),
-        xlabel="speed-up by a second thread a core",
+        xlabel="speed-up by a second thread or stream",
     )
     axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0))
     alt = ". ".join(
         f"{label}: " + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, values, strict=True))
         for label, values in gains().items()
     )
-    return figure, f"Speed-up of five loops by simultaneous multithreading. {alt}."
+    return figure, f"Speed-up of five loops by a second thread a core, or a second stream of instructions. {alt}."
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from companion.figures.rendering import NUMBER, Shown, csv_link, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.figures.tabular import Table, titled
 
-#: Where the built book keeps the downloads, as seen from a page beside the data page.
+#: Where the built book keeps the downloads, as seen from a page in the folder of the data page.
 FILES = "../_static/data"
 ROOM = 0.22  # inches a bar
 

@@ -1,4 +1,4 @@
-"""Figures of the synthesis: machines of the reports beside this one."""
+"""Figures of the synthesis: machines of the reports and the reader's."""
 
 import numpy as np
 import pandas as pd

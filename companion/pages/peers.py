@@ -36,7 +36,7 @@ _LINE, _LETTERS = 0.17, 56  # inches and letters of a line of a row's title
 
 
 def _short(groups: list[str]) -> dict[str, str]:
-    """Names of groups without the words that all begin with: those stand in the heading."""
+    """Names of groups without the words that all begin with: those make the heading."""
     common = os.path.commonprefix(groups) if len(groups) > 1 else ""
     cut = common.rfind(", ") + 2 if ", " in common else 0
     return {group: group[cut:] for group in groups}

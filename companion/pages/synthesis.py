@@ -1,7 +1,7 @@
 """What only the five reports together show: one quantity at a time, old machines and measured ones on one axis.
 
 Every function returns one row a point: ``what``, ``year``, ``value``, ``kind`` (``"report"`` or ``"run"``) and
-``source``, the address of the printed table or of the run record.  Only like is put beside like; what differs is in
+``source``, the address of the printed table or of the run record.  Only like is compared with like; what differs is in
 ``what``.
 """
 
@@ -17,12 +17,15 @@ from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, significant
+from companion.labels import counted
 from companion.pages.data import framed
 from companion.records import runs
 
 COLUMNS = ["what", "year", "value", "kind", "source"]
 RUNS = "../_static/runs"
 DAY = 24  # hours of the forecast
+#: Configurations of 1982 drawn for their machine, as a reader names them.
+WHERE = {"cray1a-disk4": "Cray 1-A, files on disk", "ssd1-sync": "Cray X-MP, a file on SSD"}
 
 
 def year(document: str) -> int:
@@ -61,7 +64,8 @@ def measured(run, what: str, value: float) -> dict:
     }
 
 
-def _frame(rows: list[dict], unit: str) -> pd.DataFrame:
+def frame_of(rows: list[dict], unit: str) -> pd.DataFrame:
+    """Points as a table with their unit."""
     frame = pd.DataFrame(rows, columns=COLUMNS)
     frame.attrs["units"] = {"value": unit}
     return frame
@@ -82,27 +86,29 @@ def share_of_peak() -> pd.DataFrame:
     if run is not None:
         best = float(run["transform_share"].max())
         rows.append(measured(run, "spectral transforms alone, of measured peak", best))
-    return _frame(rows, "% of peak")
+    return frame_of(rows, "% of peak")
 
 
 def forecast_hour() -> pd.DataFrame:
     """Seconds of the clock for one hour of forecast, with the model of its time."""
     old = tables.load("xmp1982", "fig4_1")["total_clock"]
     rows = [
-        printed("xmp1982", "fig4_1", f"one-day forecast of 1982, {name}", float(clock) / DAY)
+        printed("xmp1982", "fig4_1", f"forecast of 1982 with its jobs, {WHERE[name]}", float(clock) / DAY)
         for name, clock in old.to_series().items()
-        if name in ("cray1a-disk4", "ssd1-sync")
+        if name in WHERE
     ]
     for row in tables.printed("p5plus", "p4_p5").itertuples():
         rows.append(
-            printed("p5plus", "p4_p5", f"{row.model} on {row.cpus} CPUs of {row.system}", row.wall / (10 * DAY))
+            printed(
+                "p5plus", "p4_p5", f"ten-day forecast of 2006 on {row.cpus} CPUs of {row.system}", row.wall / (10 * DAY)
+            )
         )
     ten = tables.load("xc30", "forecast")
     spacing = float(ten["spacing"])
     hours = float(ten["days"]) * DAY
-    what = f"forecast of 2014, grid of {spacing:g} km"
+    what = f"ten-day forecast of 2014, grid of {spacing:g} km"
     rows.append(printed("xc30", "forecast", what, float(ten["elapsed"]) / hours))
-    return _frame(rows, "s per hour of forecast")
+    return frame_of(rows, "s per hour of forecast")
 
 
 def not_overlapped() -> pd.DataFrame:
@@ -122,7 +128,7 @@ def not_overlapped() -> pd.DataFrame:
         share = share[largest]
         for way, value in (("least", share.min()), ("most", share.max())):
             rows.append(measured(run, f"NHT-1, {way}: {share.idxmin() if way == 'least' else share.idxmax()}", value))
-    return _frame(rows, "%")
+    return frame_of(rows, "%")
 
 
 def memory_per_flop() -> pd.DataFrame:
@@ -143,16 +149,16 @@ def memory_per_flop() -> pd.DataFrame:
         most = run["peak_rate"].isel(team=-1)
         what = f"all memory, measured peak of {int(run['peak_threads'][-1])} threads"
         rows.append(measured(run, what, memory / (1e9 * float(most))))
-    return _frame(rows, "B per flop/s")
+    return frame_of(rows, "B per flop/s")
 
 
 def energy() -> pd.DataFrame:
     """Power [kW] for equal performance of the IFS, as the report of 2006 states it."""
     rows = [
-        printed("p5plus", "power_performance", f"{row.system}, {row.cpus} CPUs", row.power)
+        printed("p5plus", "power_performance", f"{row.system}, {counted(row.cpus, 'CPU')}", row.power)
         for row in tables.printed("p5plus", "power_performance").itertuples()
     ]
-    return _frame(rows, "kW")
+    return frame_of(rows, "kW")
 
 
 def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> Shown:

@@ -6,15 +6,15 @@ import re
 import pytest
 
 from companion import notebooks, tables
-from companion.pages import synthesis
+from companion.pages import rates, synthesis
 from companion.records import runs
 
-FRAMES = ["share_of_peak", "forecast_hour", "not_overlapped", "memory_per_flop", "energy"]
+FRAMES = ["share_of_peak", "forecast_hour", "not_overlapped", "memory_per_flop", "energy", "sustained_rate"]
 
 
 @pytest.fixture(scope="module")
 def frames():
-    return {name: getattr(synthesis, name)() for name in FRAMES}
+    return {name: (getattr(synthesis, name, None) or getattr(rates, name))() for name in FRAMES}
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -42,6 +42,14 @@ def test_an_hour_of_forecast_by_hand(frames):
     assert frames["forecast_hour"]["value"].iloc[0] == float(clock) / 24
     wall = tables.load("p5plus", "p4_p5")["wall"].sel(system="P5+")
     assert float(wall) / 240 in set(frames["forecast_hour"]["value"])
+
+
+def test_a_forecast_on_one_processor_by_hand(frames):
+    """GFLOPS of the job over its processors; and 8 MB/s to a file of a machine of 2.7 GFLOPS."""
+    row = tables.printed("p5plus", "p4_p5").set_index("system").loc["P5+"]
+    assert float(row["gflops"]) / float(row["cpus"]) in set(frames["sustained_rate"]["value"])
+    assert rates.file_per_flop() == pytest.approx(8e6 / 2.7e9)
+    assert all(row["kind"] == "run" and row["value"] > 0 for row in rates.forecast_rerun())
 
 
 def test_memory_per_flop_by_hand(frames):
