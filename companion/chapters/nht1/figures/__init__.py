@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import xarray as xr
+from matplotlib.ticker import NullLocator
 
 from companion.chapters.nht1.figures.evidence import (
     base_code,
-    base_table,
     by_processors,
     conversion_table,
     rates_then_and_now,
@@ -21,14 +21,13 @@ from companion.chapters.nht1.figures.ranks import ranks as ranks
 from companion.chapters.nht1.figures.ranks import volume as volume
 from companion.chapters.nht1.figures.stalls import overhead_parts as overhead_parts
 from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
-from companion.figures.parts import MARKED, bytes_axis, bytes_label, log_axis, points, run_title, spread
+from companion.figures.parts import MARKED, bytes_axis, log_axis, points, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.labels import counted
 
 __all__ = [
     "base_code",
-    "base_table",
     "by_processors",
     "choice_of_base",
     "conversion_table",
@@ -58,8 +57,11 @@ def write_sizes(parameters: pd.DataFrame, sizes: pd.DataFrame) -> Shown:
         figure,
         data=sizes,
         name="nht1_write_sizes",
+        title="Bytes of a write",
+        caption="What one write call passed on, against the size of the grid. A write of the whole solution grows "
+        "with the cube of N, a record of one plane with its square.",
         alt=f"Bytes of one write and of one record on the Y-MP for three grid sizes, logarithmic: "
-        f"writes from {bytes_label(float(sizes['bytes_per_write'].min()))} to "
+        f"writes from {sizes['bytes_per_write'].min():.0f} to "
         f"{sizes['bytes_per_write'].max() / 1e6:.0f} million bytes.",
     )
 
@@ -92,7 +94,15 @@ def io_rates(systems: xr.Dataset) -> Shown:
     axis.grid(False, axis="y")
     axis.set(xlabel="rate [MB/s]")
     text = "; ".join(f"{row.system}, {row.what} {row.rate:g} MB/s" for row in frame.itertuples())
-    return show(figure, data=frame, name="nht1_io_rates", alt=f"Bars of I/O rates in 1993: {text}.")
+    return show(
+        figure,
+        data=frame,
+        name="nht1_io_rates",
+        title="Rates of 1993",
+        caption="I/O rates that the report states, a colour for each machine. A serial file on the CM-2 got a sixth "
+        "of what its disk system could do.",
+        alt=f"Bars of I/O rates in 1993: {text}.",
+    )
 
 
 def layout(lanes: int = 8) -> Shown:
@@ -110,6 +120,9 @@ def layout(lanes: int = 8) -> Shown:
     return show(
         figure,
         name="nht1_layout",
+        title="Layout of the solution",
+        caption=f"One row of the array. The {lanes} coloured points of a component lie next to each other, fill one "
+        "vector register, and belong to as many lines of the y or z direction.",
         alt=f"Drawing of one row of the array of the solution: five components m below each other, "
         f"each a run of points i. {lanes} neighbouring points form one vector; each of them "
         "belongs to another line in the y or z direction.",
@@ -153,6 +166,9 @@ def field(u: np.ndarray, exact: np.ndarray) -> Shown:
         figure,
         data=frame,
         name="nht1_field",
+        title="What the solver computes",
+        caption="The middle plane after the last step. Above, the density; below, what is left of its distance from "
+        "the exact solution, which is least at the boundary, where the solution is prescribed.",
         alt=f"Two maps of the middle plane of the {N}³ grid after the last step: the density, and "
         f"its difference from the exact solution, which is at most {largest:.1g} here.",
     )
@@ -176,14 +192,18 @@ def solver(record: xr.Dataset) -> Shown:
     log_axis(axis)
     sizes = sorted(frame["N"].unique())
     axis.set_xticks(sizes, [f"{N}" for N in sizes])
-    axis.minorticks_off()
+    axis.xaxis.set_minor_locator(NullLocator())
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
-    axis.legend()
+    axis.legend(loc="upper left")
     figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="nht1_solver",
+        title="Time of a step",
+        caption="Time of one step of the solver by size of the grid. A straight line of slope 3 would be a constant "
+        f"time for a point. {MARKED}",
+        run=record,
         alt="Time of one step of the block-tridiagonal solver on this machine against the number of "
         f"grid points in each direction, both axes logarithmic, one line a number of threads. {MARKED}",
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.chapters.nht1.figures.writing import percent, written
+from companion.chapters.nht1.figures.writing import percent, percent_axis, written
 from companion.figures.parts import (
     MARKED,
     bars,
@@ -21,15 +21,6 @@ from companion.records.runs import single
 
 _MEGA = 1e6
 _HOUR = 3600.0
-
-
-def base_table(record: xr.Dataset) -> pd.DataFrame:
-    """T_C, T_T and zeta of each base code, and the zeta that the compiled code's writing time gives."""
-    names = ["base_N", "base_code", "base_T_C", "base_T_T", "base_zeta", "base_expected"]
-    frame = record[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("base_"))
-    frame[["zeta", "expected"]] *= 100
-    frame.attrs["units"] = {"T_C": "s", "T_T": "s", "zeta": "%", "expected": "%"}
-    return frame.reset_index(drop=True)
 
 
 def base_code(record: xr.Dataset) -> Shown:
@@ -51,13 +42,16 @@ def base_code(record: xr.Dataset) -> Shown:
     bars(axis, place, zeta, line=False, label="measured", across=True)
     axis.plot(
         frame["expected"], place, marker="|", markersize=16, linestyle="none", color=INK,
-        label="writing time of the compiled code over this code's $T_C$",
+        label="expected: added time of the first code",
     )  # fmt: skip
-    log_axis(axis, "x")
-    axis.set_yticks(place, [f"N = {row.N}, {row.code}" for row in frame.itertuples()])
-    axis.invert_yaxis()
+    percent_axis(axis, linear=1)
+    axis.axvline(0, color=INK, linewidth=0.8)
+    axis.set_yticks(
+        place, [f"N = {row.N}, {row.code}".replace(", line", ",\nline") for row in frame.itertuples()], size=8
+    )
+    axis.set_ylim(len(frame) - 0.5, -0.5)
     axis.set(xlabel="overhead ζ [%]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0))
+    figure.legend(loc="outside lower center", ncols=1)
     figure.suptitle(run_title(record), size=9)
     frame = with_spread(frame, zeta=zeta)
     text = "; ".join(f"N = {row.N}, {row.code} {row.zeta:.3g} percent" for row in frame.itertuples())
@@ -65,8 +59,13 @@ def base_code(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="nht1_base_code",
-        alt=f"Overhead of the same writing under several solvers, on a logarithmic axis: {text}. The slower the "
-        f"code, the smaller the overhead, although the file system is the same. {MARKED}",
+        title="A slow code hides its writing",
+        caption="Overhead of the same dumps on the same file system under several codes, on an axis that is linear "
+        "below 1 %. Ticks: the time that writing adds to the first code of a size, over this code's computing time. "
+        f"Below zero a difference is less than what the computing time itself varies. {MARKED}",
+        run=record,
+        alt=f"Overhead of the same writing to the same file system under several solvers, on an axis that is linear "
+        f"below one percent: {text}. {MARKED}",
     )
 
 
@@ -92,16 +91,18 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, wa
     rows, count = [], np.arange(1, processors + 1)
     for number, (N, part) in enumerate(frame.groupby("N")):
         zeta = found["zeta"].loc[part.index]
-        bars(axis, part["threads"], zeta, index=number, line=False, label=f"N = {N}, measured")
+        aside = part["threads"] + 0.1 * (number - 1)  # next to each other, since equal ones would hide each other
+        bars(axis, aside, zeta, index=number, line=False, label=f"N = {N}, measured").set_marker("os^vDP"[number % 6])
         first = part.iloc[0]
         model = 100 * (first["T_T"] - first["T_C"]) * count / (first["T_C"] * first["threads"])
-        axis.plot(count, model, color=CYCLE[number % len(CYCLE)], linestyle=":", label=f"N = {N}, model")
+        style = {"color": CYCLE[number % len(CYCLE)], "linestyle": (":", "--", "-.")[number % 3]}
+        axis.plot(count, model, label=f"N = {N}, model", **style)
         rows += [{"N": N, "processors": int(p), "kind": "model", "zeta": z} for p, z in zip(count, model, strict=True)]
         measured = with_spread(part[["N"]].assign(processors=part["threads"], kind="measured"), zeta=zeta)
         rows += measured.to_dict("records")
-    axis.set_yscale("symlog", linthresh=1)
-    axis.set_yticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
-    axis.set_ylim(bottom=0)
+    axis.set_yscale("symlog", linthresh=10, linscale=0.7)
+    axis.set_yticks([-10, 0, 10, 100, 1000], ["-10", "0", "10", "100", "1000"])
+    axis.axhline(0, color=INK, linewidth=0.8)
     axis.set_xticks(count)
     axis.set(xlabel="processors", ylabel="overhead ζ [%]")
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
@@ -110,8 +111,13 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, wa
         figure,
         data=pd.DataFrame(rows),
         name="nht1_by_processors",
-        alt="Overhead in percent against the number of processors, logarithmic above one percent. Filled circles: "
-        "measured on this machine. Dotted lines: a model in which the time that writing adds stays and computing "
+        title="Overhead and the number of processors",
+        caption="Marks are measured on this machine; lines are a model in which the time that writing adds stays as it "
+        "is with one thread while computing is divided by the processors, up to as many as the Y-MP had. Grey: range "
+        f"of the Y-MP's overhead in the abstract of 1993. The axis is linear below 10 %. {MARKED}",
+        run=record,
+        alt="Overhead in percent against the number of processors, logarithmic above ten percent. Filled marks: "
+        "measured on this machine. Lines: a model in which the time that writing adds stays and computing "
         f"is divided by the processors. Band: {ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in 1993. {MARKED}",
     )
 
@@ -150,7 +156,7 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
     figure, axis = axes(height=1.6 + 0.26 * (len(surviving) + len(here)))
     old, new = np.arange(len(surviving)), len(surviving) + np.arange(len(here))
     points(axis, surviving["rate"], old, index=0, line=False, label="report (1993)")
-    bars(axis, new, rates, index=1, line=False, label=f"$R_{{IO}}$, N = {largest}", across=True)
+    bars(axis, new, rates, index=1, line=False, label=f"here, whole run, N = {largest}", across=True)
     log_axis(axis, "x")
     axis.set_yticks([*old, *new], [*surviving["what"], *here["what"]], size=8)
     axis.invert_yaxis()
@@ -162,6 +168,11 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
         figure,
         data=pd.concat([surviving, here], ignore_index=True),
         name="nht1_rates_then_and_now",
+        title="Rates then and now",
+        caption="Every rate that the report states, or that its times bound, above the rate of the whole run here "
+        "(bytes of the solution over elapsed time, computing included), on one logarithmic axis. The rates of a whole "
+        f"run in 1993 follow from the ends of a time axis, not from points. {MARKED}",
+        run=record,
         alt=f"Rates in megabytes a second on a logarithmic axis. Report: {text}. Below, the rate of the whole "
         f"application here by way of writing, from {here['rate'].min():.3g} to {here['rate'].max():.3g}. {MARKED}",
     )
@@ -174,9 +185,9 @@ def conversion_table(record: xr.Dataset) -> pd.DataFrame:
     frame["rate"] = frame["bytes_read"] / frame["median"] / 1e9
     copy = frame[frame["format"] == "native"].set_index(["N", "direction"])["median"]
     keys = list(zip(frame["N"], frame["direction"], strict=True))
-    frame["over_copy"] = frame["median"].to_numpy() / copy.loc[keys].to_numpy()
+    frame["time over a copy"] = frame["median"].to_numpy() / copy.loc[keys].to_numpy()
     frame["direction"] = frame["direction"].map({"encode": "written", "decode": "read"})
-    frame["ms"] = 1e3 * frame["median"]
-    frame = frame[["N", "format", "direction", "ms", "rate", "over_copy"]].reset_index(drop=True)
-    frame.attrs["units"] = {"ms": "ms", "rate": "GB/s"}
+    frame["time"] = 1e3 * frame["median"]
+    frame = frame[["N", "format", "direction", "time", "rate", "time over a copy"]].reset_index(drop=True)
+    frame.attrs["units"] = {"time": "ms", "rate": "GB/s"}
     return frame

@@ -17,7 +17,8 @@ def mpiio_table(record: xr.Dataset) -> pd.DataFrame:
     frame = single(record)[names].to_dataframe()[names].rename(columns={"run_way": "way"})
     frame["R_IO"] /= 1e6
     frame["zeta"] *= 100
-    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "zeta": "%"}
+    frame = frame.rename(columns={"zeta": "overhead"})
+    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "overhead": "%"}
     return frame.reset_index(drop=True)
 
 
@@ -42,8 +43,10 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
         figure,
         data=frame,
         name="nht1_rank_groups",
+        title="Groups of ranks",
         alt=text,
-        caption=f"{text} {MARKED} {doubts(record)}",
+        caption="Time to write one file over MPI-IO by the number of ranks that write at a time; the dotted line is "
+        f"the group of the least time in 1993. {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -53,13 +56,13 @@ def ranks(record: xr.Dataset) -> Shown:
     frame = observed(record, "compute", "communication")
     frame.index = [counted(n, "rank") for n in record["ranks"].values]
     frame.columns = ["computing", "sending, receiving and waiting"]
-    figure, axis = axes(height=2.2)
+    figure, axis = axes(height=3.0)
     stacked_bars(axis, frame, label="time of a run [s], mean over ranks, medians")
     ends = record["seconds"].min("sample").values, record["seconds"].max("sample").values
     axis.hlines(frame.index, *ends, color=INK, linewidth=2.5)
     cross_flagged(axis, record, ends[1])
     size = str(record["size"].values[0])
-    figure.suptitle(f"{rank_title(record)}, class {size}\nlines: least to longest sample", size=9, y=1.25)
+    figure.suptitle(f"{rank_title(record)}, class {size}\nlines: least to longest sample", size=9)
     text = (
         f"Stacked bars, seconds of BT class {size} by number of ranks: "
         + ", ".join(f"{name} {row.sum():.3g} s" for name, row in frame.iterrows())
@@ -69,8 +72,10 @@ def ranks(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(names="ranks"),
         name="nht1_ranks",
+        title="The solver on ranks",
         alt=text,
-        caption=f"{text} {BARRED} {doubts(record)}",
+        caption="Seconds of a run, cut into computing and everything that has to do with messages. More ranks compute "
+        f"less each and spend more of their time on messages. {BARRED} {doubts(record)}",
         run=record,
     )
 
@@ -97,12 +102,15 @@ def volume(record: xr.Dataset, nodes: float) -> Shown:
         log_axis(axis)
         axis.axvline(nodes, color=INK, linestyle=":", label=f"{nodes:.0f} nodes of the iPSC/860 (1993)")
         axis.set(xlabel="MPI ranks", ylabel=label)
-    left.legend(loc="lower right")
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.suptitle("counted from the boxes, not measured", size=9)
     return show(
         figure,
         data=record[["ranks", "step_bytes", "step_messages"]].to_dataframe().reset_index(drop=True),
         name="nht1_volume",
+        title="What a step sends",
+        caption="Bytes and messages of one time step on any number of ranks, counted and not measured. The dotted "
+        "line is at the nodes of the iPSC/860.",
         alt=f"Left, megabytes that a time step of BT with N = {int(record['N'])} sends, from {sent.min() / 1e6:.3g} on "
         f"{ranks.min()} ranks to {sent.max() / 1e6:.3g} on {ranks.max()}; right, messages of a step, from "
         f"{messages.min()} to {messages.max()}; all axes logarithmic.",
