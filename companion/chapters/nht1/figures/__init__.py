@@ -21,7 +21,7 @@ from companion.chapters.nht1.figures.ranks import ranks as ranks
 from companion.chapters.nht1.figures.ranks import volume as volume
 from companion.chapters.nht1.figures.stalls import overhead_parts as overhead_parts
 from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
-from companion.figures.parts import MARKED, bytes_axis, log_axis, points, run_title, spread
+from companion.figures.parts import MARKED, bytes_axis, cpu, log_axis, points, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.labels import counted
@@ -94,13 +94,14 @@ def io_rates(systems: xr.Dataset) -> Shown:
     axis.grid(False, axis="y")
     axis.set(xlabel="rate [MB/s]")
     text = "; ".join(f"{row.system}, {row.what} {row.rate:g} MB/s" for row in frame.itertuples())
+    cm2 = {name: float(systems[name].sel(system="CM-2")) for name in ("io_rate_serial", "io_rate_peak")}
     return show(
         figure,
         data=frame,
         name="nht1_io_rates",
         title="Rates of 1993",
-        caption="I/O rates that the report states, a colour for each machine. A serial file on the CM-2 got a sixth "
-        "of what its disk system could do.",
+        caption="I/O rates that the report states, a colour for each machine. A serial file on the CM-2 got "
+        f"{100 * cm2['io_rate_serial'] / cm2['io_rate_peak']:.0f} % of what its disk system could do.",
         alt=f"Bars of I/O rates in 1993: {text}.",
     )
 
@@ -204,6 +205,6 @@ def solver(record: xr.Dataset) -> Shown:
         caption="Time of one step of the solver by size of the grid. A straight line of slope 3 would be a constant "
         f"time for a point. {MARKED}",
         run=record,
-        alt="Time of one step of the block-tridiagonal solver on this machine against the number of "
+        alt=f"Time of one step of the block-tridiagonal solver on {cpu(record)} against the number of "
         f"grid points in each direction, both axes logarithmic, one line a number of threads. {MARKED}",
     )

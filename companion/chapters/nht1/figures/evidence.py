@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.chapters.nht1.figures.writing import percent, percent_axis, written
+from companion.chapters.nht1.figures.writing import around, percent, percent_axis, written
 from companion.figures.parts import (
     MARKED,
     bars,
     case_intervals,
+    cpu,
     log_axis,
     of_samples,
     points,
@@ -50,7 +51,7 @@ def base_code(record: xr.Dataset) -> Shown:
         place, [f"N = {row.N}, {row.code}".replace(", line", ",\nline") for row in frame.itertuples()], size=8
     )
     axis.set_ylim(len(frame) - 0.5, -0.5)
-    axis.set(xlabel="overhead ζ [%]")
+    axis.set(xlabel="overhead ζ [%]", xlim=around(zeta))
     figure.legend(loc="outside lower center", ncols=1)
     figure.suptitle(run_title(record), size=9)
     frame = with_spread(frame, zeta=zeta)
@@ -112,12 +113,12 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, wa
         data=pd.DataFrame(rows),
         name="nht1_by_processors",
         title="Overhead and the number of processors",
-        caption="Marks are measured on this machine; lines are a model in which the time that writing adds stays as it "
-        "is with one thread while computing is divided by the processors, up to as many as the Y-MP had. Grey: range "
-        f"of the Y-MP's overhead in the abstract of 1993. The axis is linear below 10 %. {MARKED}",
+        caption=f"Marks are measured on {cpu(record)}; lines are a model in which the time that writing adds stays as "
+        "it is with one thread while computing is divided by the processors, up to as many as the Y-MP had. Grey: "
+        f"range of the Y-MP's overhead in the abstract of 1993. The axis is linear below 10 %. {MARKED}",
         run=record,
         alt="Overhead in percent against the number of processors, logarithmic above ten percent. Filled marks: "
-        "measured on this machine. Lines: a model in which the time that writing adds stays and computing "
+        f"measured on {cpu(record)}. Lines: a model in which the time that writing adds stays and computing "
         f"is divided by the processors. Band: {ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in 1993. {MARKED}",
     )
 
@@ -156,12 +157,12 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
     figure, axis = axes(height=1.6 + 0.26 * (len(surviving) + len(here)))
     old, new = np.arange(len(surviving)), len(surviving) + np.arange(len(here))
     points(axis, surviving["rate"], old, index=0, line=False, label="report (1993)")
-    bars(axis, new, rates, index=1, line=False, label=f"here, whole run, N = {largest}", across=True)
+    bars(axis, new, rates, index=1, line=False, label=f"{cpu(record)}, whole run, N = {largest}", across=True)
     log_axis(axis, "x")
     axis.set_yticks([*old, *new], [*surviving["what"], *here["what"]], size=8)
     axis.invert_yaxis()
     axis.set(xlabel="rate [MB/s]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
+    figure.legend(loc="outside lower center", ncols=1)
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(f"{row.what} {row.rate:.3g}" for row in surviving.itertuples())
     return show(

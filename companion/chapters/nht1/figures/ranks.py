@@ -3,7 +3,7 @@
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, MARKS, log_axis, points, spread, stacked_bars
+from companion.figures.parts import MARKED, MARKS, cpu, log_axis, points, spread, stacked_bars
 from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -26,7 +26,7 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
     """Time to write one file against the ranks that write at a time."""
     frame = cases(record, "group", "N").sort_values("group").reset_index(drop=True)
     figure, axis = axes(height=3.6)
-    spread(axis, frame["group"], frame, lambda t: 1e3 * t, label="this machine")
+    spread(axis, frame["group"], frame, lambda t: 1e3 * t, label=cpu(record))
     axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
     axis.set_xscale("log", base=2)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *frame["group"].astype(int)})
@@ -74,8 +74,8 @@ def ranks(record: xr.Dataset) -> Shown:
         name="nht1_ranks",
         title="The solver on ranks",
         alt=text,
-        caption="Seconds of a run, cut into computing and everything that has to do with messages. More ranks compute "
-        f"less each and spend more of their time on messages. {BARRED} {doubts(record)}",
+        caption="Seconds of a run, cut into computing and everything that has to do with messages. The second part "
+        f"grows with the number of ranks. {BARRED} {doubts(record)}",
         run=record,
     )
 

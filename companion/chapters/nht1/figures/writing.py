@@ -9,6 +9,7 @@ from companion.figures.parts import (
     bars,
     case_intervals,
     converted,
+    cpu,
     of_samples,
     quotient,
     run_title,
@@ -73,7 +74,7 @@ def percent_axis(axis, linear: float = 10) -> None:
     axis.minorticks_off()
 
 
-def _around(*quantities: pd.DataFrame) -> tuple[float, float]:
+def around(*quantities: pd.DataFrame) -> tuple[float, float]:
     """Ends of an axis of percent that holds all of them."""
     low, high = min(each["low"].min() for each in quantities), max(each["high"].max() for each in quantities)
     return (1.6 * low if low < 0 else 0), 1.6 * high
@@ -113,8 +114,8 @@ def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         name="nht1_overheads",
         title="What writing adds",
         caption="Overhead of writing, on an axis that is linear below 10 %. Grey: ranges of the abstract of 1993. "
-        "Below them this machine, a row for each way of writing, the shape of a mark for the size of the grid and its "
-        f"colour for the number of threads. {MARKED}",
+        f"Below them {cpu(record)}, a row for each way of writing, the shape of a mark for the size of the grid and "
+        f"its colour for the number of threads. {MARKED}",
         run=record,
         alt="Overhead of writing in percent, on an axis that is linear below ten percent. Upper "
         "rows, the ranges that the 1993 abstract states for three systems; lower rows, this "
@@ -142,7 +143,7 @@ def choice_of_base(record: xr.Dataset) -> Shown:
         place, [f"{row.way}, N {row.N}, {row.threads} thr." for row in frame.loc[rows].itertuples()], size=8
     )
     axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set(xlabel="overhead ζ [%]", xlim=_around(found["zeta"], found["zeta_best"]))
+    axis.set(xlabel="overhead ζ [%]", xlim=around(found["zeta"], found["zeta_best"]))
     axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=1)
     figure.suptitle(run_title(record), size=9)
     left = len(frame) - len(rows)
@@ -166,7 +167,7 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
     size, flags = record["group"].values.astype(int), [str(record["flags"].values[0])]
     found = of_samples([1e3 * record[f"observed_group {g}"].values[0] for g in size], flags * len(size))
     figure, axis = axes(height=3.4)
-    bars(axis, size, found, label="this machine")
+    bars(axis, size, found, label=cpu(record))
     axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
     axis.set_xscale("log", base=2)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})

@@ -29,6 +29,7 @@ from companion.figures.parts import (
     MARKED,
     bytes_axis,
     bytes_label,
+    cpu,
     icicle,
     log_axis,
     points,
@@ -52,6 +53,9 @@ def ifs_times(times: xr.Dataset) -> Shown:
         figure,
         data=times,
         name="p5plus_ifs_times",
+        title="Where the time of three jobs goes",
+        caption="Shares of the wall-clock time. The two forecasts spend three quarters and more in parallel "
+        "computation; the analysis (4D-Var) waits for files, for serial work and for its slowest threads.",
         alt=f"Stacked bars, share of wall-clock time by section for three IFS jobs. "
         f"Largest section of each: {largest}.",
     )
@@ -86,6 +90,10 @@ def cpi_tree(cpi: xr.Dataset, routine: str) -> Shown:
         figure,
         data=cpi,
         name=f"p5plus_cpi_{routine.lower()}",
+        title=f"Cycles of {routine}",
+        caption="Each box is a share of all cycles, cut into its parts from left to right. Groups completed: "
+        "instructions finish. GCT empty: none arrive. Stalls: they wait, for loads and stores (LSU), fixed-point (FXU) "
+        "or floating-point work (FPU). Thin boxes have no name.",
         alt=f"Icicle of processor cycles of {routine} on Power5+; depth to the right, height is the "
         f"share of all cycles. First level: {parts}.",
     )
@@ -116,6 +124,8 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
         figure,
         data=frame.rename_axis("node").reset_index(),
         name="p5plus_cpi",
+        title="The innermost parts of the three trees",
+        caption=f"Share of all cycles by routine. Largest part: {most}.",
         alt=f"Bars of the innermost CPI nodes for three routines, percent of cycles. Largest: {most}.",
     )
 
@@ -128,7 +138,8 @@ def drhook(profile: xr.Dataset) -> Shown:
     time.barh(place, frame["self_time"], color=CYCLE[0], height=0.7)
     time.set(xlabel="self time [s]")
     points(rate, frame["mips"], place, label="instructions [MIPS]", index=1, line=False)
-    points(rate, frame["mflops"], place, label="floating-point operations [MFLOPS]", index=0, line=False)
+    flops = points(rate, frame["mflops"], place, label="floating-point operations [MFLOPS]", index=0, line=False)
+    flops.set_clip_on(False)  # a routine with none lies on the edge
     rate.set(xlabel="millions a second", xlim=(0, None))
     rate.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=1)
     for axis in (time, rate):
@@ -141,6 +152,9 @@ def drhook(profile: xr.Dataset) -> Shown:
         figure,
         data=profile,
         name="p5plus_drhook",
+        title="Twenty routines",
+        caption=f"Above, the time that each routine takes itself, {first} most; below, how fast it works. {fast} is a "
+        "multiplication of matrices and comes closest to one floating-point operation an instruction.",
         alt=f"Two panels over twenty IFS routines on Power4+. Self time: {first} leads with "
         f"{frame['self_time'].max():.1f} s. Rates: {fast} is fastest with "
         f"{frame['mflops'].max():.0f} MFLOPS; several routines are below 100 MFLOPS.",
@@ -151,16 +165,15 @@ def smt_binding(cube: xr.Dataset) -> Shown:
     """Time of one T399 forecast day against SMT, binding and memory affinity."""
     time = cube["time"]
     figure, axis = axes(height=3.0)
-    for number, (used, text) in enumerate((("N", "without SMT"), ("Y", "with SMT"))):
-        for affinity, style in (("N", {}), ("Y", {"markerfacecolor": CYCLE[number], "linestyle": "-"})):
-            line = points(
-                axis,
-                [0, 1],
-                time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values,
-                label=f"{text}, memory affinity {'on' if affinity == 'Y' else 'off'}",
-                index=number,
-            )
-            line.set(**style)
+    for number, (used, affinity) in enumerate((used, affinity) for used in "NY" for affinity in "NY"):
+        line = points(
+            axis,
+            [0, 1],
+            time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values,
+            label=f"{'with' if used == 'Y' else 'without'} SMT, memory affinity {'on' if affinity == 'Y' else 'off'}",
+            index=number,
+        )
+        line.set(color=CYCLE["NY".index(used)], linestyle="--" if affinity == "N" else "-")
     axis.set_xticks([0, 1], ["not bound", "bound"])
     axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
     axis.legend(loc="lower center")
@@ -168,6 +181,9 @@ def smt_binding(cube: xr.Dataset) -> Shown:
         figure,
         data=cube,
         name="p5plus_smt_binding",
+        title="SMT, binding and memory affinity",
+        caption="Time of the same forecast day in eight ways. The two colours lie farther apart than the ends of any "
+        "line: two threads a core gain most, and with them binding and affinity gain less.",
         alt=f"Time of a one-day T399 forecast on three nodes, bound and not bound, for four "
         f"combinations of SMT and memory affinity. From {float(time.max()):.0f} s without any "
         f"to {float(time.min()):.0f} s with all three; SMT gives the largest step.",
@@ -182,7 +198,9 @@ def gains(changes: pd.DataFrame) -> Shown:
     axis.barh(place, high - low, left=low, height=0.5, color=CYCLE[0])
     axis.plot(low, place, "|", color=INK, markersize=11)
     axis.plot(high, place, "|", color=INK, markersize=11)
-    axis.set_yticks(place, changes["change"])
+    variable = changes["of"].astype(str).str.contains("variab").to_numpy()
+    axis.plot(low[variable], place[variable], "D", markerfacecolor="none", markeredgewidth=1.4, color=CYCLE[1])
+    axis.set_yticks(place, changes["change"] + np.where(variable, "\n(less variability)", ""))
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlabel="printed gain [%]", xlim=(0, None))
@@ -190,6 +208,9 @@ def gains(changes: pd.DataFrame) -> Shown:
         figure,
         data=changes,
         name="p5plus_changes",
+        title="What each change gained",
+        caption="Gains as the report prints them, a bar where it prints a range and a tick where it prints one number. "
+        "Throttling (diamond) made times vary less; it is no gain in speed.",
         alt="Range bars of the printed gain of seven changes in percent; basic binding spans the "
         "widest range. The last, throttling, is a reduction of variability, not a gain in speed.",
     )
@@ -221,6 +242,9 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
         figure,
         data=equal,
         name="p5plus_power",
+        title="Processors and power for equal work",
+        caption=f"What replaces one Power5+ processor. Thin lines: the error of {error_percent:g} % that the report "
+        "gives; those of BlueGene/L and Power5+ overlap.",
         alt=f"Bars of CPUs and of power for equal IFS performance: {text}. The document puts "
         f"{error_percent:g} % of error on these.",
     )
@@ -229,13 +253,13 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
 def blades(times: pd.DataFrame) -> Shown:
     """T399 on JS21 blades and on one P4+ node, split by section."""
     rows = {}
+    parts_named = {"comms": "communication", "barrier": "barrier", "serial": "serial", "io": "I/O"}
     for row in times.itertuples():
         for system, prefix in (("JS21", "js21"), ("P4+", "p4")):
             total = getattr(row, f"{prefix}_time")
             if np.isfinite(total):
                 parts = {
-                    part: total * getattr(row, f"{prefix}_{part}_percent") / 100
-                    for part in ("comms", "barrier", "serial", "io")
+                    name: total * getattr(row, f"{prefix}_{part}_percent") / 100 for part, name in parts_named.items()
                 }
                 rows[f"{system}, {row.cpus} CPUs"] = {"computing": total - sum(parts.values()), **parts}
     frame = pd.DataFrame(rows).T
@@ -246,6 +270,9 @@ def blades(times: pd.DataFrame) -> Shown:
         figure,
         data=frame.rename_axis("run").reset_index(),
         name="p5plus_blades",
+        title="Blades against a Power4+ node",
+        caption="Seconds of one day of T399. On as many processors the blades take longer, and more of it in "
+        "communication.",
         alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.",
     )
 
@@ -281,7 +308,12 @@ def bandwidth(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_bandwidth",
-        alt="Two panels of read bandwidth per thread on this machine against the working set, on "
+        title="Bandwidth of reading",
+        caption="Bytes a second that one thread asks for, against the size of what it reads; the steps are the ends of "
+        "the caches. Above, one line for each stride: the larger, the more of each cache line is moved unused. Below, "
+        f"stride 1 by number of threads and kind of pages. {MARKED}",
+        run=record,
+        alt=f"Two panels of read bandwidth per thread on {cpu(record)} against the working set, on "
         "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
         f"fewer bytes a second. Lower: stride 1, one line for each number of threads and pages. {MARKED}",
     )
@@ -299,7 +331,8 @@ def latency(record: xr.Dataset) -> Shown:
     for first, last, ns in zip(
         record["plateau_first"].values, record["plateau_last"].values, record["plateau_ns"].values, strict=True
     ):
-        axis.plot([first, last], [ns, ns], color=INK, linewidth=4, alpha=0.35, solid_capstyle="butt")
+        named = None if axis.get_legend_handles_labels()[1].count("plateau, best samples") else "plateau, best samples"
+        axis.plot([first, last], [ns, ns], color=INK, linewidth=4, alpha=0.35, solid_capstyle="butt", label=named)
     for number, size in enumerate(np.unique(record["reported_capacity"].values)):
         axis.axvline(
             size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
@@ -313,9 +346,15 @@ def latency(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_latency",
-        alt="Load latency on this machine against working set, logarithmic axes: a random chase that "
-        "rises in steps, and a walk of 1024 items that prefetchers follow. Grey bars mark "
-        f"plateaus found from the random curve, dotted lines the cache sizes the system reports. {MARKED}",
+        title="Latency of a load",
+        caption="Time until a load has its value, against the size of what is walked through. The random chase rises "
+        "in steps, one for each level of the memory. Grey bars are plateaus found from its best samples, dotted lines "
+        f"the caches that the system reports. {MARKED}",
+        run=record,
+        alt=f"Load latency on {cpu(record)} against working set, logarithmic axes: a random chase that "
+        "rises in steps, and a walk of 1024 items. Grey bars mark "
+        f"plateaus found from the best samples of the random curve, dotted lines the cache sizes the system "
+        f"reports. {MARKED}",
     )
 
 
@@ -329,14 +368,14 @@ def plateaus(record: xr.Dataset) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(
         {
-            "latency": record["plateau_ns"].values,
+            "time of a load": record["plateau_ns"].values,
             "from": record["plateau_first"].values / 2**10,
             "to": record["plateau_last"].values / 2**10,
             "capacity found": capacity / 2**10,
             "nearest reported": np.array(nearest, dtype=float) / 2**10,
         }
     )
-    frame.attrs["units"] = {"latency": "ns", **dict.fromkeys(frame.columns[1:], "KB")}
+    frame.attrs["units"] = {"time of a load": "ns", **dict.fromkeys(frame.columns[1:], "KB")}
     return frame
 
 
@@ -385,6 +424,10 @@ def stream(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_stream",
-        alt="Rates of copy, scale, add and triad on this machine, with plain and "
+        title="STREAM",
+        caption="Rates of the four operations, bytes as STREAM counts them: what a plain store reads first is not "
+        f"counted. {MARKED}",
+        run=record,
+        alt=f"Rates of copy, scale, add and triad on {cpu(record)}, with plain and "
         f"with non-temporal stores, for each number of threads. {MARKED}",
     )

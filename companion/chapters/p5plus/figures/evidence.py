@@ -11,6 +11,7 @@ from companion.figures.parts import (
     bars,
     case_intervals,
     converted,
+    cpu,
     log_axis,
     points,
     run_title,
@@ -61,7 +62,7 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
     The band is what the unknown law of communication leaves open, from p^-1 to constant.
     ``solver`` is a record of ``nht1-solver``, ``model`` one of the spectral model by section, of the same machine.
     """
-    figure, (axis, host) = axes(2, 1, height=7.0)
+    figure, (axis, host) = axes(2, 1, height=7.6)
     ratio, rows = np.geomspace(0.25, 4, 33), []
     for number, job in enumerate(str(name) for name in times["job"].values):
         speeds = [model_speed(split(times, job), ratio, exponent) for exponent in EXPONENTS]
@@ -85,8 +86,8 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
     host.plot([1, most], [1, most], color=INK, linewidth=0.8, label="proportional")
     host.set(xlabel="threads here", ylabel="speed over one thread", xticks=counts,
              title="measured")  # fmt: skip
-    for each, low in ((axis, -0.15), (host, -0.17)):
-        each.legend(loc="upper center", bbox_to_anchor=(0.45, low), ncols=2)
+    for each in (axis, host):
+        each.legend(loc="upper center", bbox_to_anchor=(0.45, -0.24), ncols=2)
     for letter in "xy":
         log_axis(axis, letter)
     figure.suptitle(run_title(solver), size=9)
@@ -99,9 +100,13 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
         figure,
         data=pd.DataFrame(rows),
         name="p5plus_scalability",
+        title="Scalability, modelled and measured",
+        caption="Above, a model from the printed splits: bands are what the unknown law of communication leaves open, "
+        f"from dividing by the processors to staying as it is. Below, measured on {cpu(solver)}. {MARKED}",
+        run=solver,
         alt="Two panels. Upper, a model and no measurement: speed of three IFS jobs against processors, both over "
         f"the operational number, with bands for the unknown law of communication. Twice the processors give: {text}. "
-        f"Lower, measured on this machine, speed over one thread: {here}. {MARKED}",
+        f"Lower, measured on {cpu(solver)}, speed over one thread: {here}. {MARKED}",
     )
 
 
@@ -133,7 +138,7 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     for number, (pattern, each) in enumerate(found.items()):
         bars(host, threads, each, label=f"{pattern}, measured", index=number)
     host.plot(threads, threads, color=INK, linewidth=0.8, linestyle=":", label="N dt")
-    host.set(xlabel="threads N", ylabel="loss a period over dt", xticks=threads, ylim=(0, None), title="measured here")
+    host.set(xlabel="threads N", ylabel="loss a period over dt", xticks=threads, ylim=(0, None), title="measured")
     count = simulated["processors"].values
     for number, rate in enumerate(simulated["barriers"].values):
         text = f"{int(rate)} barriers a minute"
@@ -156,6 +161,11 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
         figure,
         data=simulated[["lost"]].to_dataframe().reset_index(),
         name="p5plus_monitoring",
+        title="What disturbances cost",
+        caption="Time lost, in multiples of what one disturbance takes from one thread (dt). At one moment everywhere, "
+        "N processors lose dt; at moments of their own they lose up to N dt. Only the uppermost panel is measured, the "
+        f"others are simulated. {MARKED}",
+        run=measured,
         alt=f"Three panels of time lost to periodic disturbances, in multiples of one. Measured, in turn: {pairs}. "
         f"Simulated for {count[-1]} processors with three rates of barriers: {ends}. Simulated over a day: the loss "
         f"grows from one towards {job}. {MARKED}",
@@ -208,5 +218,8 @@ def systems(power: pd.DataFrame, blades: pd.DataFrame, times: xr.Dataset, error_
         figure,
         data=frame,
         name="p5plus_systems",
+        title="Other systems",
+        caption="Performance of IFS on one processor and on one kilowatt of each system, over Power5+. The two ways to "
+        "a blade's performance are independent; a Power4+ node's power is not printed.",
         alt=f"Performance of IFS on a CPU of four systems over a Power5+ CPU, and that of a kW: {text}.",
     )

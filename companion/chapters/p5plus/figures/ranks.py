@@ -3,7 +3,7 @@
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, MARKS, bytes_axis, log_axis, spread, stacked_bars
+from companion.figures.parts import MARKED, MARKS, bytes_axis, cpu, log_axis, spread, stacked_bars
 from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -29,7 +29,14 @@ def exchange(record: xr.Dataset) -> Shown:
         f"of the message, both axes logarithmic; at most {frame['MB_per_s'].max():.0f} MB/s."
     )
     return show(
-        figure, data=frame, name="p5plus_exchange", alt=text, caption=f"{text} {MARKED} {doubts(record)}", run=record
+        figure,
+        data=frame,
+        name="p5plus_exchange",
+        title="Exchange between pairs",
+        alt=text,
+        caption="Bytes a second that a rank sends to its partner, and receives meanwhile, by size of the message. "
+        f"Short messages pay for being sent, long ones for being copied. {MARKED} {doubts(record)}",
+        run=record,
     )
 
 
@@ -57,8 +64,10 @@ def transposition(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_transposition",
+        title="Transposition",
         alt=text,
-        caption=f"{text} {MARKED} {doubts(record)}",
+        caption="Bytes a second that each rank sends in the four moves of a spectral model, packing included, by the "
+        f"mean size of a message. {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -91,7 +100,7 @@ def scaling(record: xr.Dataset) -> Shown:
     for axis, name in ((left, "strong"), (right, "weak")):
         part = frame[frame["scaling"] == name]
         factor = part["speed"] * part["median"]
-        spread(axis, part["ranks"], part, lambda t, factor=factor: factor / t, label="this machine")
+        spread(axis, part["ranks"], part, lambda t, factor=factor: factor / t, label=cpu(record))
         ideal = part["ranks"] / base if name == "strong" else part["ranks"] * 0 + 1
         axis.plot(part["ranks"], ideal, color=INK, linestyle=":", label="ideal")
         labels = [
@@ -114,7 +123,14 @@ def scaling(record: xr.Dataset) -> Shown:
         f"Speed of the shallow-water model by number of ranks, as a multiple of that with {base}: {'; '.join(parts)}."
     )
     return show(
-        figure, data=frame, name="p5plus_ranks", alt=text, caption=f"{text} {MARKED} {doubts(record)}", run=record
+        figure,
+        data=frame,
+        name="p5plus_ranks",
+        title="Strong and weak scaling",
+        alt=text,
+        caption="The spectral model on ranks, in the normalisation of the lost figure. Left, one model on more ranks; "
+        f"right, a model that grows with them. {MARKED} {doubts(record)}",
+        run=record,
     )
 
 
@@ -123,14 +139,14 @@ def sensors(record: xr.Dataset) -> Shown:
     shares = 1e3 * observed(record, "compute", "wait")
     shares.index = [str(way) for way in record["way"].values]
     shares.columns = ["computing, sensor included", "waiting for the others"]
-    figure, axis = axes(height=2.6)
+    figure, axis = axes(height=3.2)
     stacked_bars(axis, shares, label="time of the run [ms], mean over ranks, medians")
     waits = 1e3 * record["observed_wait"]
     ends = waits.min("sample").values, waits.max("sample").values
     start = shares.iloc[:, 0].to_numpy()
     axis.hlines(range(len(start)), start + ends[0], start + ends[1], color=INK, linewidth=2.5)
     cross_flagged(axis, record, start + ends[1])
-    figure.suptitle(f"{rank_title(record)}\nline: least and longest wait of the samples", size=9, y=1.2)
+    figure.suptitle(f"{rank_title(record)}\nline: least and longest wait of the samples", size=9)
     text = (
         "Stacked bars, milliseconds of computing and of waiting at barriers: "
         + ", ".join(f"{way} {value:.1f} ms waiting" for way, value in shares.iloc[:, 1].items())
@@ -140,7 +156,9 @@ def sensors(record: xr.Dataset) -> Shown:
         figure,
         data=shares.reset_index(names="way"),
         name="p5plus_sensors",
+        title="Sensors at one moment and at several",
         alt=text,
-        caption=f"{text} {BARRED} {doubts(record)}",
+        caption="Computing and waiting at barriers, without sensors, with sensors that visit all ranks at once, and "
+        f"with sensors that visit each at a moment of its own. {BARRED} {doubts(record)}",
         run=record,
     )

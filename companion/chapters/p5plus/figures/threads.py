@@ -10,6 +10,7 @@ from companion.figures.parts import (
     MARKED,
     bars,
     converted,
+    cpu,
     intervals,
     log_axis,
     points,
@@ -70,12 +71,12 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     figure, (rate, gain) = axes(2, 1, height=6.6, sharex=True)
     place = np.arange(len(old))
     points(rate, place, old["no SMT"] / cpus, label=f"{DOCUMENT}, one thread", index=0, line=False)
-    bars(rate, place, host["one thread"], label="this machine, one thread", index=1, line=False)
+    bars(rate, place, host["one thread"], label=f"{cpu(record)}, one thread", index=1, line=False)
     log_axis(rate, "y")
     rate.set(ylabel="one processor [GFLOPS]")
     points(gain, place, gain_old, label=f"{DOCUMENT}, SMT", index=0, line=False)
     name = "SMT" if second == "SMT" else FUSED
-    bars(gain, place, gain_host, label=f"this machine, {name}", index=1, line=False)
+    bars(gain, place, gain_host, label=f"{cpu(record)}, {name}", index=1, line=False)
     gain.axhline(1, color=INK, linewidth=0.8)
     gain.set(ylabel="gain, rate with two over one", ylim=(0, max(2.3, 1.05 * gain_host["high"].max())))
     gain.set_xticks(place, [re.sub("accumulators?", "acc.", str(name)) for name in old.index], size=8)
@@ -91,14 +92,19 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
         }
     )
     figure.suptitle(run_title(record), size=9)
+    remark = "" if second == "SMT" else "Fused streams are one thread and not SMT. "
     text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
     return show(
         figure,
         data=with_spread(frame, host_gflops=host["one thread"], host_gain=gain_host),
         name="p5plus_smt",
+        title="Five loops, one thread and two",
+        caption="Above, the rate of one processor; below, what a second thread gains. Dependent chains gain most, "
+        f"since a chain waits for its own result. {remark}{MARKED}",
+        run=record,
         alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
-        f"and this machine. Lower: gain from a second thread. The document's gains: {text}; this "
-        f"machine's are drawn with them, as {name}. {MARKED}",
+        f"and {cpu(record)}. Lower: gain from a second thread. The document's gains: {text}; those of "
+        f"{cpu(record)} are drawn with them, as {name}. {MARKED}",
     )
 
 
@@ -144,7 +150,8 @@ def binding(record: xr.Dataset) -> Shown:
         seconds = record["seconds"].isel(case=number).values
         colour = CYCLE[0 if case.order else 1]
         axis.plot(1e3 * seconds, np.full(seconds.size, number), "o", markersize=3, alpha=0.45, color=colour)
-        names.append(f"{case.loop}: {case.kind}".replace(", ", ",\n", 1))
+        kind = case.kind if case.order else str(case.kind).replace(", in turns", "")  # they may find CPUs of their own
+        names.append(f"{case.loop}: {kind}".replace(", ", ",\n", 1))
     place = np.arange(len(frame)) + 0.22
     axis.hlines(place, ranges["low"], ranges["high"], color=INK, linewidth=2)
     axis.plot(middle, place, "|", color=INK, markersize=9)
@@ -155,13 +162,18 @@ def binding(record: xr.Dataset) -> Shown:
     axis.set(xlabel="time of the same work [ms]", xlim=(0, None))
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(
-        f"{name} {value:.2f} ms"
+        f"{name} {value:.3g} ms"
         for name, value in zip((name.replace("\n", " ") for name in names), middle, strict=True)
     )
     return show(
         figure,
         data=frame,
         name="p5plus_binding",
+        title="Bound and not bound",
+        caption="Every sample of two loops, threads bound by the report's lists (blue) or left to the scheduler "
+        "(orange). Dots are samples, bars medians with their 95 % intervals (the range of the samples where there are "
+        "fewer than six), crosses mark flagged cases.",
+        run=record,
         alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}. "
         "Dots are samples, bars medians with their 95 % intervals (the range of the samples where there are fewer than "
         "six), crosses mark flagged cases.",

@@ -93,6 +93,9 @@ def systems(machines: xr.Dataset) -> Shown:
         figure,
         data=ratio.rename_axis("fact").rename("ratio").reset_index(),
         name="xc30_systems",
+        title="One new system over one old",
+        caption="Ratios, drawn from the line at 1. A core became slower and a system larger: what the Cray gained, it "
+        "gained by the number of its cores.",
         alt=f"Bars of ratios, one Cray system over one IBM system, from the line at 1: {text}.",
     )
 
@@ -117,6 +120,9 @@ def share_of_peak(runs: xr.Dataset, machines: xr.Dataset, forecast: xr.Dataset) 
         figure,
         data=frame.reset_index(),
         name="xc30_share_of_peak",
+        title="Peak used and rate reached",
+        caption="Peak of the nodes that each forecast ran on, and the part of it that the forecast reached, with the "
+        "share that the talk prints.",
         alt=f"Bars of the peak of the nodes used: {text}. Both forecasts reach {rate:g} Tflops, the "
         f"short filled part of each bar.",
     )
@@ -139,6 +145,9 @@ def resolutions(table: xr.Dataset) -> Shown:
         figure,
         data=table,
         name="xc30_resolutions",
+        title="Grids and truncations",
+        caption="Seven pairs of a grid and a truncation. Each column of points is one grid; the cubic truncation of "
+        "the finest grid is the linear one of the coarsest.",
         alt=f"Truncation against grid points for seven pairs, a line each for linear, quadratic and "
         f"cubic matching: {text}.",
     )
@@ -171,6 +180,8 @@ def overlap(times: xr.Dataset) -> Shown:
         figure,
         data=times,
         name="xc30_overlap",
+        title="What overlapping saved",
+        caption=f"Seconds of the inverse Legendre transform with and without communication behind it. Saved: {gains}.",
         alt=f"Bars of the time of the inverse Legendre transform at two truncations. Overlap shortens it: {gains}.",
     )
 
@@ -192,6 +203,9 @@ def small_files(table: xr.Dataset) -> Shown:
         figure,
         data=table,
         name="xc30_io_to_remove",
+        title="Small files to be removed",
+        caption="Sets of open, read or write, close that the talk wanted to see removed, by suite, and the temporary "
+        "files behind them where it counts them. The axis is logarithmic.",
         alt=f"Counts on a logarithmic axis of sets of open, read or write, close that were to be "
         f"removed: {text}; for two suites also the temporary files behind them.",
     )
@@ -235,5 +249,8 @@ def timeline(table: xr.Dataset, year: int) -> Shown:
         figure,
         data=table,
         name="xc30_timeline",
+        title="Dates of the migration",
+        caption="Dates that the talk states. Three days of server load are printed without a year and set in the year "
+        "of the talk.",
         alt=f"Dates of the migration on an axis of years: {text}. The days of the server plots have no printed year.",
     )

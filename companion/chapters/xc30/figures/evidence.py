@@ -56,7 +56,7 @@ def day(record: xr.Dataset, forecast: xr.Dataset) -> Shown:
         found = converted(
             step_ends(steps.loc[frame["resolution"].iloc[rows]]), lambda seconds: count * seconds.to_numpy()
         )
-        bars(axis, rows, found, label="measured step times steps of a day", line=False, across=True)
+        bars(axis, rows, found, label="measured: a step times the steps of a day", line=False, across=True)
         marks = f" {MARKED}"
     axis.set_yticks(place, frame["resolution"])
     axis.invert_yaxis()
@@ -69,6 +69,10 @@ def day(record: xr.Dataset, forecast: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_day",
+        title="Cost of a forecast day",
+        caption="Steps of a day times seconds of a step, for one layer, with a time step in proportion to 1 / "
+        f"truncation. Hatched: work model; points: measured.{marks}",
+        run=record,
         alt="Seconds of one day of forecast of a one-layer model on the seven grids, time step in proportion to "
         f"1 / truncation, over the first by the work model: {text}.{marks}",
     )
@@ -95,7 +99,7 @@ def wrong(record: xr.Dataset, samples: int) -> Shown:
     for number, name in enumerate(str(each) for each in record["build_name"].values):
         points(size, lead, np.abs(record["difference"].values[number]), label=name, host=True, index=number)
         points(seen, lead, record["seen_at"].values[number], label=name, host=True, index=number, line=False)
-    points(size, lead, record["error_strict"], label="error of the forecast", index=2)
+    points(size, lead, record["error_strict"], label="error of the forecast", host=True, index=2).set_linestyle("--")
     log_axis(size, "y")
     size.set(ylabel="mean difference, error [m]")
     log_axis(seen, "y")
@@ -116,6 +120,11 @@ def wrong(record: xr.Dataset, samples: int) -> Shown:
         figure,
         data=frame_of(record, "lead", "error_strict"),
         name="xc30_wrong",
+        title="A harmless and a wrong build",
+        caption="Above, the size of the mean difference of each build to the strict one, next to the error of the "
+        "forecast itself. Below, from how many pairs on the 95 % interval of the difference leaves zero out; no mark "
+        "where this run has too few.",
+        run=record,
         alt=f"Upper: size of the mean paired difference of two builds to the strict one, logarithmic. Lower: the "
         f"number of pairs from which on its 95 % interval leaves zero out. {text}.",
     )

@@ -15,6 +15,7 @@ from companion.figures.parts import (
     bars,
     case_intervals,
     converted,
+    cpu,
     log_axis,
     points,
     quotient,
@@ -108,8 +109,13 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
         figure,
         data=frame,
         name="xc30_transforms",
+        title="Rate of the spectral transforms",
+        caption=f"Above, the rate on {cpu(record)}, with the peak measured in the same run (line and band). Below, the "
+        "same as a share of that peak. Hollow: the whole forecasts of 2014, with physics, advection and communication. "
+        f"{MARKED}",
+        run=record,
         alt="Two panels against truncation. Upper: rate of inverse and direct spectral transforms on "
-        "this machine, below the measured peak. Lower: the same as share of that peak, beside "
+        f"{cpu(record)}, with the measured peak. Lower: the same as share of that peak, with "
         f"the shares of the forecasts of 2014, {text}, which are those of a whole model. "
         f"By number of fields and threads: {lines}. {MARKED}",
     )
@@ -125,8 +131,8 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     place = np.arange(len(names))
     points(axis, frame["document_mflops"], place, label="Power4+ (2006)", index=0, line=False)
     # one above the other, since equal rates would hide each other
-    bars(axis, place - 0.15, builds["scalar"], label="here, scalar", index=1, line=False, across=True)
-    bars(axis, place + 0.15, builds["vector"], label="here, vectorised", index=2, line=False, across=True)
+    bars(axis, place - 0.15, builds["scalar"], label=f"{cpu(record)}, scalar", index=1, line=False, across=True)
+    bars(axis, place + 0.15, builds["vector"], label=f"{cpu(record)}, vectorised", index=2, line=False, across=True)
     peak = rates(record, "peak", 1e6)[1].loc[0]
     axis.axvspan(peak["low"], peak["high"], color=INK, alpha=0.2)
     axis.axvline(peak["middle"], color=INK, linestyle=":", linewidth=1, label="peak measured")
@@ -136,15 +142,19 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     log_axis(axis, "x")
     axis.xaxis.set_major_formatter(MEGA)
     axis.set(xlabel="rate [MFLOPS]")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.4, -0.14), ncols=2)
+    figure.legend(loc="outside lower center", ncols=1)
     figure.suptitle(run_title(record), size=9)
     gain = builds["vector"]["middle"] / builds["scalar"]["middle"]
     return show(
         figure,
         data=with_spread(frame, mflops_vector=builds["vector"], mflops_scalar=builds["scalar"]),
         name="xc30_routines",
+        title="Seven routines",
+        caption="Rates of our own versions of the algorithms, compiled for one column at a time and for eight, with "
+        f"the rates of the routines of the same name in the profile of 2006. {MARKED}",
+        run=record,
         alt="Rates of seven routines on a logarithmic axis: of the IFS profile of 2006, and of our "
-        "own versions of the algorithms here, scalar and vectorised. Vectorising gains "
+        f"own versions of the algorithms on {cpu(record)}, scalar and vectorised. Vectorising gains "
         f"most in {names[int(gain.argmax())]} ({gain.max():.1f} times) and least in "
         f"{names[int(gain.argmin())]} ({gain.min():.1f} times). {MARKED}",
     )
@@ -249,6 +259,10 @@ def nproma(record: xr.Dataset) -> Shown:
         figure,
         data=with_spread(cases[["routine", "nproma"]], mflops=found),
         name="xc30_nproma",
+        title="Length of a block",
+        caption="Rate of two routines by the number of columns in a block. Up to eight columns a vector has idle "
+        f"lanes; where blocks outgrow the caches near the core, rates fall. {MARKED}",
+        run=record,
         alt=f"Rate of two routines against the number of columns in a block, logarithmic axes. "
         f"Fastest: {best}; slowest: {worst}. {MARKED}",
     )

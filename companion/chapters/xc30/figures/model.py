@@ -12,6 +12,7 @@ from companion.chapters.xc30.figures.live import frame_of
 from companion.figures.parts import (
     MARKED,
     bars,
+    cpu,
     log_axis,
     of_samples,
     points,
@@ -88,9 +89,13 @@ def costs(record: xr.Dataset) -> Shown:
     return show(
         figure,
         data=pd.concat([steps, frame_of(record, "model_resolution", "model_step")], axis=1),
-        name="xc30_resolutions",
+        name="xc30_costs",
+        title="Cost of a step at seven resolutions",
+        caption="Seconds of one step of a model of one layer. Above, measured; below, hatched, what a work model gives "
+        f"for the full sizes. Nothing in the lower panel is measured. {MARKED}",
+        run=record,
         alt="Two panels of bars for the seven resolutions. Upper, filled: measured seconds of a step "
-        f"of a small spectral model on this machine, least {step.idxmin()} ({step.min():.2g} s), "
+        f"of a small spectral model on {cpu(record)}, least {step.idxmin()} ({step.min():.2g} s), "
         f"most {step.idxmax()} ({step.max():.2g} s). {MARKED} Lower, hatched: what a work model gives for "
         f"the full sizes, {least:.2g} to {most:.2g} s. Nothing in the lower panel is measured.",
     )
@@ -130,6 +135,10 @@ def sections(record: xr.Dataset) -> Shown:
         figure,
         data=with_spread(pd.DataFrame({"run": labels}), **found),
         name="xc30_sections",
+        title="Time by section of the model",
+        caption="Above, shares of the median time; below, the time of each section on a logarithmic axis. Transforms "
+        f"take most, since the model has one layer and no physics. {MARKED}",
+        run=record,
         alt=f"Upper, stacked bars of the median time of a small spectral model by section: {text}. Lower, the time of "
         f"each section on a logarithmic axis. {MARKED}",
     )
@@ -161,6 +170,11 @@ def cases(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_cases",
+        title="Errors over the mountain",
+        caption=f"Relative errors at day {record['day'].item():.0f} against the number of grid points, of the spectral "
+        "model here and of GME, a grid-point model, as published. Vorticity converges in both; height stops where the "
+        "time step is what remains.",
+        run=record,
         alt="Two panels on logarithmic axes, relative l2 errors of height and of vorticity against "
         f"grid points, day {record['day'].item():.0f} of the flow over a mountain. Here: {text}. "
         f"Published for GME: height from {most['published_height']:.1e} to "
@@ -241,6 +255,11 @@ def aliasing(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_aliasing",
+        title="One truncation on two grids",
+        caption=f"Vorticity of an unstable jet after {days:.0f} days. On the linear grid products of short waves fold "
+        f"back onto waves that the model keeps; the maps differ by {100 * apart:.0f} % (RMS). Below, the relative "
+        "error of the tendency of one state, degree by degree.",
+        run=record,
         alt=f"Two maps of vorticity of an unstable jet {days:.0f} days after its start, northern "
         "mid-latitudes, equal truncation, linear and cubic grid. They differ by "
         f"{100 * apart:.0f} % RMS, quadratic and cubic grid by {100 * near:.2g} %. "
@@ -281,6 +300,10 @@ def scores(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_scores",
+        title="Scores of two builds",
+        caption="Above, errors of the forecasts, equal to the eye. Below, the mean difference of pairs with its 95 % "
+        f"interval: at most {size:.0e} m.",
+        run=record,
         alt="Upper: root-mean-square error of height of two builds of the small model against lead "
         f"time, {record['error_strict'].values.min():.3g} to "
         f"{record['error_strict'].values.max():.3g} m. Lower: mean paired difference with its "

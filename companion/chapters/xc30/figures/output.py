@@ -46,6 +46,10 @@ def storm(record: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("step").reset_index(),
         name="xc30_storm",
+        title="Time of the output steps",
+        caption=f"The median step takes {' and '.join(ratios)}. Lines are medians, bands the range of the samples of a "
+        "step; the title names the flags of the run, if it has any.",
+        run=record,
         alt=f"Time of {len(frame)} output steps on a logarithmic axis, {'; '.join(names)}. The median step takes "
         f"{' and '.join(ratios)}. Bands are the range of the samples of a step, lines their medians; the title names "
         "the flags of the run, if it has any.",
@@ -95,7 +99,7 @@ def output_rates(record: xr.Dataset, output: xr.Dataset) -> pd.DataFrame:
     record = single(record)
     size = float(np.asarray(record["record_bytes"].values).ravel()[-1])
     files = int(np.asarray(record["files"].values).ravel()[-1])
-    rows = [{"run": "talk, at least (2014)", "MB/s a file": float(output["file_rate"])}]
+    rows = [{"run": "talk, at least (2014)", "rate of a file": float(output["file_rate"])}]
     for name, seconds, calls in zip(
         record["variant_name"].values, every_step(record), record["calls_per_step"].values, strict=True
     ):
@@ -103,8 +107,8 @@ def output_rates(record: xr.Dataset, output: xr.Dataset) -> pd.DataFrame:
         rows.append(
             {
                 "run": f"{name}, here",
-                "MB/s a file": size / middle / 1e6,
-                "GB/s of all": files * size / middle / 1e9,
+                "rate of a file": size / middle / 1e6,
+                "rate of all files": files * size / middle / 1e9,
                 "median step": 1e3 * middle,
                 "5 % of steps below": 1e3 * low,
                 "5 % of steps above": 1e3 * high,
@@ -115,7 +119,7 @@ def output_rates(record: xr.Dataset, output: xr.Dataset) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     frame.attrs["units"] = dict.fromkeys(
         ("median step", "5 % of steps below", "5 % of steps above", "longest step"), "ms"
-    )
+    ) | {"rate of a file": "MB/s", "rate of all files": "GB/s"}
     return frame
 
 
@@ -141,6 +145,11 @@ def requests(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_requests",
+        title="Requests a second",
+        caption="System calls a second over the time of the output steps, one level for each step, in place of the "
+        "lost load of a metadata server. Median rates: "
+        f"{text}. The title names the flags of the run, if it has any.",
+        run=record,
         alt=f"System calls a second over the time of the output steps, median: {text}. Each step is drawn; the title "
         "names the flags of the run, if it has any.",
     )

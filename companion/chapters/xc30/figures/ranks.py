@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, MARKS, intervals, log_axis, points, stacked_bars
+from companion.figures.parts import MARKED, MARKS, cpu, intervals, log_axis, points, stacked_bars
 from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes, document_style
@@ -19,14 +19,14 @@ def split(record: xr.Dataset) -> Shown:
     frame = observed(record, *CLASSES).rename(columns=CLASSES)
     frame.index = [counted(n, "rank") for n in record["ranks"].values]
     shares = 100 * frame.div(frame.sum(axis=1), axis=0)
-    figure, axis = axes(height=2.4)
+    figure, axis = axes(height=2.9)
     stacked_bars(axis, shares, label="share of the time [%], mean over ranks, medians")
     samples = xr.concat([record[f"observed_{name}"] for name in CLASSES], "class")
     edges = 100 * (samples.cumsum("class") / samples.sum("class")).isel({"class": slice(None, -1)})
     for low, high in zip(edges.min("sample").values, edges.max("sample").values, strict=True):
         axis.hlines(range(len(shares)), low, high, color=INK, linewidth=2.5)
     cross_flagged(axis, record, [100.0] * len(shares))
-    figure.suptitle(rank_title(record), size=9, y=1.12)
+    figure.suptitle(rank_title(record), size=9)
     text = (
         "Stacked bars, shares of computing, communication, barrier and serial parts of the shallow-water model: "
         + "; ".join(
@@ -39,8 +39,10 @@ def split(record: xr.Dataset) -> Shown:
         figure,
         data=shares.reset_index(names="ranks"),
         name="xc30_ranks_split",
+        title="Where the time of ranks goes",
         alt=text,
-        caption=f"{text} {BARRED} {doubts(record)}",
+        caption="The four classes of the talk's pies, for a model of one layer on ranks of one machine. "
+        f"{BARRED} {doubts(record)}",
         run=record,
     )
 
@@ -79,8 +81,9 @@ def moves(record: xr.Dataset) -> Shown:
         figure,
         data=found.describe().T.reset_index(names="routine"),
         name="xc30_moves",
+        title="Four transpositions",
         alt=text,
-        caption=f"{text} {BARRED} {doubts(record)}",
+        caption=f"Time of each transposition on the slowest rank. {BARRED} {doubts(record)}",
         run=record,
     )
 
@@ -112,7 +115,7 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     figure, axis = axes(height=0.36 * (len(frame) + 2) + 1.2)
     places = list(range(len(frame)))
     axis.hlines(places, frame["low"], frame["high"], color=CYCLE[0], linewidth=2.0)
-    axis.plot(frame["to_blocking"], places, "o", color=CYCLE[0], label="this machine")
+    axis.plot(frame["to_blocking"], places, "o", color=CYCLE[0], label=cpu(record))
     flagged = frame["flags"].astype(str) != ""
     if flagged.any():
         axis.plot(frame.loc[flagged, "to_blocking"], frame.index[flagged], "x", color=INK, markersize=8)
@@ -132,7 +135,15 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
         + f"; the talk {gains.iloc[0]:.2f} and {gains.iloc[1]:.2f}. 'Apart': ranks compute on half of the processors."
     )
     return show(
-        figure, data=frame, name="xc30_inflight", alt=text, caption=f"{text} {MARKED} {doubts(record)}", run=record
+        figure,
+        data=frame,
+        name="xc30_inflight",
+        title="Messages in flight",
+        alt=text,
+        caption="Time of Legendre transforms with their exchanges over that with blocking calls; left of the dotted "
+        'line is a gain. "Apart": ranks compute on half of the processors and leave the others to the exchange. '
+        f"{MARKED} {doubts(record)}",
+        run=record,
     )
 
 
@@ -157,7 +168,14 @@ def halo(record: xr.Dataset) -> Shown:
         f"{way} {sent.loc[way].sum():.1f} MB, {times.loc[way].sum():.2f} ms" for way in ways
     )
     return show(
-        figure, data=data, name="xc30_halo", alt=f"{text}.", caption=f"{text}. {BARRED} {doubts(record)}", run=record
+        figure,
+        data=data,
+        name="xc30_halo",
+        title="The halo in two parts",
+        alt=f"{text}.",
+        caption="Bytes that all ranks send in a step, and time on the slowest: a halo of fixed width, its second part "
+        f"on demand, and both on demand. {BARRED} {doubts(record)}",
+        run=record,
     )
 
 
@@ -184,7 +202,7 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
         axis.set(xlabel="MPI ranks", ylabel=label)
         for value in processors.values():
             axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
-    left.legend(loc="lower right", fontsize=8)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.suptitle("counted from the decompositions, not measured", size=9)
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
     whole = record["transpositions_bytes"].values / 1e12
@@ -192,6 +210,10 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
         figure,
         data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),
         name="xc30_volume",
+        title="What the forecast sends",
+        caption="Terabytes of the whole forecast and messages of one step on any number of ranks, counted and not "
+        "measured. Squares: the volume that the talk states for the whole model, at the tasks of its two runs. Dotted: "
+        f"{', '.join(f'{value:.0f} {name}' for name, value in processors.items())}.",
         alt="Left, terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of "
         f"MPI ranks, the transpositions from {whole.min():.0f} to {whole.max():.0f}, and the "
         f"{printed_terabytes:.0f} TB that the report states for the whole model; right, messages of one time step; "

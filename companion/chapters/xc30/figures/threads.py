@@ -50,6 +50,9 @@ def classes(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_classes",
-        caption=f"{text} Crosses mark flagged cases.",
+        title="What the threads did",
+        caption="Share of the time of the model by what its threads did. Points are medians, bars the range of the "
+        "samples, crosses mark flagged cases.",
+        run=record,
         alt=text,
     )

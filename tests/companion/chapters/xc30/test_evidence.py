@@ -27,7 +27,7 @@ def test_output_rates_are_bytes_over_seconds():
     record = runs.latest("xc30-storm")
     frame = output.output_rates(record, tables.load("xc30", "hres_io"))
     size = float(record["record_bytes"].values[0])
-    np.testing.assert_allclose(frame["MB/s a file"].iloc[1:], size / frame["median step"].iloc[1:] / 1e3)
+    np.testing.assert_allclose(frame["rate of a file"].iloc[1:], size / frame["median step"].iloc[1:] / 1e3)
     assert "thousand" in output.requests(record).alt
 
 
