@@ -12,6 +12,10 @@ from companion.chapters.nht1.figures.evidence import (
     rates_then_and_now,
     surviving_rates,
 )
+from companion.chapters.nht1.figures.findings import added as added
+from companion.chapters.nht1.figures.findings import base as base
+from companion.chapters.nht1.figures.findings import group as group
+from companion.chapters.nht1.figures.findings import moved as moved
 from companion.chapters.nht1.figures.nodes import grouped as grouped
 from companion.chapters.nht1.figures.nodes import points_table as points_table
 from companion.chapters.nht1.figures.ranks import legal_table as legal_table

@@ -1,4 +1,4 @@
-"""What an overhead consists of: standing still at a dump, and steps that take longer than without writing."""
+"""What an overhead consists of: waiting at a dump, and steps that take longer than without writing."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from companion.records.runs import single
 
 
 def overhead_parts(record: xr.Dataset) -> pd.DataFrame:
-    """Medians of the largest grid and most threads, with least and largest T_T: how long the solver stands still at
+    """Medians of the largest grid and most threads, with least and largest T_T: how long the solver waits at
     dumps and at the end, and how much longer its steps take than without writing, in seconds."""
     record = single(record)
     names = ("N", "threads", "way", "median", "observed_T_T", "observed_stalled", "observed_finish")
@@ -23,6 +23,6 @@ def overhead_parts(record: xr.Dataset) -> pd.DataFrame:
             waits = np.nanmedian(still + end)
             middle = np.nanmedian(total)
             rows.append((way, np.nanmin(total), middle, np.nanmax(total), waits, middle - waits - T_C))
-    frame = pd.DataFrame(rows, columns=["way", "T_T, least", "T_T", "T_T, largest", "stands still", "computes longer"])
+    frame = pd.DataFrame(rows, columns=["way", "T_T, least", "T_T", "T_T, largest", "waits", "computes longer"])
     frame.attrs["units"] = dict.fromkeys(frame.columns[1:], "s")
     return frame
