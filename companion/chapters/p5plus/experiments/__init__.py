@@ -220,7 +220,8 @@ def _binding(preset: str, threads: int) -> list[Case]:
             if threads > _cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
                 continue
             changes = {"doubled": doubled, "order": order, "binding": bool(order), "shared": True}
-            case = _loop_case(loop, preset, text if cores or not doubled else f"{text}, in turns", threads, **changes)
+            turns = doubled and not cores and (order or 2 * threads > _cores())  # unbound ones may find a core each
+            case = _loop_case(loop, preset, f"{text}, in turns" if turns else text, threads, **changes)
             cases.append(replace(case, parameters={**case.parameters, "order": order, "doubled": doubled}))
     return cases
 

@@ -12,6 +12,14 @@ from matplotlib.ticker import MultipleLocator
 from companion.chapters.p5plus.figures.evidence import monitoring as monitoring
 from companion.chapters.p5plus.figures.evidence import scalability as scalability
 from companion.chapters.p5plus.figures.evidence import systems as systems
+from companion.chapters.p5plus.figures.findings import disturbed as disturbed
+from companion.chapters.p5plus.figures.findings import load_times as load_times
+from companion.chapters.p5plus.figures.findings import smt_gain as smt_gain
+from companion.chapters.p5plus.figures.findings import systems_gain as systems_gain
+from companion.chapters.p5plus.figures.memory import bandwidth as bandwidth
+from companion.chapters.p5plus.figures.memory import latency as latency
+from companion.chapters.p5plus.figures.memory import plateaus as plateaus
+from companion.chapters.p5plus.figures.memory import stream as stream
 from companion.chapters.p5plus.figures.ranks import exchange as exchange
 from companion.chapters.p5plus.figures.ranks import rates as rates
 from companion.chapters.p5plus.figures.ranks import scaling as scaling
@@ -21,26 +29,12 @@ from companion.chapters.p5plus.figures.threads import DOCUMENT as DOCUMENT
 from companion.chapters.p5plus.figures.threads import binding as binding
 from companion.chapters.p5plus.figures.threads import binding_gains as binding_gains
 from companion.chapters.p5plus.figures.threads import combinations as combinations
-from companion.chapters.p5plus.figures.threads import curves
 from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
 from companion.chapters.p5plus.figures.threads import smt_loops as smt_loops
-from companion.figures.parts import (
-    MARKED,
-    bytes_axis,
-    bytes_label,
-    cpu,
-    icicle,
-    log_axis,
-    points,
-    run_title,
-    spread,
-    stacked_bars,
-)
+from companion.figures.parts import icicle, points, stacked_bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
-from companion.labels import counted
-from companion.records.runs import single
 
 
 def ifs_times(times: xr.Dataset) -> Shown:
@@ -274,160 +268,4 @@ def blades(times: pd.DataFrame) -> Shown:
         caption="Seconds of one day of T399. On as many processors the blades take longer, and more of it in "
         "communication.",
         alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.",
-    )
-
-
-def _per_thread(cases: pd.DataFrame):
-    """Seconds of ``cases`` to the GB/s that each thread asks for."""
-    return lambda seconds: cases["bytes_read"] / cases["threads"] / seconds / 1e9
-
-
-def bandwidth(record: xr.Dataset) -> Shown:
-    """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
-    frame = curves(record, ["nbytes", "stride", "pages"])
-    frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["median"] / 1e9
-    alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
-    figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
-    strides = sorted(alone["stride"].unique())
-    for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
-        line = alone[alone["stride"] == stride].sort_values("nbytes")
-        spread(by_stride, line["nbytes"], line, _per_thread(line), label=f"stride {stride}", index=number)
-    unit = frame[frame["stride"] == 1]
-    for number, (count, pages) in enumerate(sorted(set(zip(unit["threads"], unit["pages"], strict=True)))):
-        line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
-        name = f"{counted(count, 'thread')}, {pages} pages"
-        spread(by_threads, line["nbytes"], line, _per_thread(line), label=name, index=number)
-    for axis, title in ((by_stride, "1 thread, small pages"), (by_threads, "stride 1, per thread")):
-        log_axis(axis, "y")
-        axis.set(ylabel="bytes asked for [GB/s]", title=title)
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if axis is by_threads else -0.06), ncols=2)
-    bytes_axis(by_threads, frame["nbytes"])
-    by_threads.set(xlabel="working set of one thread")
-    figure.suptitle(run_title(record), size=9)
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_bandwidth",
-        title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, against the size of what it reads; the steps are the ends of "
-        "the caches. Above, one line for each stride: the larger, the more of each cache line is moved unused. Below, "
-        f"stride 1 by number of threads and kind of pages. {MARKED}",
-        run=record,
-        alt=f"Two panels of read bandwidth per thread on {cpu(record)} against the working set, on "
-        "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
-        f"fewer bytes a second. Lower: stride 1, one line for each number of threads and pages. {MARKED}",
-    )
-
-
-def latency(record: xr.Dataset) -> Shown:
-    """Time of one dependent load against working set: random chase and walk with stride 1024."""
-    frame = curves(record, ["nbytes", "pattern", "loads"])
-    frame["ns"] = 1e9 * frame["median"] / frame["loads"]
-    figure, axis = axes(height=4.4)
-    names = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
-    for number, (pattern, name) in enumerate(names.items()):
-        line = frame[frame["pattern"] == pattern].sort_values("nbytes")
-        spread(axis, line["nbytes"], line, lambda t, loads=line["loads"]: 1e9 * t / loads, label=name, index=number)
-    for first, last, ns in zip(
-        record["plateau_first"].values, record["plateau_last"].values, record["plateau_ns"].values, strict=True
-    ):
-        named = None if axis.get_legend_handles_labels()[1].count("plateau, best samples") else "plateau, best samples"
-        axis.plot([first, last], [ns, ns], color=INK, linewidth=4, alpha=0.35, solid_capstyle="butt", label=named)
-    for number, size in enumerate(np.unique(record["reported_capacity"].values)):
-        axis.axvline(
-            size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
-        )
-    log_axis(axis, "y")
-    bytes_axis(axis, frame["nbytes"])
-    axis.set(xlabel="working set", ylabel="time of one load [ns]")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-    figure.suptitle(run_title(record), size=9)
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_latency",
-        title="Latency of a load",
-        caption="Time until a load has its value, against the size of what is walked through. The random chase rises "
-        "in steps, one for each level of the memory. Grey bars are plateaus found from its best samples, dotted lines "
-        f"the caches that the system reports. {MARKED}",
-        run=record,
-        alt=f"Load latency on {cpu(record)} against working set, logarithmic axes: a random chase that "
-        "rises in steps, and a walk of 1024 items. Grey bars mark "
-        f"plateaus found from the best samples of the random curve, dotted lines the cache sizes the system "
-        f"reports. {MARKED}",
-    )
-
-
-def plateaus(record: xr.Dataset) -> pd.DataFrame:
-    """Plateaus of the latency curve: latency, range of working sets, capacity estimated and reported."""
-    reported = np.unique(single(record)["reported_capacity"].values)
-    capacity = np.atleast_1d(record["plateau_capacity"].values.astype(float))
-    nearest = [
-        reported[np.argmin(np.abs(np.log(reported / size)))] if np.isfinite(size) and reported.size else np.nan
-        for size in capacity
-    ]
-    frame = pd.DataFrame(
-        {
-            "time of a load": record["plateau_ns"].values,
-            "from": record["plateau_first"].values / 2**10,
-            "to": record["plateau_last"].values / 2**10,
-            "capacity found": capacity / 2**10,
-            "nearest reported": np.array(nearest, dtype=float) / 2**10,
-        }
-    )
-    frame.attrs["units"] = {"time of a load": "ns", **dict.fromkeys(frame.columns[1:], "KB")}
-    return frame
-
-
-#: STREAM's own rule: an array is at least so many times as large as the last caches together.
-STREAM_RULE = 4
-
-
-def _level(record: xr.Dataset) -> str:
-    """What arrays of this size measure, by STREAM's rule and the caches that the system reported."""
-    caches = record.attrs.get("last_caches")
-    if caches is None or 8 * int(record["n"].values[0]) >= STREAM_RULE * caches:
-        return ""
-    rule = f"less than {STREAM_RULE} times the last caches ({bytes_label(caches)})"
-    return f", {rule}:\na measurement of caches, not of memory"
-
-
-def stream(record: xr.Dataset) -> Shown:
-    """STREAM's four kernels with plain and non-temporal stores."""
-    frame = curves(record, ["operation", "stores"])
-    frame["bytes"] = frame["bytes_read"] + frame["bytes_written"]
-    frame["rate"] = frame["bytes"] / frame["median"] / 1e9
-    figure, axis = axes(height=3.4)
-    groups = list(dict.fromkeys(zip(frame["threads"], frame["stores"], strict=True)))
-    operations = list(dict.fromkeys(frame["operation"]))
-    width = 0.8 / len(groups)
-    for number, (count, stores) in enumerate(groups):
-        part = frame[(frame["threads"] == count) & (frame["stores"] == stores)].set_index("operation")
-        place = np.arange(len(operations)) + width * (number - (len(groups) - 1) / 2)
-        part = part.loc[operations]
-        spread(
-            axis,
-            place,
-            part,
-            lambda seconds, nbytes=part["bytes"]: nbytes / seconds / 1e9,
-            label=f"{counted(count, 'thread')}, {stores} stores",
-            index=number,
-            line=False,
-        )
-    axis.set_xticks(range(len(operations)), operations)
-    axis.grid(False, axis="x")
-    size = bytes_label(8 * int(record["n"].values[0]))
-    axis.set(ylabel="rate, STREAM's count [GB/s]", ylim=(0, None), title=f"arrays of {size} each{_level(record)}")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    figure.suptitle(run_title(record), size=9)
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_stream",
-        title="STREAM",
-        caption="Rates of the four operations, bytes as STREAM counts them: what a plain store reads first is not "
-        f"counted. {MARKED}",
-        run=record,
-        alt=f"Rates of copy, scale, add and triad on {cpu(record)}, with plain and "
-        f"with non-temporal stores, for each number of threads. {MARKED}",
     )

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.colors import LogNorm
 
-from companion.chapters.p5plus.figures import curves
+from companion.chapters.p5plus.figures.threads import curves
 from companion.figures.explorer import explorer
 from companion.figures.parts import (
     MARKED,

@@ -12,6 +12,7 @@ import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.xc30.figures.evidence import day, day_table, profile_table, wrong
+from companion.chapters.xc30.figures.findings import densest_part, linear_cost, same_forecast, small_files_cost
 from companion.chapters.xc30.figures.live import (
     cycle_table,
     nproma,
@@ -39,6 +40,8 @@ __all__ = [
     "moves",
     "day",
     "day_table",
+    "densest_part",
+    "linear_cost",
     "nproma",
     "output_rates",
     "overlap",
@@ -47,10 +50,12 @@ __all__ = [
     "resolutions",
     "routine_table",
     "routines",
+    "same_forecast",
     "scores",
     "sections",
     "share_of_peak",
     "small_files",
+    "small_files_cost",
     "steady_table",
     "split",
     "storm",

@@ -1,0 +1,48 @@
+"""What chapter 4 found, in sentences whose numbers come from the tables and the committed runs."""
+
+import xarray as xr
+
+from companion.figures.parts import cpu
+from companion.records.runs import single
+
+
+def systems_gain(times: xr.Dataset) -> str:
+    """The ten-day forecast on the old and on the new system, as many processors of the same clock."""
+    wall, cpus = times["wall"], int(times["cpus"].values[0])
+    old, new = float(wall.sel(system="P4+")), float(wall.sel(system="P5+"))
+    return (
+        f"On {cpus} processors of the same clock the ten-day forecast took {old:.0f} s on Power4+ and {new:.0f} s on "
+        f"Power5+, {old / new:.2f} times as fast."
+    )
+
+
+def smt_gain(cube: xr.Dataset) -> str:
+    """What SMT and what binding gained a day of T399, least and most over the other choices."""
+    time = cube["time"]
+    smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
+    bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
+    return (
+        f"Two threads a core gained a forecast day {float(smt.min()):.0f} to {float(smt.max()):.0f} %, binding of "
+        f"threads {float(bind.sel(smt='N').min()):.1f} to {float(bind.sel(smt='N').max()):.1f} % without them and "
+        f"{float(bind.sel(smt='Y').min()):.1f} to {float(bind.sel(smt='Y').max()):.1f} % with them."
+    )
+
+
+def load_times(record: xr.Dataset) -> str:
+    """Time of a load of the report's walk and of a random chase, for the largest working set."""
+    record = single(record)
+    last = record.isel(case=record["nbytes"].values == record["nbytes"].values.max())
+    ns = dict(zip(last["pattern"].values, 1e9 * last["median"].values / last["loads"].values, strict=True))
+    return (
+        f"On {cpu(record)} a load from memory takes {ns['stride']:.0f} ns in the report's walk of 4 KB steps, which "
+        f"the processor sees coming, and {ns['random']:.0f} ns where it cannot."
+    )
+
+
+def disturbed(record: xr.Dataset) -> str:
+    """What sensors cost ranks, all at one moment and each at its own."""
+    wait = dict(zip(record["way"].values, record["observed_wait"].median("sample").values, strict=True))
+    return (
+        f"Ranks on {cpu(record)} wait {1e3 * wait['synchronised']:.0f} ms for each other in a run when a sensor "
+        f"visits all of them at one moment, and {1e3 * wait['drifted']:.0f} ms when it visits them in turn."
+    )
