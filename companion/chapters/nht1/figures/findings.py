@@ -37,7 +37,7 @@ def moved(surviving: pd.DataFrame, record: xr.Dataset) -> str:
     return (
         f"A whole run moved at most {old['CM-2, whole run, at most']:.2g} MB/s on the CM-2 and "
         f"{old['iPSC/860, whole run, least']:.2g} to {old['iPSC/860, whole run, most']:.2g} MB/s on the iPSC/860; on "
-        f"{cpu(record)} it moves {rate.min():.0f} to {rate.max():.0f} MB/s, by way of writing."
+        f"{cpu(record)} it moves {rate.min():.0f} to {rate.max():.0f} MB/s, depending on how it is written."
     )
 
 
