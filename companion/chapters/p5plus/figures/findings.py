@@ -41,6 +41,7 @@ def load_times(record: xr.Dataset) -> str:
 
 def disturbed(record: xr.Dataset) -> str:
     """What sensors cost ranks, all at one moment and each at its own."""
+    record = single(record)
     wait = dict(zip(record["way"].values, record["observed_wait"].median("sample").values, strict=True))
     return (
         f"Ranks on {cpu(record)} wait {1e3 * wait['synchronised']:.0f} ms for each other in a run when a sensor "

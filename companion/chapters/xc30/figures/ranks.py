@@ -10,6 +10,7 @@ from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observ
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes, document_style
 from companion.labels import counted
+from companion.records.runs import single
 
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
 
@@ -93,7 +94,7 @@ def inflight_times(record: xr.Dataset) -> pd.DataFrame:
 
     With processors set apart, the ratio is to blocking calls with as many groups there.
     """
-    frame = cases(record, "way", "groups", "spare")
+    frame = cases(single(record), "way", "groups", "spare")
     frame = frame.sort_values(["spare", "way", "groups"]).reset_index(drop=True)
     for _, part in frame.groupby("spare"):
         plain_calls = part[part["way"] == "alltoallv"].sort_values("groups").iloc[0]
