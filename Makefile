@@ -30,6 +30,7 @@ test: $(READY)
 # what takes too long for every change: every step of an interruption, and changed kernels
 weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly tests
+	$(BIN)/python tests/fuzz.py --seconds 600
 	$(BIN)/python tests/mutation.py --count 300
 
 lab: $(READY)

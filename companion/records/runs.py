@@ -88,8 +88,11 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
         whose dimensions do not fit its value.
     """
     _FORMAT.validate(record, name)
+    sizes: dict[str, int] = {}
     for output, entry in record["outputs"].items():
-        _output_array(output, entry, name)
+        for dim, size in zip(*_output_shape(output, entry, name), strict=True):
+            if sizes.setdefault(dim, size) != size:
+                raise RunRecordError(f"{name}: output {output!r} has {size} along {dim!r}, another one {sizes[dim]}")
     return record
 
 
@@ -145,6 +148,11 @@ def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
     """
     record = validate(finite(record))
     return store.write(Path(folder) / file_name(record), store.text(record, "measurements"), overwrite)
+
+
+def _output_shape(name: str, entry: dict[str, Any], where: str):
+    dims, array = _output_array(name, entry, where)
+    return dims, array.shape
 
 
 def _output_array(name: str, entry: dict[str, Any], where: str):
@@ -310,10 +318,15 @@ def load(paths):
     RunRecordError
         A file is foreign, damaged, of a newer version or does not fit the schema.
     ValueError
-        No path, or simulated beside measured records.
+        No path, or simulated beside measured records, or outputs that do not go together.
     """
-    single = isinstance(paths, (str, os.PathLike))
-    return dataset([read(path) for path in ([paths] if single else paths)])
+    paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    records = [read(path) for path in paths]
+    try:
+        return dataset(records)
+    except ValueError as error:  # xarray's, of outputs whose names or dimensions clash
+        where = ", ".join(map(str, paths))
+        raise RunRecordError(f"{where}: {' '.join(str(error).split())}" if where else str(error)) from None
 
 
 def committed(experiment: str, folder=None) -> list:

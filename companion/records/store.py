@@ -15,6 +15,8 @@ from kernels.files import pending
 
 #: A record is some hundred kilobytes; a file beyond this is something else.
 MAX_BYTES = 50_000_000
+#: What both kinds say of the host.
+_MACHINE = Path(__file__).with_name("machine.schema.json")
 
 
 def now() -> str:
@@ -38,6 +40,40 @@ def finite(value: Any) -> Any:
 
 def _constant(word: str):
     raise ValueError(f"{word} is not JSON")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
+        raise ValueError(f"{digits[:40]} has more than 64 bits")
+    return number
+
+
+def _number(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"{digits[:40]} is more than a number can hold")
+    return number
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+        raise ValueError(f"{twice!r} stands twice in one object")
+    return found
+
+
+def strict_json(text: str) -> Any:
+    """JSON as its standard has it, with numbers of 64 bits, unlike names and text that can be written again.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        What Python's reader takes beyond that: NaN, 1e999, a number of a thousand digits, half a surrogate pair.
+    """
+    found = json.loads(text, parse_constant=_constant, parse_int=_whole, parse_float=_number, object_pairs_hook=_object)
+    if "\\ud" in text.lower():
+        json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 class Format:
@@ -64,9 +100,18 @@ class Format:
     def _validator(self):
         if self._checker is None:
             import jsonschema  # late: its format checkers compile a grammar, which takes over a second
+            from referencing import Registry
+            from referencing.jsonschema import DRAFT202012
 
-            schema = json.loads(self.path.read_text(encoding="utf-8"))
-            self._checker = jsonschema.Draft202012Validator(schema)
+            schema, described = (json.loads(path.read_text(encoding="utf-8")) for path in (self.path, _MACHINE))
+            del described["$schema"]  # or it is held to the types of that and not to ours
+            known = Registry().with_resource(_MACHINE.name, DRAFT202012.create_resource(described))
+            newest = jsonschema.Draft202012Validator
+            # JSON Schema calls 1.0 and 1e308 whole numbers, and has no largest one
+            kinds = newest.TYPE_CHECKER.redefine(
+                "integer", lambda _, value: type(value) is int and -(2**63) <= value < 2**63
+            )
+            self._checker = jsonschema.validators.extend(newest, type_checker=kinds)(schema, registry=known)
         return self._checker
 
     def validate(self, record: Any, name: str) -> dict[str, Any]:
@@ -96,7 +141,7 @@ class Format:
         except OSError as error:
             raise self.error(f"{path} cannot be read: {error.strerror or error}") from None
         try:
-            return json.loads(text, parse_constant=_constant)
+            return strict_json(text)
         except (ValueError, RecursionError) as error:
             raise self.error(f"{path} is damaged or not JSON: {error}") from None
 

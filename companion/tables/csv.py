@@ -55,7 +55,7 @@ def decode(path: Path) -> str:
         before = raw[: error.start].decode("utf-8")
         row = before.count("\n") + 1
         header = before.split("\n", 1)[0].strip().split(",")
-        cell = len(next(csv.reader([before.rsplit("\n", 1)[-1]]), [""]) or [""]) - 1
+        cell = re.sub('"[^"]*"?', "", before.rsplit("\n", 1)[-1]).count(",")  # commas outside quotation marks
         column = header[cell] if row > 1 and cell < len(header) else str(cell + 1)
         fail(path, row, column, f"byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8.")
     if text.startswith("\ufeff"):
@@ -144,6 +144,8 @@ def cell_problem(field: dict, cell: str) -> str | None:
         return f"{cell!r} carries white space around it or a control character; remove it."
     try:
         value = parse(field, cell)
+        if field["type"] == "integer" and not -(2**63) <= value < 2**63:
+            return f"{cell[:40]} has more than 64 bits; key it again from the document."
     except ValueError:
         return f"{cell!r} is not of type {field['type']}; key it again from the document."
     if "enum" in limits and cell not in [str(choice) for choice in limits["enum"]]:

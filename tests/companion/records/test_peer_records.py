@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import peers
+from companion.host import machine
 from companion.pages import peer_tables
 from companion.pages import peers as page
 from companion.records import peer_records
@@ -26,12 +27,12 @@ from companion.records.peer_records import (
     save,
 )
 
-MACHINE = {
-    "cpu": {"model": "Some CPU", "architecture": "x86_64"},
-    "usable": {"cpus": 2},
+MACHINE = machine.describe() | {
+    "usable": {"cpus": 2, "affinity": [0, 1], "quota_cpus": None},
     "software": {"python": "3.12.1", "numba": "0.61", "threading_layer": "omp", "mpi4py": None},
-    "provenance": {"commit": "0123456789abcdef", "dirty": False},
+    "provenance": {"commit": "0123456789abcdef", "dirty": False, "lock_sha256": None},
 }
+MACHINE["cpu"] |= {"model": "Some CPU", "architecture": "x86_64"}
 RECORDS = Path(peer_records.__file__).parent
 
 
@@ -351,7 +352,7 @@ def test_overview_absent_and_runs(record):
     text = page.runs([record]).html
     assert all(
         words in text
-        for words in ("ended early: stopped by hand", "1 beside other load", "0123456789ab", "3.12.1", "Some CPU")
+        for words in ("ended early: stopped by hand", "1 with other load", "0123456789ab", "3.12.1", "Some CPU")
     )
     assert "threading_layer" not in text
 

@@ -118,6 +118,15 @@ def test_nan_in_a_result_is_written_as_null(record, tmp_path):
     assert np.isnan(load(path).cases)
 
 
+def test_outputs_that_disagree_are_refused_by_name(record, tmp_path):
+    odd = changed(record, ("outputs", "b"), {"value": [1.0, 2.0, 3.0], "units": "1", "dims": ["size"]})
+    with pytest.raises(RunRecordError, match="output 'b' has 3 along 'size', another one 2"):
+        validate(odd)
+    clash = changed(record, ("outputs", "b"), {"value": [1.0, 2.0, 3.0], "units": "1", "dims": ["case"]})
+    with pytest.raises(RunRecordError, match="toy-sum_quick.*json: "):
+        load(save(clash, tmp_path))
+
+
 def test_an_empty_request_is_refused():
     with pytest.raises(ValueError, match="no record"):
         load([])
@@ -135,6 +144,14 @@ REFUSED = [
     (("surplus",), 1, "surplus"),
     (("simulated",), "no", "simulated"),
     (("machine",), {}, "machine"),
+    (("machine", "cpu", "logical_cpus"), ..., "logical_cpus"),
+    (("machine", "cpu", "logical_cpus"), "2", "machine.cpu.logical_cpus"),
+    (("machine", "caches"), ..., "caches"),
+    (("machine", "usable", "cpus"), 2.0, "machine.usable.cpus"),
+    (("machine", "memory", "total_bytes"), [], "machine.memory.total_bytes"),
+    (("measurements", 0, "work", "flops"), 1e308, "measurements.0.work.flops"),
+    (("measurements", 0, "work", "flops"), 2**63, "64 bits"),
+    (("seed",), 10**400, "64 bits"),
     (("measurements",), {}, "measurements"),
     (("measurements", 0, "samples"), [], "measurements.0.samples"),
     (("measurements", 0, "samples"), [1.0, "2"], "measurements.0.samples.1"),
