@@ -1,6 +1,6 @@
 """Sphinx extension that keeps pages light: a page loads what it uses, and nothing else.
 
-- Scripts and style sheets of extensions leave the pages that use nothing of them, MathJax the pages without formulas.
+- Scripts and style sheets of extensions leave the pages that use nothing of them.
 - Rules of the theme's style sheets whose classes no page and no script mentions are dropped.
 - The data behind figures and tables, which a notebook carries as addresses of kind ``data:``, become files of
   ``_static/csv``.
@@ -16,8 +16,6 @@ import tinycss2
 
 #: script or style sheet -> what a page that uses it contains
 USES = {
-    "mathjax": r'class="[^"]*\bmath\b',
-    "window.MathJax": r'class="[^"]*\bmath\b',
     "design-tabs": r'class="[^"]*\bsd-tab',
     "sphinx-design": r'class="[^"]*\bsd-',
     "togglebutton": r'class="(?:[^"]* )?(?:toggle|dropdown)[ "]',

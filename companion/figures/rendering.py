@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.slim import slim
 from companion.figures.style import INK
 from companion.files import write_text
 
@@ -83,7 +84,7 @@ def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
         f'style="display: block; width: 100%; max-width: {width:.0f}px; height: auto; '
         'stroke-linejoin: round; stroke-linecap: butt; color: inherit">'
     )
-    return re.sub(r"<svg[^>]*>", lambda _: root, svg, count=1).strip()
+    return slim(re.sub(r"<svg[^>]*>", lambda _: root, svg, count=1).strip())
 
 
 class Shown:

@@ -57,8 +57,6 @@ def test_data_of_a_page_becomes_a_file_of_the_same_bytes(tmp_path):
 @pytest.mark.parametrize(
     ("name", "body", "stays"),
     [
-        ("_static/mathjax/tex-chtml.js", "<p>no formula</p>", False),
-        ("_static/mathjax/tex-chtml.js", '<span class="math notranslate">x</span>', True),
         ("_static/design-tabs.js", "", False),
         ("_static/rerun.css", "", True),
         ("_static/doctools.js", "", True),

@@ -1,0 +1,50 @@
+"""A slim figure looks as it did."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from companion.figures import axes, rendering
+from companion.figures.slim import _path, slim
+
+
+def _figure():
+    figure, axis = axes()
+    axis.plot([1, 2, 3], [3.5, 1.25, 2], "o--", label="a & b < c")
+    axis.fill_between([1, 3], [1, 1], [2, 3], alpha=0.3, hatch="//")
+    axis.imshow(np.arange(12.0).reshape(3, 4) / 11, extent=(1, 3, 1, 3), aspect="auto")
+    axis.set_ylabel("turned")
+    axis.legend()
+    return figure
+
+
+def test_every_drawn_thing_stays(monkeypatch):
+    whole = []
+    monkeypatch.setattr(rendering, "slim", lambda svg: whole.append(svg) or slim(svg))
+    out = rendering.show(_figure(), alt="A figure.").html
+    out = out[out.index("<svg") : out.index("</svg>") + 6]
+    before, after = ET.fromstring(whole[0]), ET.fromstring(out)
+    drawn = [
+        [element.tag for element in root.iter() if not element.tag.endswith(("}g", "}defs"))]
+        for root in (before, after)
+    ]
+    assert drawn[0] == drawn[1]
+    texts = [[element.text for element in root.iter() if element.tag.endswith("}text")] for root in (before, after)]
+    assert texts[0] == texts[1] and "a & b < c" in texts[0]
+    assert len(out) < 0.8 * len(whole[0])
+    used = re.findall(r'(?:url\(#|href="#)([^)"]+)', out)
+    assert used and set(used) <= set(re.findall(r'\bid="([^"]+)"', out))
+    assert "rotate(-90" in out and "rotate(-0" not in out
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        ("M 94.66 179.07 \nL 94.66 78.30 \nz\n", "M94.66 179.07L94.66 78.3z"),
+        ("M 0 0 \nL -3.50 100 \n", "M0 0L-3.5 100"),
+    ],
+)
+def test_paths_keep_their_numbers(long, short):
+    assert _path(long) == short
