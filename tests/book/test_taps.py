@@ -76,6 +76,21 @@ def test_search_is_tapped_typed_and_answers_with_snippets(reader):
     assert "median" in page.inner_text("#search-results").lower()
 
 
+def test_search_in_a_folder_answers_with_snippets(browser):
+    """The book opened as files, without any server."""
+    page_file = pages.HTML / "search.html"
+    if not page_file.is_file():
+        pages._absent("the book is not built, so its search is not tested; run make book")
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        page.goto(f"{page_file.as_uri()}?q=median")
+        page.wait_for_selector("#search-results li p.context", timeout=20_000)
+        assert "median" in page.locator("#search-results li p.context").first.inner_text().lower()
+    finally:
+        context.close()
+
+
 def test_the_theme_button_goes_through_light_and_dark(reader):
     page = reader(CHAPTER)
     seen = set()

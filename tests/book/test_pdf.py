@@ -1,0 +1,66 @@
+"""The book as one page for the printer."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+BOOK = Path(__file__).parents[2] / "book"
+
+
+def _load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+pdf, paper, find = (_load(BOOK / name) for name in ("pdf.py", "_ext/paper.py", "_ext/find.py"))
+CONTENTS = '<nav class="bd-links"><a class="reference internal" href="../notebooks/01_a.html">A</a></nav>'
+FRONT = (
+    f'<html><body>{CONTENTS}<article class="bd-article"><section id="top"><h1>Front</h1><p class="rerun-pdf"></p>'
+    '<a href="../notebooks/01_a.html#top">to A</a><a href="../_static/x.csv">data</a></section></article></body></html>'
+)
+CHAPTER = (
+    '<html><body><article class="bd-article"><section id="top"><h1>A</h1><script>1</script>'
+    '<details><summary>more</summary>folded</details><svg><defs><path id="p"/></defs>'
+    '<use href="#p" clip-path="url(#p)"/></svg><a href="#top">up</a></section></article></body></html>'
+)
+
+
+@pytest.fixture
+def html(tmp_path):
+    for name, text in (("book/index.html", FRONT), ("notebooks/01_a.html", CHAPTER)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    (tmp_path / "_static").mkdir()
+    return tmp_path
+
+
+def test_pages_follow_the_contents_and_links_lead_within_the_book(html):
+    assert pdf.order(html) == ["book/index.html", "notebooks/01_a.html"]
+    text = pdf.whole(html)
+    assert 'id="book-index--top"' in text and 'id="notebooks-01-a--top"' in text
+    assert 'href="#notebooks-01-a--top">to A' in text and "<a>data</a>" in text
+    assert 'clip-path="url(#notebooks-01-a--p)"' in text and 'href="#notebooks-01-a--p"' in text
+    assert '<details open="">' in text and "<script>" not in text and "rerun-pdf" not in text
+
+
+def test_without_chromium_it_says_so(monkeypatch):
+    monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
+    assert "Chromium" in pdf.lacking()
+
+
+def test_a_page_that_changed_is_printed_again(html):
+    before = paper.digest(html)
+    front = html / "book" / "index.html"
+    front.write_text(FRONT.replace('<p class="rerun-pdf"></p>', '<p class="rerun-pdf">a link</p>'))
+    assert paper.digest(html) == before
+    front.write_text(FRONT.replace("Front", "Other"))
+    assert paper.digest(html) != before
+
+
+def test_the_text_of_a_page_keeps_its_sections(html):
+    text = find.text_of(CHAPTER)
+    assert text.startswith('<div role="main"><section id="top">') and "folded" in text
+    assert "path" not in find.text_of(CHAPTER) and find.text_of("<p>none</p>") == ""
