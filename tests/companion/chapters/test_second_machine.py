@@ -28,8 +28,10 @@ DRAWN = {
     for name in COMMITTED
     if (found := [each for each in DRAWINGS if each.experiment == name and set(each.others) <= set(COMMITTED)])
 }
-#: Those of times; a study gives results, which are the same on a machine of any speed.
-TIMED = [name for name in DRAWN if experiments.REGISTER[name].kind == "timing"]
+#: Those of times; a study and a simulation give results, which are the same on a machine of any speed.
+TIMED = [
+    name for name in DRAWN if experiments.REGISTER[name].kind == "timing" and not experiments.REGISTER[name].simulated
+]
 #: Those of whose times pages show nothing: more ranks than processors, there to be verified.
 UNSHOWN = {"nht1-legal"}
 #: Units in which a slower machine gives smaller numbers.
