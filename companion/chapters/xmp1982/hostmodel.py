@@ -14,6 +14,7 @@ import xarray as xr
 
 from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.figures.dots import middle, observed
+from companion.records.runs import single
 
 #: (what ran, configuration) -> the constant that the row gives.
 CALIBRATED = {
@@ -84,6 +85,7 @@ def residuals(forecast: xr.Dataset, simulator: xr.Dataset, overlap: xr.Dataset) 
         rows.append((kind, name, seconds, modelled, CALIBRATED.get((kind, name), ""), ""))
     frame = pd.DataFrame(rows, columns=["table", "row", "measured", "model", "calibrates", "unexplained"])
     frame["departure"] = frame["model"] / frame["measured"] - 1
+    frame.attrs["machine"] = f"runs of {single(forecast).attrs['machine']}"
     return frame
 
 

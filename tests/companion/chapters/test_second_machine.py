@@ -163,7 +163,7 @@ def stretched_output(name, entry):
         return entry | {"value": scaled(entry["value"], 1.5)}
     dims = entry.get("dims", [])
     along = next((name for name in ("round", "step", "write_up") if name in dims), None)
-    if along is None:
+    if along is None or entry["units"] is None:
         return entry
     values = np.moveaxis(np.array(entry["value"], dtype=float), dims.index(along), -1)
     return entry | {"value": np.moveaxis(np.array(stretched(values)), -1, dims.index(along)).tolist()}

@@ -106,8 +106,8 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
     )
 
 
-def host_departures(frame: pd.DataFrame, record) -> Shown:
-    """Departure of the modelled net forecast from the one measured on this host, row by row."""
+def host_departures(frame: pd.DataFrame) -> Shown:
+    """Departure of the modelled net forecast from the one that was measured, row by row (``hostmodel.residuals``)."""
     figure, axis = axes(height=5.4)
     places, gives = np.arange(len(frame)), (frame["calibrates"] != "").to_numpy()
     axis.barh(places, 100 * frame["departure"], height=0.62, color=[CYCLE[2 * kind] for kind in gives.astype(int)])
@@ -119,7 +119,15 @@ def host_departures(frame: pd.DataFrame, record) -> Shown:
     axis.axvline(0, linewidth=0.8, color="gray")
     axis.set_xlabel("modelled net time over measured, less 1 [%]", loc="right")
     handles = [Patch(color=CYCLE[0], label="predicted"), Patch(color=CYCLE[2], label="gives a constant")]
-    figure.legend(handles=handles, loc="outside upper left", ncols=2, columnspacing=1.2)
+    figure.legend(
+        handles=handles,
+        loc="outside upper left",
+        ncols=2,
+        columnspacing=1.2,
+        title=frame.attrs["machine"],
+        title_fontsize=7.5,
+        alignment="left",
+    )
     predicted = frame[~gives]["departure"].abs()
     return show(
         figure,
@@ -129,5 +137,4 @@ def host_departures(frame: pd.DataFrame, record) -> Shown:
         alt=f"Bars of the model's departure from {len(frame)} net times of this machine. {gives.sum()} rows give the "
         f"constants; the {len(predicted)} others are off by {100 * predicted.median():.0f} % in the middle and by "
         f"{100 * predicted.max():.0f} % at most.",
-        run=record,
     )

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
-from companion.figures.parts import MARKED, bars, bytes_axis, case_intervals, converted, points, quotient, run_title
+from companion.figures.parts import MARKED, bars, bytes_axis, case_intervals, converted, of_samples, quotient, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, table
@@ -49,11 +49,11 @@ def rates(record: xr.Dataset) -> xr.DataArray:
     return xr.DataArray(np.array(found), dims=("test", "sample"), coords={"test": cases["test"].values})
 
 
-def fastest_over_slowest(record: xr.Dataset) -> float:
-    """Ratio of the fastest and the slowest place of one job, medians."""
+def fastest_over_slowest(record: xr.Dataset) -> str:
+    """Ratio of the fastest and the slowest place of one job, medians, as text."""
     here = middle(rates(record))
     alone = [name for name in ("ssd", "bmr", "tmpfs", "disk") if name in here["test"]]
-    return float(here.sel(test=alone).max() / here.sel(test=alone).min())
+    return f"{float(here.sel(test=alone).max() / here.sel(test=alone).min()):.1f}"
 
 
 def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
@@ -215,13 +215,19 @@ def days(record: xr.Dataset) -> Shown:
     """Every ordinary step of a forecast of two days."""
     found = single(record)
     number, clock = found["number"].values, 1e3 * found["step_clock"].values
-    figure, axis = axes(height=3.0)
-    points(axis, number, clock, label="a step of one run", host=True, line=False)
-    axis.axvline(number.max() / 2, linewidth=0.8, color="gray", linestyle=":")
+    figure, axis = axes(height=3.2)
+    axis.plot(number, clock, ".", markersize=3, color="gray", label="a step of one run")
+    halves = np.stack([found["observed_first_day"].values, found["observed_second_day"].values])
+    flags = 2 * [str(found["flags"].values.ravel()[0])]
+    last = number.max()
+    bars(axis, [0.25 * last, 0.75 * last], of_samples(1e3 * halves, flags), label="median of a day", line=False)
+    axis.axvline(last / 2, linewidth=0.8, color="gray", linestyle=":")
     axis.set_ylim(bottom=0)
     axis.set_xlabel("time step of a forecast of two days")
     axis.set_ylabel("clock of the step [ms]")
-    axis.set_title(run_title(record), fontsize=7.5, loc="left")
+    figure.legend(
+        loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
+    )
     one, two = (float(np.nanmedian(found[f"observed_{name}_day"].values)) for name in ("first", "second"))
     alt = (
         f"Clock of every step of a two-day forecast. Medians of all samples: {1e3 * one:.3g} ms in the first day after "
@@ -233,14 +239,15 @@ def days(record: xr.Dataset) -> Shown:
         name="xmp1982_days",
         title="Two days, step by step",
         alt=alt,
+        caption=f"{alt} {MARKED}",
         run=record,
     )
 
 
-def day_ratio(record: xr.Dataset) -> tuple[float, float]:
+def day_ratio(record: xr.Dataset) -> list[float]:
     """Step of the second day over that of the first, and the slowest of the first three over the first day's median."""
     found = single(record)
     names = [f"observed_step_{n}" for n in range(3) if f"observed_step_{n}" in found]
     one = float(np.nanmedian(found["observed_first_day"].values))
     two = float(np.nanmedian(found["observed_second_day"].values))
-    return two / one, max(float(np.nanmedian(found[name].values)) for name in names) / one
+    return [two / one, max(float(np.nanmedian(found[name].values)) for name in names) / one]
