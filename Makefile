@@ -27,7 +27,7 @@ book: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist=loadfile --no-loadscope-reorder
 
-# what takes too long for every change: every step of an interruption, and changed kernels
+# what takes too long for every change: every step of an interruption, another processor, readers, mutants
 weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly tests
 	$(BIN)/python tests/fuzz.py --seconds 600

@@ -32,7 +32,9 @@ own); the comment of each field gives shape, type and unit.
 
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from os import PathLike
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Protocol, get_args, get_origin, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,27 @@ class Kernel(Protocol):
 
 
 class Presets:
-    """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values."""
+    """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values.
+
+    Every field is held to the type that its annotation names, before ``__post_init__`` (switches, names,
+    tuples) or after it (numbers, whose ranges it knows): a truth value is no number, a text is no switch.
+    """
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        own = cls.__dict__.get("__post_init__")
+        if own is None and hasattr(cls, "__post_init__"):
+            return  # inherited, and wrapped where it was defined
+
+        def post_init(self):
+            _require_kinds(self, (bool, str, tuple))
+            if own is not None:
+                own(self)
+            _require_kinds(self, (int, float))
+
+        cls.__post_init__ = post_init
 
     @classmethod
     def preset(cls, name: str, **changes: Any):
@@ -136,6 +156,30 @@ class Presets:
         return cls(**{**cls.PRESETS[name], **changes})
 
 
+#: Type of an annotation -> the values that it takes, in words and in types.
+_KINDS: dict[type, tuple[str, tuple[type, ...]]] = {
+    bool: ("True or False", (bool,)),
+    str: ("a text", (str, PathLike)),
+    tuple: ("a tuple", (tuple,)),
+    int: ("a whole number", (Integral,)),
+    float: ("a number", (Real,)),
+}
+
+
+def _require_kinds(problem: Any, kinds: tuple[type, ...]) -> None:
+    """``ValueError`` for the first field annotated as one of ``kinds`` (or None) that holds something else."""
+    for field in fields(problem):
+        options = get_args(field.type) if isinstance(field.type, UnionType) else (field.type,)
+        options = tuple(get_origin(option) or option for option in options)
+        value = getattr(problem, field.name)
+        if not set(options) & set(kinds) or (value is None and NoneType in options):
+            continue
+        known = [_KINDS[option] for option in options if option in _KINDS]
+        flag = isinstance(value, bool)
+        if not any(isinstance(value, types) and (flag <= (bool in types)) for _, types in known):
+            raise ValueError(f"{field.name} = {value!r} must be {' or '.join(words for words, _ in known)}")
+
+
 def require_range(field: str, value, low, high, unit: str = "") -> None:
     """``ValueError`` that names field, value and range unless ``low <= value <= high``.
 
@@ -152,5 +196,5 @@ def require_range(field: str, value, low, high, unit: str = "") -> None:
 
 def require_choice(field: str, value, choices) -> None:
     """``ValueError`` that names field, value and choices unless ``value`` is one of them."""
-    if value not in choices:
+    if not any(isinstance(value, bool) == isinstance(one, bool) and value == one for one in choices):
         raise ValueError(f"{field} = {value!r} is unknown; choose one of {', '.join(map(repr, choices))}")

@@ -58,6 +58,7 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
         return call
 
     for problem in stride_points(largest):
+        stride.serve(problem, state)
         yield Comparison(
             group="stride bandwidth",
             label=f"{_size(problem.nbytes)}, stride {problem.stride}",

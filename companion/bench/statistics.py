@@ -75,14 +75,14 @@ def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
     Raises
     ------
     ValueError
-        If a side is empty or holds a time that is not positive.
+        If a side is empty or holds a time that is not positive and finite.
     """
     from scipy import stats  # late: it takes longer to load than all the rest
 
     a, b = (np.asarray(samples, dtype=float) for samples in (samples_a, samples_b))
     for name, samples in (("samples_a", a), ("samples_b", b)):
-        if samples.size == 0 or not np.all(samples > 0):
-            raise ValueError(f"{name} must hold at least one time, and only times above zero")
+        if samples.size == 0 or not np.all((samples > 0) & np.isfinite(samples)):
+            raise ValueError(f"{name} must hold at least one time, and only finite times above zero")
     interval = None
     if min(a.size, b.size) >= MIN_TREND:
 

@@ -13,9 +13,10 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from kernels.files.pending import WorkFolder
 
 GENERIC = (
     "cycles",
@@ -46,8 +47,8 @@ def _stat(events: Sequence[str], command: Sequence[str], timeout: float | None) 
     RuntimeError
         If the command, or perf itself, fails.
     """
-    with tempfile.TemporaryDirectory(prefix="counters-") as folder:
-        report = Path(folder) / "report"
+    with WorkFolder(None, "counters") as folder:
+        report = folder.path / "report"
         done = subprocess.run(
             [
                 "perf",

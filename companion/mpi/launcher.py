@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from companion.bench.sampling import progress_bar
 from companion.labels import counted
 from companion.mpi.processes import Group, environment
 from companion.records import runs
+from kernels.files.pending import WorkFolder
 
 #: What a rank writes to speak to the launcher; anything else is for people.
 PREFIX = "@rerun "
@@ -236,10 +236,10 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
     what = f"the job of {counted(ranks, 'rank')}"
     kept: list[str] = []
     heard: list[dict] = []
-    with tempfile.TemporaryDirectory(prefix="rerun-mpi-", ignore_cleanup_errors=True) as folder, _sigterm_raises():
+    with WorkFolder(None, "rerun") as folder, _sigterm_raises():
         group = Group(
             [*chosen.command(ranks), sys.executable, *arguments],
-            environment(TMPDIR=folder, **_ONE_THREAD, **chosen.variables),
+            environment(TMPDIR=str(folder.path), **_ONE_THREAD, **chosen.variables),
             os.getcwd(),
         )
         try:
@@ -270,8 +270,8 @@ def run_record(id: str, ranks: int, timeout: float | None = None, name: str | No
 
     ``options`` are those of ``python -m companion.mpi.job``; errors as :func:`launch`.
     """
-    with tempfile.TemporaryDirectory(prefix="rerun-record-") as folder:
-        arguments = ["-m", "companion.mpi.job", id, "--out", folder]
+    with WorkFolder(None, "rerun-record") as folder:
+        arguments = ["-m", "companion.mpi.job", id, "--out", str(folder.path)]
         for key, value in options.items():
             if value is not None:
                 arguments += [f"--{key}", str(value)]
@@ -283,5 +283,5 @@ def run_record(id: str, ranks: int, timeout: float | None = None, name: str | No
                     bar.update(message["done"] - bar.n)
 
             launch(arguments, ranks, timeout, name, hear)
-        (path,) = Path(folder).glob("*.json")
+        (path,) = folder.path.glob("*.json")
         return runs.read(path)

@@ -34,6 +34,7 @@ from kernels.contract import Footprint, Work
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
 from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.states import Notes
 
 __all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
 
@@ -101,6 +102,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(kept + room + files - outside + 2**26, disk, room)
 
 
+_NOTES = Notes("work", "rest", "folder", "tmpfs")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """A truth, a first guess, and observations.
 
@@ -162,6 +167,7 @@ def _run(problem: Problem, state: State, threads: int, make) -> Result:
             going.close()
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The chain, ``repeats`` times; ``threads`` share the boxes of the main program.  The same bits for any number.
 

@@ -42,6 +42,7 @@ from kernels.bt.solver import Stepper, error_norm, new_state, required_memory, r
 from kernels.bt.state import State, pack, solution, unpack
 from kernels.bt.step import work_size
 from kernels.contract import Check, Footprint, Work, require_range
+from kernels.runtime.states import Notes
 
 __all__ = [
     "Problem",
@@ -85,6 +86,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(required_memory(problem) + scratch, each_thread=scratch)
 
 
+_NOTES = Notes("NS")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays of one run, at the initial field; the benchmark has no random part, ``seed`` is unused.
 
@@ -134,6 +139,7 @@ def march(
             on_step(step, state)
 
 
+@_NOTES.given
 def run(
     problem: Problem,
     state: State,

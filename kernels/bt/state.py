@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.vector import LANES
@@ -60,15 +61,9 @@ class State:
     ready: bool = False
 
 
-def _check_serial(state: State, field: np.ndarray, name: str) -> None:
-    shape = (state.layout.N,) * 3 + (5,)
-    if (
-        not isinstance(field, np.ndarray)
-        or field.shape != shape
-        or field.dtype != np.float64
-        or not field.flags.c_contiguous
-    ):
-        raise ValueError(f"{name} must be a C-contiguous float64 array of shape {shape}, indexed [k, j, i, m]")
+def _require_serial(state: State, field: np.ndarray, name: str, writable: bool) -> None:
+    require_array("the solution of the state", state.u, np.float64, (state.layout.size,), not writable)
+    require_array(name, field, np.float64, (state.layout.N,) * 3 + (5,), writable, (state.u,))
 
 
 @kernel
@@ -112,11 +107,11 @@ def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None)
     Raises
     ------
     ValueError
-        If ``out`` is of another shape, type or order, or the range leaves 0 … N.
+        If ``out`` is of another shape, type or order, read-only or memory of the state, or the range leaves 0 … N.
     """
     grid = state.layout
     last = grid.N if last is None else last
-    _check_serial(state, out, "out")
+    _require_serial(state, out, "out", True)
     require_range("first", first, 0, last)
     require_range("last", last, first, grid.N)
     _pack_planes(state.u, out.reshape(-1), grid.N, grid.row, grid.plane, grid.base, first, last)
@@ -132,7 +127,7 @@ def unpack(field: np.ndarray, state: State) -> None:
         If ``field`` is of another shape, type or order.
     """
     grid = state.layout
-    _check_serial(state, field, "field")
+    _require_serial(state, field, "field", False)
     _unpack_planes(field.reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
     state.ready = False
 

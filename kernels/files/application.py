@@ -44,6 +44,7 @@ from kernels.files.formulas import dump_bytes, overhead, require_schedule, solut
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import CONTAINERS, require_way
 from kernels.runtime.resources import require_disk, require_threads
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
 
 _CODES = {"compiled": bt, "textbook": textbook, "plain": plain}
@@ -145,6 +146,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(solver.memory + buffers, 2 * size, solver.each_thread)
 
 
+_NOTES = Notes("NS", "IW", "way", "asynchronous", "fsync", "direct")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> bt.State | plain.State:
     """State of the solver (``seed`` is not used: the initial field is part of the problem)."""
     return _CODES[problem.code].setup(problem.solver, seed)
@@ -221,6 +226,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     )
 
 
+@_NOTES.given
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T.
 

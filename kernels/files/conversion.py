@@ -24,6 +24,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory, require_threads
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
 
 FORMATS = ("native", "big-endian", "cray")
@@ -107,6 +108,8 @@ def encode_cray(native, foreign):
     native, foreign : uint64 (n,)
         Bits of float64 values; bits of Cray words, written.
     """
+    if foreign.size != native.size:
+        raise ValueError("native and foreign must be of one length")
     n = native.size
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
@@ -131,6 +134,8 @@ def encode_cray(native, foreign):
 @kernel
 def decode_cray(foreign, native):
     """Cray words to IEEE words; ``foreign`` and ``native`` as for :func:`encode_cray`, the second is written."""
+    if native.size != foreign.size:
+        raise ValueError("foreign and native must be of one length")
     n = native.size
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
@@ -156,6 +161,8 @@ def swap_words(source, target):
     source, target : uint64 (n,)
         Read; written.
     """
+    if target.size != source.size:
+        raise ValueError("source and target must be of one length")
     low8, low16 = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
     for i in range(source.size):
         w = source[i]
@@ -167,6 +174,8 @@ def swap_words(source, target):
 @kernel
 def copy_words(source, target):
     """``target[:] = source``, uint64 (n,): what converting costs is held against it."""
+    if target.size != source.size:
+        raise ValueError("source and target must be of one length")
     for i in range(source.size):
         target[i] = source[i]
 
@@ -221,6 +230,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(4 * WORD * problem.words)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field of BT as ``source``, in the foreign format if it is to be decoded."""
     from kernels.bt.problem import initial_field
@@ -235,6 +248,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(source, target)
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Convert ``repeats`` times, the words shared out over ``threads``."""
     require_threads(threads)

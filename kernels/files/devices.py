@@ -30,6 +30,7 @@ from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint.stores import File, page_aligned
 from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.states import Notes
 
 PLACES = ("memory", "tmpfs", "cache", "direct")
 WORD = 8
@@ -81,6 +82,8 @@ class Problem(Presets):
     def __post_init__(self):
         require_range("jobs", len(self.jobs), 1, 16)
         for job in self.jobs:
+            if not isinstance(job, Job):
+                raise ValueError(f"jobs holds {job!r}; give a tuple of Job")
             require_choice("place", job.place, PLACES)
             require_range("record", job.record, BLOCK, 2**30, "words")
             if job.record % BLOCK:
@@ -115,6 +118,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(inside + 2 * sum(WORD * job.record for job in problem.jobs), outside)
 
 
+_NOTES = Notes("folder", "tmpfs")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers, filled.
 
@@ -200,6 +207,7 @@ def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
     )
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, ``repeats`` times; times of the last.  ``threads`` is not used: every job is one.
 

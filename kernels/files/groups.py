@@ -25,6 +25,7 @@ from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import preallocate, pwrite_all
 from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.states import Notes
 
 _ELEMENT = COMPONENTS * WORD
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
@@ -228,12 +229,17 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, len(problem.sizes) * Layout(problem.N, problem.dumps, 1).total_bytes)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> Team:
     """Start the processes, each with its part of U in memory (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     return Team(problem)
 
 
+@_NOTES.given
 def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file once a group size and repeat, group sizes interleaved.
 

@@ -27,6 +27,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.pending import WorkFolder
 from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.states import Notes
 
 WAYS = ("reopened", "synced", "late", "kept", "off")
 
@@ -73,6 +74,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(3 * size + 200 * problem.messages + 2**16, 0 if problem.way == "off" else size)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The lines: number, time and letters, each ``line_bytes`` long."""
     require_memory(footprint(problem).memory, f"{problem.messages} messages")
@@ -141,6 +146,7 @@ def _hand_over(problem: Problem, path: Path, lines) -> None:
         _append_each(path, lines, problem.way == "synced")
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Hand all lines over ``repeats`` times, each time to a new file; one thread writes.
 

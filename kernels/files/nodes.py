@@ -33,6 +33,7 @@ from kernels.files.parts import WRITERS, worker
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import preallocate, pwrite_all
 from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
 
 
@@ -110,6 +111,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Solver, processes, and the dumps' checksums from one run of the solver (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
@@ -170,6 +175,7 @@ def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> 
     return seconds
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """One run without writing and one for every group size, ``repeats`` times in turn.
 

@@ -30,6 +30,7 @@ from kernels.files.pending import WorkFolder
 from kernels.files.syscalls import touch_files
 from kernels.files.ways import preallocate, write_all
 from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.states import Notes
 
 try:
     import resource
@@ -110,6 +111,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, len(VARIANTS) * (records + small) + problem.load * problem.small_bytes)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> np.ndarray:
     """One record, uint8 (record_bytes,); its first 16 bytes are overwritten by step and file number."""
     require_memory(footprint(problem).memory, "a record")
@@ -219,6 +224,7 @@ class _Variant:
                 self.asked[name] += calls[name] - asked[name]
 
 
+@_NOTES.given
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
     """All output steps of both variants, taking turns; ``repeats`` writes everything again.
 

@@ -23,6 +23,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.files import filesystem
 from kernels.files.pending import WorkFolder
 from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.states import Notes
 
 WAYS = ("one", "striped", "asynchronous")
 
@@ -73,6 +74,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(3 * size + 2**20, size)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Blocks of random bytes; ``MemoryError`` where they do not fit."""
     require_memory(footprint(problem).memory, f"{problem.blocks} blocks")
@@ -113,6 +118,7 @@ def _move(problem: Problem, paths, blocks, write: bool) -> None:
         list(pool.map(lambda part: _in_turn([part[0]], part[1], write), parts))
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write all blocks to new files and read them back, ``repeats`` times.
 

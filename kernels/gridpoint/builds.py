@@ -7,12 +7,12 @@ before it is added to, so that last bits differ, and the weather makes them grow
 
 import os
 import platform
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from kernels.files.pending import WorkFolder
 from kernels.gridpoint import writeup
 from kernels.gridpoint.jobs import Worker
 from kernels.gridpoint.problem import Problem
@@ -78,8 +78,8 @@ def differences(problem: Problem, builds: dict[str, dict[str, str]] | None = Non
         If a build's process ends early; its message is on standard error.
     """
     builds = BUILDS if builds is None else builds
-    folder = problem.folder or tempfile.gettempdir()
-    with tempfile.TemporaryDirectory(dir=folder, prefix="forecast-builds-") as keep:
+    with WorkFolder(problem.folder, "forecast-builds") as work:
+        keep = str(work.path)
         found = [_write_ups(problem, changes, keep, f"b{n}-{os.getpid()}") for n, changes in enumerate(builds.values())]
         return {
             name: _difference(problem, found[0], other)

@@ -23,6 +23,7 @@ import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from kernels.files.pending import WorkFolder
 from kernels.gridpoint import postprocess
 from kernels.gridpoint.model import run
 from kernels.gridpoint.postprocess import packed_bytes
@@ -232,7 +233,8 @@ class _Test:
         need = sum(footprint(each).disk + len(each.writeup_steps) * packed_bytes(each) for each in self.problems)
         require_disk(folder, need, "forecasts together with their work files and post-processing jobs")
         begins = threading.Barrier(len(self.problems) + 1)
-        with tempfile.TemporaryDirectory(dir=folder, prefix="forecast-pair-") as keep:
+        with WorkFolder(folder, "forecast-pair") as work:
+            keep = str(work.path)
             threads = [
                 threading.Thread(target=self._forecast, args=(n, cpu, keep, begins)) for n, cpu in enumerate(cpus)
             ]

@@ -11,6 +11,7 @@ import numpy as np
 
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint import bands, physics, writeup
+from kernels.gridpoint import state as given
 from kernels.gridpoint.plan import HALO, PAIR, PM, PS, Plan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.record import require_stamps, stamp, stamp_rows, views, wrong_row
@@ -364,10 +365,11 @@ def run(
     Raises
     ------
     ValueError
-        More threads than usable CPUs.
+        More threads than usable CPUs, fewer repeats than one, or a state of another problem.
     OSError, MemoryError
         What memory or disk refuse; nothing is left in the folder then.
     """
+    given.require_state(problem, state, repeats)
     best = None
     for _ in range(repeats):
         with Model(problem, state, threads) as model:

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32
 
+from kernels.imaging.array import require_form
 from kernels.imaging.clean import summed
 from kernels.imaging.convolution import Convolver
 from kernels.imaging.lanes import LANES, above, fma, larger, load, magnitude, spread, store
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import share
@@ -30,10 +32,13 @@ def _combine(x, y, a, b, out, threads, thread):
 
 
 def combine(x, y, a: float, b: float, out=None, threads: int = 1) -> np.ndarray:
-    """COMB: a·x + b·y, float32; ``ValueError`` for images of different shapes."""
-    if x.shape != y.shape or x.dtype != np.float32 or y.dtype != np.float32:
-        raise ValueError(f"images of {x.dtype} {x.shape} and {y.dtype} {y.shape} must be float32 of one shape")
-    out = aligned(x.shape, np.float32) if out is None else out
+    """COMB: a·x + b·y, float32; ``ValueError`` for arrays of other types and shapes, or a read-only ``out``."""
+    require_array("x", x, np.float32, np.shape(x))
+    require_array("y", y, np.float32, x.shape)
+    out = aligned(x.shape, np.float32) if out is None else require_array("out", out, np.float32, x.shape, writable=True)
+    for image in (x, y):
+        if np.may_share_memory(out, image) and out.ctypes.data != image.ctypes.data:
+            raise ValueError("out begins within an image; give it memory of its own, or the image's")
     flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
     share(_combine, threads, *flat, threads)
     return out
@@ -98,8 +103,10 @@ def differences(x: np.ndarray, y: np.ndarray, limits) -> Differences:
     limits : sequence of 8 float
         What a difference must exceed to count.
     """
-    if x.shape != y.shape or x.dtype != np.float32 or y.dtype != np.float32:
-        raise ValueError(f"visibilities of shapes {x.shape} and {y.shape} must be float32 of one shape")
+    for records in (require_form(x), require_form(y)):
+        require_array("visibilities", records, np.float32, x.shape)
+    if np.shape(limits) != (8,):
+        raise ValueError(f"limits of shape {np.shape(limits)} must be eight numbers, one a column")
     counts, largest = np.zeros(8, np.int64), np.zeros(8, np.float32)
     both = np.tile(np.asarray(limits, np.float32), 2)
     _differences(x.reshape(-1), y.reshape(-1), both, counts, largest)

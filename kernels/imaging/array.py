@@ -102,8 +102,10 @@ def require_form(records) -> np.ndarray:
     """The array, if it is float32 (n, 8) in C order with a record at least; else ``ValueError``."""
     if not isinstance(records, np.ndarray) or records.dtype != np.float32 or records.ndim != 2:
         raise ValueError("visibilities must be an array of float32 (records, 8); convert it with numpy.asarray")
-    if records.shape[1] != 8 or not records.flags.c_contiguous:
-        raise ValueError(f"visibilities of shape {records.shape} must be C-contiguous with 8 columns {COLUMNS}")
+    if records.shape[1] != 8 or not (records.flags.c_contiguous and records.flags.aligned):
+        raise ValueError(
+            f"visibilities of shape {records.shape} must be C-contiguous and aligned with 8 columns {COLUMNS}"
+        )
     if not len(records):
         raise ValueError("there are no visibilities: the data set has zero records")
     return records

@@ -20,6 +20,7 @@ from numba import float32, int64
 from kernels.contract import Check, require_choice, require_range
 from kernels.imaging.convolution import Convolver, convolve
 from kernels.imaging.lanes import LANES, PAIR, fnma, gather, larger, largest, load, magnitude, store
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.pages import zeros
 
@@ -189,11 +190,11 @@ def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes)
 
 
 def require_images(dirty: np.ndarray, beam: np.ndarray) -> int:
-    side = dirty.shape[0]
-    if dirty.shape != (side, side) or dirty.dtype != np.float32 or side % PAIR:
-        raise ValueError(f"image of {dirty.dtype} {dirty.shape} must be float32, square, its side a multiple of {PAIR}")
-    if beam.shape != (2 * side, 2 * side) or beam.dtype != np.float32:
-        raise ValueError(f"beam of {beam.dtype} {beam.shape} must be float32 {(2 * side, 2 * side)}")
+    side = len(dirty) if np.ndim(dirty) else 0
+    if np.shape(dirty) != (side, side) or side % PAIR or not side:
+        raise ValueError(f"image of shape {np.shape(dirty)} must be square, its side a multiple of {PAIR}")
+    require_array("image", dirty, np.float32, (side, side))
+    require_array("beam", beam, np.float32, (2 * side, 2 * side))
     if not np.isfinite(dirty.sum(dtype=np.float64)):
         raise ValueError("the dirty image holds pixels that are not finite; blank them to zero or image again")
     return side

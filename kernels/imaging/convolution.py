@@ -13,6 +13,7 @@ from numba import float32
 from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
 from kernels.imaging.fourier import flops, plan, transform
 from kernels.imaging.lanes import LANES, PAIR, fma, fnma, load, store, transpose
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
@@ -63,10 +64,10 @@ class Convolver:
     """
 
     def __init__(self, beam: np.ndarray, threads: int = 1):
-        grid = beam.shape[0]
+        grid = len(beam) if np.ndim(beam) else 0
         side = grid // 2
-        if beam.shape != (2 * side, 2 * side) or side not in SIDES:
-            raise ValueError(f"beam of shape {beam.shape} must be square, of twice the side of an image")
+        if np.shape(beam) != (2 * side, 2 * side) or side not in SIDES:
+            raise ValueError(f"beam of shape {np.shape(beam)} must be square, of twice the side of an image")
         require_threads(threads)
         require_memory(24 * grid * grid, f"the transform of a beam of {grid}²")
         self.side, self.threads = side, threads
@@ -87,7 +88,10 @@ class Convolver:
         self.ones = np.ones(side, np.float32)
 
     def __call__(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        out = aligned((self.side, self.side), np.float32) if out is None else out
+        shape = self.side, self.side
+        if np.shape(image) != shape:
+            raise ValueError(f"image of shape {np.shape(image)} must be of shape {shape}, half the beam's side")
+        out = aligned(shape, np.float32) if out is None else require_array("out", out, np.float32, shape, writable=True)
         tables, half = plan(self.shape.grid), self.half.reshape(-1)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
         share(_columns_out, self.threads, source, half, self.shape, self.ones, self.ones, *tables, self.scratch)

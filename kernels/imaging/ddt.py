@@ -24,6 +24,7 @@ from kernels.imaging.direct import FLOPS
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
 from kernels.imaging.taps import DEGREE, TAPS, grid_side
 from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.states import Notes
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side))
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Masters of the size; the first run writes them to files.
 
@@ -175,6 +180,7 @@ def _fetched(path: Path, pace: float, out: Path) -> Path:
     return local
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
 

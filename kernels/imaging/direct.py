@@ -11,8 +11,9 @@ polynomials, on sixteen visibilities at once.
 import numpy as np
 from numba import float32
 
-from kernels.imaging.array import U, V
+from kernels.imaging.array import U, V, require_form
 from kernels.imaging.lanes import spread, store, wave
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.threads import share
 
@@ -85,6 +86,10 @@ def predict(records, places, fluxes, side: int, cell: float, threads: int = 1) -
     side, cell : int, float
         Pixels of a row of the image, radians of a pixel.
     """
+    require_form(records)
+    require_array("places", places, np.int32, (None, 2))
+    if np.shape(fluxes) != (len(places),):
+        raise ValueError(f"fluxes of shape {np.shape(fluxes)} must be one for each of {len(places)} places")
     across, up = phases(records[:, U], cell), phases(records[:, V], cell)
     columns = (places[:, 1] - side // 2).astype(np.int32)
     rows = (places[:, 0] - side // 2).astype(np.int32)

@@ -19,6 +19,7 @@ import numpy as np
 from numba import float32
 
 from kernels.contract import require_range
+from kernels.imaging.clean import Limits, require_images
 from kernels.imaging.convolution import Convolver
 from kernels.runtime.jit import REDUCE, kernel
 from kernels.runtime.threads import share
@@ -69,8 +70,8 @@ def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1, c
     """
     require_range("noise", noise, 0.0, 1e30, "Jy per beam")
     require_range("iterations", iterations, 1, 10_000)
-    side = dirty.shape[0]
-    box = (side // 4, side - side // 4 - 1) * 2 if box is None else box
+    side = require_images(dirty, beam)
+    box = Limits(box=box).within(side)
     convolver = Convolver(beam, threads) if convolver is None else convolver
     norm = float(np.abs(convolver.response[:, :, 0]).max()) * (2 * side) ** 2
     inner = (slice(box[0], box[1] + 1), slice(box[2], box[3] + 1))

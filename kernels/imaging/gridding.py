@@ -40,6 +40,7 @@ from kernels.imaging.lanes import (
     store,
 )
 from kernels.imaging.taps import TAPS, polynomials
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import share
@@ -244,12 +245,21 @@ def _read_bands(points, starts, shares, tiles, grid, step, table, out, thread):
 
 def empty_grid(grid: int) -> np.ndarray:
     """Float32 (rows, 2·(M + margin)): all rows a grid of M cells can need, in whole blocks of sixteen."""
+    return aligned(_grid_shape(grid), np.float32)
+
+
+def _grid_shape(grid: int) -> tuple[int, int]:
     rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // LANES) * LANES
-    return aligned((rows, 2 * (grid + TAPS + TILE_CELLS)), np.float32)
+    return rows, 2 * (grid + TAPS + TILE_CELLS)
+
+
+def _require_grid(points: Sorted, grid: np.ndarray, writable: bool = False) -> None:
+    require_array("grid", grid, np.float32, _grid_shape(points.grid), writable, apart=(points.points,))
 
 
 def spread(points: Sorted, grid: np.ndarray) -> None:
-    """Add all points to ``grid``."""
+    """Add all points to ``grid``, which :func:`empty_grid` made."""
+    _require_grid(points, grid, writable=True)
     table = polynomials().ravel()
     for shares in points.bands:
         given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
@@ -258,6 +268,8 @@ def spread(points: Sorted, grid: np.ndarray) -> None:
 
 def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
     """The grid at all points, float32 (n, 2), in the order of the tiles."""
+    _require_grid(points, grid)
+    require_array("out", out, np.float32, (len(points.points), 2), writable=True, apart=(grid, points.points))
     table = polynomials().ravel()
     for shares in points.bands:
         given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.imaging.array import ANTENNAS, IM, RE, WEIGHT
+from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
 from kernels.imaging.sky import antenna_numbers, interval_numbers
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.threads import share
 from kernels.runtime.vector import fma, fnma, load, spread, total
@@ -101,9 +102,18 @@ def _solve(sums, gains, limit, most, steps, change, threads, thread):
 
 def sums(records: np.ndarray, model: np.ndarray, intervals: int):
     """Real and imaginary part of X, and P, each float64 (intervals, 27, 32)."""
+    require_form(records)
+    require_range("intervals", intervals, 1, 2**20)
+    if np.shape(model) != (len(records),):
+        raise ValueError(f"model of shape {np.shape(model)} must have a value for each of {len(records)} visibilities")
     shape = (intervals, ANTENNAS, WIDE)
     x, y, p = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     first, second = antenna_numbers(records)
+    for numbers in (first, second):
+        if numbers.min() < 0 or numbers.max() >= ANTENNAS:
+            raise ValueError(f"a baseline names no antennas from 1 to {ANTENNAS}; the column BASELINE is 256 a + b")
+    if not np.isfinite(records[:, TIME]).all():
+        raise ValueError("the time of a visibility is not finite; leave the record out")
     _accumulate(records, model, first, second, interval_numbers(records, intervals), x, y, p)
     return x, y, p
 
@@ -111,6 +121,9 @@ def sums(records: np.ndarray, model: np.ndarray, intervals: int):
 def solve(x, y, p, threads: int = 1, limit: float = 1e-9, most: int = 200, reference: int = 0) -> Solution:
     """Gains from the sums of :func:`sums`, phases relative to antenna ``reference``."""
     require_range("reference", reference, 0, ANTENNAS - 1)
+    for name, each in (("x", x), ("y", y), ("p", p)):
+        require_array(name, each, np.float64, (len(x), ANTENNAS, WIDE))
+    require_range("most", most, 1, 10**6)
     count = len(x)
     gains = np.zeros((count, 2, WIDE))
     gains[:, 0, :ANTENNAS] = 1

@@ -7,12 +7,14 @@ one vector of eight numbers, after one pass that counts keys.
 import numpy as np
 
 from kernels.contract import Check, require_choice
-from kernels.imaging.array import BASELINE, TIME, WEIGHT, U, V
+from kernels.imaging.array import BASELINE, TIME, WEIGHT, U, V, require_form
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 
 ORDERS = ("baseline", "tile", "time")
 #: Tiles of the order "tile" along u and v, of the plane that the data fill.
 TILES = 32
+_LONGEST = 10**8  # s, about three years: a count is kept of each second
 
 
 @kernel
@@ -48,15 +50,19 @@ def _largest_baseline(records):
 
 @kernel
 def _starts(keys, counts):
-    """Counts of the keys turned into the place of the first record of each."""
+    """Counts of the keys turned into the place of the first record of each; False where a key has no count."""
     counts[:] = 0
     for n in range(np.uint64(keys.size)):
-        counts[np.uint64(keys[n])] += 1
+        key = np.uint64(keys[n])  # a negative one becomes the largest
+        if key >= np.uint64(counts.size):
+            return False
+        counts[key] += 1
     place = 0
     for key in range(counts.size):
         count = counts[key]
         counts[key] = place
         place += count
+    return True
 
 
 @kernel
@@ -87,9 +93,9 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None) -> np.n
         An unknown order, or ``out`` of another shape or the same memory.
     """
     require_choice("order", order, ORDERS)
+    require_form(records)
     out = np.empty_like(records) if out is None else out
-    if out.shape != records.shape or out.dtype != records.dtype or np.may_share_memory(out, records):
-        raise ValueError(f"out must be another array of float32 {records.shape}")
+    require_array("out", out, np.float32, records.shape, writable=True, apart=(records,))
     keys = np.empty(len(records), np.int32)
     if order == "baseline":
         _baseline_keys(records, keys)
@@ -100,10 +106,14 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None) -> np.n
         count = TILES * TILES
     else:
         start, end = records[:, TIME].min(), records[:, TIME].max()
-        count = int((float(end) - float(start)) * 86400) + 2
+        span = (float(end) - float(start)) * 86400
+        if not span < _LONGEST:
+            raise ValueError(f"times from {start} to {end} days span no finite time below {_LONGEST} s")
+        count = int(span) + 2
         _time_keys(records, keys, start, np.float32(86400), np.int32(count - 1))
     places = np.empty(count, np.int64)
-    _starts(keys, places)
+    if not _starts(keys, places):  # keys become places in memory
+        raise ValueError(f"a visibility has a value that gives no place in the order {order!r}; leave the record out")
     _move(records, keys, places, out)
     return out
 

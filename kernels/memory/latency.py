@@ -29,6 +29,7 @@ from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 ITEM = 4  # bytes of an item
@@ -145,6 +146,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(problem.nbytes + 24 * problem.nodes)
 
 
+_NOTES = Notes("loads", "binding")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The cycle, every page touched.
 
@@ -171,6 +176,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(next_item, order, rank, [int(order[0])], pages.huge_fraction(next_item))
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times ``loads`` dependent loads; each thread on the same cycle, from its own place.
 

@@ -29,6 +29,7 @@ from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, first_cpus, run_team
 from kernels.runtime.vector import LANES, fence, fma, load, stream
 
@@ -191,6 +192,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(3 * WORD * problem.n)
 
 
+_NOTES = Notes("operation", "nontemporal", "binding")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The three arrays at their starting values (the seed is not used: STREAM's data are constants).
 
@@ -206,6 +211,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return state
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The kernel on all elements ``repeats`` times, each thread on a contiguous share.
 

@@ -21,9 +21,11 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.runtime import pages
+from kernels.runtime.arrays import require_array
 from kernels.runtime.barriers import barrier, opaque, sum_lines
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 ITEM = 4  # bytes of an item
@@ -206,6 +208,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(problem.nbytes, each_thread=problem.nbytes)
 
 
+_NOTES = Notes("stride", "binding")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's array, filled.
 
@@ -220,6 +226,23 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return state
 
 
+def serve(problem: Problem, state: State) -> State:
+    """``state``, made for a larger working set, of which ``run`` then reads the first ``nbytes``.
+
+    Raises
+    ------
+    ValueError
+        If an array is shorter than the working set, or none that ``setup`` makes.
+    """
+    for number, a in enumerate(state.arrays):
+        require_array(f"array {number}", a, np.uint32, (None,))
+        if a.size < problem.items:
+            raise ValueError(f"array {number} has {a.nbytes} bytes; nbytes = {problem.nbytes} needs a longer one")
+    _NOTES.keep(problem, state)
+    return state
+
+
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Each thread reads its own array ``repeats`` times; all start together.
 

@@ -25,6 +25,7 @@ from kernels.files.pending import WorkFolder
 from kernels.mpi import bt, world
 from kernels.mpi.files import WAYS, SharedSolution, shared_folder
 from kernels.runtime.resources import require_disk
+from kernels.runtime.states import Notes
 
 #: Up to this N files are compared with what one process writes.
 COMPARED = 16
@@ -53,6 +54,7 @@ class Problem(Presets):
         require_schedule(self.NS, self.IW)
         require_choice("way", self.way, ("none", *WAYS))
         self.solver  # noqa: B018  refuses what the solver refuses
+        self.layout  # noqa: B018  and the file
 
     @property
     def solver(self) -> bt.Problem:
@@ -83,6 +85,10 @@ class Result(NamedTuple):
     norms: bt.Result
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The solver's boxes and a folder (``seed`` is not used)."""
     solver = bt.setup(problem.solver)
@@ -126,6 +132,7 @@ def _once(problem: Problem, state: State) -> Result:
     return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T."""
     return min((_once(problem, state) for _ in range(repeats)), key=lambda result: result.T_T)

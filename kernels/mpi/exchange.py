@@ -15,6 +15,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.mpi import world
 from kernels.runtime.pages import allocate
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 
 #: Message sizes of a curve, bytes.
 SIZES = {
@@ -67,6 +68,10 @@ def message(rank: int, words: int) -> np.ndarray:
     return np.arange(words, dtype=np.int64) + (rank << 32)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers with every page touched (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
@@ -77,6 +82,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(comm, partner, out, into)
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` exchanges."""
     comm, partner, out, into = state

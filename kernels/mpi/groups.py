@@ -23,6 +23,7 @@ from kernels.files.pending import WorkFolder
 from kernels.mpi import world
 from kernels.mpi.files import WAYS, SharedSolution, shared_folder, write_rows
 from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.states import Notes
 
 #: Files up to this size are compared with the serial writer's, byte for byte.
 COMPARED = 64 * 2**20
@@ -84,6 +85,10 @@ class Result(NamedTuple):
     seconds: float  # slowest rank, best of the repeats
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's part of every dump (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"writing with N = {problem.N}")
@@ -134,6 +139,7 @@ def _once(problem: Problem, state: State, path: Path) -> float:
     return world.largest(state.comm, seconds)
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file ``repeats`` times; the last one stays."""
     path = state.folder / f"{problem.way}-{problem.group}.nht1"

@@ -15,6 +15,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.mpi import world
+from kernels.runtime.states import Notes
 
 WAYS = ("none", "synchronised", "drifted")
 
@@ -68,6 +69,10 @@ class Result(NamedTuple):
     visits: int  # of the sensor
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Nothing but the communicator (``seed`` is not used)."""
     return State(world.team(problem.ranks))
@@ -93,6 +98,7 @@ def _once(problem: Problem, comm) -> Result:
     return Result(comm, computing, waiting, len(visits))
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All steps, ``repeats`` times; the result is the last one's."""
     for _ in range(repeats):

@@ -27,6 +27,7 @@ from kernels.mpi.mesh import Mesh
 from kernels.mpi.moves import copy_blocks
 from kernels.mpi.traffic import Traffic, starts
 from kernels.runtime.resources import affinity_cpus, require_memory
+from kernels.runtime.states import Notes
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
 
@@ -82,6 +83,10 @@ class State(NamedTuple):
     back: list[np.ndarray]
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -181,19 +186,20 @@ def _direct(state: State, exchange: _Exchange) -> None:
         made._to_degrees(columns, back)
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
-    exchange = _Exchange(problem.way, state)
-
-    def work():
-        for _ in range(repeats):
-            _inverse(state, exchange)
-            _direct(state, exchange)
-
     own, other = _halves(state.comm) if problem.spare else (None, None)
     with _bound(own), _Driver(state.comm, other) if problem.way == "progress" else nullcontext():
-        work()
+        _transform(problem.way, state, repeats)
     return state
+
+
+def _transform(way: str, state: State, repeats: int) -> None:
+    exchange = _Exchange(way, state)
+    for _ in range(repeats):
+        _inverse(state, exchange)
+        _direct(state, exchange)
 
 
 def reference(problem: Problem, state: State) -> State:
@@ -204,7 +210,8 @@ def reference(problem: Problem, state: State) -> State:
         waves=[np.zeros_like(part) for part in state.waves],
         back=[np.zeros_like(part) for part in state.back],
     )
-    return run(Problem(problem.truncation, problem.grid, problem.fields, problem.groups, problem.ranks), fresh)
+    _transform(WAYS[0], fresh, 1)
+    return fresh
 
 
 def verify(problem: Problem, result: State) -> list[Check]:

@@ -24,6 +24,7 @@ from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import CLASSES, Traffic
 from kernels.mpi.transform import Transform
 from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.states import Notes
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.problem import GRAVITY, RADIUS
 from kernels.spectral.legendre import epsilon
@@ -55,6 +56,7 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_range("steps", self.steps, 1, 10**6)
+        require_range("dt", self.dt, 1e-3, 86400.0, "s")
         require_range("output", self.output, 0, self.steps)
         world.require_ranks(self.ranks)
         self.model  # noqa: B018  refuses what the serial model refuses
@@ -211,6 +213,10 @@ class Stepper:
         traffic.book("barrier" if comm.rank else "serial")
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the initial spectra of the rank's wavenumbers (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -256,6 +262,7 @@ def close(state: State) -> None:
         state.folder.rmdir()
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times."""
     traffic = state.traffic

@@ -22,6 +22,7 @@ from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.moves import Moves
 from kernels.mpi.traffic import CLASSES, Traffic
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.spectral import Plan
 from kernels.spectral import work as serial_work
 from kernels.spectral.gauss import half_nodes
@@ -199,6 +200,10 @@ def global_spectra(problem: Problem, seed: int) -> np.ndarray:
     return spectra
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the rank's share of a spectrum that ``seed`` draws."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -207,6 +212,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(transform, spectrum, np.zeros_like(transform.grid), np.zeros_like(spectrum), seed, [1])
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     traffic = state.transform.traffic

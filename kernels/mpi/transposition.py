@@ -17,6 +17,7 @@ from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.moves import ROUTINES, Moves
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,10 @@ def places(moves: Moves) -> tuple[np.ndarray, ...]:
     )
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays filled with their places (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.truncation}")
@@ -81,6 +86,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(moves, grid, lines, waves, columns, np.zeros_like(waves), np.zeros_like(grid), {}, [1])
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` times there and back."""
     moves, grid, lines, waves, columns, waves_back, grid_back, seconds, counted = state

@@ -19,6 +19,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.processor.loops import s1_loop
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 PATTERNS = ("undisturbed", "synchronised", "drifted")
@@ -64,6 +65,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(0, each_thread=64)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> Placement:
     """Where threads go, each on a CPU of its own; the seed is not used."""
     return Placement()
@@ -88,6 +93,7 @@ def additions(problem: Problem, threads: int) -> np.ndarray:
     return found
 
 
+@_NOTES.given
 def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) -> Result:
     """All threads do their steps, waiting for each other after each.
 

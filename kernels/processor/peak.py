@@ -22,6 +22,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
 
@@ -117,6 +118,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(2 * 8 * CHAINS * LANES, each_thread=8 * CHAINS * LANES)
 
 
+_NOTES = Notes("n", "a", "b")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Chains start from 0, 1, 2, … (the seed is not used).
 
@@ -136,6 +141,7 @@ class Result:
     last: np.ndarray  # (threads, CHAINS · LANES) float64
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs all chains ``repeats`` times, each time from their first values.
 

@@ -34,6 +34,7 @@ from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_hu
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.runtime.vector import fma
 
 G = 9.80665  # m/s²
@@ -183,6 +184,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(18 * problem.field_bytes() + 2 * problem.field_bytes(1))
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, with cloud water in about a third of the points.
 
@@ -203,6 +208,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(given, zeros((4, *shape)), zeros((2, problem.blocks, 1, problem.row)))
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Advance every column by Δt; the answer is in ``new`` and ``fallen``.
 

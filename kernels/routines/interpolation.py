@@ -44,6 +44,7 @@ from kernels.routines.lanes import WIDTHS, Part
 from kernels.routines.plain_interpolation import lagrange, nodes, quasi_cubic, trilinear, vertical_weights
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 
 #: Scheme: the profile's name for this work.
 ROUTINES = {"trajectory": None, "weights": "LASCAW", "linear": "LAITLI", "cubic": "LAITQM"}
@@ -154,6 +155,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint((4 + problem.fields) * wide + blocked)
 
 
+_NOTES = Notes("scheme", "courant")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Smooth wind and field of random phase; for ``linear`` and ``cubic`` the weights are made as well.
 
@@ -223,6 +228,7 @@ def _work(problem: Problem, state: State, scheme: str):
     return work
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """The scheme on every point; the answer is in ``departure``, ``stencil`` or ``values``.
 

@@ -22,6 +22,7 @@ from kernels.routines.panel import Matrix, multiply, padded
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
 
 
@@ -101,6 +102,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(8 * (len(terms) + factors + len(terms) * problem.fields * row))
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random matrices, uniform in ±1.
 
@@ -121,6 +126,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(terms, spectrum, p, zeros((len(terms), problem.fields, row)))
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """All products; the answer is in ``out``.  Threads take turns, so that each gets long and short sums.
 

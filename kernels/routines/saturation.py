@@ -28,6 +28,7 @@ from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import WIDTHS, Part, less, load, one_by_one, select, store
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.runtime.vector import fma
 
 E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19  # Pa, 1, K, K
@@ -141,6 +142,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(10 * problem.field_bytes())
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, a tenth or so of the points above saturation.
 
@@ -156,6 +161,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(t, q, p, block(problem, 0.0 * air["t"]), block(problem, 0.0 * air["t"]))
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Adjust every point; the answer is in ``t_new`` and ``q_new``.
 

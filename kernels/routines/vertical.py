@@ -25,6 +25,7 @@ from kernels.routines.panel import Matrix, multiply, padded
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(4 * problem.field_bytes(problem.levels + 1) + matrix)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """A random field: a cubic polynomial in η with coefficients of its own in every column.
 
@@ -139,6 +144,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(weights, block(problem, f), zeros((problem.blocks, problem.levels + 1, problem.row)))
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Integrate every column; the answer is in ``integral``.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernels import shallow_water
 from kernels.contract import Check, Footprint, Work
+from kernels.runtime.states import Notes
 from kernels.shallow_water import Scores
 
 
@@ -42,11 +43,16 @@ class State:
     seed: int  # of the first member; the others follow
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Nothing is allocated: each member sets up its own integrations."""
     return State(seed)
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Scores:
     """The whole ensemble, ``repeats`` times."""
     found: Any = None

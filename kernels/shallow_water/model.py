@@ -11,6 +11,7 @@ from kernels.contract import Footprint, require_range
 from kernels.files.pending import WorkFolder, whole
 from kernels.runtime.clock import Account
 from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.states import Notes
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
 from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, Levels, Step, Tendencies, reals
@@ -72,6 +73,10 @@ def _every(problem: Problem) -> int:
     return max(1, round(problem.output * 3600.0 / problem.dt))
 
 
+_NOTES = Notes("build", "accounts")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
 
@@ -252,6 +257,7 @@ def _integrate(problem, state, threads, folder):
     return stepper, history
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times.
 

@@ -13,6 +13,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 from kernels.spectral.gauss import gaussian
 from kernels.spectral.grids import Grid, classic_rows, grid
 from kernels.spectral.plan import LARGEST_TRUNCATION, Plan
@@ -95,6 +96,10 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(fields + table_bytes(T, len(pl)) + 8 * points + work_space + scratch, each_thread=scratch)
 
 
+_NOTES = Notes()
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """Plan and a spectrum whose real and imaginary parts are uniform in ±1.
 
@@ -115,6 +120,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(plan, spectrum, values, back)
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     for _ in range(repeats):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.runtime.arrays import require_array
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory
 from kernels.spectral.grids import Grid
@@ -27,20 +28,29 @@ def require_truncation(grid: Grid, truncation: int) -> int:
     return truncation
 
 
+def _laid_out(array) -> np.ndarray:
+    """``array`` C-contiguous and aligned; a copy where it is not."""
+    if isinstance(array, np.ndarray) and array.flags.c_contiguous and array.flags.aligned:
+        return array
+    return np.require(array, requirements="CA")
+
+
 def require_spectra(name: str, spec, truncation: int, ncoef: int) -> np.ndarray:
     """``spec`` as C-contiguous complex128 of shape (ncoef,) or (fields, ncoef), else ``ValueError``."""
-    spec = np.ascontiguousarray(spec)
+    spec = _laid_out(spec)
     if spec.dtype != np.complex128 or spec.ndim not in (1, 2) or spec.shape[-1] != ncoef:
         raise ValueError(
             f"{name} is {spec.dtype} of shape {spec.shape}; truncation {truncation} takes "
             f"complex128 of shape ({ncoef},) or (fields, {ncoef})"
         )
+    if not np.isfinite(spec[..., : truncation + 1].imag).all():  # these no transform reads
+        raise ValueError(f"an imaginary part of m = 0 in {name} is not finite; remove NaN and infinity first")
     return spec
 
 
 def require_values(name: str, values, grid: Grid) -> np.ndarray:
     """``values`` as C-contiguous float64 of shape (points,) or (fields, points), else ``ValueError``."""
-    values = np.ascontiguousarray(values)
+    values = _laid_out(values)
     points = grid.points
     if values.dtype != np.float64 or values.ndim not in (1, 2) or values.shape[-1] != points:
         raise ValueError(
@@ -50,16 +60,12 @@ def require_values(name: str, values, grid: Grid) -> np.ndarray:
     return values
 
 
-def output(out, shape: tuple[int, ...], dtype) -> np.ndarray:
-    """``out`` if it fits, a new array if it is None, else ``ValueError``."""
+def output(out, shape: tuple[int, ...], dtype, source: np.ndarray) -> np.ndarray:
+    """``out`` if it fits and lies apart from ``source``, a new array if it is None, else ``ValueError``."""
     if out is None:
         require_memory(int(np.prod(shape)) * np.dtype(dtype).itemsize, f"a result of shape {shape}")
         return aligned(shape, dtype)
-    if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
-        raise ValueError(
-            f"out is {out.dtype} of shape {out.shape}; give C-contiguous {np.dtype(dtype)} of shape {shape}"
-        )
-    return out
+    return require_array("out", out, dtype, shape, writable=True, apart=(source,))
 
 
 def require_finite(found: np.ndarray, what: str) -> None:

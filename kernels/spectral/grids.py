@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.runtime.arrays import require_array
 from kernels.spectral.gauss import half_nodes
 
 #: Largest number of latitudes between pole and equator that a grid may have.
 LARGEST = 8000
+#: Most points on a row.
+LONGEST = 8 * LARGEST
 
 
 @functools.cache
@@ -41,7 +44,23 @@ class Grid:
     N: int  # rows between pole and equator
     latitudes: np.ndarray = field(repr=False)  # degrees, 2N, north to south
     weights: np.ndarray = field(repr=False)  # Gaussian weights, 2N, sum 2
-    pl: np.ndarray = field(repr=False)  # points on each row, int64, 2N
+    pl: np.ndarray = field(repr=False)  # points on each row, int64, 2N, as many north as south of the equator
+
+    def __post_init__(self):
+        require_range("rows between pole and equator", self.N, 1, LARGEST)
+        for name, dtype in (("latitudes", np.float64), ("weights", np.float64), ("pl", np.int64)):
+            array = require_array(f"{name} of grid {self.name}", getattr(self, name), dtype, (2 * self.N,))
+            if array.flags.writeable:  # nobody changes a grid on which a plan has been made
+                array = array.copy()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
+        if not 1 <= self.pl.min() <= self.pl.max() <= LONGEST:
+            raise ValueError(f"grid {self.name} has rows of {self.pl.min()} … {self.pl.max()}, not 1 … {LONGEST}")
+        if (self.pl != self.pl[::-1]).any():
+            raise ValueError(f"grid {self.name} has unlike rows north and south of the equator; give mirror images")
+        latitudes, weights = _gaussian(self.N)
+        if not (np.allclose(self.latitudes, latitudes, 0, 1e-9) and np.allclose(self.weights, weights, 0, 1e-9)):
+            raise ValueError(f"grid {self.name} has other latitudes or weights than Gauss's; take those of F{self.N}")
 
     @property
     def points(self) -> int:
@@ -93,6 +112,13 @@ def _lengths(name: str) -> tuple[int, tuple[int, ...]]:
     return n, rows[n]
 
 
+def _gaussian(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Latitudes (degrees, north to south) and weights of ``2n`` rows."""
+    mu, _, cosine, _, weight = half_nodes(2 * n)
+    latitude = np.degrees(np.arctan2(mu, cosine))
+    return np.concatenate([latitude, -latitude[::-1]]), np.concatenate([weight, weight[::-1]])
+
+
 @functools.lru_cache(maxsize=16)
 def grid(name: str) -> Grid:
     """The named Gaussian grid.
@@ -107,10 +133,4 @@ def grid(name: str) -> Grid:
         If the name is not a letter F, N or O with a number, or the classic grid is not tabulated.
     """
     n, half = _lengths(name)
-    mu, low, cosine, _, weight = half_nodes(2 * n)
-    latitude = np.degrees(np.arctan2(mu, cosine))
-    pl = np.array(half + half[::-1], dtype=np.int64)
-    made = Grid(name, n, np.concatenate([latitude, -latitude[::-1]]), np.concatenate([weight, weight[::-1]]), pl)
-    for array in (made.latitudes, made.weights, made.pl):
-        array.flags.writeable = False
-    return made
+    return Grid(name, n, *_gaussian(n), np.array(half + half[::-1], dtype=np.int64))

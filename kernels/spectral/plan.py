@@ -160,7 +160,7 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a coefficient is not finite.
         """
         spec = self._spectra("spec", spec)
-        out = output(out, (*spec.shape[:-1], self.grid.points), np.float64)
+        out = output(out, (*spec.shape[:-1], self.grid.points), np.float64, spec)
         self._inverse(spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, 0, threads)
         return out
 
@@ -179,7 +179,7 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a value is not finite.
         """
         values = self._values("values", values)
-        out = output(out, (*values.shape[:-1], self.ncoef), np.complex128)
+        out = output(out, (*values.shape[:-1], self.ncoef), np.complex128, values)
         self._direct(values.reshape(-1, self.grid.points), out.reshape(-1, self.ncoef), 0, 0, threads)
         return out
 

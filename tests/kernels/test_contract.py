@@ -1,20 +1,18 @@
 """The words of a kernel: checks, work, presets, refusals; and that every kernel of the package keeps to them."""
 
-import importlib
 import inspect
 import math
-import pkgutil
 import shutil
 import tracemalloc
-from dataclasses import astuple, dataclass, is_dataclass, replace
+from dataclasses import astuple, dataclass, is_dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernels_found import KERNELS, every_kernel, every_single, small
 
-import kernels
 from kernels.contract import Check, Footprint, Kernel, Presets, Work, require_choice, require_range
 from kernels.runtime import resources
 
@@ -120,33 +118,6 @@ def test_choices():
 # --- every kernel of the package ---------------------------------------------------------------------
 
 
-def _kernels():
-    """Every module or package below ``kernels`` with a Problem that it runs; rooms of a kernel are none."""
-    found = {}
-    for entry in pkgutil.walk_packages(kernels.__path__, "kernels."):
-        if not any(entry.name.startswith(f"{name}.") for name in found):
-            module = importlib.import_module(entry.name)
-            if hasattr(module, "Problem") and hasattr(module, "run"):
-                found[entry.name] = module
-    return found
-
-
-KERNELS = _kernels()
-#: Changes of the preset ``quick`` where the reference, slow and obvious, would take long.
-SMALLER = {
-    "kernels.gridpoint": {"ni": 32, "nj": 12, "files": 2, "place": "cache"},
-    # not the jet, which truncation 21 resolves too coarsely to conserve its energy
-    "kernels.shallow_water": {
-        "case": "williamson5",
-        "truncation": 21,
-        "grid": "F32",
-        "hours": 6.0,
-        "dt": 1200.0,
-        "output": 3.0,
-    },
-    "kernels.spectral": {"truncation": 63, "grid": "N32", "fields": 9},
-    "kernels.routines.cloud": {"columns": 200},
-}
 #: Positional parameters of each word.
 WORDS = {
     "footprint": ["problem"],
@@ -156,16 +127,6 @@ WORDS = {
     "verify": ["problem", "result"],
     "work": ["problem", "threads"],
 }
-every_kernel = pytest.mark.parametrize("name", KERNELS)
-#: Kernels of one process; those with ``ranks`` run under mpiexec, and tests/kernels/mpi runs them there.
-every_single = pytest.mark.parametrize(
-    "name", [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks")]
-)
-
-
-def small(name, folder):
-    problem = KERNELS[name].Problem.preset("quick", **SMALLER.get(name, {}))
-    return replace(problem, folder=str(folder)) if hasattr(problem, "folder") else problem
 
 
 def test_the_kernels_are_found():

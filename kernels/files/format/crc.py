@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 
 POLYNOMIAL = 0x104C11DB7  # of CRC-32, bit n is the coefficient of x^n
@@ -89,9 +90,12 @@ def _shrink(address, blocks, initial, out):
 def crc32(data, value: int = 0) -> int:
     """CRC-32 of ``data`` (bytes or a C-contiguous array), continuing from ``value``.
 
-    Equal to ``zlib.crc32(data, value)``.
+    Equal to ``zlib.crc32(data, value)``.  ``ValueError`` for an array that is not contiguous.
     """
-    words = data.reshape(-1).view(np.uint8) if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
+    if isinstance(data, np.ndarray):
+        words = require_array("data", data, data.dtype, data.shape).reshape(-1).view(np.uint8)
+    else:
+        words = np.frombuffer(data, np.uint8)
     blocks = words.size // BLOCK
     if not AVAILABLE or blocks < WORTHWHILE:
         return zlib.crc32(words, value)

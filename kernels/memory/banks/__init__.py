@@ -25,6 +25,7 @@ from kernels.memory.banks import compiled as _compiled
 from kernels.memory.banks.plain import WAITS, Trace, bandwidth, run_out, trace
 from kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
 from kernels.runtime.resources import require_memory
+from kernels.runtime.states import Notes
 
 __all__ = ["HEAVY", "PORTS", "WAITS", "Job", "Loop", "Problem", "Result", "Trace"]
 __all__ += ["bandwidth", "footprint", "reference", "run", "setup", "stream", "trace", "verify", "work"]
@@ -72,6 +73,10 @@ def _program(job: Job) -> tuple[list[list[int]], int]:
     return rows, job.passes
 
 
+_NOTES = Notes("leap", "limit")
+
+
+@_NOTES.made
 def setup(problem: Problem, seed: int = 0) -> State:
     """The jobs as arrays; nothing is random.
 
@@ -119,6 +124,7 @@ def _memory(problem: Problem) -> _compiled.Memory:
     )
 
 
+@_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Simulate the jobs ``repeats`` times, each time from the start.
 

@@ -108,6 +108,9 @@ class Problem(Presets):
     def __post_init__(self):
         jobs = tuple(Job(**job) if isinstance(job, dict) else job for job in self.jobs)
         object.__setattr__(self, "jobs", jobs)
+        for job in jobs:
+            if not isinstance(job, Job):
+                raise ValueError(f"jobs holds {job!r}; give a tuple of Job")
         require_choice("banks", self.banks, (1, 2, 4, 8, 16, 32, 64))
         require_range("busy", self.busy, 1, 15, "cycles")
         require_choice("sections", self.sections, (1, 2, 4, 8, 16, 32, 64))

@@ -70,7 +70,8 @@ def test_threads_change_no_bit(state, result):
 def test_without_observations_of_weight_the_first_guess_stays(state):
     problem = replace(PROBLEM, accuracy=1000.0, gross=0.0)
     data = analysis.setup(problem).data
-    found = analysis.run(problem, replace(state, data=data._replace(error=1e6 * data.error)))
+    data.error[:] *= 1e6
+    found = analysis.run(problem, replace(state, data=data))
     assert np.abs(found.fields - state.guess).max() < 1e-3
 
 

@@ -253,7 +253,7 @@ def test_too_many_threads_are_refused():
 
 def test_state_of_another_problem_is_refused():
     _, state = started(6, 1e-3)
-    with pytest.raises(ValueError, match="N = 6.*N = 7.*call setup"):
+    with pytest.raises(ValueError, match=r"state was not made for Problem\(N=7.*call setup|state.u is .*call setup"):
         bt.run(bt.Problem(N=7, NS=1, dt=1e-3), state)
 
 
@@ -268,7 +268,7 @@ def test_state_of_another_problem_is_refused():
 )
 def test_serial_arrays_of_another_kind_are_refused(field):
     _, state = started(6, 1e-3)
-    with pytest.raises(ValueError, match=r"C-contiguous float64 array of shape \(6, 6, 6, 5\)"):
+    with pytest.raises(ValueError, match=r"C-contiguous float64 of shape \(6, 6, 6, 5\)"):
         bt.unpack(field, state)
     with pytest.raises(ValueError, match="last = 7"):
         bt.pack(state, np.zeros((6, 6, 6, 5)), 0, 7)

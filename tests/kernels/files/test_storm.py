@@ -76,12 +76,12 @@ def test_contract_and_nonsense(tmp_path):
         storm.Problem(files=0)
     with pytest.raises(ValueError, match="record_bytes = 8"):
         storm.Problem(record_bytes=8)
-    problem = storm.Problem(steps=100_000, files=800, record_bytes=2**31, folder=str(tmp_path))
+    problem = storm.Problem(steps=100_000, files=800, record_bytes=2**20, folder=str(tmp_path))
     with pytest.raises(OSError, match="choose a smaller problem or another folder"):
-        storm.run(problem, np.zeros(16, np.uint8))
+        storm.run(problem, storm.setup(problem))
     assert os.listdir(tmp_path) == []
     with pytest.raises(ValueError, match="threads = 0"):
-        storm.run(storm.Problem(), np.zeros(65536, np.uint8), threads=0)
+        storm.run(storm.Problem(), storm.setup(storm.Problem()), threads=0)
     assert storm.work(storm.Problem(steps=1, files=1, tasks=1, record_bytes=100, small_bytes=10)).bytes == 240
 
 

@@ -265,5 +265,5 @@ def test_what_cannot_be_cleaned_is_refused_in_one_sentence(images):
         clean.Limits(gain=0.0)
     with pytest.raises(ValueError, match="not finite"):
         hogbom.clean(image * np.float32(np.nan), beam, clean.Limits())
-    with pytest.raises(ValueError, match="beam of float32"):
+    with pytest.raises(ValueError, match="beam is float32"):
         hogbom.clean(image, image, clean.Limits())

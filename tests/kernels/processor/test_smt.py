@@ -147,7 +147,7 @@ def test_no_smt_is_said(monkeypatch):
     monkeypatch.setattr(smt, "smt_siblings", lambda: [[0], [1]])
     problem = smt.Problem(threads_per_core=2)
     with pytest.raises(ValueError, match="needs SMT.*streams = 2"):
-        smt.run(problem, smt.setup(smt.Problem()))
+        smt.run(problem, smt.setup(problem))
 
 
 @pytest.mark.skipif(not (HAS_SMT and CAN_BIND), reason="cores here have one hardware thread")

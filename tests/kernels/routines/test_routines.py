@@ -233,8 +233,10 @@ def test_saturation_adjustment(t, p, rh, iterations):
     q = rh * saturation.saturation_humidity(t, p)
     if not q < 0.3:
         return
-    fields = [block(problem, np.array([[value]])) for value in (t, q, p, 0.0, 0.0)]
-    result = saturation.run(problem, saturation.State(*fields))
+    state = saturation.setup(problem)
+    for field, value in ((state.t, t), (state.q, q), (state.p, p)):
+        field[:] = block(problem, np.array([[value]]))
+    result = saturation.run(problem, state)
     t_new, q_new = result.t_new[0, 0, 0], result.q_new[0, 0, 0]
     assert saturation.CP * t_new + saturation.L * q_new == pytest.approx(
         saturation.CP * t + saturation.L * q, rel=1e-14
@@ -262,8 +264,8 @@ def test_saturation_humidity_of_textbooks():
 def interpolated(problem, field, x, y, z):
     """Values of ``field`` (levels, ny, nx) at points given as (levels, columns) each."""
     module = interpolation
-    base = module.setup(dataclasses.replace(problem, courant=0.0))
-    state = dataclasses.replace(base, field=module.with_margin(problem, field))
+    state = module.setup(dataclasses.replace(problem, courant=0.0))
+    state.field[0] = module.with_margin(problem, field)
     state.departure[:] = module._blocked(problem, [x, y, z])
     module.run(dataclasses.replace(problem, scheme="weights"), state)
     return unblock(problem, module.run(problem, state).values)

@@ -1,0 +1,204 @@
+"""The cache of compiled code: under a digest of all sources, sealed, and read from nobody else.
+
+numba keeps compiled functions as pickles, and whoever can write a pickle can run code in whoever reads it.
+So a file is read only if it belongs to this user or to root, if nobody else may write it, and if the SHA-256
+at its front is that of the rest: what is damaged, truncated or foreign is compiled anew.  A cache that cannot
+be written costs time and one warning.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import re
+import shutil
+import stat
+import time
+import warnings
+from pathlib import Path
+
+from numba.core import caching
+
+_SEAL = hashlib.sha256().digest_size
+_OLD_TEMPORARY = 3600.0  # s, after which a file that a writer left half done goes
+
+
+@functools.cache
+def source_digest() -> str:
+    """Hexadecimal digest over every source file of this package."""
+    here = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(here.rglob("*.py")):
+        digest.update(path.relative_to(here).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def prune(base: Path, keep: Path, newest: int = 16, days: float = 30.0) -> None:
+    """Remove caches of sources that are no longer used from ``base``, and temporaries of killed writers from ``keep``.
+
+    Every process touches its folder when it starts.  A folder goes if it was not touched for ``days``,
+    or for one day when ``newest`` younger ones exist; so what a running process uses stays.  Each is
+    renamed before it is removed: of two processes that prune at once, one finds it gone.
+    """
+    now = time.time()
+    try:
+        found = [path for path in base.iterdir() if re.fullmatch("[0-9a-f]{16}", path.name) and path != keep]
+        used = sorted(((path.stat().st_mtime, path) for path in found), reverse=True)
+        for path in keep.rglob("*.tmp.*"):
+            if now - path.stat().st_mtime > _OLD_TEMPORARY:
+                path.unlink()
+    except OSError:
+        return
+    for rank, (touched, path) in enumerate(used):
+        age = (now - touched) / 86400
+        if age > days or (rank >= newest and age > 1):
+            doomed = path.with_name(f"{path.name}.{os.getpid()}.old")
+            try:
+                path.rename(doomed)
+            except OSError:
+                continue
+            shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _places() -> list[Path]:
+    """Where the cache may lie, best first: ``NUMBA_CACHE_DIR`` alone, or the checkout and the user's cache folder."""
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named:
+        return [Path(named)]
+    checkout = Path(__file__).parents[2]
+    places = [checkout / ".cache" / "numba"] if (checkout / "pyproject.toml").exists() else []
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        places.append(user / "supercomputers-rerun" / "numba")
+    return places
+
+
+def cache_folder() -> Path | None:
+    """The first place that can be written, with the digest of all sources; None where there is none.
+
+    numba does not recompile a cached caller when a helper in another file changes, so the folder
+    carries the digest: an edited kernel can never answer with its old machine code.
+    """
+    places = _places()
+    for base in places:
+        folder = base / source_digest()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK):
+                continue
+            os.utime(folder)
+        except OSError:
+            continue
+        prune(folder.parent, keep=folder)
+        return folder
+    where = " nor ".join(str(place) for place in places) or "any place (there is no home folder)"
+    warnings.warn(
+        f"compiled code is not kept: {where} cannot be written; every run compiles again, unless NUMBA_CACHE_DIR "
+        "names a folder that can",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+#: Where the compiled code of ``kernel`` functions is kept; None where nowhere can be written.
+CACHE_FOLDER = cache_folder()
+
+
+def seal(payload: bytes) -> bytes:
+    """``payload`` with its digest in front."""
+    return hashlib.sha256(payload).digest() + payload
+
+
+def unsealed(path: str) -> bytes | None:
+    """What :func:`seal` sealed, None unless the file is whole and only this user or root can have written it."""
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            foreign = hasattr(os, "geteuid") and (
+                found.st_uid not in (os.geteuid(), 0) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            )
+            data = b"" if foreign or not stat.S_ISREG(found.st_mode) else file.read()
+    except OSError:
+        return None
+    return data[_SEAL:] if data and hashlib.sha256(data[_SEAL:]).digest() == data[:_SEAL] else None
+
+
+class _Files(caching.IndexDataCacheFile):
+    """numba's index and data files, sealed; one that cannot be trusted is none."""
+
+    def _load_index(self):
+        payload = unsealed(self._index_path)
+        if payload is None:
+            return {}
+        version, stamp, overloads = pickle.loads(payload)
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads):
+        self._save(self._index_path, (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name):
+        payload = unsealed(self._data_path(name))
+        if payload is None:
+            raise FileNotFoundError(name)  # numba compiles anew and writes it again
+        return pickle.loads(payload)
+
+    def _save_data(self, name, data):
+        self._save(self._data_path(name), data)
+
+    def _save(self, path, data):
+        with self._open_for_write(path) as file:
+            os.fchmod(file.fileno(), 0o644)
+            file.write(seal(self._dump(data)))
+
+
+class _Locator(getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator):
+    """numba's locator for a folder that the user names, with the folder of this package instead."""
+
+    def __init__(self, py_func, py_file):
+        super().__init__(py_func, py_file)
+        self._cache_path = str(CACHE_FOLDER / self.get_suitable_cache_subpath(py_file))
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        if not Path(py_file).exists():  # a cell of a notebook, which has no file to tell its age by
+            return None
+        return cls(py_func, py_file)
+
+
+class _CacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_Locator]
+
+
+class _Cache(caching.FunctionCache):
+    """The cache of one function.  ``numba.config.CACHE_DIR`` would move the user's own functions as well."""
+
+    _impl_class = _CacheImpl
+    _full = False  # whether a write failed: one warning is enough
+
+    def __init__(self, py_func):
+        super().__init__(py_func)
+        files = self._cache_file
+        self._cache_file = _Files(files._cache_path, self._impl.filename_base, files._source_stamp)
+
+    def save_overload(self, sig, data):
+        if _Cache._full:
+            return
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _Cache._full = True
+            warnings.warn(
+                f"compiled code is not kept: {CACHE_FOLDER}: {error.strerror or error}; the next run compiles again",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def keep(compiled) -> None:
+    """Let the compiled function ``compiled`` keep its machine code, if it has a file and there is a folder."""
+    if CACHE_FOLDER is not None:
+        with contextlib.suppress(RuntimeError):  # numba's word for "no locator": a function of a notebook's cell
+            compiled._cache = _Cache(compiled.py_func)

@@ -1,0 +1,287 @@
+"""The cache of compiled code follows the sources, survives damage and full disks, and trusts nobody else."""
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.runtime import cache
+
+
+def test_the_digest_follows_every_source():
+    before = cache.source_digest()
+    assert before == cache.source_digest()
+    assert len(before) == 16
+
+
+CHAIN = """
+import sys; sys.path.insert(0, {root!r})
+from kernels.runtime import cache
+from kernels.outer import outer
+print(outer(1.0), cache.CACHE_FOLDER)
+"""
+
+
+def run_copy(root, cache):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-c", CHAIN.format(root=str(root))],
+        env=environment,
+        text=True,
+        capture_output=True,
+        cwd=root,
+        check=True,
+    )
+    value, folder = done.stdout.split(maxsplit=1)
+    return float(value), Path(folder.strip())
+
+
+def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path):
+    """numba alone keeps the old code of a cached caller; the digest in the cache's path does not."""
+    root, package = tmp_path / "copy", tmp_path / "copy" / "kernels"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "runtime").mkdir()
+    (package / "runtime" / "__init__.py").write_text("")
+    for name in ("cache.py", "jit.py"):
+        shutil.copy(Path(cache.__file__).with_name(name), package / "runtime" / name)
+    helper = "from kernels.runtime.jit import kernel\n\n@kernel\ndef helper(x):\n    return x + {}\n"
+    (package / "helper.py").write_text(helper.format(1))
+    (package / "outer.py").write_text(
+        "from kernels.runtime.jit import kernel\nfrom kernels.helper import helper\n\n"
+        "@kernel\ndef outer(x):\n    return 10 * helper(x)\n"
+    )
+    first, folder = run_copy(root, tmp_path / "cache")
+    again, same = run_copy(root, tmp_path / "cache")
+    (package / "helper.py").write_text(helper.format(2))
+    edited, other = run_copy(root, tmp_path / "cache")
+    assert (first, again, edited) == (20.0, 20.0, 30.0)
+    assert folder == same != other
+    assert folder.is_relative_to(tmp_path / "cache")
+    assert list(folder.rglob("*.nbi"))
+
+
+OWN = """
+import sys; sys.path.insert(0, {root!r})
+import numba
+from kernels.runtime.jit import kernel
+from own import doubled
+print(doubled(2.0), repr(numba.config.CACHE_DIR), doubled.stats.cache_path)
+"""
+
+
+def test_importing_kernels_leaves_the_cache_of_other_code_alone(tmp_path):
+    """A function of the reader's own, cached by numba itself, goes where numba puts it."""
+    (tmp_path / "own.py").write_text("import numba\n\n@numba.njit(cache=True)\ndef doubled(x):\n    return 2 * x\n")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    root = str(Path(cache.__file__).parents[2])
+    command = [sys.executable, "-c", OWN.format(root=root)]
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, cwd=tmp_path, check=True)
+    value, setting, folder = done.stdout.split()
+    assert (value, setting) == ("4.0", "''")
+    assert Path(folder).is_relative_to(tmp_path) and list(Path(folder).glob("own.doubled*.nbi"))
+
+
+@pytest.fixture
+def caches(tmp_path):
+    """``caches(days, ...)`` makes one cache folder per age."""
+
+    def build(*ages):
+        folders = []
+        for number, days in enumerate(ages):
+            folder = tmp_path / f"{number:016x}"
+            folder.mkdir()
+            (folder / "code.nbc").write_bytes(b"x")
+            os.utime(folder, (time.time() - days * 86400,) * 2)
+            folders.append(folder)
+        return folders
+
+    return build
+
+
+def test_old_caches_go_and_young_ones_stay(tmp_path, caches):
+    keep, young, old = caches(100, 3, 40)
+    (tmp_path / "someone-elses").mkdir()
+    os.utime(tmp_path / "someone-elses", (0, 0))
+    cache.prune(tmp_path, keep)
+    assert keep.exists() and young.exists() and (tmp_path / "someone-elses").exists()
+    assert not old.exists()
+    assert not list(tmp_path.glob("*.old"))
+
+
+def test_many_caches_shrink_to_the_newest_but_todays_stay(tmp_path, caches):
+    folders = caches(0, 0.1, 0.2, 2, 3, 4)
+    cache.prune(tmp_path, folders[0], newest=3)
+    assert [folder.exists() for folder in folders] == [True, True, True, True, False, False]
+    cache.prune(tmp_path, folders[0], newest=0)
+    assert [folder.exists() for folder in folders] == [True, True, True, False, False, False]
+
+
+def test_pruning_survives_another_process(tmp_path, caches, monkeypatch):
+    keep, old = caches(0, 40)
+    monkeypatch.setattr(cache.Path, "rename", lambda self, target: (_ for _ in ()).throw(FileNotFoundError()))
+    cache.prune(tmp_path, keep)
+    assert old.exists()
+    cache.prune(tmp_path / "absent", keep)
+
+
+# --- damage, strangers, full disks -------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200), st.data())
+def test_a_file_with_any_byte_changed_or_cut_off_is_none(tmp_path_factory, payload, data):
+    path = tmp_path_factory.mktemp("sealed") / "code.nbc"
+    sealed = cache.seal(payload)
+    place = data.draw(st.integers(0, len(sealed) - 1))
+    flipped = bytearray(sealed)
+    flipped[place] ^= data.draw(st.integers(1, 255))
+    for damaged in (bytes(flipped), sealed[:place], sealed + b"x", b""):
+        path.write_bytes(damaged)
+        assert cache.unsealed(str(path)) is None
+    path.write_bytes(sealed)
+    assert cache.unsealed(str(path)) == payload
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o664, 0o646])
+def test_what_others_can_write_is_not_read(tmp_path, mode):
+    path = tmp_path / "code.nbc"
+    path.write_bytes(cache.seal(b"code"))
+    path.chmod(0o644)
+    assert cache.unsealed(str(path)) == b"code"
+    path.chmod(mode)
+    assert cache.unsealed(str(path)) is None
+
+
+def test_what_another_user_owns_is_not_read(tmp_path, monkeypatch):
+    path = tmp_path / "code.nbc"
+    path.write_bytes(cache.seal(b"code"))
+    path.chmod(0o644)
+    owned = os.stat(path)
+    stranger = os.stat_result((*owned[:4], os.geteuid() + 4321, *owned[5:]))
+    monkeypatch.setattr(cache.os, "fstat", lambda _: stranger)
+    assert cache.unsealed(str(path)) is None
+
+
+def test_a_fifo_a_folder_and_nothing_are_not_read(tmp_path):
+    assert cache.unsealed(str(tmp_path)) is None
+    assert cache.unsealed(str(tmp_path / "absent")) is None
+
+
+class Bomb:
+    """A pickle that leaves a mark when somebody opens it."""
+
+    def __init__(self, mark):
+        self.mark = str(mark)
+
+    def __reduce__(self):
+        return os.mkdir, (self.mark,)
+
+
+def small_copy(root):
+    """A package of one kernel, with the modules that compile and keep it."""
+    package = root / "kernels"
+    (package / "runtime").mkdir(parents=True)
+    for name in ("__init__.py", "runtime/__init__.py"):
+        (package / name).write_text("")
+    for name in ("cache.py", "jit.py"):
+        shutil.copy(Path(cache.__file__).with_name(name), package / "runtime" / name)
+    (package / "outer.py").write_text(
+        "from kernels.runtime.jit import kernel\n\n@kernel\ndef outer(x):\n    return 10 * x\n"
+    )
+    return root
+
+
+def child(root, cache_home, before="", **environment):
+    code = (
+        f"import sys; sys.path.insert(0, {str(root)!r})\n{before}\nfrom kernels.outer import outer\n"
+        "print(outer(2.0), sum(outer.stats.cache_hits.values()) if hasattr(outer.stats, 'cache_hits') else 0)"
+    )
+    given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    given |= {"XDG_CACHE_HOME": str(cache_home), **environment}
+    done = subprocess.run([sys.executable, "-c", code], env=given, text=True, capture_output=True, cwd=root)
+    return done
+
+
+def test_damaged_files_are_compiled_anew_and_no_foreign_pickle_is_opened(tmp_path):
+    root, home, mark = small_copy(tmp_path / "copy"), tmp_path / "cache", tmp_path / "mark"
+    assert child(root, home).stdout.split() == ["20.0", "0"]
+    assert child(root, home).stdout.split() == ["20.0", "1"]
+    files = [path for path in home.rglob("*.nb?")]
+    assert len(files) == 2
+    bomb = pickle.dumps(Bomb(mark))
+    for damage in (lambda data: data[: len(data) // 2], lambda data: bomb, lambda data: b"", lambda data: data + b"x"):
+        for path in files:
+            path.write_bytes(damage(path.read_bytes()))
+        done = child(root, home)
+        assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["20.0", "0"], "")
+        assert child(root, home).stdout.split() == ["20.0", "1"]
+    assert not mark.exists()
+
+
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+"""
+
+
+def test_a_full_disk_costs_one_warning_and_leaves_no_temporary(tmp_path):
+    root, home = small_copy(tmp_path / "copy"), tmp_path / "cache"
+    done = child(root, home, FULL)
+    assert done.stdout.split() == ["20.0", "0"]
+    assert done.stderr.count("compiled code is not kept") == 1
+    assert "the next run compiles again" in done.stderr
+    assert [path for path in home.rglob("*") if path.is_file() and ".tmp." in path.name] == []
+
+
+def test_no_writable_place_costs_one_warning_and_leaves_no_folder(tmp_path):
+    root, temporary = small_copy(tmp_path / "copy"), tmp_path / "tmp"
+    temporary.mkdir()
+    done = child(root, "/dev/null", TMPDIR=str(temporary))
+    assert done.stdout.split() == ["20.0", "0"]
+    assert done.stderr.count("every run compiles again") == 1
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_named_folder_is_used_under_the_digest(tmp_path):
+    root, named = small_copy(tmp_path / "copy"), tmp_path / "named"
+    assert child(root, tmp_path / "cache", NUMBA_CACHE_DIR=str(named)).returncode == 0
+    assert list(named.rglob("*.nbi")) and not (tmp_path / "cache").exists()
+
+
+def test_a_user_without_a_home_has_no_place(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(cache.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    monkeypatch.setattr(cache.Path, "exists", lambda self: False)
+    assert cache._places() == []
+    with pytest.warns(RuntimeWarning, match="no home folder.*NUMBA_CACHE_DIR"):
+        assert cache.cache_folder() is None
+
+
+def test_temporaries_of_killed_writers_go(tmp_path):
+    keep = tmp_path / f"{1:016x}"
+    keep.mkdir()
+    old, young, code = (keep / name for name in ("a.nbc.tmp.1", "b.nbc.tmp.2", "a.nbc"))
+    for path in (old, young, code):
+        path.write_bytes(b"x")
+    os.utime(old, (time.time() - 7200,) * 2)
+    os.utime(code, (time.time() - 7200,) * 2)
+    cache.prune(tmp_path, keep)
+    assert (old.exists(), young.exists(), code.exists()) == (False, True, True)
+
+
+def test_interpreted_kernels_are_refused_in_a_sentence(tmp_path):
+    done = child(small_copy(tmp_path / "copy"), tmp_path / "cache", NUMBA_DISABLE_JIT="1")
+    assert done.returncode == 1
+    assert "NUMBA_DISABLE_JIT is set" in done.stderr.splitlines()[-1]
+    assert "unset it" in done.stderr.splitlines()[-1]

@@ -1,0 +1,49 @@
+"""Every kernel of the package, found by its words, and a small problem of each."""
+
+import importlib
+import pkgutil
+from dataclasses import replace
+
+import pytest
+
+import kernels
+
+
+def _kernels():
+    """Every module or package below ``kernels`` with a Problem that it runs; rooms of a kernel are none."""
+    found = {}
+    for entry in pkgutil.walk_packages(kernels.__path__, "kernels."):
+        if not any(entry.name.startswith(f"{name}.") for name in found):
+            module = importlib.import_module(entry.name)
+            if hasattr(module, "Problem") and hasattr(module, "run"):
+                found[entry.name] = module
+    return found
+
+
+KERNELS = _kernels()
+#: Changes of the preset ``quick`` where the reference, slow and obvious, would take long.
+SMALLER = {
+    "kernels.gridpoint": {"ni": 32, "nj": 12, "files": 2, "place": "cache"},
+    # not the jet, which truncation 21 resolves too coarsely to conserve its energy
+    "kernels.shallow_water": {
+        "case": "williamson5",
+        "truncation": 21,
+        "grid": "F32",
+        "hours": 6.0,
+        "dt": 1200.0,
+        "output": 3.0,
+    },
+    "kernels.spectral": {"truncation": 63, "grid": "N32", "fields": 9},
+    "kernels.routines.cloud": {"columns": 200},
+    "kernels.analysis": {"ni": 16, "nj": 16, "levels": 5, "sondes": 20, "aircraft": 10, "most": 24},
+}
+every_kernel = pytest.mark.parametrize("name", KERNELS)
+#: Kernels of one process; those with ``ranks`` run under mpiexec, and tests/kernels/mpi runs them there.
+every_single = pytest.mark.parametrize(
+    "name", [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks")]
+)
+
+
+def small(name, folder):
+    problem = KERNELS[name].Problem.preset("quick", **SMALLER.get(name, {}))
+    return replace(problem, folder=str(folder)) if hasattr(problem, "folder") else problem
