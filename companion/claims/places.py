@@ -109,6 +109,6 @@ def of_table(document: str, table: str) -> dict[tuple[int, str], str]:
     """Cells of a table that claims recompute, ``(row, column)``, with the address of the first such claim."""
     found: dict[tuple[int, str], str] = {}
     for name, place in places(document).items():
-        if place.table == table:
+        if place.table == table and place.row is not None and place.column is not None:
             found.setdefault((place.row, place.column), addresses(document)[name])
     return found

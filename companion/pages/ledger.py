@@ -83,7 +83,7 @@ def source(claim) -> str:
         return where
     if found.read[0] not in printed_tables(claim.document):
         return f"data.html#{table_address(claim.document, found.read[0])}"
-    if found.row is not None:
+    if found.table is not None and found.row is not None and found.column is not None:
         return f"{where}#{places.cell(claim.document, found.table, found.row, found.column)}"
     return f"{where}#{f'tab-{claim.document}-{found.read[0]}'.replace('_', '-')}"
 

@@ -112,7 +112,7 @@ def _forecast(preset: str, files: int, place: str, overlap: str, hours: float):
     return replace(problem, files=files, place=place, overlap=overlap)
 
 
-def _days(preset: str, way, seconds: float) -> int:
+def _days(preset: str, way: tuple[int, str, str], seconds: float) -> int:
     """Days that a forecast with these work files needs to last ``seconds``."""
     from kernels.analysis import together
 
