@@ -35,7 +35,7 @@ SMALLER = {
     },
     "kernels.spectral": {"truncation": 63, "grid": "N32", "fields": 9},
     "kernels.routines.cloud": {"columns": 200},
-    "kernels.analysis": {"ni": 16, "nj": 16, "levels": 5, "sondes": 20, "aircraft": 10, "most": 24},
+    "kernels.analysis": {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20},
 }
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 #: Kernels of one process; those with ``ranks`` run under mpiexec, and tests/kernels/mpi runs them there.

@@ -236,6 +236,7 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
     what = f"the job of {counted(ranks, 'rank')}"
     kept: list[str] = []
     heard: list[dict] = []
+    failed: dict | None = None
     with WorkFolder(None, "rerun") as folder, _sigterm_raises():
         group = Group(
             [*chosen.command(ranks), sys.executable, *arguments],
@@ -246,23 +247,21 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
             for message in _messages(group, timeout, what, kept):
                 if hear is not None:
                     hear(message)
-                if "error" in message:
-                    raise _error(message, what, kept)
+                if message.get("error") in _KINDS:
+                    raise _KINDS[message["error"]](message["text"])
+                if "error" in message:  # it ends the job; perhaps only because another rank was killed: see ``_cause``
+                    failed = failed or message
+                    continue
                 heard.append(message)
             code = group.process.wait()
         finally:
             group.end()
-    if code:
-        output = "\n".join(kept)
+    output = "\n".join(kept)
+    if failed and "killed by signal" not in _cause(code, output):
+        raise JobError(f"{what} failed on rank {failed['rank']}: {failed['error']}: {failed['text']}", output)
+    if code or failed:
         raise JobError(f"{what} ended early: {_cause(code, output)}; its temporary files are removed", output)
     return heard
-
-
-def _error(message: dict, what: str, kept: list[str]) -> Exception:
-    text = message["text"]
-    if message["error"] in _KINDS:
-        return _KINDS[message["error"]](text)
-    return JobError(f"{what} failed on rank {message['rank']}: {message['error']}: {text}", "\n".join(kept))
 
 
 def run_record(id: str, ranks: int, timeout: float | None = None, name: str | None = None, progress=True, **options):

@@ -147,7 +147,7 @@ def requests(record: xr.Dataset) -> Shown:
         name="xc30_requests",
         title="Requests a second",
         caption="System calls a second over the time of the output steps, one level for each step, in place of the "
-        "lost load of a metadata server. Median rates: "
+        "lost load of a metadata server. The median is, of "
         f"{text}. The title names the flags of the run, if it has any.",
         run=record,
         alt=f"System calls a second over the time of the output steps, median: {text}. Each step is drawn; the title "

@@ -3,13 +3,13 @@
 import os
 import tempfile
 
+from companion import tables
 from companion.bench import Case
 from companion.experiments import Experiment, register
 
-#: Test of Fig. 7.2 on this host: (place, record factor, transfers) of each job; the report's record is 384 000 words.
-RECORD = 384_000
 #: Names of places as in the other sections: SSD, buffer memory, disk.
 SSD, BMR, DISK = "memory", "cache", "direct"
+#: Test of Fig. 7.2 on this host: (place, factor on the report's record, transfers) of each job.
 TESTS = {
     "ssd": ((SSD, 1, 1600),),
     "ssd-2-jobs": ((SSD, 1, 1600), (SSD, 1, 1600)),
@@ -50,13 +50,14 @@ def _cases(preset: str, threads: int) -> list[Case]:
     from kernels.files import devices
 
     shorter, fewer = SMALLER[preset]
+    words = int(tables.printed("xmp1982", "fig7_2")["record_length"].min())
     here, cases = places(), []
     for name, jobs in TESTS.items():
         if not all(place in here for place, *_ in jobs):
             continue
         made = []
         for place, factor, transfers in jobs:
-            record = factor * RECORD // shorter // 512 * 512 if shorter > 1 else factor * RECORD
+            record = factor * words // shorter // 512 * 512 if shorter > 1 else factor * words
             made.append(devices.Job(here[place], record, max(2, transfers // fewer), RECORDS[preset] // factor))
         problem = devices.Problem(tuple(made))
         mega = [job.record * job.transfers / 1e6 for job in made]

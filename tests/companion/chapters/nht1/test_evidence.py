@@ -20,7 +20,7 @@ def base_record():
 
 def test_a_slow_base_code_makes_the_same_writing_look_small():
     frame = offered(nht1.base_code(base_record()))
-    assert frame["zeta"].tolist() == pytest.approx([50.0, 6.0])
+    assert frame["overhead"].tolist() == pytest.approx([50.0, 6.0])
     assert frame["expected"].tolist() == pytest.approx([50.0, 5.0])
     assert (frame["zeta_low"] < frame["zeta"]).all() and (frame["zeta"] < frame["zeta_high"]).all()
 
