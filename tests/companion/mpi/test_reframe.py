@@ -34,6 +34,7 @@ def test_files_that_are_there_are_not_replaced(tmp_path):
     reframe.write(tmp_path, force=True)
 
 
+@pytest.mark.weekly  # .ci/run runs checks of two experiments
 def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
     program = shutil.which("reframe", path=str(Path(sys.executable).parent))
     if program is None or not libraries():

@@ -89,6 +89,7 @@ def test_forecasts_alone_and_their_simulator(brief):
     assert summary.day(ups, alone).startswith("Without") and "factor" in summary.places(ups, alone)
 
 
+@pytest.mark.weekly  # the chapter runs the same experiment and draws the same figures
 def test_paced_and_measured_devices(brief):
     made = read(record("xmp1982-overlap", overlap._cases("quick", 1)))
     shown = overlapping.paced_costs(tables.load("xmp1982", "prose"), made)
