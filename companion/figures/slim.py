@@ -17,7 +17,8 @@ def _path(text: str) -> str:
     """Commands of a path on one line, without the spaces that they do not need."""
     text = re.sub(r"\s+", " ", text.strip())
     text = re.sub(r" ?([A-Za-z]) ?", r"\1", text)
-    return re.sub(r"(\.\d*?)0+(?=\D|$)", r"\1", text).replace(". ", " ")
+    text = re.sub(r"(\.\d*?)0+(?=\D|$)", r"\1", text)
+    return re.sub(r"\.(?=\D|$)", "", text)  # a number of SVG's does not end with its point
 
 
 def _flatten(parent: ET.Element) -> None:

@@ -44,7 +44,15 @@ def test_every_drawn_thing_stays(monkeypatch):
     [
         ("M 94.66 179.07 \nL 94.66 78.30 \nz\n", "M94.66 179.07L94.66 78.3z"),
         ("M 0 0 \nL -3.50 100 \n", "M0 0L-3.5 100"),
+        ("M 10.00 3.00 \nL 1140.0 2.5 \nL 0.05 -0.0\n", "M10 3L1140 2.5L0.05 -0"),
     ],
 )
 def test_paths_keep_their_numbers(long, short):
     assert _path(long) == short
+
+
+def test_no_number_of_a_path_ends_with_its_point(monkeypatch):
+    """Browsers drop what follows such a number: lines were missing."""
+    out = rendering.show(_figure(), alt="A figure.").html
+    paths = re.findall(r' d="([^"]+)"', out)
+    assert paths and not [path for path in paths if re.search(r"\.(?!\d)", path)]
