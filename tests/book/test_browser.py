@@ -108,8 +108,8 @@ def test_page(browser, address, path, device, scheme):
         scroll, inner = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
         assert scroll <= inner, f"the page is {scroll} pixels wide in a window of {inner}"
         formulas = page.evaluate(
-            "() => [...document.querySelectorAll('.math')].map(e => e.querySelectorAll('math').length"
-            " && e.getBoundingClientRect().height > 5 && !e.querySelector('merror'))"
+            "() => [...document.querySelectorAll('.math')].filter(e => e.checkVisibility()).map(e =>"
+            " e.querySelectorAll('math').length && e.getBoundingClientRect().height > 5 && !e.querySelector('merror'))"
         )
         assert all(formulas), "a formula that is not set"
         prose = page.evaluate(
