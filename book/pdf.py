@@ -6,14 +6,13 @@ is there (``_ext/paper.py``); without it the book has no PDF and its front page 
 """
 
 import re
-import shutil
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
+from companion.host import chromium
+
 NAME = "supercomputers-rerun.pdf"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 SHEETS = ("basic.css", "styles/pydata-sphinx-theme.css", "styles/sphinx-book-theme.css", "pygments.css")
 OWN_SHEETS = ("rerun.css", "icons.css", "tables.css", "explorers.css")
 #: What a sheet of paper has no use for.
@@ -40,14 +39,9 @@ PRINTED = {
 MILLISECONDS = 180_000
 
 
-def browser() -> str | None:
-    """Chromium as the system has it."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
-
-
 def lacking() -> str | None:
     """Why no PDF can be made here, in one sentence, or None."""
-    if browser() is None:
+    if chromium.executable() is None:
         return "Chromium, which prints it, was not there when this copy was built; install the package chromium"
     try:
         import playwright  # noqa: F401
@@ -141,14 +135,16 @@ def write(html: Path, path: Path) -> None:
     try:
         page_file.write_text(whole(html), encoding="utf-8")
         with sync_playwright() as playwright:
-            chromium = playwright.chromium.launch(executable_path=browser(), headless=True, args=FLAGS)
+            launched = playwright.chromium.launch(
+                executable_path=chromium.executable(), headless=True, args=chromium.FLAGS
+            )
             try:
-                page = chromium.new_page(java_script_enabled=False, color_scheme="light")
+                page = launched.new_page(java_script_enabled=False, color_scheme="light")
                 page.set_default_timeout(MILLISECONDS)
                 page.goto(page_file.resolve().as_uri(), wait_until="load")
                 page.pdf(path=temporary, **PRINTED)
             finally:
-                chromium.close()
+                launched.close()
         temporary.replace(path)
     finally:
         for left in (page_file, temporary):

@@ -4,9 +4,7 @@ Which these are stands in the notebooks alone (:mod:`companion.drawings`).  Tabl
 report's values in columns of their own, next to those of the run.
 """
 
-import io
 import re
-from base64 import b64decode
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -14,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from companion import drawings, files
-from companion.figures.rendering import Shown, picture
+from companion import drawings, files, notebooks
+from companion.figures.rendering import Shown, offered, picture
 from companion.figures.tabular import Table
 from companion.records import runs
 
@@ -61,12 +59,6 @@ def _lines(frame: pd.DataFrame) -> str:
     return text + (f"\n… {len(frame) - len(head)} more rows" if len(frame) > len(head) else "")
 
 
-def _data(html: str) -> pd.DataFrame | None:
-    """The data that a figure offers."""
-    found = re.search(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"', html)
-    return pd.read_csv(io.StringIO(b64decode(found[1]).decode())) if found else None
-
-
 def _title(html: str, alt: str) -> str:
     found = re.search(r"<strong>(.*?)\.</strong>", html)
     return f"{unescape(found[1])}. {alt}" if found else alt
@@ -75,7 +67,7 @@ def _title(html: str, alt: str) -> str:
 def piece(name: str, shown: Any) -> Piece:
     """What a call of a chapter's figures gave, as text and as a picture where it is one."""
     if isinstance(shown, Shown):
-        data = _data(shown.html)
+        data = offered(shown)
         stem = re.search(r'data-name="([^"]*)"', shown.html)
         text = _title(shown.html, shown.alt) + ("" if data is None else f"\n{_lines(medians(data))}")
         return Piece(stem[1] if stem else name, text, picture(shown))
@@ -95,8 +87,8 @@ def pieces(record: dict[str, Any]) -> tuple[list[Piece], list[str]]:
     ValueError
         The notebooks, which say what belongs to an experiment, are not there.
     """
-    if not drawings.NOTEBOOKS.is_dir():
-        raise ValueError(f"the notebooks are not in {drawings.NOTEBOOKS}, and they say what is drawn of a record")
+    if not notebooks.FOLDER.is_dir():
+        raise ValueError(f"the notebooks are not in {notebooks.FOLDER}, and they say what is drawn of a record")
     run, made, left = runs.dataset([record]), [], []
     for drawing in drawings.every_drawing():
         if drawing.experiment != record["experiment"]:

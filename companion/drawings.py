@@ -6,14 +6,13 @@ them from a record, and a test tries every one with other runs.
 
 import ast
 import copy
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from companion import notebooks
 from companion.records import runs
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 RECORDS = "__records__"
 
 
@@ -38,9 +37,7 @@ class Drawing:
 
 def statements(path: Path) -> list[ast.stmt]:
     """Every statement of a notebook's code cells, in order."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    return [statement for source in sources for statement in ast.parse(source).body]
+    return [statement for source in notebooks.sources(path) for statement in ast.parse(source).body]
 
 
 def is_run(node: ast.AST) -> bool:
@@ -176,4 +173,4 @@ def drawings(path: Path) -> list[Drawing]:
 
 def every_drawing() -> list[Drawing]:
     """Of all notebooks, each once."""
-    return list(dict.fromkeys(each for path in sorted(NOTEBOOKS.glob("*.ipynb")) for each in drawings(path)))
+    return list(dict.fromkeys(each for path in notebooks.paths() for each in drawings(path)))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from companion import chapters, experiments
+from companion import chapters, experiments, notebooks
 
 #: status -> what the book says of it
 STATUSES = {
@@ -32,7 +32,6 @@ NEARNESS = {
 }
 #: two columns more, of registers that judge their live items: one of NEARNESS, and what differs from the report
 JUDGED = (*COLUMNS, "nearness", "differs")
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def listing(document: str | None = None) -> pd.DataFrame:
 
 def page(document: str) -> str:
     """Stem of a document's notebook: ``"01_xmp1982"``.  ``ValueError`` where there is none."""
-    found = sorted(NOTEBOOKS.glob(f"*_{document}.ipynb"))
+    found = sorted(notebooks.FOLDER.glob(f"*_{document}.ipynb"))
     if not found:
         raise ValueError(f"document {document!r} has no notebook; add notebooks/NN_{document}.ipynb")
     return found[0].stem

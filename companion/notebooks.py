@@ -8,6 +8,7 @@ comparison can hold: execution counts and text.  Pictures, HTML and the outputs 
 
 import ast
 import hashlib
+import json
 import re
 import sys
 from enum import StrEnum
@@ -38,6 +39,12 @@ _UNSTABLE = (
 def paths(names=()) -> list[Path]:
     """The notebooks named, or every committed one."""
     return [Path(name) for name in names] or sorted(FOLDER.glob("*.ipynb"))
+
+
+def sources(path: Path) -> list[str]:
+    """The code cells of a notebook, in order."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
 def tags(cell) -> set[str]:

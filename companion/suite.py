@@ -8,6 +8,7 @@ seed, is done.
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ class Plan:
     todo: list[Experiment] = field(default_factory=list)
     done: list[tuple[Experiment, Path]] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)  # a sentence for each experiment that cannot run here
+
+    @cached_property
+    def expected(self) -> list[float]:
+        """Seconds that each experiment to do may take, estimated once."""
+        return [estimate(entry, self.preset) for entry in self.todo]
 
 
 def recorded_seconds(record: dict[str, Any]) -> float:
@@ -163,7 +169,7 @@ def go(planned: Plan, folder: Path, say: Callable[[str], None]) -> Iterator[Outc
     """Measure what is left of a plan, in order, and say after each how much time is left."""
     from tqdm.auto import tqdm
 
-    expected = [estimate(entry, planned.preset) for entry in planned.todo]
+    expected = planned.expected
     left, form = Remaining(expected), "{desc} |{bar}| {elapsed} passed{postfix}"
     with tqdm(total=sum(expected), bar_format=form, leave=False, disable=not watched()) as bar:
         for entry, seconds in zip(planned.todo, expected, strict=True):
@@ -196,6 +202,6 @@ def duration(seconds: float) -> str:
 
 def announcement(planned: Plan) -> list[str]:
     """What a call is about to do."""
-    left = sum(estimate(entry, planned.preset) for entry in planned.todo)
-    lines = [f"{len(planned.todo)} experiment(s) to measure, about {duration(left)}; {len(planned.done)} done before"]
+    takes = duration(sum(planned.expected))
+    lines = [f"{len(planned.todo)} experiment(s) to measure, about {takes}; {len(planned.done)} done before"]
     return [*lines, *(f"not here: {sentence}" for sentence in planned.lacking)]

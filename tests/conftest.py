@@ -2,7 +2,6 @@
 
 import copy
 import os
-import shutil
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from hypothesis import settings
 
 from companion import experiments
 from companion.bench import Case
+from companion.host import chromium
 from kernels.contract import Check, Footprint, Work
 
 # timings never decide a test: a slow host is no failure
@@ -120,8 +120,7 @@ def browser():
     Of one module, because an open Playwright occupies the thread's event loop and would stop the next one
     and the notebooks that run in the same process.
     """
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    executable = next(filter(None, map(shutil.which, names)), None)
+    executable = chromium.executable()
     if executable is None:
         sentence = "Chromium is not installed, so no page is tested in it; install the package chromium"
         if os.environ.get("RERUN_REQUIRE_BROWSER"):
@@ -129,8 +128,7 @@ def browser():
         pytest.skip(sentence)
     from playwright.sync_api import sync_playwright
 
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=executable, headless=True, args=flags)
+        launched = playwright.chromium.launch(executable_path=executable, headless=True, args=chromium.FLAGS)
         yield launched
         launched.close()

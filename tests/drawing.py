@@ -1,22 +1,11 @@
 """What tests of figures read back from the functions that draw them."""
 
-import base64
-import io
-import re
-
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 #: Variables of a case that are numbers of their own, one where a row does not give them.
 OF_CASES = ("repeats", "flops", "bytes_read", "bytes_written")
 STATISTICS = {"minimum": "min", "median": "median", "maximum": "max"}
-
-
-def offered(shown) -> pd.DataFrame:
-    """The CSV that a shown figure offers to its reader."""
-    packed = re.search(r"text/csv;charset=utf-8;base64,([^\"]+)", shown.html).group(1)
-    return pd.read_csv(io.BytesIO(base64.b64decode(packed)))
 
 
 def cases(rows: list[dict], **outputs) -> xr.Dataset:

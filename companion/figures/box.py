@@ -61,6 +61,6 @@ def folded(*shown, title: str = "The same, measured when this page was built") -
     """
     if not shown or not title.strip():
         raise ValueError("folded: give what is folded, and a title that says what it is")
-    html = "\n".join(each._repr_mimebundle_()["text/html"] for each in shown)
+    html = "\n".join(each.html for each in shown)
     text = "\n".join([f"{title}:", *map(repr, shown)])
     return Shown(f'<details class="rerun-fold"><summary>{escape(title)}</summary>{html}</details>', text)

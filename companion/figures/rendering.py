@@ -55,6 +55,12 @@ def csv_link(data, name: str) -> str:
     return f'<a download="{escape(name)}.csv" href="data:text/csv;charset=utf-8;base64,{packed}">data as CSV</a>'
 
 
+def offered(shown: "Shown") -> pd.DataFrame | None:
+    """The data that a shown figure offers to its reader; None where it offers none."""
+    found = re.search(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"', shown.html)
+    return pd.read_csv(io.BytesIO(base64.b64decode(found[1]))) if found else None
+
+
 def _tidy(svg: str, prefix: str, alt: str, width: float) -> str:
     """Matplotlib's file as an element of a page: own ids, page's text colour, fluid width."""
     svg = svg[svg.index("<svg") :]

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import psutil
 
-from companion.host import machine
+from companion.host import chromium, machine
 
 _ROOT = Path(__file__).resolve().parents[2]
 COMPILERS = ("cc", "gcc", "clang")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 #: What the quick presets and the test run need, with room to spare.
 MEMORY_BYTES, SCRATCH_BYTES = 2 * 2**30, 2 * 2**30
 
@@ -125,7 +124,7 @@ def scratch() -> Finding:
 
 def compiler() -> Finding:
     found = next((name for name in (os.environ.get("CC"), *COMPILERS) if name and shutil.which(name)), None)
-    detail = f"{found} found" if found else f"none of {', '.join(COMPILERS)} is on the path"
+    detail = f"{Path(found).name} found" if found else f"none of {', '.join(COMPILERS)} is on the path"
     return Finding(
         "a C compiler", found is not None, detail, "" if found else "install gcc or clang, or name one in CC"
     )
@@ -198,11 +197,11 @@ def affinity() -> Finding:
 
 
 def browser() -> Finding:
-    found = next((name for name in BROWSERS if shutil.which(name)), None)
+    found = chromium.executable()
     return Finding(
         "browser",
         found is not None,
-        f"{found} found" if found else "no Chromium was found",
+        f"{Path(found).name} found" if found else "no Chromium was found",
         "" if found else "install Chromium (Debian package chromium) to test the book's pages",
     )
 

@@ -1,6 +1,5 @@
 """The ledger page: every claim of every document in one table, and the counts that lead into it."""
 
-import json
 import re
 from functools import cache
 from html import escape
@@ -13,6 +12,7 @@ from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import CYCLE, axes
 from companion.figures.tabular import Table, significant
+from companion.items import page
 from companion.pages.data import FILES, framed, table_address
 
 #: The chapters, as seen from the page of the ledger.
@@ -61,18 +61,11 @@ def shown(value: float, printed: str) -> str:
 
 
 @cache
-def page(document: str) -> str:
-    """Stem of the chapter of a document."""
-    return next(path.stem for path in notebooks.paths() if path.stem.partition("_")[2] == document)
-
-
-@cache
 def printed_tables(document: str) -> set[str]:
     """Tables that the chapter of a document shows as printed."""
-    (path,) = (path for path in notebooks.paths() if path.stem == page(document))
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     call = re.compile(rf'document_table\(\s*"{document}",\s*"(\w+)"')
-    return {name for cell in cells if cell["cell_type"] == "code" for name in call.findall("".join(cell["source"]))}
+    sources = notebooks.sources(notebooks.FOLDER / f"{page(document)}.ipynb")
+    return {name for source in sources for name in call.findall(source)}
 
 
 def source(claim) -> str:

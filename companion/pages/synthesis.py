@@ -6,17 +6,17 @@ Every function returns one row a point: ``what``, ``year``, ``value``, ``kind`` 
 """
 
 import re
-from functools import cache
 from html import escape
 
 import numpy as np
 import pandas as pd
 
-from companion import notebooks, tables
-from companion.figures.parts import log_axis, points
+from companion import tables
+from companion.figures.parts import cpu, log_axis, points
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, significant
+from companion.items import page
 from companion.labels import counted
 from companion.pages.data import framed
 from companion.records import runs
@@ -33,11 +33,6 @@ def year(document: str) -> int:
     return int(re.findall(r"\b(?:19|20)\d\d\b", tables.citation(document))[-1])
 
 
-@cache
-def _page(document: str) -> str:
-    return next(path.stem for path in notebooks.paths() if path.stem.partition("_")[2] == document) + ".html"
-
-
 def printed(document: str, table: str, what: str, value: float) -> dict:
     """A point of a report, with the address of its table in the chapter."""
     anchor = f"tab-{document}-{table}".replace("_", "-")
@@ -46,17 +41,17 @@ def printed(document: str, table: str, what: str, value: float) -> dict:
         "year": year(document),
         "value": float(value),
         "kind": "report",
-        "source": f"{_page(document)}#{anchor}",
+        "source": f"{page(document)}.html#{anchor}",
     }
 
 
 def measured(run, what: str, value: float) -> dict:
     """A point of a committed run, named by its machine, with the address of its record."""
-    day, cpu = run.attrs["date"], run.attrs["machine"].partition(",")[0]
+    day = run.attrs["date"]
     stamp = re.sub(r"[-:]", "", day)
     (path,) = runs.COMMITTED.glob(f"{run.attrs['experiment']}_*{stamp}.json")
     return {
-        "what": f"{cpu}: {what}",
+        "what": f"{cpu(run)}: {what}",
         "year": int(day[:4]),
         "value": float(value),
         "kind": "run",

@@ -10,13 +10,12 @@ import re
 
 import numpy as np
 import pytest
-from drawing import offered
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from companion import experiments
 from companion.drawings import every_drawing
 from companion.figures import rendering
-from companion.figures.rendering import Shown
+from companion.figures.rendering import Shown, offered
 from companion.records import runs
 
 SECOND = "Slowpoke 1000"

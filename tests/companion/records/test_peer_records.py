@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
-from drawing import offered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import peers
+from companion.figures.rendering import offered
 from companion.host import machine
 from companion.pages import peer_tables
 from companion.pages import peers as page

@@ -4,11 +4,12 @@ import re
 
 import numpy as np
 import pytest
-from drawing import offered, watch
+from drawing import watch
 from scipy.stats import gmean
 
 from companion import tables
 from companion.chapters.aips58 import figures
+from companion.figures.rendering import offered
 
 SIZES = ("small", "medium", "large")
 SYSTEMS = ("NRAO1", "CLSC", "PSC")

@@ -1,10 +1,11 @@
 """Base code, processors, rates and foreign words: the figures say what records and tables say."""
 
 import pytest
-from drawing import cases, offered
+from drawing import cases
 
 from companion import experiments, tables
 from companion.chapters.nht1 import figures as nht1
+from companion.figures.rendering import offered
 
 
 def base_record():

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from drawing import offered as drawn
 
 from companion import experiments, tables
 from companion.chapters.nht1 import figures as nht1
+from companion.figures.rendering import offered as drawn
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from drawing import offered as drawn
 
 from companion import experiments, tables
 from companion.chapters.p5plus import figures as p5
+from companion.figures.rendering import offered as drawn
 
 
 def table(name):

@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from drawing import cases, offered
+from drawing import cases
 
 from companion import tables
 from companion.chapters.xc30 import figures
+from companion.figures.rendering import offered
 
 
 def table(name):

@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from drawing import offered, watch
+from drawing import watch
 
 from companion import tables
 from companion.chapters.xmp1982 import figures
+from companion.figures.rendering import offered
 
 
 def _load(name):

@@ -1,10 +1,10 @@
 """The figures of what chapter 1 models and simulates draw what they are given."""
 
 import numpy as np
-from drawing import offered
 
 from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.figures import modelled
+from companion.figures.rendering import offered
 from kernels.memory import banks
 
 
