@@ -122,13 +122,17 @@ def _ratios(record: xr.Dataset) -> xr.Dataset:
     return xr.Dataset({"analysis": analysis, "forecast": forecast, "combined": analysis + forecast})
 
 
+def _both(analysis: str, forecast: str) -> str:
+    """Where two programs have their files; SSD and BMR are names, disks are not."""
+    places = [place if "SSD" in place or "BMR" in place else place.lower() for place in (analysis, forecast)]
+    return f"analysis {places[0]}, forecast {places[1]}"
+
+
 def together(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Combined ratio of Fig. 6.3, then and now."""
     tests = printed.iloc[1:]
     here, flagged = _ratios(record)["combined"].transpose("test_number", "round").values, any_flagged(record, 4)
-    rows = [
-        f"analysis {a.lower()}, forecast {f.lower()}" for a, f in zip(tests.iloc[:, 0], tests.iloc[:, 1], strict=True)
-    ]
+    rows = [_both(*places) for places in tests.iloc[:, :2].itertuples(index=False)]
     then = tests["combined_ratio"].to_numpy(float)
     return dots(
         rows,
@@ -146,6 +150,21 @@ def together(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     )
 
 
+def together_said(record: xr.Dataset) -> str:
+    """What two programs at once gain, by where the forecast has its files."""
+    found = _ratios(record).median("round")
+    fast, disk = (found.sel(test_number=tests) for tests in ([0, 2], [1, 3]))
+
+    def span(values) -> str:
+        return f"{float(values.min()):.3g} to {float(values.max()):.3g}"
+
+    return (
+        f"combined ratio, medians: {span(fast['combined'])} with the forecast's files in the fast place, "
+        f"{span(disk['combined'])} with them on disk; the forecast's own ratio {span(fast['forecast'])} and "
+        f"{span(disk['forecast'])}"
+    )
+
+
 def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
     """Fig. 6.3 in its layout: a row of the report, then one of this machine."""
     found, ratios, rows = single(record), _ratios(record), []
@@ -160,7 +179,7 @@ def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
     row("each alone, on disk", "here", [alone[0], "1", alone[1], "1", "1"])
     for number in range(4):
         then = printed.iloc[number + 1]
-        name = f"analysis {then.iloc[0].lower()}, forecast {then.iloc[1].lower()}"
+        name = _both(*then.iloc[:2])
         row(name, "1982, X-MP", [f"{float(then[key]):g}" for key in keys])
         clock = [found[f"{each}_clock"].sel(test_number=number).values for each in ("analysis", "forecast")]
         part = [ratios[each].sel(test_number=number).values for each in ("analysis", "forecast", "combined")]
