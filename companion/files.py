@@ -136,28 +136,30 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
+def _write_all(path, data) -> None:
+    """Through the system's own calls: a library that closes its file quietly may lose the last block."""
+    with open(path, "wb", buffering=0) as file:
+        data = memoryview(data)
+        while data:
+            data = data[file.write(data) :]
+
+
 def write_text(path, text: str, overwrite: bool = False) -> Path:
     """Write ``text`` as UTF-8, whole or not at all; errors as :func:`write_atomically`."""
-
-    def write(temporary: Path) -> None:
-        # through the system's own calls: a library that closes its file quietly may lose the last block
-        with open(temporary, "wb", buffering=0) as file:
-            data = memoryview(text.encode("utf-8"))
-            while data:
-                data = data[file.write(data) :]
-
-    return write_atomically(path, write, overwrite)
+    return write_atomically(path, lambda temporary: _write_all(temporary, text.encode("utf-8")), overwrite)
 
 
 def write_netcdf(data, path) -> None:
-    """Write an ``xarray.Dataset`` as NetCDF; ``OSError`` where the library says only that HDF failed."""
+    """Write an ``xarray.Dataset`` as NetCDF.
+
+    The file is made in memory: HDF5 may end the process where one of its own calls to the system fails.
+    """
+    import netCDF4
+    from xarray.backends import NetCDF4DataStore
+
+    image = netCDF4.Dataset(Path(path).name, "w", format="NETCDF4", memory=data.nbytes)
     try:
-        data.to_netcdf(path, engine="netcdf4")
-    except RuntimeError as error:
-        raise OSError(errno.ENOSPC if _full(path) else errno.EIO, f"cannot be written ({error})", str(path)) from error
-
-
-def _full(path) -> bool:
-    # HDF5 writes blocks of some kilobytes; less than this cannot hold the smallest of our files.
-    folder = os.statvfs(Path(path).parent)
-    return folder.f_bavail * folder.f_frsize < 2**16
+        data.dump_to_store(NetCDF4DataStore(image))
+    finally:
+        made = image.close()
+    _write_all(path, made)

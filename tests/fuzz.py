@@ -5,7 +5,7 @@ what they say (a value of the JSON, a cell of the CSV replaced by nonsense).  It
 sentence, or take it where the damage leaves a file of that kind.  What counts as short:
 
     crash    the process ended
-    hang     no answer in 20 s
+    hang     no answer in 20 s of processor time, or in five minutes
     error    another exception than the reader's own, or a message of several lines
     wrong    taken, though a checksum covers what was damaged, or though the rules of the kind are broken
 
@@ -31,10 +31,15 @@ from typing import Annotated
 import typer
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 20  # s
+PATIENCE = 20  # s of processor time: a machine that is busy with others is no hang
+WAITING = 300  # s, for a reader that computes nothing
 BATCH = 1000  # cases of one process
 FORMS = ("positioned", "records", "arrays", "netcdf", "zarr")
 NONSENSE = (None, True, -1, 0, 1e308, 10**30, 0.5, "", "x", "٣", "../x", "a/b", "nan", "-0", [], {}, [[]], [None])
+
+
+#: Outcomes that no reader may have.
+SHORT = ("crash", "hang", "error", "wrong")
 
 
 class Hang(Exception):
@@ -244,8 +249,9 @@ def one_case(reader, name: str, seed: int, number: int) -> tuple[str, str]:
     def give_up(*_):
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(PATIENCE)
+    before = [(number, signal.signal(number, give_up)) for number in (signal.SIGPROF, signal.SIGALRM)]
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+    signal.alarm(WAITING)
     try:
         return reader.try_one(random.Random(f"{name} {seed} {number}")), ""
     except Hang:
@@ -253,8 +259,10 @@ def one_case(reader, name: str, seed: int, number: int) -> tuple[str, str]:
     except Exception as error:
         return "error", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _batch(name: str, seed: int, first: int, folder: Path, seconds: float) -> None:
@@ -294,7 +302,7 @@ def fuzz(name: str, seconds: float, seed: int, first: int = 0) -> Counter:
                 outcome = outcome or "crash"
                 counts[outcome] += 1
                 number = int(case) + 1
-                if outcome in ("crash", "hang", "error", "wrong"):
+                if outcome in SHORT:
                     print(f"{name} {case}: {outcome} {why}", flush=True)
             if status and not notes.read_text().strip():
                 raise SystemExit(f"{name}: the reader cannot be set up")
@@ -303,21 +311,44 @@ def fuzz(name: str, seconds: float, seed: int, first: int = 0) -> Counter:
     return counts
 
 
+def row(name: str, seconds: float, seed: int, counts: Counter) -> dict:
+    """A line of the table of what was tried."""
+    words = ("refused", "taken", *SHORT)
+    tried = sum(counts[word] for word in words)
+    return {"reader": name, "seed": seed, "seconds": f"{seconds:g}", "tried": tried} | {
+        word: counts[word] for word in words
+    }
+
+
+def keep(new: dict, out: Path) -> None:
+    """Put ``new`` into the table, in the place of the line of the same reader and seed."""
+    rows = list(csv.DictReader(out.open(encoding="utf-8", newline=""))) if out.exists() else []
+    rows = [each for each in rows if (each["reader"], each["seed"]) != (new["reader"], str(new["seed"]))]
+    rows = sorted([*rows, new], key=lambda each: (each["reader"], int(each["seed"])))
+    with out.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(new), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
 def main(
     reader: Annotated[list[str] | None, typer.Argument(help="Readers; all if none is named.")] = None,
     seconds: Annotated[float, typer.Option(min=1, help="Processor time of each.")] = 600,
     seed: Annotated[int, typer.Option(help="Makes the cases.")] = 1,
     first: Annotated[int, typer.Option(min=0, help="Number of the first case.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Keep the counts in this table (CSV).")] = None,
 ) -> None:
     """Let readers try damaged files."""
     sys.path.insert(0, str(ROOT))
     short = 0
     for name in reader or READERS:
         counts = fuzz(name, seconds, seed, first)
-        tried = sum(counts[word] for word in ("refused", "taken", "crash", "hang", "error", "wrong"))
-        short += sum(counts[word] for word in ("crash", "hang", "error", "wrong"))
-        words = ", ".join(f"{word} {counts[word]}" for word in ("refused", "taken", "crash", "hang", "error", "wrong"))
-        print(f"{name}: tried {tried}, {words}; next case {counts['next']}", flush=True)
+        found = row(name, seconds, seed, counts)
+        short += sum(counts[word] for word in SHORT)
+        words = ", ".join(f"{word} {found[word]}" for word in ("tried", "refused", "taken", *SHORT))
+        print(f"{name}: {words}; next case {counts['next']}", flush=True)
+        if out is not None:
+            keep(found, out)
     raise SystemExit(bool(short))
 
 

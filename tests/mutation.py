@@ -8,74 +8,36 @@ Each mutant is one change in one compiled function of ``kernels/``, made in a co
     index        an index, an address or a stride moved by one
     call         a call made for its effect alone (a barrier, a fence, a store) left out
 
-Two judges look at it apart: ``verify`` of the kernels of the room that use the changed file, at their quick preset
-with one thread and with two, which is what a user's run has, and the tests of the room.  A mutant that neither
-notices is printed with its place; it is equivalent, or a check is missing.  The choice depends on the seed alone.
-
-Only code that can see the change is compiled anew: the copy starts from compiled code of the unchanged tree, less
-that of modules which import the changed one.  Judges have limits of processor time, so that a machine that stands
-still does not count as an endless loop.  ``--out`` keeps each row as it comes and goes on where it ended.
+Two judges look at it apart (``court.py``): ``verify`` of the kernels of the room that use the changed file, at their
+quick preset with one thread and with two, which is what a user's run has, and those tests of the room that import it,
+with the test that runs ``verify`` on a small problem of each kernel.  A mutant that neither notices is printed with
+its place; it is equivalent, or a check is missing.  The choice and its order depend on the seed alone, so the first
+so many of it are a sample, too.  ``--out`` keeps each row as it comes and goes on where it ended.
 """
 
 import ast
 import csv
-import importlib
-import os
 import random
 import re
-import resource
-import shutil
-import subprocess
-import sys
 import tempfile
-import threading
 import time
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from court import ROOT, Court
 from tqdm import tqdm
 
-ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("kernels", "companion", "tests", "pyproject.toml", "conftest.py")
-LINKED = ("data", "notebooks", "book", "peers", "README.md", "CONTRIBUTING.md")
 #: rooms whose kernels are judged; what they stand on (``runtime``) is judged by all, and what runs under mpiexec
 #: by jobs of several ranks: both take too long
 ROOMS = (
-    "bt",
-    "spectral",
-    "shallow_water",
-    "routines",
-    "memory",
-    "processor",
-    "files",
-    "gridpoint",
-    "imaging",
+    *("bt", "spectral", "shallow_water", "routines", "memory", "processor", "files", "gridpoint", "imaging"),
     "analysis",
 )
 #: Decorators of functions that are compiled.
 COMPILED = ("kernel", "intrinsic")
-SECONDS = 1800  # a judge that takes longer waits for ever: the change left somebody out of a barrier
-COLUMNS = ("path", "line", "kind", "old", "new", "verify", "tests")
-
-VERIFY = """
-import importlib, sys
-from kernels.runtime.resources import usable_cpus
-for name in sys.argv[1:]:
-    kernel = importlib.import_module(name)
-    problem = kernel.Problem.preset("quick")
-    for threads in range(1, min(2, usable_cpus()) + 1):
-        checks = kernel.verify(problem, kernel.run(problem, kernel.setup(problem), threads))
-        failed = [str(check) for check in checks if not check.ok]
-        if failed:
-            sys.exit(f"{name}: {failed[0]}")
-"""
-#: Without it a failing property is shrunk, which takes longer than finding it.
-PROFILE = """
-settings.register_profile("mutation", deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
-"""
+COLUMNS = ("path", "line", "kind", "old", "new", "verify", "tests", "seconds")
 
 
 @dataclass(frozen=True)
@@ -206,159 +168,6 @@ def draw(found: dict[str, list[Mutant]], count: int, seed: int) -> list[Mutant]:
     return chosen[:count]
 
 
-def users(root: Path) -> dict[str, set[str]]:
-    """For each file of ``kernels/``, every file that imports it, at once or by way of others, and itself."""
-    files = sorted(path.relative_to(root).as_posix() for path in (root / "kernels").rglob("*.py"))
-    wants = {}
-    for file in files:
-        names = set()
-        for node in ast.walk(ast.parse((root / file).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {each.name for each in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
-        places = {name.replace(".", "/") for name in names if name}
-        wants[file] = {place + end for place in places for end in (".py", "/__init__.py")} & set(files)
-    found = {}
-    for file in files:
-        known, todo = set(), [file]
-        while todo:
-            here = todo.pop()
-            if here not in known:
-                known.add(here)
-                todo += [other for other in files if here in wants[other]]
-        found[file] = known
-    return found
-
-
-class Court:
-    """A copy of the tree with compiled code of its own, in which mutants are judged one after another."""
-
-    def __init__(self, folder: Path, rooms):
-        from kernels.runtime.cache import source_digest
-
-        folder.mkdir()
-        self.root, self.cache = folder / "tree", folder / "cache"
-        self._copy()
-        self.whole = self.cache / source_digest()
-        self.users = users(self.root)
-        self.kernels = self._kernels(rooms)
-        self.limits: dict[tuple[str, str], float] = {}
-
-    def _copy(self) -> None:
-        self.root.mkdir()
-        for name in COPIED:
-            source, target = ROOT / name, self.root / name
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, target, ignore=ignore) if source.is_dir() else shutil.copy2(source, target)
-        for name in LINKED:
-            (self.root / name).symlink_to(ROOT / name)
-        conftest = self.root / "tests" / "conftest.py"
-        text = conftest.read_text(encoding="utf-8").replace("import settings", "import Phase, settings")
-        conftest.write_text(text + PROFILE, encoding="utf-8")
-
-    def _kernels(self, rooms) -> dict[str, list[tuple[str, str]]]:
-        """Name and file of every kernel with a preset ``quick``, by room."""
-        found, seen = defaultdict(list), set()
-        for file in self.users:
-            name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-            if name.count(".") and (room := name.split(".")[1]) in rooms:
-                module = importlib.import_module(name)
-                words = [getattr(module, word, None) for word in ("Problem", "setup", "run", "verify")]
-                if all(words) and hasattr(words[0], "preset") and words[2] not in seen:
-                    seen.add(words[2])
-                    found[room].append((name, file))
-        return found
-
-    def _ask(self, command: list[str], limit: float) -> tuple[int, float]:
-        """Exit code and processor seconds; a judge over its limit is ended."""
-        environment = os.environ | {
-            "PYTHONPATH": str(self.root),
-            "NUMBA_CACHE_DIR": str(self.cache),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-
-        def prepare():
-            resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-        with open(os.devnull, "r+") as null, tempfile.TemporaryFile() as heard:
-            process = subprocess.Popen(
-                command, cwd=self.root, env=environment, stdin=null, stdout=heard, stderr=heard,
-                preexec_fn=prepare, start_new_session=True,
-            )  # fmt: skip
-            alarm = threading.Timer(SECONDS, os.killpg, (process.pid, 9))
-            alarm.start()
-            _, status, used = os.wait4(process.pid, 0)
-            alarm.cancel()
-            heard.seek(0)
-            self.heard = heard.read().decode(errors="replace")
-        process.returncode = os.waitstatus_to_exitcode(status)
-        return process.returncode, used.ru_utime + used.ru_stime
-
-    def commands(self, mutant_path: str, every: bool = False) -> dict[str, list[str]]:
-        """What each judge runs for a change of this file, or of ``every`` file of its room."""
-        room = Path(mutant_path).parts[1]
-        names = [name for name, file in self.kernels[room] if every or file in self.users[mutant_path]]
-        tests = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
-        return {
-            "verify": [sys.executable, "-c", VERIFY, *names] if names else [],
-            "tests": [*tests, f"tests/kernels/{room}"],
-        }
-
-    def measure(self, path: str) -> None:
-        """Let both judges see the unchanged tree: they must find nothing, and it compiles what mutants start from."""
-        room = Path(path).parts[1]
-        for judge, command in self.commands(path, every=True).items():
-            key = judge, room
-            if command and key not in self.limits:
-                code, seconds = self._ask(command, 10**5)
-                if code:
-                    raise SystemExit(f"{judge} of {path} fails on the unchanged tree:\n{self.heard[-3000:]}")
-                self.limits[key] = 60 + 4 * seconds
-
-    def _seed_cache(self, path: str) -> Path:
-        """Compiled code for the changed tree: that of the unchanged one, linked, but for users of ``path``."""
-        from numba.core.caching import _CacheLocator
-
-        from kernels.runtime import cache
-
-        known = {}
-        for file in self.users[path]:
-            place = _CacheLocator.get_suitable_cache_subpath(str(self.root / file))
-            known.setdefault(place, set()).add(Path(file).stem)
-        digest = cache.source_digest.__wrapped__
-        before, cache.__file__ = cache.__file__, str(self.root / "kernels" / "runtime" / "cache.py")
-        try:
-            changed = self.cache / digest()
-        finally:
-            cache.__file__ = before
-        for folder in self.whole.iterdir():
-            (changed / folder.name).mkdir(parents=True, exist_ok=True)
-            for file in folder.iterdir():
-                if file.name.split(".")[0] not in known.get(folder.name, ()):
-                    (changed / folder.name / file.name).hardlink_to(file)
-        return changed
-
-    def judge(self, mutant: Mutant) -> dict[str, bool]:
-        """Which judges notice the mutant; the tree is as before afterwards."""
-        self.measure(mutant.path)
-        path = self.root / mutant.path
-        before, stamp = path.read_bytes(), path.stat()
-        found = {}
-        path.write_bytes(before[: mutant.start] + mutant.new.encode() + before[mutant.end :])
-        changed = self._seed_cache(mutant.path)
-        try:
-            for judge, command in self.commands(mutant.path).items():
-                limit = self.limits.get((judge, Path(mutant.path).parts[1]))
-                found[judge] = bool(command) and self._ask(command, limit)[0] != 0
-        finally:
-            path.write_bytes(before)
-            os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-            shutil.rmtree(changed, ignore_errors=True)
-        return found
-
-
 def summary(rows: list[dict]) -> list[str]:
     """A line a kind and one of all, of rows as ``--out`` keeps them."""
     lines = []
@@ -378,7 +187,6 @@ def main(
     part: Annotated[str, typer.Option(help="Judge every so many-th only, as 0/2 and 1/2 side by side.")] = "0/1",
 ) -> None:
     """Change kernels one place at a time and report which judge notices."""
-    sys.path.insert(0, str(ROOT))
     rooms = [each for each in (room or ROOMS) if (ROOT / "kernels" / each).is_dir()]
     first, step = map(int, part.split("/"))
     rows, begin = [], time.monotonic()
@@ -392,7 +200,9 @@ def main(
             known = (mutant.path, str(mutant.line), mutant.kind, mutant.old, mutant.new)
             if known in done or time.monotonic() - begin > 60 * minutes:
                 continue
-            row = dict(zip(COLUMNS, known, strict=False)) | {k: str(v) for k, v in court.judge(mutant).items()}
+            found, seconds = court.judge(mutant)
+            row = dict(zip(COLUMNS, known, strict=False)) | {judge: str(noticed) for judge, noticed in found.items()}
+            row["seconds"] = f"{sum(seconds.values()):.0f}"
             rows.append(row)
             if row["tests"] == "False":
                 by_verify = " the tests" if row["verify"] == "True" else ""

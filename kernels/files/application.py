@@ -29,7 +29,7 @@ from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.filesystem import describe
-from kernels.files.format.containers import estimated_bytes
+from kernels.files.format.containers import estimated_bytes, memory_bytes
 from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import (
@@ -143,7 +143,8 @@ def footprint(problem: Problem) -> Footprint:
     buffers = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW, records=True)
     size = estimated_bytes(layout) if problem.way in CONTAINERS else layout.total_bytes
-    return Footprint(solver.memory + buffers, 2 * size, solver.each_thread)
+    memory = solver.memory + buffers + memory_bytes(problem.way, layout)
+    return Footprint(memory, 2 * size, solver.each_thread)
 
 
 _NOTES = Notes("NS", "IW", "way", "asynchronous", "fsync", "direct")

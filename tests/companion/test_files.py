@@ -2,12 +2,15 @@
 
 import errno
 import os
+import resource
+import signal
 import stat
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -52,18 +55,19 @@ def test_what_is_no_refusal_of_the_system_stays_as_it_is(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize(("full", "number"), [(True, errno.ENOSPC), (False, errno.EIO)])
-def test_netcdf_that_cannot_be_written_is_a_refusal(tmp_path, monkeypatch, full, number):
-    def fail(self, *arguments, **options):
-        raise RuntimeError("NetCDF: HDF error")
-
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", fail)
-    monkeypatch.setattr(files, "_full", lambda path: full)
-    data = xr.Dataset({"a": ("x", [1.0, 2.0])})
-    with pytest.raises(OSError, match="NetCDF: HDF error") as caught:
-        write_atomically(tmp_path / "x.nc", lambda path: write_netcdf(data, path))
-    assert caught.value.errno == number
-    assert ("free space" in sentence(caught.value)) is full
+def test_netcdf_that_cannot_be_written_is_a_refusal(tmp_path):
+    data = xr.Dataset({"a": ("x", np.ones(10**5))})
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, limit[1]))
+    try:
+        with pytest.raises(OSError) as caught:
+            write_atomically(tmp_path / "x.nc", lambda path: write_netcdf(data, path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, before)
+    assert caught.value.errno == errno.EFBIG
+    assert "raise the limit on file sizes" in sentence(caught.value)
     assert os.listdir(tmp_path) == []
 
 

@@ -4,9 +4,11 @@ NetCDF gets one variable ``U_000005``, ``U_000010``, … a dump (xarray appends 
 Zarr gets one variable ``U`` with a growing dimension ``step``.  No compression, so that every way of
 writing moves the same bytes.  Both libraries lay their files out themselves: space is checked
 beforehand but not pre-allocated.  xarray and its engines are loaded when first used.
+
+The NetCDF file grows in memory and is written here when it is finished: where a call of its own fails, on a
+full disk for instance, HDF5 may end the whole process.  That takes as much memory as the file.
 """
 
-import errno
 import os
 from pathlib import Path
 
@@ -68,28 +70,44 @@ class _Container:
 
 
 class Netcdf(_Container):
-    """One NetCDF-4 file, one variable a dump."""
+    """One NetCDF-4 file, one variable a dump; in memory until ``finish``."""
 
     ENGINE = "netCDF4"
+
+    def __init__(self, part, layout: Layout):
+        super().__init__(part, layout)
+        import netCDF4
+
+        with open(self.part, "xb"):  # a folder that takes no files shows now and not at the end
+            pass
+        self.image = netCDF4.Dataset(self.part.name, "w", format="NETCDF4", memory=estimated_bytes(layout))
 
     def put(self, index, u, crc32):
         u = np.ascontiguousarray(u, DTYPE)
         step = (index + 1) * self.layout.IW
         variable = self.xarray.Variable(DIMENSIONS, u, {"step": step, "crc32": crc32})
-        data = self.xarray.Dataset({_NAME.format(step): variable}, attrs=_attributes(self.layout) if index == 0 else {})
+        name = _NAME.format(step)
+        data = self.xarray.Dataset({name: variable}, attrs=_attributes(self.layout) if index == 0 else {})
         try:
-            data.to_netcdf(
-                self.part,
-                mode="a" if index else "w",
-                engine="netcdf4",
-                format="NETCDF4",
-                encoding={_NAME.format(step): {"_FillValue": None}},
-            )
-        except RuntimeError as error:  # the library reports a full disk so
-            raise OSError(
-                errno.EIO,
-                f"writing step {step} as NetCDF failed ({error}); look for a full disk or a limit on file size",
+            data.dump_to_store(self.xarray.backends.NetCDF4DataStore(self.image), encoding={name: {"_FillValue": None}})
+        except RuntimeError as error:  # of the library, which asks nothing but memory of the system
+            raise MemoryError(
+                f"{self.part} cannot grow to step {step} in memory ({error}); choose another way"
             ) from None
+
+    def finish(self, tail: bytes, fsync: bool) -> None:
+        data = memoryview(self.image.close())
+        self.image = None
+        with open(self.part, "wb", buffering=0) as file:
+            while data:
+                data = data[file.write(data) :]
+            if fsync:
+                os.fsync(file.fileno())
+
+    def close(self) -> None:
+        if self.image is not None:
+            self.image.close()
+            self.image = None
 
 
 class Zarr(_Container):
@@ -210,6 +228,11 @@ class ZarrSolution(_ContainerSolution):
     def _dump(self, index):
         # A plane at a time would read the whole chunk N times.
         return self.data["U"][index].load()
+
+
+def memory_bytes(way: str, layout: Layout) -> int:
+    """Memory that a way of writing takes for the whole file, beside the dump that it is given."""
+    return estimated_bytes(layout) if way == "netcdf" else 0
 
 
 def estimated_bytes(layout: Layout) -> int:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files.filesystem import describe, drop_cache
-from kernels.files.format.containers import estimated_bytes
+from kernels.files.format.containers import estimated_bytes, memory_bytes
 from kernels.files.format.layout import DTYPE, Layout, checksum, require_checksums
 from kernels.files.format.opening import open_solution
 from kernels.files.formulas import dump_bytes
@@ -94,7 +94,8 @@ class SolutionWriter:
         size = estimated_bytes(self.layout) if way in CONTAINERS else self.layout.total_bytes
         require_disk(self.path.parent, size, f"the solution of {self.layout.dumps} dumps with N = {N}")
         buffers = 2 if asynchronous else 1
-        require_memory(buffers * dump_bytes(N), f"{buffers} buffer(s) for dumps with N = {N}")
+        memory = buffers * dump_bytes(N) + memory_bytes(way, self.layout)
+        require_memory(memory, f"writing {self.layout.dumps} dumps with N = {N} ({way}, {buffers} buffer(s))")
         self.filesystem = describe(self.path.parent, direct, fsync)
         self.checksums: list[int] = []
         self.stalls: list[float] = []

@@ -348,7 +348,7 @@ print(os.listdir(sys.argv[1]))
     [
         ("checked", "positioned", "choose a smaller problem or another folder"),
         ("unchecked", "positioned", "No space left on device; free some space"),
-        ("unchecked", "netcdf", "look for a full disk"),
+        ("unchecked", "netcdf", "No space left on device; free some space"),
         ("unchecked", "zarr", "No space left on device"),
     ],
 )

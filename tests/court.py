@@ -1,0 +1,292 @@
+"""Judges changed kernels in a copy of the tree: ``mutation.py`` says which changes, this who notices.
+
+A judge is a fork of this process, which has loaded the libraries but no kernel: it imports the changed tree as if it
+were the first to do so, and compiles only what can see the change.  The rest comes from compiled code of the
+unchanged tree, less that of modules that import the changed one.  Judges have limits of processor time, so that a
+machine that stands still does not count as an endless loop.
+"""
+
+import ast
+import contextlib
+import importlib
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = ("kernels", "companion", "tests", "pyproject.toml", "conftest.py")
+LINKED = ("data", "notebooks", "book", "peers", "README.md", "CONTRIBUTING.md")
+#: What kernels and their tests import that is not ours; loaded once, before any judge is forked.
+LIBRARIES = (
+    *("numba", "numba.core.caching", "scipy.fft", "scipy.linalg", "scipy.special", "scipy.stats", "xarray", "pandas"),
+    *("hypothesis", "hypothesis.extra.numpy", "pytest", "psutil", "astropy.io.fits", "netCDF4", "jsonschema"),
+)
+SECONDS = 1800  # a judge that takes longer waits for ever: the change left somebody out of a barrier
+#: Without it a failing property is shrunk, which takes longer than finding it.
+PROFILE = """
+settings.register_profile("mutation", deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
+"""
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=mutation")
+#: The test of every kernel: its ``verify`` on what it and its reference return for a small problem.
+CONTRACT = "tests/kernels/test_contract.py::test_reference_returns_what_run_returns"
+
+
+def imported(file: str, text: str, files: set[str]) -> set[str]:
+    """Those of ``files`` that a source imports."""
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+    places = {name.replace(".", "/") for name in names}
+    return {place + end for place in places for end in (".py", "/__init__.py")} & files
+
+
+def imports(root: Path) -> dict[str, set[str]]:
+    """For each file of ``kernels/`` and of its tests, the files of ``kernels/`` that it imports itself."""
+    files = {path.relative_to(root).as_posix() for path in (root / "kernels").rglob("*.py")}
+    tests = {path.relative_to(root).as_posix() for path in (root / "tests" / "kernels").rglob("test_*.py")}
+    return {file: imported(file, (root / file).read_text(encoding="utf-8"), files) for file in sorted(files | tests)}
+
+
+def users(wants: dict[str, set[str]]) -> dict[str, set[str]]:
+    """For each file, every file that imports it, at once or by way of others, and itself."""
+    found = {}
+    for file in wants:
+        known, todo = set(), [file]
+        while todo:
+            here = todo.pop()
+            if here not in known:
+                known.add(here)
+                todo += [other for other in wants if here in wants[other]]
+        found[file] = known
+    return found
+
+
+def verify(names) -> int:
+    """Run kernels at their quick preset with one thread and with two; 1 if any of them fails its own checks."""
+    from kernels.runtime.resources import usable_cpus
+
+    for name in names:
+        kernel = importlib.import_module(name)
+        problem = kernel.Problem.preset("quick")
+        for threads in range(1, min(2, usable_cpus()) + 1):
+            checks = kernel.verify(problem, kernel.run(problem, kernel.setup(problem), threads))
+            failed = [str(check) for check in checks if not check.ok]
+            if failed:
+                print(f"{name}: {failed[0]}")
+                return 1
+    return 0
+
+
+class Court:
+    """A copy of the tree with compiled code of its own, in which mutants are judged one after another."""
+
+    def __init__(self, folder: Path, rooms):
+        folder.mkdir()
+        self.root, self.cache = folder / "tree", folder / "cache"
+        self._copy()
+        for name in LIBRARIES:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+        self.wants = imports(self.root)
+        self.users = users(self.wants)
+        self.kernels = self._kernels(rooms)
+        self.whole = self.cache / self._digest()
+        self._begin_with(ROOT / ".cache" / "numba" / self.whole.name)
+        self.seen: set[str] = set()  # kernels and tests that found nothing in the unchanged tree
+        self.spent: dict[tuple[str, str], float] = defaultdict(float)  # what they cost, by judge and room
+
+    def _copy(self) -> None:
+        self.root.mkdir()
+        for name in COPIED:
+            source, target = ROOT / name, self.root / name
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, target, ignore=ignore) if source.is_dir() else shutil.copy2(source, target)
+        for name in LINKED:
+            (self.root / name).symlink_to(ROOT / name)
+        conftest = self.root / "tests" / "conftest.py"
+        text = conftest.read_text(encoding="utf-8").replace("import settings", "import Phase, settings")
+        conftest.write_text(text + PROFILE, encoding="utf-8")
+
+    def _kernels(self, rooms) -> dict[str, list[tuple[str, str]]]:
+        """Name and file of every kernel with a preset ``quick``, by room."""
+
+        def list_them():
+            from kernels_found import KERNELS
+
+            seen = set()
+            for name, module in KERNELS.items():
+                if not hasattr(module.Problem, "ranks"):
+                    print("contract", name)
+            for file in (file for file in self.users if file.startswith("kernels/")):
+                name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                if name.count(".") and name.split(".")[1] in rooms:
+                    module = importlib.import_module(name)
+                    words = [getattr(module, word, None) for word in ("Problem", "setup", "run", "verify")]
+                    if all(words) and hasattr(words[0], "preset") and words[2] not in seen:
+                        seen.add(words[2])
+                        print("kernel", name, file)
+
+        found = defaultdict(list)
+        code, _ = self._ask(list_them, SECONDS)
+        if code:
+            raise SystemExit(f"the kernels cannot be imported:\n{self.heard[-3000:]}")
+        lines = [line.split() for line in self.heard.splitlines()]
+        self.contracts = {line[1] for line in lines if line[0] == "contract"}
+        for _, name, file in (line for line in lines if line[0] == "kernel"):
+            found[name.split(".")[1]].append((name, file))
+        return found
+
+    def _digest(self) -> str:
+        """Name of the cache's folder for the tree as it is now."""
+
+        def tell():
+            from kernels.runtime.cache import source_digest
+
+            print(source_digest())
+
+        self._ask(tell, SECONDS)
+        return self.heard.split()[-1]
+
+    def _place(self, file: str, root: Path) -> str:
+        """Folder of a file's compiled code inside the cache."""
+        from numba.core.caching import _CacheLocator
+
+        return _CacheLocator.get_suitable_cache_subpath(str(root / file))
+
+    def _begin_with(self, ready: Path) -> None:
+        """Take over what this checkout has compiled already: numba knows code by path and time of its source."""
+        for file in self.wants:
+            source, target = ready / self._place(file, ROOT), self.whole / self._place(file, self.root)
+            if file.startswith("kernels/") and source.is_dir() and not any(target.glob("*.nbi")):
+                shutil.copytree(source, target, dirs_exist_ok=True)
+
+    def _ask(self, action, limit: float) -> tuple[int, float]:
+        """Exit code and processor seconds of ``action`` in a process of its own; it is ended over its limit."""
+        with tempfile.TemporaryFile() as heard:
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    self._enter(heard.fileno(), limit)
+                    code = int(action() or 0)
+                except BaseException:
+                    sys.excepthook(*sys.exc_info())
+                finally:
+                    sys.stdout.flush()
+                    os._exit(code)
+            alarm = threading.Timer(SECONDS, os.killpg, (child, signal.SIGKILL))
+            alarm.start()
+            _, status, used = os.wait4(child, 0)
+            alarm.cancel()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)  # what it may have started
+            heard.seek(0)
+            self.heard = heard.read().decode(errors="replace")
+        return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+
+    def _enter(self, heard: int, limit: float) -> None:
+        """Make this process a judge: in the tree, with limits, heard by nobody but the court."""
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for handle in (1, 2):
+            os.dup2(heard, handle)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        sys.stdin, sys.stdout, sys.stderr = open(0, closefd=False), open(1, "w", closefd=False), sys.stdout
+        sys.stderr = sys.stdout
+        places = [str(self.root), str(self.root / "tests")]
+        own = (ROOT, ROOT / "tests")
+        sys.path[:] = places + [place for place in sys.path if Path(place or ".").resolve() not in own]
+        sys.dont_write_bytecode = True
+        os.environ |= {
+            "PYTHONPATH": str(self.root),
+            "NUMBA_CACHE_DIR": str(self.cache),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        os.chdir(self.root)
+
+    def names(self, path: str) -> list[str]:
+        """The kernels of its room that use a file."""
+        return [name for name, file in self.kernels[Path(path).parts[1]] if file in self.users[path]]
+
+    def tests(self, path: str) -> list[str]:
+        """Tests of its room that can see a change of this file: the contract first, then by how near they import it."""
+        folder = f"tests/kernels/{Path(path).parts[1]}/"
+        found = [file for file in self.users[path] if file.startswith(folder)]
+        found.sort(key=lambda file: (path not in self.wants[file], file))
+        # a kernel inside another's package answers to the contract there
+        contracts = {each for each in self.contracts for name in self.names(path) if f"{name}.".startswith(f"{each}.")}
+        return [*(f"{CONTRACT}[{name}]" for name in sorted(contracts)), *found]
+
+    @staticmethod
+    def _action(judge: str, items: list[str]):
+        if judge == "verify":
+            return lambda: verify(items)
+
+        def test():
+            import pytest
+
+            return pytest.main([*OPTIONS, *items])
+
+        return test
+
+    def measure(self, path: str) -> None:
+        """Let both judges see the unchanged tree: they must find nothing, and it compiles what mutants start from."""
+        room = Path(path).parts[1]
+        fresh = {
+            "verify": [name for name in self.names(path) if name not in self.seen],
+            "tests": [test for test in self.tests(path) if test not in self.seen],
+        }
+        for judge, items in fresh.items():
+            if items:
+                code, seconds = self._ask(self._action(judge, items), 10**5)
+                if code:
+                    raise SystemExit(f"{judge} of {path} fails on the unchanged tree:\n{self.heard[-3000:]}")
+                self.seen |= set(items)
+                self.spent[judge, room] += seconds
+
+    def limit(self, judge: str, path: str) -> float:
+        """Seconds for a mutant, which also compiles anew what the unchanged tree may have found compiled."""
+        return 120 + 4 * self.spent[judge, Path(path).parts[1]]
+
+    def _seed_cache(self, path: str) -> Path:
+        """Compiled code for the changed tree: that of the unchanged one, linked, but for users of ``path``."""
+        known = defaultdict(set)
+        for file in self.users[path]:
+            known[self._place(file, self.root)].add(Path(file).stem)
+        changed = self.cache / self._digest()
+        for folder in self.whole.iterdir():
+            (changed / folder.name).mkdir(parents=True, exist_ok=True)
+            for file in folder.iterdir():
+                if file.name.split(".")[0] not in known.get(folder.name, ()):
+                    (changed / folder.name / file.name).hardlink_to(file)
+        return changed
+
+    def judge(self, mutant) -> tuple[dict[str, bool], dict[str, float]]:
+        """Which judges notice the mutant, and what each cost in seconds; the tree is as before afterwards."""
+        self.measure(mutant.path)
+        path = self.root / mutant.path
+        before, stamp = path.read_bytes(), path.stat()
+        found, seconds = {}, {}
+        path.write_bytes(before[: mutant.start] + mutant.new.encode() + before[mutant.end :])
+        changed = self._seed_cache(mutant.path)
+        try:
+            for judge, items in (("verify", self.names(mutant.path)), ("tests", self.tests(mutant.path))):
+                code, seconds[judge] = 0, 0.0
+                if items:
+                    code, seconds[judge] = self._ask(self._action(judge, items), self.limit(judge, mutant.path))
+                found[judge] = code != 0
+        finally:
+            path.write_bytes(before)
+            os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+            shutil.rmtree(changed, ignore_errors=True)
+        return found, seconds
