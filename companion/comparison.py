@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from companion import drawings, files, notebooks
+from companion import drawings, files, notebook_files
 from companion.figures.rendering import Shown, offered, picture
 from companion.figures.tabular import Table
 from companion.records import runs
@@ -87,8 +87,8 @@ def pieces(record: dict[str, Any]) -> tuple[list[Piece], list[str]]:
     ValueError
         The notebooks, which say what belongs to an experiment, are not there.
     """
-    if not notebooks.FOLDER.is_dir():
-        raise ValueError(f"the notebooks are not in {notebooks.FOLDER}, and they say what is drawn of a record")
+    if not notebook_files.FOLDER.is_dir():
+        raise ValueError(f"the notebooks are not in {notebook_files.FOLDER}, and they say what is drawn of a record")
     run, made, left = runs.dataset([record]), [], []
     for drawing in drawings.every_drawing():
         if drawing.experiment != record["experiment"]:

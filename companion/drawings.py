@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from companion import notebooks
+from companion import notebook_files
 from companion.records import runs
 
 RECORDS = "__records__"
@@ -37,7 +37,7 @@ class Drawing:
 
 def statements(path: Path) -> list[ast.stmt]:
     """Every statement of a notebook's code cells, in order."""
-    return [statement for source in notebooks.sources(path) for statement in ast.parse(source).body]
+    return [statement for source in notebook_files.sources(path) for statement in ast.parse(source).body]
 
 
 def is_run(node: ast.AST) -> bool:
@@ -173,4 +173,4 @@ def drawings(path: Path) -> list[Drawing]:
 
 def every_drawing() -> list[Drawing]:
     """Of all notebooks, each once."""
-    return list(dict.fromkeys(each for path in notebooks.paths() for each in drawings(path)))
+    return list(dict.fromkeys(each for path in notebook_files.paths() for each in drawings(path)))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from companion import chapters, experiments, notebooks
+from companion import chapters, experiments, notebook_files
 
 #: status -> what the book says of it
 STATUSES = {
@@ -172,7 +172,7 @@ def listing(document: str | None = None) -> pd.DataFrame:
 
 def page(document: str) -> str:
     """Stem of a document's notebook: ``"01_xmp1982"``.  ``ValueError`` where there is none."""
-    found = sorted(notebooks.FOLDER.glob(f"*_{document}.ipynb"))
+    found = sorted(notebook_files.FOLDER.glob(f"*_{document}.ipynb"))
     if not found:
         raise ValueError(f"document {document!r} has no notebook; add notebooks/NN_{document}.ipynb")
     return found[0].stem

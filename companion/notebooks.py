@@ -8,7 +8,6 @@ comparison can hold: execution counts and text.  Pictures, HTML and the outputs 
 
 import ast
 import hashlib
-import json
 import re
 import sys
 from enum import StrEnum
@@ -20,8 +19,8 @@ import typer
 
 from companion import commands
 from companion.files import sentence, write_atomically
+from companion.notebook_files import paths
 
-FOLDER = Path(__file__).parent.parent / "notebooks"
 IGNORED = {"nbval-ignore-output", "nbval-skip"}
 CELL_LINES = 12
 FUNCTION_LINES = 8
@@ -34,17 +33,6 @@ _UNSTABLE = (
     (re.compile(r"\b0x[0-9a-f]{6,}"), "a memory address"),
     (re.compile(r"(?<![\w.])/(?:home|root|tmp|work|Users|var|mnt)/\w"), "a path of one machine"),
 )
-
-
-def paths(names=()) -> list[Path]:
-    """The notebooks named, or every committed one."""
-    return [Path(name) for name in names] or sorted(FOLDER.glob("*.ipynb"))
-
-
-def sources(path: Path) -> list[str]:
-    """The code cells of a notebook, in order."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
 def tags(cell) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from companion import claims, experiments, notebooks, tables
+from companion import claims, experiments, notebook_files, tables
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.pages.data import framed
@@ -24,7 +24,7 @@ def chapters() -> pd.DataFrame:
     catalogue = tables.catalogue()
     ledger = claims.frame()
     rows = []
-    for path in notebooks.paths():
+    for path in notebook_files.paths():
         number, _, document = path.stem.partition("_")
         if document not in tables.documents():
             continue

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from companion import claims, notebooks
+from companion import claims, notebook_files
 from companion.claims import places
 from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link, show
@@ -64,7 +64,7 @@ def shown(value: float, printed: str) -> str:
 def printed_tables(document: str) -> set[str]:
     """Tables that the chapter of a document shows as printed."""
     call = re.compile(rf'document_table\(\s*"{document}",\s*"(\w+)"')
-    sources = notebooks.sources(notebooks.FOLDER / f"{page(document)}.ipynb")
+    sources = notebook_files.sources(notebook_files.FOLDER / f"{page(document)}.ipynb")
     return {name for source in sources for name in call.findall(source)}
 
 

@@ -99,9 +99,10 @@ class Format:
 
     def _validator(self):
         if self._checker is None:
-            import jsonschema  # late: its format checkers compile a grammar, which takes over a second
             from referencing import Registry
             from referencing.jsonschema import DRAFT202012
+
+            from companion.schemas import jsonschema
 
             schema, described = (json.loads(path.read_text(encoding="utf-8")) for path in (self.path, _MACHINE))
             del described["$schema"]  # or it is held to the types of that and not to ours
@@ -121,9 +122,9 @@ class Format:
         version = record.get("version")
         if isinstance(version, int) and version > self.version:
             raise self.error(f"{name} has version {version}, this code reads up to {self.version}; update it")
-        from jsonschema.exceptions import best_match
+        from companion.schemas import jsonschema
 
-        wrong = best_match(self._validator().iter_errors(record))
+        wrong = jsonschema.exceptions.best_match(self._validator().iter_errors(record))
         if wrong is not None:
             place = ".".join(map(str, wrong.absolute_path)) or "the record"
             reason = wrong.message if len(wrong.message) < 200 else wrong.message[:200] + "…"

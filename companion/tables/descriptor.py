@@ -4,8 +4,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-import jsonschema
-
+from companion.schemas import jsonschema
 from companion.tables.csv import fail, raw_bytes
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from companion import notebooks
+from companion import notebook_files, notebooks
 
 ROOT = Path(__file__).parents[2]
-PATHS = notebooks.paths()
+PATHS = notebook_files.paths()
 
 
 def _notebook(*cells):

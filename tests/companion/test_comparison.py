@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from companion import cli, comparison, drawings, notebooks
+from companion import cli, comparison, drawings, notebook_files
 from companion.figures import rendering
 from companion.records import runs
 
@@ -48,6 +48,6 @@ def test_samples_become_medians_and_other_columns_stay():
 
 
 def test_without_the_notebooks_it_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(notebooks, "FOLDER", tmp_path / "none")
+    monkeypatch.setattr(notebook_files, "FOLDER", tmp_path / "none")
     with pytest.raises(ValueError, match="the notebooks are not in"):
         comparison.pieces(runs.read(newest("p5plus-smt")))

@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from docutils.nodes import make_id
 
-from companion import items, notebooks
+from companion import items, notebook_files
 from companion.pages import items as pages
 
 HEAD = ",".join(items.COLUMNS) + "\n"
@@ -17,7 +17,7 @@ COMPLETE = {"xmp1982": (22, 1), "aips58": (12, 0), "nht1": (9, 2), "p5plus": (19
 
 def headings(document):
     """Headings of a chapter, as they are written."""
-    path = notebooks.FOLDER / f"{items.page(document)}.ipynb"
+    path = notebook_files.FOLDER / f"{items.page(document)}.ipynb"
     cells = nbformat.read(path, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return re.findall(r"^#+ (.+)$", text, re.MULTILINE)
@@ -139,7 +139,7 @@ def test_a_chapter_shows_its_items_and_its_lost_plots():
 
 @pytest.mark.parametrize("document", items.documents())
 def test_a_chapter_types_no_row_of_the_register_by_hand(document):
-    path = notebooks.FOLDER / f"{items.page(document)}.ipynb"
+    path = notebook_files.FOLDER / f"{items.page(document)}.ipynb"
     cells = nbformat.read(path, as_version=4).cells
     assert not [
         cell for cell in cells if cell.cell_type == "markdown" and re.search(r"^\| [XANPC]?\d+ \|", cell.source, re.M)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from companion import experiments, notebooks, tables
+from companion import experiments, notebook_files, tables
 from companion.pages import front
 
 ROOT = Path(__file__).parents[3]
@@ -19,7 +19,7 @@ def chapters():
 def test_every_document_has_its_row_in_the_order_of_the_book(chapters):
     assert set(chapters["document"]) == set(tables.documents())
     assert list(chapters["chapter"]) == sorted(chapters["chapter"])
-    assert set(chapters["page"]) <= {path.stem for path in notebooks.paths()}
+    assert set(chapters["page"]) <= {path.stem for path in notebook_files.paths()}
 
 
 def test_a_row_counts_the_experiments_of_the_register(chapters):
@@ -39,7 +39,7 @@ def test_the_readme_says_rerun_where_the_register_does(chapters):
 
 def test_links_of_the_table_lead_to_chapters_and_ledger():
     html = front.chapters_table().html
-    for path in notebooks.paths():
+    for path in notebook_files.paths():
         document = path.stem.partition("_")[2]
         if document in tables.documents():
             assert f'href="../notebooks/{path.stem}.html"' in html

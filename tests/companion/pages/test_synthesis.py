@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from companion import notebooks, tables
+from companion import notebook_files, tables
 from companion.pages import rates, synthesis
 from companion.records import runs
 
@@ -21,7 +21,7 @@ def frames():
 def test_every_point_has_a_unit_a_number_and_a_source_that_exists(frames, name):
     frame = frames[name]
     assert frame.attrs["units"]["value"] and (frame["value"] > 0).all() and frame["what"].str.len().gt(3).all()
-    pages = {path.stem for path in notebooks.paths()}
+    pages = {path.stem for path in notebook_files.paths()}
     anchors = {f"tab-{d}-{t}".replace("_", "-") for d in tables.documents() for t in tables.names(d)}
     for row in frame.itertuples():
         if row.kind == "report":
