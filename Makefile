@@ -34,7 +34,7 @@ weekly: $(READY)
 	$(BIN)/python tests/mutation.py --count 300
 
 lab: $(READY)
-	$(BIN)/python -m companion.lab notebooks
+	$(BIN)/python -m companion.lab .
 
 peers: $(READY)
 	$(BIN)/python -m peers

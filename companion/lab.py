@@ -1,14 +1,31 @@
 """``make lab``: JupyterLab for this machine's own user alone.
 
 A Jupyter server runs whatever a request asks for.  The reader's own configuration may have switched its token
-off or opened it to the network; this one then does not start.
+off or opened it to the network; this one then does not start.  It opens at :data:`START`, the page that lists the
+chapters and says how to run them.
 """
 
 import ipaddress
+import os
 import re
 import sys
+from pathlib import Path
 
 LOOPBACK = "--ServerApp.ip=127.0.0.1"
+START = "START.md"
+OPENING = f"--LabApp.default_url=/lab/tree/{START}"
+#: Defaults that the reader's own settings outdo: pages in Markdown show as pages, and no news is fetched.
+SETTINGS = Path(__file__).parent / "jupyter"
+
+
+def options(arguments: list[str]) -> list[str]:
+    """What the command line leaves open: the loopback address and the page that opens first."""
+    left = {"ip": LOOPBACK, "default_url": OPENING}
+    return [option for name, option in left.items() if not any(_sets(argument, name) for argument in arguments)]
+
+
+def _sets(argument: str, name: str) -> bool:
+    return re.match(rf"--(\w+\.)?{name}(=|$)", argument) is not None
 
 
 def refusal(ip: str, token: str, hashed_password: str = "") -> str | None:
@@ -34,8 +51,9 @@ def main(arguments: list[str]) -> int:
     """Start JupyterLab with ``arguments``, or say why not and return 2."""
     from jupyterlab.labapp import LabApp
 
-    given = any(re.match(r"--(\w+\.)?ip(=|$)", argument) for argument in arguments)
-    server = LabApp.initialize_server([*([] if given else [LOOPBACK]), *arguments])
+    others = os.environ.get("JUPYTER_CONFIG_PATH")
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([str(SETTINGS), *([others] if others else [])])
+    server = LabApp.initialize_server([*options(arguments), *arguments])
     provider = server.identity_provider
     reason = refusal(server.ip, provider.token, getattr(provider, "hashed_password", ""))
     if reason:

@@ -4,6 +4,8 @@
   ``tab-<name>``, which a page names as ``[](#fig-<name>)`` and shows as the number.
 - A printed cell that a claim recomputes leads to the row of that claim in the ledger.
 - Code that only shows what is ready is left out of the page, code that only prepares is folded; what teaches stays.
+- A notebook names figures, tables and sources in words, because JupyterLab shows no number and knows no bibliography:
+  ``[the table of sizes](#tab-sizes)`` becomes the number, ``[Hague 2006](../book/references.bib#p5plus)`` the citation.
 - Where a page first uses a term of the glossary, the term leads there and tells its meaning to who points at it.
 """
 
@@ -19,6 +21,8 @@ LEDGER = "book/ledger"
 CLAIMED = re.compile(r'(<td [^>]*data-claim="([^"]+)"[^>]*>)(.*?)</td>')
 NUMBER = '<span class="rerun-number"></span>'
 OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
+CITED = re.compile(r"\[[^\]]+\]\(\.\./book/references\.bib#([\w-]+)\)")
+NAMED = re.compile(r"\[the (?:figure|table)\b[^\]]*\]\((#(?:fig|tab)-[\w-]+)\)", re.IGNORECASE)
 LEFT_OUT, FOLDED = "remove-input", "hide-input"
 #: Words of code that teaches or measures; such a cell is shown.
 SHOWN = ("experiments.run(", "print(", "kernels", "setup(", "verify(")
@@ -111,9 +115,18 @@ def dressing(source: str, names: set[str]) -> str | None:
     return None
 
 
+def referring(source: str) -> str:
+    """A cell's text with citations and numbers for what the notebook names in words."""
+    return NAMED.sub(r"[](\1)", CITED.sub(r"{cite}`\1`", source))
+
+
 def dressed(text: str) -> str:
-    """A notebook's file with the tags that :func:`dressing` gives its cells, where they carry none of the kind."""
+    """A notebook's file with references as the book has them, and with the tags that :func:`dressing` gives its cells
+    where they carry none of the kind."""
     notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = referring("".join(cell["source"]))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     sources = ["".join(cell["source"]) for cell in cells]
     names = set()

@@ -4,90 +4,15 @@ Needs Chromium (a Debian package of that name) and the built book.  Without them
 unless RERUN_REQUIRE_BROWSER is set: then their absence is a failure.
 """
 
-import functools
-import http.server
-import os
 import re
-import threading
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import nbformat
 import pytest
+from built import CHAPTERS, HTML, PAGES, Visit
 
-ROOT = Path(__file__).parents[2]
-HTML = ROOT / "book" / "_build" / "html"
-REQUIRED = bool(os.environ.get("RERUN_REQUIRE_BROWSER"))
 WIDTHS = {"phone": 360, "desktop": 1280}
-PAGES = (
-    sorted(
-        path.relative_to(HTML).as_posix()
-        for path in HTML.rglob("*.html")
-        if "_static" not in path.parts and path != HTML / "index.html"
-    )
-    if HTML.is_dir()
-    else []
-)
-
-
-def _absent(sentence: str) -> None:
-    if REQUIRED:
-        pytest.fail(sentence, pytrace=False)
-    pytest.skip(sentence)
-
-
-@pytest.fixture(scope="session")
-def address():
-    """Base address of the built book on a free loopback port."""
-    if not PAGES:
-        _absent("the book is not built, so no page of it is tested; run make book")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(HTML))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
-
-
-class Visit:
-    """One page opened at one width and colour scheme, with everything it asked for and complained of."""
-
-    def __init__(self, browser, address: str, path: str, width: int, scheme: str):
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        self.foreign, self.complaints = [], []
-        self.page = self.context.new_page()
-        self.page.route("**/*", lambda route: self._gate(route, address))
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("response", self._response)
-        self.page.goto(address + path, wait_until="load")
-
-    def _gate(self, route, address: str) -> None:
-        if route.request.url.startswith((address, "data:", "blob:")):
-            route.continue_()
-        else:
-            self.foreign.append(route.request.url)
-            route.abort()
-
-    def _console(self, message) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(f"{message.type}: {message.text}")
-
-    def _response(self, response) -> None:
-        if response.status >= 400 and not response.url.endswith("/favicon.ico"):
-            self.complaints.append(f"{response.status} for {response.url}")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.context.close()
 
 
 def test_browser_and_book_are_there(browser, address):
@@ -132,7 +57,7 @@ def test_page(browser, address, path, device, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", [path for path in PAGES if path.startswith("notebooks/")])
+@pytest.mark.parametrize("path", CHAPTERS)
 def test_figures_and_tables_stand_out_from_the_page(browser, address, path, scheme):
     """The ink of figures and tables contrasts with the ground in both schemes."""
     script = """() => [...document.querySelectorAll(
@@ -175,9 +100,8 @@ def test_links_within_the_book_lead_somewhere(path):
 
 @pytest.mark.skipif(not PAGES, reason="the book is not built; run make book")
 def test_every_notebook_can_be_downloaded():
-    pages = [path for path in PAGES if path.startswith("notebooks/")]
-    assert pages
-    for path in pages:
+    assert CHAPTERS
+    for path in CHAPTERS:
         wanted = f"{Path(path).stem}.ipynb"
         links = [link for link in _links(path) if link.endswith(wanted)]
         assert links, f"{path} has no link to {wanted}"

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -46,6 +47,35 @@ def test_chapters_number_their_own(docname, prefix):
 )
 def test_code_that_only_shows_leaves_and_code_that_prepares_folds(source, tag):
     assert kit.dressing(source, {"figures", "xc"}) == tag
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("see [Hague 2006](../book/references.bib#p5plus).", "see {cite}`p5plus`."),
+        ("[The table of sizes](#tab-nht1-sizes) and [the figure](#fig-a)", "[](#tab-nht1-sizes) and [](#fig-a)"),
+        (
+            "[in a table](#tab-machines), [Peers](../book/peers.md)",
+            "[in a table](#tab-machines), [Peers](../book/peers.md)",
+        ),
+    ],
+)
+def test_words_become_numbers_and_citations(written, shown):
+    assert kit.referring(written) == shown
+    cell = nbformat.v4.new_markdown_cell(written)
+    out = json.loads(kit.dressed(nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))))
+    assert out["cells"][0]["source"] == shown
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem
+)
+def test_a_notebook_has_no_markup_that_jupyterlab_shows_raw_or_not_at_all(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"`[^`{}]*`|\$[^$]+\$", "", cell.source)
+            raw = re.search(r"\[\]\(|\{\w[\w:-]*\}|^:{3,}|^\([\w-]+\)=", prose, re.MULTILINE)
+            assert not raw, f"{raw.group()} in: {cell.source[:100]}"
 
 
 def test_a_notebook_is_dressed_by_its_own_imports_and_keeps_tags_of_its_own():

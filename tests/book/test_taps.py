@@ -1,14 +1,11 @@
 """What a reader taps on a phone: both menus, search, theme, the filter of the ledger, downloads."""
 
-import importlib.util
+import re
 from pathlib import Path
 
 import pytest
+from built import HTML, absent
 
-_spec = importlib.util.spec_from_file_location("browser_tests", Path(__file__).with_name("test_browser.py"))
-pages = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(pages)
-address = pages.address
 CHAPTER = "notebooks/03_nht1.html"
 WIDTHS = [360, 800, 1100]
 
@@ -78,9 +75,9 @@ def test_search_is_tapped_typed_and_answers_with_snippets(reader):
 
 def test_search_in_a_folder_answers_with_snippets(browser):
     """The book opened as files, without any server."""
-    page_file = pages.HTML / "search.html"
+    page_file = HTML / "search.html"
     if not page_file.is_file():
-        pages._absent("the book is not built, so its search is not tested; run make book")
+        absent("the book is not built, so its search is not tested; run make book")
     context = browser.new_context()
     try:
         page = context.new_page()
@@ -153,7 +150,7 @@ def test_on_paper_tables_are_whole_and_dark_pages_are_readable(browser, address)
                 "() => [...document.querySelectorAll('article :is(h1, h2, h3, p, td)')].slice(0, 400).map(e =>"
                 " getComputedStyle(e).color)"
             )
-            bright = [ink for ink in inks if sum(map(int, pages.re.findall(r"\d+", ink)[:3])) > 330]
+            bright = [ink for ink in inks if sum(map(int, re.findall(r"\d+", ink)[:3])) > 330]
             assert not bright, f"{path}: {bright[:3]} on paper"
     finally:
         context.close()

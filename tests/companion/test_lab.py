@@ -1,11 +1,18 @@
 """JupyterLab starts for this machine's own user alone."""
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
+import nbformat
 import pytest
 
-from companion.lab import refusal
+from companion import notebooks
+from companion.lab import LOOPBACK, OPENING, SETTINGS, START, options, refusal
+
+ROOT = notebooks.FOLDER.parent
 
 
 @pytest.mark.parametrize("ip", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
@@ -34,3 +41,35 @@ def test_the_program_does_not_start(tmp_path, option, word):
     said = [line for line in done.stderr.splitlines() if line.startswith("companion:")]
     assert len(said) == 1
     assert word in said[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ([], [LOOPBACK, OPENING]),
+        (["--ServerApp.ip=::1"], [OPENING]),
+        (["--ip=::1", "--LabApp.default_url=/lab"], []),
+        (["--zip=1", "."], [LOOPBACK, OPENING]),
+    ],
+)
+def test_what_the_command_line_leaves_open_is_added(given, left):
+    assert options(given) == left
+
+
+def test_the_start_page_lists_every_chapter_by_its_title_and_links_to_files():
+    text = (ROOT / START).read_text(encoding="utf-8")
+    links = dict((target, words) for words, target in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text))
+    for path in notebooks.paths():
+        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
+        assert links[f"notebooks/{path.name}"] == title
+    assert all((ROOT / target).is_file() for target in links)
+
+
+def test_settings_of_lab_name_parts_that_lab_has():
+    """A part that JupyterLab renamed would be passed over without a word."""
+    found = json.loads((SETTINGS / "labconfig" / "default_setting_overrides.json").read_text())
+    schemas = Path(sys.prefix) / "share/jupyter/lab/schemas"
+    for part, settings in found.items():
+        package, _, name = part.partition(":")
+        schema = json.loads((schemas / package / f"{name}.json").read_text())
+        assert set(settings) <= set(schema["properties"])

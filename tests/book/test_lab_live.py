@@ -1,0 +1,139 @@
+"""Every chapter in a live JupyterLab: parameters changed, all cells run, figures on the screen and in the file.
+
+The server is that of ``make lab`` on a copy of the notebooks, with a token, on loopback, and with folders of its own
+for everything that Jupyter keeps.  The chapters that measure are left to the
+weekly run.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+from built import ROOT
+from playwright.sync_api import Error
+
+from companion import notebooks
+
+FOLDERS = ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR")
+STARTING, RUNNING = 60, 500
+THREADS = min(2, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else 1
+SHORT = "06_machines"
+CHAPTERS = [
+    pytest.param(path, id=path.stem, marks=[] if path.stem == SHORT else [pytest.mark.weekly])
+    for path in notebooks.paths()
+]
+PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+PROMPTS = f"""() => [...document.querySelectorAll('{PANEL} .jp-CodeCell')].map(
+    cell => cell.querySelector('.jp-InputPrompt').textContent.trim())"""
+FIGURES = f"""() => [...document.querySelectorAll('{PANEL} figure.rerun-figure svg')].filter(
+    svg => svg.getBoundingClientRect().width > 150 && svg.getBoundingClientRect().height > 50).length"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """Folder and address of a running JupyterLab, as ``make lab`` starts it."""
+    root = tmp_path_factory.mktemp("lab")
+    environment = dict(os.environ)
+    for name in FOLDERS:
+        environment[name] = str(root / name.lower())
+    files = root / "files"
+    shutil.copytree(notebooks.FOLDER, files / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    shutil.copy(ROOT / "START.md", files)
+    command = [sys.executable, "-m", "companion.lab", str(files), "--no-browser", "--allow-root", "--ServerApp.port=0"]
+    with open(root / "log", "w") as log:
+        server = subprocess.Popen(command, env=environment, stderr=log, cwd=root)
+    try:
+        yield files, _address(server, root)
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _address(server, root):
+    """Address and token, which the server writes into its runtime folder once it listens."""
+    until = time.monotonic() + STARTING
+    while time.monotonic() < until and server.poll() is None:
+        for path in (root / FOLDERS[0].lower()).glob("jpserver-*.json"):
+            about = json.loads(path.read_text() or "{}")
+            if about:
+                assert about["hostname"] == "127.0.0.1" and len(about["token"]) > 20
+                return about["url"], about["token"]
+        time.sleep(0.1)
+    pytest.fail(f"JupyterLab did not start: {(root / 'log').read_text()[-1000:]}")
+
+
+@pytest.fixture
+def page(browser, lab):
+    context = browser.new_context(viewport={"width": 1300, "height": 900})
+    opened = context.new_page()
+    opened.set_default_timeout(STARTING * 1000)
+    yield opened
+    context.close()
+
+
+def test_lab_opens_at_the_list_of_chapters_and_a_link_opens_one(page, lab):
+    _, (url, token) = lab
+    page.goto(f"{url}?token={token}")
+    page.wait_for_selector(".jp-MarkdownViewer table")
+    page.get_by_role("link", name="Machines, 1982 to now").click()
+    page.wait_for_selector(".jp-NotebookPanel .jp-CodeCell")
+    assert "06_machines" in page.url
+
+
+def _changed(source: str) -> str:
+    """The cell of parameters with another number of threads."""
+    assert "threads = 1" in source
+    return source.replace("threads = 1", f"threads = {THREADS}  # changed")
+
+
+def _run_all(page, changed: str) -> None:
+    """Type the parameters over those of the first code cell, and run every cell by the menu."""
+    page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
+    page.locator(".jp-NotebookPanel .jp-CodeCell .cm-content").first.click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(changed)
+    _choose(page, "Run", "runmenu:run-all")
+    page.wait_for_function(f"() => ({PROMPTS})().includes('[*]:')")
+    page.wait_for_function(f"() => !({PROMPTS})().includes('[*]:')", timeout=RUNNING * 1000)
+
+
+def _choose(page, menu: str, command: str) -> None:
+    """A command of a menu; a Lab that is still settling may close the menu, so it is tried again."""
+    for _ in range(10):
+        page.get_by_role("menuitem", name=menu, exact=True).click()
+        try:
+            return page.locator(f'.lm-Menu-item[data-command="{command}"]').click(timeout=3000)
+        except Error:
+            page.keyboard.press("Escape")
+    pytest.fail(f"the menu {menu} did not stay open")
+
+
+def _saved(page, path) -> list:
+    """Code cells of the file, once Lab has written what it shows."""
+    page.keyboard.press("Escape")
+    page.keyboard.press("ControlOrMeta+s")
+    page.wait_for_function("() => !document.querySelector('.lm-TabBar-tab.jp-mod-dirty')")
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_runs_with_changed_parameters(page, lab, chapter):
+    files, (url, token) = lab
+    path = files / "notebooks" / chapter.name
+    first = next(cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+    changed = _changed(first.source)
+    page.goto(f"{url}lab/tree/notebooks/{chapter.name}?token={token}")
+    _run_all(page, changed)
+    code = _saved(page, path)
+    assert code[0].source == changed
+    failed = {out.evalue: cell.source for cell in code for out in cell.outputs if out.output_type == "error"}
+    assert not failed
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    html = [out.data["text/html"] for cell in code for out in cell.outputs if "text/html" in out.get("data", {})]
+    figures = sum("".join(text).count('<figure class="rerun-figure"') for text in html)
+    assert figures > 0 and page.evaluate(FIGURES) == figures
