@@ -54,9 +54,19 @@ def claims_summary(document: str) -> Table:
     """How many of a document's derived numbers hold, by verdict."""
     counts = claims.frame(document)["verdict"].value_counts().reindex(claims.VERDICTS, fill_value=0)
     frame = counts.rename_axis("verdict").rename("claims").reset_index()
+    wrong = f"{counts['contradicts']} contradict it" if counts["contradicts"] else "none contradicts it"
+    seen = f"{counts['agrees']} of {counts.sum()} agree with the document, {wrong}."
     return table(
-        frame, caption=f"Derived numbers of {document} recomputed, by verdict", index=False, name=f"{document}_verdicts"
+        frame, caption=f"Derived numbers, recomputed, by verdict. {seen}", index=False, name=f"{document}_verdicts"
     )
+
+
+#: Titles of the tables of claims that chapters show.
+_VERDICT_TITLES = {
+    "rounding": "Claims that differ by no more than rounding. The rounded inputs allow every value shown.",
+    "contradicts": "Claims that the document's own numbers contradict. No rounding explains the differences.",
+    "not checkable": "Claims that cannot be checked. The numbers behind them are not in what survives.",
+}
 
 
 def claims_table(document: str, verdict: str = "contradicts", *, folded: bool = False) -> Table:
@@ -74,7 +84,7 @@ def claims_table(document: str, verdict: str = "contradicts", *, folded: bool = 
     shown.attrs["addresses"] = {(row, "printed"): ("", known[claim]) for row, claim in enumerate(frame["id"])}
     return table(
         shown,
-        caption=f"Claims of {document}: {verdict}",
+        caption=_VERDICT_TITLES.get(verdict, f"Claims with the verdict: {verdict}"),
         digits=4,
         index=False,
         folded=folded,

@@ -279,7 +279,7 @@ ledger.not_checkable(
     statement="Y-MP overhead, depending on processors.",
     printed="{}-{} %",
     cells=(("overheads", "Y-MP", "low"), ("overheads", "Y-MP", "high")),
-    reason="The result tables stand on the lost pages 12 to 20.",
+    reason="The result tables are on the lost pages 12 to 20.",
 )
 ledger.not_checkable(
     "ipsc_overhead",
@@ -287,7 +287,7 @@ ledger.not_checkable(
     statement="iPSC/860 overhead.",
     printed="> {} %",
     cells=(("overheads", "iPSC/860", "low"),),
-    reason="The computing times stand on the lost pages 12 to 20; the axis of Figure 1 gives total times only.",
+    reason="The computing times are on the lost pages 12 to 20; the axis of Figure 1 gives total times only.",
 )
 ledger.not_checkable(
     "cm2_speedup",
@@ -295,7 +295,7 @@ ledger.not_checkable(
     statement="RNRBT/CMF against SampleBT/CMF.",
     printed="~{} %",
     cells=(("prose", "cm2_speedup"),),
-    reason="The times of the two codes stand on the lost pages 12 to 20.",
+    reason="The times of the two codes are on the lost pages 12 to 20.",
 )
 ledger.not_checkable(
     "cm2_time",
@@ -303,7 +303,7 @@ ledger.not_checkable(
     statement="Least time of RNRBT/CMF at N = 102.",
     printed="~{} h",
     cells=(("prose", "cm2_time"),),
-    reason="The time itself stands on the lost pages 12 to 20.",
+    reason="The time itself is on the lost pages 12 to 20.",
 )
 
 

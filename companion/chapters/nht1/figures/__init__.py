@@ -22,6 +22,7 @@ from companion.chapters.nht1.figures.ranks import legal_table as legal_table
 from companion.chapters.nht1.figures.ranks import mpiio_table as mpiio_table
 from companion.chapters.nht1.figures.ranks import rank_groups as rank_groups
 from companion.chapters.nht1.figures.ranks import ranks as ranks
+from companion.chapters.nht1.figures.ranks import slowest as slowest
 from companion.chapters.nht1.figures.ranks import volume as volume
 from companion.chapters.nht1.figures.stalls import overhead_parts as overhead_parts
 from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
@@ -56,17 +57,20 @@ def write_sizes(parameters: pd.DataFrame, sizes: pd.DataFrame) -> Shown:
     bytes_axis(axis, [sizes["bytes_per_record"].min(), sizes["bytes_per_write"].max()], "y", step=16)
     axis.set_xticks(parameters["N"])
     axis.set(xlabel="grid points in each direction, N", ylabel="bytes")
+    ends = {
+        name: f"{sizes[name].min():,.0f} to {sizes[name].max():,.0f}"
+        for name in ("bytes_per_write", "bytes_per_record")
+    }
     axis.legend(loc="lower right")
     return show(
         figure,
         data=sizes,
         name="nht1_write_sizes",
         title="Bytes of a write",
-        caption="What one write call passed on, against the size of the grid. A write of the whole solution grows "
+        caption="Bytes that one write passed on, against the size of the grid. A write of the whole solution grows "
         "with the cube of N, a record of one plane with its square.",
-        alt=f"Bytes of one write and of one record on the Y-MP for three grid sizes, logarithmic: "
-        f"writes from {sizes['bytes_per_write'].min():.0f} to "
-        f"{sizes['bytes_per_write'].max() / 1e6:.0f} million bytes.",
+        alt="Bytes of one write and of one record on the Y-MP for three grid sizes, on a logarithmic axis: writes "
+        f"rise from {ends['bytes_per_write']} bytes, records from {ends['bytes_per_record']}.",
     )
 
 
@@ -104,8 +108,8 @@ def io_rates(systems: xr.Dataset) -> Shown:
         data=frame,
         name="nht1_io_rates",
         title="Rates of 1993",
-        caption="I/O rates that the report states, a colour for each machine. A serial file on the CM-2 got "
-        f"{100 * cm2['io_rate_serial'] / cm2['io_rate_peak']:.0f} % of what its disk system could do.",
+        caption="I/O rates stated in the report, one colour for each machine. A serial file on the CM-2 reached "
+        f"{100 * cm2['io_rate_serial'] / cm2['io_rate_peak']:.0f} % of the peak of its I/O system.",
         alt=f"Bars of I/O rates in 1993: {text}.",
     )
 
@@ -128,7 +132,7 @@ def layout(lanes: int = 8) -> Shown:
         title="Layout of the solution",
         caption=f"One row of the array. The {lanes} coloured points of a component lie next to each other, fill one "
         "vector register, and belong to as many lines of the y or z direction.",
-        alt=f"Drawing of one row of the array of the solution: five components m below each other, "
+        alt=f"Drawing of one row of the array of the solution: five components m, one below the other, "
         f"each a run of points i. {lanes} neighbouring points form one vector; each of them "
         "belongs to another line in the y or z direction.",
     )
@@ -172,8 +176,8 @@ def field(u: np.ndarray, exact: np.ndarray) -> Shown:
         data=frame,
         name="nht1_field",
         title="What the solver computes",
-        caption="The middle plane after the last step. Above, the density; below, what is left of its distance from "
-        "the exact solution, which is least at the boundary, where the solution is prescribed.",
+        caption="The middle plane after the last step. Above, the density; below, how far it still is from the exact "
+        "solution. The difference is least at the boundary, where the solution is prescribed.",
         alt=f"Two maps of the middle plane of the {N}³ grid after the last step: the density, and "
         f"its difference from the exact solution, which is at most {largest:.1g} here.",
     )
@@ -185,7 +189,10 @@ def solver(record: xr.Dataset) -> Shown:
     frame = record[[*times, "NS", "N", "class", "threads", "flops"]].to_dataframe()
     frame["ms_per_step"] = 1e3 * frame["median"] / frame["NS"]
     figure, axis = axes(height=3.2)
+    ends = []
     for number, (threads, part) in enumerate(frame.groupby("threads")):
+        ms = part.sort_values("N")["ms_per_step"]
+        ends.append(f"{counted(threads, 'thread')}, {ms.iloc[0]:.2g} to {ms.iloc[-1]:.3g} ms")
         spread(
             axis,
             part["N"],
@@ -206,9 +213,9 @@ def solver(record: xr.Dataset) -> Shown:
         data=frame.reset_index(drop=True),
         name="nht1_solver",
         title="Time of a step",
-        caption="Time of one step of the solver by size of the grid. A straight line of slope 3 would be a constant "
-        f"time for a point. {MARKED}",
+        caption="Time of one step of the solver against the size of the grid. On a line of slope 3 every point would "
+        f"take the same time. {MARKED}",
         run=record,
         alt=f"Time of one step of the block-tridiagonal solver on {cpu(record)} against the number of "
-        f"grid points in each direction, both axes logarithmic, one line a number of threads. {MARKED}",
+        f"grid points in each direction, both axes logarithmic: {'; '.join(ends)}. {MARKED}",
     )

@@ -1,4 +1,4 @@
-"""What the report's statements rest on: the base code, the number of processors, the rates, the foreign words."""
+"""What the report's statements rest on: the base code, the number of processors, the rates, other formats."""
 
 import numpy as np
 import pandas as pd
@@ -60,14 +60,27 @@ def base_code(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="nht1_base_code",
-        title="A slow code hides its writing",
-        caption="Overhead of the same dumps on the same file system under several codes, on an axis that is linear "
-        "below 1 %. Ticks: the time that writing adds to the first code of a size, over this code's computing time. "
-        f"Below zero a difference is less than what the computing time itself varies. {MARKED}",
+        title="The same writing under several codes",
+        caption="Overhead of the same dumps on the same file system, on an axis that is linear below 1 %. Ticks: the "
+        "seconds that writing adds to the first code of a size, over this code's computing time. A negative overhead "
+        f"is less than the variation of the computing time itself. {_apart(frame)} {MARKED}",
         run=record,
         alt=f"Overhead of the same writing to the same file system under several solvers, on an axis that is linear "
         f"below one percent: {text}. {MARKED}",
     )
+
+
+def _apart(frame: pd.DataFrame) -> str:
+    """Where the first code of a size has the largest median, and where intervals tell it from no other code."""
+    largest, met = [], []
+    for N, part in frame.groupby("N"):
+        first, others = part.iloc[0], part.iloc[1:]
+        if first["zeta"] > others["zeta"].max():
+            largest.append(f"{N}")
+        if ((others["zeta_low"] <= first["zeta_high"]) & (first["zeta_low"] <= others["zeta_high"])).all():
+            met.append(f"{N}")
+    found = f"The first code has the largest median at N = {', '.join(largest)}." if largest else ""
+    return f"{found} At N = {', '.join(met)} its interval overlaps all others." if met else found
 
 
 def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, way: str) -> Shown:
@@ -114,13 +127,24 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, processors: int, wa
         name="nht1_by_processors",
         title="Overhead and the number of processors",
         caption=f"Marks are measured on {cpu(record)}; lines are a model in which the time that writing adds stays as "
-        "it is with one thread while computing is divided by the processors, up to as many as the Y-MP had. Grey: "
-        f"range of the Y-MP's overhead in the abstract of 1993. The axis is linear below 10 %. {MARKED}",
+        "it is with one thread while computing is divided by the processors, up to as many as the Y-MP had. "
+        f"{_checked(rows)} Grey: range of the Y-MP's overhead in the abstract of 1993. The axis is linear below 10 %. "
+        f"{MARKED}",
         run=record,
         alt="Overhead in percent against the number of processors, logarithmic above ten percent. Filled marks: "
-        f"measured on {cpu(record)}. Lines: a model in which the time that writing adds stays and computing "
-        f"is divided by the processors. Band: {ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in 1993. {MARKED}",
+        f"measured on {cpu(record)}. Lines: a model in which the time that writing adds stays and computing is "
+        f"divided by the processors. {_checked(rows)} Band: {ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in "
+        f"1993. {MARKED}",
     )
+
+
+def _checked(rows: list[dict]) -> str:
+    """What the model says of the most threads that were measured, and what was measured, by grid."""
+    frame = pd.DataFrame(rows)
+    most = frame.loc[frame["kind"] == "measured", "processors"].max()
+    table = frame[frame["processors"] == most].pivot(index="N", columns="kind", values="zeta").dropna()
+    pairs = [f"{row.model:.0f} and {row.measured:.0f} % for N = {N}" for N, row in table.iterrows()]
+    return f"Overhead by the model and measured, with {most} threads: {'; '.join(pairs)}." if most > 1 and pairs else ""
 
 
 def surviving_rates(
@@ -170,12 +194,14 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
         data=pd.concat([surviving, here], ignore_index=True),
         name="nht1_rates_then_and_now",
         title="Rates then and now",
-        caption="Every rate that the report states, or that its times bound, above the rate of the whole run here "
-        "(bytes of the solution over elapsed time, computing included), on one logarithmic axis. The rates of a whole "
-        f"run in 1993 follow from the ends of a time axis, not from points. {MARKED}",
+        caption="On top, the rates that the report states or that follow from its times; below them, the rate of a "
+        f"whole run on {cpu(record)} (bytes of the solution over elapsed time, computing included). The rates of "
+        "whole runs in 1993 follow from one stated time and from the ends of a time axis, not from points. The axis "
+        f"is logarithmic. {MARKED}",
         run=record,
         alt=f"Rates in megabytes a second on a logarithmic axis. Report: {text}. Below, the rate of the whole "
-        f"application here by way of writing, from {here['rate'].min():.3g} to {here['rate'].max():.3g}. {MARKED}",
+        f"application on {cpu(record)} by method of writing, from {here['rate'].min():.3g} to "
+        f"{here['rate'].max():.3g}. {MARKED}",
     )
 
 

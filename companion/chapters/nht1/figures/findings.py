@@ -35,9 +35,9 @@ def moved(surviving: pd.DataFrame, record: xr.Dataset) -> str:
     frame, found = written(record)
     rate = found["R_IO"]["middle"][frame["N"] == frame["N"].max()]
     return (
-        f"A whole run moved at most {old['CM-2, whole run, at most']:.2g} MB/s on the CM-2 and "
+        f"Computing included, a whole run wrote at most {old['CM-2, whole run, at most']:.2g} MB/s on the CM-2 and "
         f"{old['iPSC/860, whole run, least']:.2g} to {old['iPSC/860, whole run, most']:.2g} MB/s on the iPSC/860; on "
-        f"{cpu(record)} it moves {rate.min():.0f} to {rate.max():.0f} MB/s, depending on how it is written."
+        f"{cpu(record)} it writes {rate.min():.0f} to {rate.max():.0f} MB/s, depending on the method."
     )
 
 
@@ -51,8 +51,9 @@ def base(record: xr.Dataset) -> str:
     zeta = 100 * (part["base_T_T"] / part["base_T_C"] - 1)
     times = part["base_T_C"].iloc[-1] / part["base_T_C"].iloc[0]
     return (
-        f"The same dumps add {zeta.iloc[0]:.1f} % to the {part['base_code'].iloc[0]} and {zeta.iloc[-1]:.1f} % to the "
-        f"{part['base_code'].iloc[-1]}, which computes {times:.0f} times as long (N = {N})."
+        f"The same writing adds {zeta.iloc[0]:.1f} % with the {part['base_code'].iloc[0]} and {zeta.iloc[-1]:.1f} % "
+        f"with a slow one ({part['base_code'].iloc[-1]}), which computes {times:.0f} times as long (N = {N}, best "
+        "samples)."
     )
 
 
@@ -61,7 +62,7 @@ def group(best_group: int, nodes: int, record: xr.Dataset) -> str:
     record = single(record)
     time = pd.Series(record["group_median"].values, record["group"].values.astype(int))
     return (
-        f"Of {nodes} processors {best_group} at a time took the least time in 1993. With as many processes on "
-        f"{cpu(record)} the whole run takes {time.min():.2g} to {time.max():.2g} s, least with {time.idxmin()} at a "
-        f"time, and {float(record['T_C']):.2g} s without writing."
+        f"In 1993 the run on {nodes} processors took least time when {best_group} of them wrote at a time. With as "
+        f"many processes on {cpu(record)} the whole run takes {time.min():.2g} to {time.max():.2g} s, least with "
+        f"{time.idxmin()} at a time, and {float(record['T_C']):.2g} s without writing."
     )

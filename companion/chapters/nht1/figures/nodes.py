@@ -38,10 +38,10 @@ def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> 
         figure,
         data=frame,
         name="nht1_grouped",
-        title="Writing in groups while the solver runs",
+        title="A whole run that writes in groups",
         caption="Time of a whole run by the number of processes that write at a time, as in the report's Figure 1. "
-        "The dashed line is the same run without writing; the dotted one the group of the least time in 1993. Points "
-        "are medians, bars the range of the samples, crosses mark a flagged run.",
+        "The dashed line is the same run without writing; the dotted one marks the group size of the least time in "
+        "1993. Points are medians, bars the range of the samples, crosses mark a flagged run.",
         run=record,
         alt=f"Time of a run of the solver with {int(case['P'])} processes that write its solution, against the number "
         f"that write at a time, medians with the range of their samples: least {best['median']:.3g} s with "

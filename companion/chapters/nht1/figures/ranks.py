@@ -36,8 +36,8 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
     figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}\n{MARKS}", size=9)
     times = ", ".join(f"{1e3 * row.median:.3g} ms for {int(row.group)}" for row in frame.itertuples())
     text = (
-        "Time to write one file over MPI-IO against the number of ranks that write at a time, with the "
-        f"group size of the least time of 1993 as a dotted line: {times}."
+        "Time to write one file over MPI-IO against the number of ranks that write at a time: "
+        f"{times}. A dotted line marks the group size of the least time of 1993."
     )
     return show(
         figure,
@@ -45,8 +45,8 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
         name="nht1_rank_groups",
         title="Groups of ranks",
         alt=text,
-        caption="Time to write one file over MPI-IO by the number of ranks that write at a time; the dotted line is "
-        f"the group of the least time in 1993. {MARKED} {doubts(record)}",
+        caption="Time to write one file over MPI-IO, by the number of ranks that write at a time; the dotted line "
+        f"marks the group size of the least time in 1993. {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -65,7 +65,9 @@ def ranks(record: xr.Dataset) -> Shown:
     figure.suptitle(f"{rank_title(record)}, class {size}\nlines: least to longest sample", size=9)
     text = (
         f"Stacked bars, seconds of BT class {size} by number of ranks: "
-        + ", ".join(f"{name} {row.sum():.3g} s" for name, row in frame.iterrows())
+        + ", ".join(
+            f"{name} {row.sum():.3g} s, of which {row.iloc[1]:.2g} s messages" for name, row in frame.iterrows()
+        )
         + "."
     )
     return show(
@@ -74,10 +76,16 @@ def ranks(record: xr.Dataset) -> Shown:
         name="nht1_ranks",
         title="The solver on ranks",
         alt=text,
-        caption="Seconds of a run, cut into computing and everything that has to do with messages. The second part "
+        caption="Seconds of a run, divided into computing and everything that has to do with messages. The second part "
         f"grows with the number of ranks. {BARRED} {doubts(record)}",
         run=record,
     )
+
+
+def slowest(record: xr.Dataset) -> str:
+    """The way of writing over MPI-IO with the largest overhead, in a sentence."""
+    zeta = mpiio_table(record).set_index("way")["overhead"]
+    return f"The method {zeta.idxmax()} adds most, {zeta.max():.0f} %; {zeta.idxmin()} adds least, {zeta.min():.0f} %."
 
 
 def legal_table(record: xr.Dataset) -> pd.DataFrame:
@@ -109,9 +117,9 @@ def volume(record: xr.Dataset, nodes: float) -> Shown:
         data=record[["ranks", "step_bytes", "step_messages"]].to_dataframe().reset_index(drop=True),
         name="nht1_volume",
         title="What a step sends",
-        caption="Bytes and messages of one time step on any number of ranks, counted and not measured. The dotted "
-        "line is at the nodes of the iPSC/860.",
+        caption="Bytes and messages of one time step against the number of ranks, counted and not measured. Both "
+        f"grow with the number of ranks. The dotted line marks the {nodes:.0f} nodes of the iPSC/860.",
         alt=f"Left, megabytes that a time step of BT with N = {int(record['N'])} sends, from {sent.min() / 1e6:.3g} on "
-        f"{ranks.min()} ranks to {sent.max() / 1e6:.3g} on {ranks.max()}; right, messages of a step, from "
-        f"{messages.min()} to {messages.max()}; all axes logarithmic.",
+        f"{ranks.min()} ranks to {sent.max() / 1e6:,.0f} on {ranks.max():,}; right, messages of a step, from "
+        f"{messages.min()} to {messages.max():,}; all axes logarithmic.",
     )

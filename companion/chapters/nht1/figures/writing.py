@@ -106,6 +106,8 @@ def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     axis.set_yticks(range(len(printed) + len(ways)), [f"{name} (1993)" for name in printed["system"]] + ways, size=8)
     axis.invert_yaxis()
     axis.set(xlabel="overhead ζ [%]", xlim=(None, top))
+    middle = zeta["middle"][(frame["N"] == sizes[-1]) & (frame["threads"] == teams[-1])]
+    least, most = (f"{frame['way'][row]} {middle[row]:.0f} percent" for row in (middle.idxmin(), middle.idxmax()))
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
     figure.suptitle(run_title(record), size=9)
     return show(
@@ -113,13 +115,13 @@ def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         data=with_spread(frame, zeta=zeta),
         name="nht1_overheads",
         title="What writing adds",
-        caption="Overhead of writing, on an axis that is linear below 10 %. Grey: ranges of the abstract of 1993. "
-        f"Below them {cpu(record)}, a row for each way of writing, the shape of a mark for the size of the grid and "
-        f"its colour for the number of threads. {MARKED}",
+        caption="Overhead of writing, on an axis that is linear below 10 %. Grey: the ranges given in the abstract "
+        f"of 1993. Below them {cpu(record)}, one row for each method of writing: shapes tell the size of the grid, "
+        f"colours the number of threads. {MARKED}",
         run=record,
         alt="Overhead of writing in percent, on an axis that is linear below ten percent. Upper "
-        "rows, the ranges that the 1993 abstract states for three systems; lower rows, this "
-        f"machine by way of writing, one marker for each grid size and number of threads. {MARKED}",
+        f"rows, the ranges that the 1993 abstract states for three systems; lower rows, {cpu(record)} by method of "
+        f"writing. With most threads on the largest grid: {least}; {most}. {MARKED}",
     )
 
 
@@ -147,13 +149,13 @@ def choice_of_base(record: xr.Dataset) -> Shown:
     axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=1)
     figure.suptitle(run_title(record), size=9)
     left = len(frame) - len(rows)
-    rest = f" The two are the same within 5 % in the other {left} runs, which are not drawn." if left else ""
+    rest = f" In the other {left} runs, which are not drawn, the two agree within 5 %." if left else ""
     return show(
         figure,
         data=with_spread(frame, zeta=found["zeta"], zeta_best=found["zeta_best"]),
         name="nht1_base",
-        title="Two computing times to refer to",
-        caption="Overhead of the same runs, held against the computing time of the same code and against the best one "
+        title="One run, two computing times",
+        caption="Overhead of the same runs, relative to the computing time of the same code and to the best one "
         f"measured. The axis is linear below 10 %.{rest} {MARKED}",
         run=record,
         alt="Overhead of each run with two choices of the computing time: that of the same code, and "
@@ -180,11 +182,11 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
         figure,
         data=with_spread(pd.DataFrame({"group": size}), ms=found),
         name="nht1_groups",
-        title="Writing in groups",
-        caption="Time to write one file, by the number of processes that write at a time. The dotted line is the "
-        f"group of the least time in the report's Figure 1, whose points are lost. {MARKED}",
+        title="Writing one file in groups",
+        caption="Time to write one file, by the number of processes that write at a time. The dotted line marks the "
+        f"group size of the least time in the report's Figure 1, whose points are lost. {MARKED}",
         run=record,
-        alt="Time to write one file against the number of processes that write at a time, on this "
-        "machine, with the group size of the least time of 1993 as a dotted line. The points of "
-        f"the report's figure are lost. {MARKED}",
+        alt=f"Time to write one file against the number of processes that write at a time, on {cpu(record)}: from "
+        f"{found['middle'].min():.3g} ms with {size[found['middle'].argmin()]} to {found['middle'].max():.3g} ms with "
+        f"{size[found['middle'].argmax()]}. A dotted line marks the group size of the least time of 1993. {MARKED}",
     )
