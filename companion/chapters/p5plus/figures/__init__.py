@@ -1,7 +1,7 @@
 """Figures of chapter 4: Power5+ at ECMWF, 2006.
 
-Functions of the document's tables come first, functions of run records (which draw the host beside
-the document where numbers survive) after them.  Those draw medians with their spread.
+Functions of the document's tables come first, functions of run records (which draw host and document on one
+axis where numbers survive) after them.  Those draw medians with their spread.
 """
 
 import numpy as np
@@ -12,10 +12,12 @@ from matplotlib.ticker import MultipleLocator
 from companion.chapters.p5plus.figures.evidence import monitoring as monitoring
 from companion.chapters.p5plus.figures.evidence import scalability as scalability
 from companion.chapters.p5plus.figures.evidence import systems as systems
+from companion.chapters.p5plus.figures.findings import blade_times as blade_times
 from companion.chapters.p5plus.figures.findings import disturbed as disturbed
 from companion.chapters.p5plus.figures.findings import load_times as load_times
 from companion.chapters.p5plus.figures.findings import smt_gain as smt_gain
 from companion.chapters.p5plus.figures.findings import systems_gain as systems_gain
+from companion.chapters.p5plus.figures.findings import widest_change as widest_change
 from companion.chapters.p5plus.figures.memory import bandwidth as bandwidth
 from companion.chapters.p5plus.figures.memory import latency as latency
 from companion.chapters.p5plus.figures.memory import plateaus as plateaus
@@ -35,6 +37,7 @@ from companion.chapters.p5plus.figures.threads import smt_loops as smt_loops
 from companion.figures.parts import icicle, points, stacked_bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.labels import counted
 
 
 def ifs_times(times: xr.Dataset) -> Shown:
@@ -49,7 +52,7 @@ def ifs_times(times: xr.Dataset) -> Shown:
         name="p5plus_ifs_times",
         title="Where the time of three jobs goes",
         caption="Shares of the wall-clock time. The two forecasts spend three quarters and more in parallel "
-        "computation; the analysis (4D-Var) waits for files, for serial work and for its slowest threads.",
+        "computation; the analysis (4D-Var) spends more on files, on serial work and on waiting at barriers.",
         alt=f"Stacked bars, share of wall-clock time by section for three IFS jobs. "
         f"Largest section of each: {largest}.",
     )
@@ -85,16 +88,16 @@ def cpi_tree(cpi: xr.Dataset, routine: str) -> Shown:
         data=cpi,
         name=f"p5plus_cpi_{routine.lower()}",
         title=f"Cycles of {routine}",
-        caption="Each box is a share of all cycles, cut into its parts from left to right. Groups completed: "
-        "instructions finish. GCT empty: none arrive. Stalls: they wait, for loads and stores (LSU), fixed-point (FXU) "
-        "or floating-point work (FPU). Thin boxes have no name.",
+        caption="Each box is a share of all cycles, divided into its parts from left to right. Groups completed: "
+        "instructions finish. GCT empty: none arrive. Stalls: they wait for loads and stores (LSU), fixed-point (FXU) "
+        f"or floating-point work (FPU). Thin boxes have no name. Shares: {parts}.",
         alt=f"Icicle of processor cycles of {routine} on Power5+; depth to the right, height is the "
         f"share of all cycles. First level: {parts}.",
     )
 
 
 def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Shown:
-    """The innermost nodes of the three CPI trees side by side."""
+    """The innermost nodes of the three CPI trees, routine by routine."""
     shares = {}
     for routine, cpi in {"MAIN": main, "LAITLI": laitli, "CLOUDSC3": cloudsc3}.items():
         leaves = cpi.isel(node=~np.isin(cpi["node"].values, cpi["parent"].values))
@@ -119,8 +122,8 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
         data=frame.rename_axis("node").reset_index(),
         name="p5plus_cpi",
         title="The innermost parts of the three trees",
-        caption=f"Share of all cycles by routine. Largest part: {most}.",
-        alt=f"Bars of the innermost CPI nodes for three routines, percent of cycles. Largest: {most}.",
+        caption=f"Share of all cycles, by routine. The largest part of each: {most}.",
+        alt=f"Bars of the innermost parts of the cycle trees of three routines, percent of cycles. Largest: {most}.",
     )
 
 
@@ -147,11 +150,11 @@ def drhook(profile: xr.Dataset) -> Shown:
         data=profile,
         name="p5plus_drhook",
         title="Twenty routines",
-        caption=f"Above, the time that each routine takes itself, {first} most; below, how fast it works. {fast} is a "
-        "multiplication of matrices and comes closest to one floating-point operation an instruction.",
+        caption=f"Above, the time spent in each routine itself, most in {first}; below, how fast each works. {fast} "
+        "is a multiplication of matrices and comes closest to one floating-point operation for each instruction.",
         alt=f"Two panels over twenty IFS routines on Power4+. Self time: {first} leads with "
         f"{frame['self_time'].max():.1f} s. Rates: {fast} is fastest with "
-        f"{frame['mflops'].max():.0f} MFLOPS; several routines are below 100 MFLOPS.",
+        f"{frame['mflops'].max():.0f} MFLOPS; {(frame['mflops'] < 100).sum()} routines are below 100 MFLOPS.",
     )
 
 
@@ -176,8 +179,8 @@ def smt_binding(cube: xr.Dataset) -> Shown:
         data=cube,
         name="p5plus_smt_binding",
         title="SMT, binding and memory affinity",
-        caption="Time of the same forecast day in eight ways. The two colours lie farther apart than the ends of any "
-        "line: two threads a core gain most, and with them binding and affinity gain less.",
+        caption="Time of the same forecast day in eight combinations. The two colours are farther apart than the "
+        "ends of any line: two threads a core gain most, and with them binding and affinity gain less.",
         alt=f"Time of a one-day T399 forecast on three nodes, bound and not bound, for four "
         f"combinations of SMT and memory affinity. From {float(time.max()):.0f} s without any "
         f"to {float(time.min()):.0f} s with all three; SMT gives the largest step.",
@@ -204,9 +207,9 @@ def gains(changes: pd.DataFrame) -> Shown:
         name="p5plus_changes",
         title="What each change gained",
         caption="Gains as the report prints them, a bar where it prints a range and a tick where it prints one number. "
-        "Throttling (diamond) made times vary less; it is no gain in speed.",
-        alt="Range bars of the printed gain of seven changes in percent; basic binding spans the "
-        "widest range. The last, throttling, is a reduction of variability, not a gain in speed.",
+        "Throttling (diamond) made times vary less, which is not a gain in speed.",
+        alt=f"Range bars of the printed gain of {len(changes)} changes in percent. {widest_change(changes)} The last, "
+        "throttling, is a reduction of variability, not a gain in speed.",
     )
 
 
@@ -231,7 +234,7 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
         axis.set_yticks(place, equal["system"])
         axis.grid(False, axis="y")
     cpus.invert_yaxis()
-    text = "; ".join(f"{row.system} {row.cpus} CPUs, {row.power} kW" for row in equal.itertuples())
+    text = "; ".join(f"{row.system} {counted(row.cpus, 'CPU')}, {row.power} kW" for row in equal.itertuples())
     return show(
         figure,
         data=equal,
@@ -239,8 +242,8 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
         title="Processors and power for equal work",
         caption=f"What replaces one Power5+ processor. Thin lines: the error of {error_percent:g} % that the report "
         "gives; those of BlueGene/L and Power5+ overlap.",
-        alt=f"Bars of CPUs and of power for equal IFS performance: {text}. The document puts "
-        f"{error_percent:g} % of error on these.",
+        alt=f"Bars of CPUs and of power for equal IFS performance: {text}. The report gives these an error of "
+        f"{error_percent:g} %.",
     )
 
 
@@ -265,7 +268,7 @@ def blades(times: pd.DataFrame) -> Shown:
         data=frame.rename_axis("run").reset_index(),
         name="p5plus_blades",
         title="Blades against a Power4+ node",
-        caption="Seconds of one day of T399. On as many processors the blades take longer, and more of it in "
-        "communication.",
+        caption="Seconds of one day of T399. On as many processors as the Power4+ node, the blades take longer and "
+        "spend more of that time on communication.",
         alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.",
     )

@@ -18,6 +18,7 @@ from companion.figures.parts import (
 )
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.labels import counted
 from companion.records.runs import single
 
 #: How communication and waiting go with p, the number of processors over the operational one: T ~ p^-a.
@@ -101,10 +102,10 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
         data=pd.DataFrame(rows),
         name="p5plus_scalability",
         title="Scalability, modelled and measured",
-        caption="Above, a model from the printed splits: bands are what the unknown law of communication leaves open, "
-        f"from dividing by the processors to staying as it is. Below, measured on {cpu(solver)}. {MARKED}",
+        caption="Above, a model computed from the printed times: within a band, the time of communication and barriers "
+        f"goes from shrinking with the processors to staying as it is. Below, measured on {cpu(solver)}. {MARKED}",
         run=solver,
-        alt="Two panels. Upper, a model and no measurement: speed of three IFS jobs against processors, both over "
+        alt="Two panels. Upper, a model and not a measurement: speed of three IFS jobs against processors, both over "
         f"the operational number, with bands for the unknown law of communication. Twice the processors give: {text}. "
         f"Lower, measured on {cpu(solver)}, speed over one thread: {here}. {MARKED}",
     )
@@ -150,21 +151,23 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     job = int(simulated["job"])
     many.set(xlabel="processors N", ylabel="loss a minute over dt", title="simulated, moments anywhere in the minute")
     hours.axhline(job, color=INK, linewidth=0.8, linestyle=":", label="N dt")
-    hours.set(xlabel="hours since the moments were one", ylabel="loss a minute over dt", ylim=(0, None),
+    hours.set(xlabel="hours since all moments were the same", ylabel="loss a minute over dt", ylim=(0, None),
               title=f"simulated, N = {job}, clocks off by {float(simulated['drift']):g} · 10⁻⁶ (assumed)")  # fmt: skip
     for axis in (host, many, hours):
         axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
     figure.suptitle(run_title(measured), size=9)
-    pairs = ", ".join(f"{n} threads {value:.2f}" for n, value in zip(threads, found["drifted"]["middle"], strict=True))
+    pairs = ", ".join(
+        f"{counted(n, 'thread')} {value:.2f}" for n, value in zip(threads, found["drifted"]["middle"], strict=True)
+    )
     ends = ", ".join(f"{row[-1]:.0f}" for row in simulated["lost"].values)
     return show(
         figure,
         data=simulated[["lost"]].to_dataframe().reset_index(),
         name="p5plus_monitoring",
         title="What disturbances cost",
-        caption="Time lost, in multiples of what one disturbance takes from one thread (dt). At one moment everywhere, "
-        "N processors lose dt; at moments of their own they lose up to N dt. Only the uppermost panel is measured, the "
-        f"others are simulated. {MARKED}",
+        caption="Time lost, in multiples of what one disturbance takes from one thread (dt). Disturbed at the same "
+        "moment, N processors lose dt; disturbed at different moments, they lose up to N dt. Only the uppermost "
+        f"panel is measured, the others are simulated. {MARKED}",
         run=measured,
         alt=f"Three panels of time lost to periodic disturbances, in multiples of one. Measured, in turn: {pairs}. "
         f"Simulated for {count[-1]} processors with three rates of barriers: {ends}. Simulated over a day: the loss "
@@ -213,13 +216,16 @@ def systems(power: pd.DataFrame, blades: pd.DataFrame, times: xr.Dataset, error_
     axis.grid(False, axis="y")
     axis.set(xlabel="IFS performance over Power5+", ylim=(len(frame) - 0.5, -0.5))
     axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
-    text = "; ".join(f"{row.system} by {row[2]}: {row[3]:.2g}" for row in frame.itertuples())
+    text = "; ".join(
+        f"{row.system} by {row[2]}: {row[3]:.2g}" + (f", of a kW {row[4]:.2g}" if np.isfinite(row[4]) else "")
+        for row in frame.itertuples()
+    )
     return show(
         figure,
         data=frame,
         name="p5plus_systems",
         title="Other systems",
-        caption="Performance of IFS on one processor and on one kilowatt of each system, over Power5+. The two ways to "
-        "a blade's performance are independent; a Power4+ node's power is not printed.",
-        alt=f"Performance of IFS on a CPU of four systems over a Power5+ CPU, and that of a kW: {text}.",
+        caption="Performance of IFS on one processor of each system, and on processors that draw one kilowatt, over "
+        "that of Power5+. The two estimates of a blade are independent; the power of a Power4+ node is not printed.",
+        alt=f"Performance of IFS on a CPU of four systems over that of a Power5+ CPU, and the same for a kW: {text}.",
     )

@@ -74,6 +74,8 @@ def surface(record: xr.Dataset) -> Shown:
         name="p5plus_surface",
         run=record,
         title="Bandwidth over working set and stride",
+        caption="Bytes a second that one thread asks for, as colours over working set and stride, and a cut through "
+        f"them at one stride. {MARKED}",
         alt=f"Median read bandwidth of one thread by working set and stride, as colours on a logarithmic scale from "
         f"{low:.2g} to {high:.3g} GB/s of bytes asked for, and below it a cut at stride 1. {MARKED}",
     )

@@ -1,5 +1,6 @@
 """What chapter 4 found, in sentences whose numbers come from the tables and the committed runs."""
 
+import pandas as pd
 import xarray as xr
 
 from companion.figures.parts import cpu
@@ -22,10 +23,23 @@ def smt_gain(cube: xr.Dataset) -> str:
     smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
     bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
     return (
-        f"Two threads a core gained a forecast day {float(smt.min()):.0f} to {float(smt.max()):.0f} %, binding of "
-        f"threads {float(bind.sel(smt='N').min()):.1f} to {float(bind.sel(smt='N').max()):.1f} % without them and "
-        f"{float(bind.sel(smt='Y').min()):.1f} to {float(bind.sel(smt='Y').max()):.1f} % with them."
+        f"Two threads a core made a forecast day {float(smt.min()):.0f} to {float(smt.max()):.0f} % faster. Binding of "
+        f"threads gained {float(bind.sel(smt='N').min()):.1f} to {float(bind.sel(smt='N').max()):.1f} % without them "
+        f"and {float(bind.sel(smt='Y').min()):.1f} to {float(bind.sel(smt='Y').max()):.1f} % with them."
     )
+
+
+def widest_change(changes: pd.DataFrame) -> str:
+    """The change whose printed gain has the widest range."""
+    row = changes.loc[(changes["gain_high"] - changes["gain_low"]).idxmax()]
+    return f"The widest range is that of {row['change']}: {row['gain_low']:g} to {row['gain_high']:g} %."
+
+
+def blade_times(times: pd.DataFrame) -> str:
+    """A day of T399 on blades over the same on as many processors of Power4+."""
+    row = times.dropna(subset=["p4_time"]).iloc[0]
+    ratio = row["js21_time"] / row["p4_time"]
+    return f"On {row['cpus']:.0f} processors the blades take {ratio:.2f} times as long as P4+."
 
 
 def load_times(record: xr.Dataset) -> str:
@@ -35,7 +49,7 @@ def load_times(record: xr.Dataset) -> str:
     ns = dict(zip(last["pattern"].values, 1e9 * last["median"].values / last["loads"].values, strict=True))
     return (
         f"On {cpu(record)} a load from memory takes {ns['stride']:.0f} ns in the report's walk of 4 KB steps, which "
-        f"the processor sees coming, and {ns['random']:.0f} ns where it cannot."
+        f"the processor can foresee, and {ns['random']:.0f} ns in random order, which it cannot."
     )
 
 
@@ -44,6 +58,6 @@ def disturbed(record: xr.Dataset) -> str:
     record = single(record)
     wait = dict(zip(record["way"].values, record["observed_wait"].median("sample").values, strict=True))
     return (
-        f"Ranks on {cpu(record)} wait {1e3 * wait['synchronised']:.0f} ms for each other in a run when a sensor "
-        f"visits all of them at one moment, and {1e3 * wait['drifted']:.0f} ms when it visits them in turn."
+        f"In a run on {cpu(record)} processes wait {1e3 * wait['synchronised']:.0f} ms for each other when a sensor "
+        f"interrupts all of them at one moment, and {1e3 * wait['drifted']:.0f} ms when it interrupts them in turn."
     )

@@ -28,6 +28,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
         line = alone[alone["stride"] == stride].sort_values("nbytes")
         spread(by_stride, line["nbytes"], line, _per_thread(line), label=f"stride {stride}", index=number)
     unit = frame[frame["stride"] == 1]
+    ends = alone[alone["stride"] == 1].sort_values("nbytes")["rate"].to_numpy()
     for number, (count, pages) in enumerate(sorted(set(zip(unit["threads"], unit["pages"], strict=True)))):
         line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
         name = f"{counted(count, 'thread')}, {pages} pages"
@@ -44,13 +45,14 @@ def bandwidth(record: xr.Dataset) -> Shown:
         data=frame.reset_index(drop=True),
         name="p5plus_bandwidth",
         title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, against the size of what it reads; the steps are the ends of "
-        "the caches. Above, one line for each stride: the larger, the more of each cache line is moved unused. Below, "
-        f"stride 1 by number of threads and kind of pages. {MARKED}",
+        caption="Bytes a second that one thread asks for, against the size of what it reads; a line steps down where a "
+        "cache ends. Above, one line for each stride: the larger it is, the more of each cache line is moved unused. "
+        f"Below, stride 1 by number of threads and kind of pages. {MARKED}",
         run=record,
         alt=f"Two panels of read bandwidth per thread on {cpu(record)} against the working set, on "
         "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
-        f"fewer bytes a second. Lower: stride 1, one line for each number of threads and pages. {MARKED}",
+        f"fewer bytes a second, stride 1 from {ends[0]:.3g} to {ends[-1]:.3g} GB/s. Lower: stride 1, one line for each "
+        f"number of threads and pages. {MARKED}",
     )
 
 
@@ -72,6 +74,7 @@ def latency(record: xr.Dataset) -> Shown:
         axis.axvline(
             size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
         )
+    ns = frame[frame["nbytes"] == frame["nbytes"].max()].set_index("pattern")["ns"]
     log_axis(axis, "y")
     bytes_axis(axis, frame["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
@@ -83,12 +86,12 @@ def latency(record: xr.Dataset) -> Shown:
         name="p5plus_latency",
         title="Latency of a load",
         caption="Time until a load has its value, against the size of what is walked through. The random chase rises "
-        "in steps, one for each level of the memory. Grey bars are plateaus found from its best samples, dotted lines "
-        f"the caches that the system reports. {MARKED}",
+        "in steps, one for each level of caches and memory. Grey bars are plateaus found from its best samples, "
+        f"dotted lines the caches that the system reports. {MARKED}",
         run=record,
-        alt=f"Load latency on {cpu(record)} against working set, logarithmic axes: a random chase that "
-        "rises in steps, and a walk of 1024 items. Grey bars mark "
-        f"plateaus found from the best samples of the random curve, dotted lines the cache sizes the system "
+        alt=f"Load latency on {cpu(record)} against working set, logarithmic axes: a random chase that rises in steps "
+        f"to {ns['random']:.3g} ns, and a walk with stride 1024 items, {ns['stride']:.3g} ns at the end. Grey bars "
+        "mark plateaus found from the best samples of the random curve, dotted lines the cache sizes the system "
         f"reports. {MARKED}",
     )
 
@@ -132,6 +135,7 @@ def stream(record: xr.Dataset) -> Shown:
     frame = curves(record, ["operation", "stores"])
     frame["bytes"] = frame["bytes_read"] + frame["bytes_written"]
     frame["rate"] = frame["bytes"] / frame["median"] / 1e9
+    best = frame.loc[frame["rate"].idxmax()]
     figure, axis = axes(height=3.4)
     groups = list(dict.fromkeys(zip(frame["threads"], frame["stores"], strict=True)))
     operations = list(dict.fromkeys(frame["operation"]))
@@ -163,6 +167,7 @@ def stream(record: xr.Dataset) -> Shown:
         caption="Rates of the four operations, bytes as STREAM counts them: what a plain store reads first is not "
         f"counted. {MARKED}",
         run=record,
-        alt=f"Rates of copy, scale, add and triad on {cpu(record)}, with plain and "
-        f"with non-temporal stores, for each number of threads. {MARKED}",
+        alt=f"Rates of copy, scale, add and triad on {cpu(record)}, with plain and with non-temporal stores, for each "
+        f"number of threads: {frame['rate'].min():.3g} to {frame['rate'].max():.3g} GB/s, most in {best['operation']} "
+        f"with {counted(best['threads'], 'thread')} and {best['stores']} stores. {MARKED}",
     )

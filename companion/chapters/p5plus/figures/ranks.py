@@ -35,7 +35,7 @@ def exchange(record: xr.Dataset) -> Shown:
         title="Exchange between pairs",
         alt=text,
         caption="Bytes a second that a rank sends to its partner, and receives meanwhile, by size of the message. "
-        f"Short messages pay for being sent, long ones for being copied. {MARKED} {doubts(record)}",
+        f"The cost of each send decides for short messages, that of copying for long ones. {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -128,8 +128,8 @@ def scaling(record: xr.Dataset) -> Shown:
         name="p5plus_ranks",
         title="Strong and weak scaling",
         alt=text,
-        caption="The spectral model on ranks, in the normalisation of the lost figure. Left, one model on more ranks; "
-        f"right, a model that grows with them. {MARKED} {doubts(record)}",
+        caption="The spectral model on ranks, in the normalisation of the lost figure. Left, one model on more and "
+        f"more ranks; right, a model that grows with them. {MARKED} {doubts(record)}",
         run=record,
     )
 

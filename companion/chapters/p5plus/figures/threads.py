@@ -1,4 +1,4 @@
-"""Figures of chapter 4 that draw what a second thread on a core and binding do, old beside new."""
+"""Figures of chapter 4 that draw what a second thread on a core and binding do, then and now."""
 
 import re
 
@@ -20,10 +20,13 @@ from companion.figures.parts import (
 )
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.labels import counted
 from companion.records.runs import single
 
 DOCUMENT = "Power5+ 1.9 GHz (2006)"
 FUSED = "two fused streams, no SMT"
+#: Short names of loops in records, in words.
+LOOPS = {f"s{count}": counted(count, "accumulator") for count in (1, 2, 10)}
 
 
 def curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
@@ -94,6 +97,7 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     figure.suptitle(run_title(record), size=9)
     remark = "" if second == "SMT" else "Fused streams are one thread and not SMT. "
     text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
+    here = ", ".join(f"{value:.2f}" for value in gain_host["middle"])
     return show(
         figure,
         data=with_spread(frame, host_gflops=host["one thread"], host_gain=gain_host),
@@ -104,7 +108,7 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
         run=record,
         alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
         f"and {cpu(record)}. Lower: gain from a second thread. The document's gains: {text}; those of "
-        f"{cpu(record)} are drawn with them, as {name}. {MARKED}",
+        f"{cpu(record)}, {name}: {here}. {MARKED}",
     )
 
 
@@ -122,7 +126,7 @@ def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
     names = {"S": "S_pair", "f": "f", "S f/2": "speedup", "measured": "speedup_timed"}
     for number, loop in enumerate(single(record)["loop_name"].values):
         found = {column: float(record[key].values[number]) for column, key in names.items()}
-        rows.append({"program": f"loop {loop}, here", **found})
+        rows.append({"program": f"{LOOPS.get(str(loop), loop)}, here", **found})
     return pd.DataFrame(rows)
 
 

@@ -62,7 +62,7 @@ def test_the_figures_say_what_they_show():
     times = tables.load("p5plus", "ifs_times")
     solver = experiments.run("nht1-solver", rounds=1, budget=3.0, progress=False)
     drawn = evidence.scalability(times, solver, runs.latest("xc30-sections"))
-    assert "no measurement" in drawn.alt and "spectral model, T639" in drawn.alt and "BT, N = 12" in drawn.alt
+    assert "not a measurement" in drawn.alt and "spectral model, T639" in drawn.alt and "BT, N = 12" in drawn.alt
     measured = experiments.run("p5plus-monitoring", rounds=1, budget=3.0, progress=False)
     simulated = experiments.run("p5plus-monitoring-simulated", progress=False)
     assert "Simulated" in evidence.monitoring(measured, simulated).alt
