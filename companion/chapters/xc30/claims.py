@@ -236,7 +236,7 @@ ledger.not_checkable(
     printed="{}",
     cells=(("legendre_runs", "1198", "truncation"),),
     statement="The smaller resolution of the overlap test.",
-    reason="1198 is no truncation of any other slide; TL1198 was Météo-France's, and the deck says only that "
+    reason="1198 is not a truncation of any other slide; TL1198 was Météo-France's, and the deck says only that "
     "the work was done there.",
 )
 
@@ -329,5 +329,5 @@ ledger.not_checkable(
     statement="Rate of one file.",
     printed="> {} MB/s",
     cells=(("hres_io", "file_rate"),),
-    reason="The time of an I/O step stands in a plot whose points are lost.",
+    reason="The time of an I/O step is in a plot whose points are lost.",
 )

@@ -1,6 +1,6 @@
 """Figures of chapter 5: IFS from IBM Power7 to Cray XC30, 2014.
 
-Functions of the document's tables stand here; those of run records, which draw the host, in
+Functions of the document's tables are here; those of run records, which draw the host, in
 ``live`` and ``model``.
 """
 
@@ -12,7 +12,13 @@ import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.xc30.figures.evidence import day, day_table, profile_table, wrong
-from companion.chapters.xc30.figures.findings import densest_part, linear_cost, same_forecast, small_files_cost
+from companion.chapters.xc30.figures.findings import (
+    densest_part,
+    linear_cost,
+    met_twice,
+    same_forecast,
+    small_files_cost,
+)
 from companion.chapters.xc30.figures.live import (
     cycle_table,
     nproma,
@@ -42,6 +48,7 @@ __all__ = [
     "day_table",
     "densest_part",
     "linear_cost",
+    "met_twice",
     "nproma",
     "output_rates",
     "overlap",
@@ -116,11 +123,11 @@ def share_of_peak(runs: xr.Dataset, machines: xr.Dataset, forecast: xr.Dataset) 
         axis.text(peak[system] + 1, number, f"{printed:g} %", va="center", size=9)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
-    axis.set(xlabel="peak of the nodes used, and rate reached (filled) [Tflops]", xlim=(0, 1.2 * peak.max()))
+    axis.set(xlabel="peak of the nodes used, and rate reached (filled) [TFLOPS]", xlim=(0, 1.2 * peak.max()))
     frame = pd.DataFrame(
         {"peak [TFLOPS]": peak, "rate [TFLOPS]": rate, "printed share [%]": runs["peak_percent"].to_series()}
     )
-    text = "; ".join(f"{row.Index} {row[1]:.0f} Tflops, printed share {row[3]:g} %" for row in frame.itertuples())
+    text = "; ".join(f"{row.Index} {row[1]:.0f} TFLOPS, printed share {row[3]:g} %" for row in frame.itertuples())
     return show(
         figure,
         data=frame.reset_index(),
@@ -128,7 +135,7 @@ def share_of_peak(runs: xr.Dataset, machines: xr.Dataset, forecast: xr.Dataset) 
         title="Peak used and rate reached",
         caption="Peak of the nodes that each forecast ran on, and the part of it that the forecast reached, with the "
         "share that the talk prints.",
-        alt=f"Bars of the peak of the nodes used: {text}. Both forecasts reach {rate:g} Tflops, the "
+        alt=f"Bars of the peak of the nodes used: {text}. Both forecasts reach {rate:g} TFLOPS, the "
         f"short filled part of each bar.",
     )
 
@@ -151,8 +158,8 @@ def resolutions(table: xr.Dataset) -> Shown:
         data=table,
         name="xc30_resolutions",
         title="Grids and truncations",
-        caption="Seven pairs of a grid and a truncation. Each column of points is one grid; the cubic truncation of "
-        "the finest grid is the linear one of the coarsest.",
+        caption="Seven pairs of a grid and a truncation. Points one above the other belong to one grid; the cubic "
+        "truncation of the finest grid is the linear one of the coarsest.",
         alt=f"Truncation against grid points for seven pairs, a line each for linear, quadratic and "
         f"cubic matching: {text}.",
     )
@@ -186,7 +193,8 @@ def overlap(times: xr.Dataset) -> Shown:
         data=times,
         name="xc30_overlap",
         title="What overlapping saved",
-        caption=f"Seconds of the inverse Legendre transform with and without communication behind it. Saved: {gains}.",
+        caption="Seconds of the inverse Legendre transform, waiting for communication and overlapped with it. Saved: "
+        f"{gains}.",
         alt=f"Bars of the time of the inverse Legendre transform at two truncations. Overlap shortens it: {gains}.",
     )
 
@@ -203,14 +211,15 @@ def small_files(table: xr.Dataset) -> Shown:
     log_axis(axis, "x")
     axis.set(xlabel="count", xlim=(1e5, 1e7), ylim=(len(frame) - 0.5, -0.5))
     axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
-    text = ", ".join(f"{suite} {value:g}" for suite, value in frame["open_close"].items())
+    text = ", ".join(f"{suite} {value:,.0f}" for suite, value in frame["open_close"].items())
     return show(
         figure,
         data=table,
         name="xc30_io_to_remove",
         title="Small files to be removed",
-        caption="Sets of open, read or write, close that the talk wanted to see removed, by suite, and the temporary "
-        "files behind them where it counts them. The axis is logarithmic.",
+        caption="How often the programs of each suite open a small file, read or write it, and close it, and the "
+        "temporary files behind this where the talk counts them. The talk wanted all of it removed. The axis is "
+        "logarithmic.",
         alt=f"Counts on a logarithmic axis of sets of open, read or write, close that were to be "
         f"removed: {text}; for two suites also the temporary files behind them.",
     )
@@ -255,7 +264,7 @@ def timeline(table: xr.Dataset, year: int) -> Shown:
         data=table,
         name="xc30_timeline",
         title="Dates of the migration",
-        caption="Dates that the talk states. Three days of server load are printed without a year and set in the year "
-        "of the talk.",
+        caption="Dates that the talk states. Three days of server load are printed without a year and drawn in the "
+        "year of the talk.",
         alt=f"Dates of the migration on an axis of years: {text}. The days of the server plots have no printed year.",
     )

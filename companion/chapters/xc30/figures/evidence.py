@@ -121,9 +121,9 @@ def wrong(record: xr.Dataset, samples: int) -> Shown:
         data=frame_of(record, "lead", "error_strict"),
         name="xc30_wrong",
         title="A harmless and a wrong build",
-        caption="Above, the size of the mean difference of each build to the strict one, next to the error of the "
-        "forecast itself. Below, from how many pairs on the 95 % interval of the difference leaves zero out; no mark "
-        "where this run has too few.",
+        caption="Above, the size of the mean difference between each build and the strict one, and the error of the "
+        "forecast itself. Below, the number of pairs from which on the 95 % interval of the difference leaves zero "
+        "out; a mark is missing where this run has too few pairs.",
         run=record,
         alt=f"Upper: size of the mean paired difference of two builds to the strict one, logarithmic. Lower: the "
         f"number of pairs from which on its 95 % interval leaves zero out. {text}.",

@@ -16,7 +16,7 @@ def same_forecast(runs: xr.Dataset) -> str:
     cores, share = runs["cores"].to_series(), runs["peak_percent"].to_series()
     (old, new) = cores.index
     return (
-        f"The same ten-day forecast took {cores[old]:.0f} cores of the {old} at {share[old]:g} % of their peak, and "
+        f"For the same ten-day forecast {cores[old]:.0f} cores of the {old} ran at {share[old]:g} % of their peak, and "
         f"{cores[new]:.0f} cores of the {new} at {share[new]:g} %."
     )
 
@@ -30,10 +30,18 @@ def densest_part(runs: xr.Dataset, record: xr.Dataset) -> str:
     one = float(peak["middle"][teams.index[teams["threads"] == 1][0]])
     printed = runs["peak_percent"].values
     return (
-        f"Whole forecasts reached {printed.min():g} to {printed.max():g} % of peak in 2014. Their densest part, the "
-        f"spectral transform, reaches {100 * rate['middle'][row] / one:.0f} % of the measured peak of one thread of "
-        f"{cpu(record)} at truncation {int(frame['truncation'][row])}."
+        f"Whole forecasts reached {printed.min():g} to {printed.max():g} % of peak in 2014. The part that computes "
+        f"most densely, the spectral transform, reaches {100 * rate['middle'][row] / one:.0f} % of the measured peak "
+        f"of one thread of {cpu(record)} at truncation {int(frame['truncation'][row])}."
     )
+
+
+def met_twice(table: xr.Dataset) -> str:
+    """The truncation that two grids have, each with another matching."""
+    pairs = table["truncation"].to_series().dropna().astype(int)
+    (value,) = pairs[pairs.duplicated()].unique()
+    (coarse, first), (fine, second) = sorted(pairs.index[pairs == value])
+    return f"Truncation {value} is {first} on {coarse} points and {second} on {fine}."
 
 
 def linear_cost(day: Mapping[str, float]) -> str:
@@ -50,5 +58,5 @@ def small_files_cost(record: xr.Dataset) -> str:
     middle = [float(np.median(every)) for every in every_step(record)[:2]]
     return (
         f"Small files make an output step on {cpu(record)} take {middle[0] / middle[1]:.1f} times as long, though "
-        "nobody else uses the file system and its names are in memory."
+        "nobody else uses the file system and the names of its files are in memory."
     )

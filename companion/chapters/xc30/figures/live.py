@@ -122,7 +122,7 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
 
 
 def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
-    """Rates of our versions of seven routines, vectorised and scalar, beside the profile of 2006."""
+    """Rates of our versions of seven routines, vectorised and scalar, and those of the profile of 2006."""
     cases, found = rates(record, "routine", 1e6)
     builds = {build: found[cases["build"] == build].reset_index(drop=True) for build in ("scalar", "vector")}
     names = [str(name) for name in cases["routine"][cases["build"] == "vector"]]
@@ -236,6 +236,13 @@ def cycle_table(trees: Mapping[str, xr.Dataset], counted: Mapping[str, Mapping])
     return frame
 
 
+def _level(medians: Mapping[str, pd.Series]) -> str:
+    """How far rates differ between blocks that fill a vector."""
+    full = {name: row[row.index >= 8] for name, row in medians.items()}
+    parts = [f"{100 * row.min() / row.max():.0f} % ({name})" for name, row in full.items() if len(row) > 1]
+    return f"From eight on, the slowest block has {' and '.join(parts)} of the rate of the fastest." if parts else ""
+
+
 def nproma(record: xr.Dataset) -> Shown:
     """Rate against the number of columns in a block."""
     cases, found = rates(record, "NPROMA", 1e6)
@@ -260,8 +267,8 @@ def nproma(record: xr.Dataset) -> Shown:
         data=with_spread(cases[["routine", "nproma"]], mflops=found),
         name="xc30_nproma",
         title="Length of a block",
-        caption="Rate of two routines by the number of columns in a block. Up to eight columns a vector has idle "
-        f"lanes; where blocks outgrow the caches near the core, rates fall. {MARKED}",
+        caption="Rate of two routines by the number of columns in a block. Below eight columns a vector has idle "
+        f"lanes. {_level(medians)} {MARKED}",
         run=record,
         alt=f"Rate of two routines against the number of columns in a block, logarithmic axes. "
         f"Fastest: {best}; slowest: {worst}. {MARKED}",

@@ -145,7 +145,7 @@ def sections(record: xr.Dataset) -> Shown:
 
 
 def cases(record: xr.Dataset) -> Shown:
-    """Errors over the mountain against the number of grid points, beside the published ones."""
+    """Errors over the mountain against the number of grid points, here and as published."""
     record = single(record)
     figure, panels = axes(2, 1, height=5.4, sharex=True)
     for axis, name in zip(panels, ("height", "vorticity"), strict=True):
@@ -171,9 +171,9 @@ def cases(record: xr.Dataset) -> Shown:
         data=frame,
         name="xc30_cases",
         title="Errors over the mountain",
-        caption=f"Relative errors at day {record['day'].item():.0f} against the number of grid points, of the spectral "
-        "model here and of GME, a grid-point model, as published. Vorticity converges in both; height stops where the "
-        "time step is what remains.",
+        caption=f"Relative errors at day {record['day'].item():.0f} against the number of grid points, of the "
+        "spectral model here and of GME, a grid-point model, as published. The error of vorticity falls with more "
+        "points; that of height stops falling.",
         run=record,
         alt="Two panels on logarithmic axes, relative l2 errors of height and of vorticity against "
         f"grid points, day {record['day'].item():.0f} of the flow over a mountain. Here: {text}. "
@@ -301,8 +301,8 @@ def scores(record: xr.Dataset) -> Shown:
         data=frame,
         name="xc30_scores",
         title="Scores of two builds",
-        caption="Above, errors of the forecasts, equal to the eye. Below, the mean difference of pairs with its 95 % "
-        f"interval: at most {size:.0e} m.",
+        caption="Above, the errors of the forecasts of both builds: the lines cover each other. Below, the mean "
+        f"difference of pairs with its 95 % interval, at most {size:.0e} m from zero.",
         run=record,
         alt="Upper: root-mean-square error of height of two builds of the small model against lead "
         f"time, {record['error_strict'].values.min():.3g} to "

@@ -1,4 +1,4 @@
-"""Figures and tables of chapter 5 on output steps: alone and beside other load, with and without small files."""
+"""Figures and tables of chapter 5 on output steps: alone and under other load, with and without small files."""
 
 import numpy as np
 import pandas as pd

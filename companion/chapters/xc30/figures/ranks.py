@@ -188,7 +188,7 @@ _PARTS = {
 
 
 def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, processors: Mapping) -> Shown:
-    """Bytes of a forecast and messages of a step by ranks, beside the volume that the report states.
+    """Bytes of a forecast and messages of a step by ranks, and the volume that the report states.
 
     ``tasks`` are those of the report's runs, ``processors`` what is marked on the axis, by name.
     """
@@ -212,7 +212,7 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
         data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),
         name="xc30_volume",
         title="What the forecast sends",
-        caption="Terabytes of the whole forecast and messages of one step on any number of ranks, counted and not "
+        caption="Terabytes of the whole forecast and messages of one step against the number of ranks, counted and not "
         "measured. Squares: the volume that the talk states for the whole model, at the tasks of its two runs. Dotted: "
         f"{', '.join(f'{value:.0f} {name}' for name, value in processors.items())}.",
         alt="Left, terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of "
