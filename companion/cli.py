@@ -126,9 +126,9 @@ def measure_all(
     with _one_sentence():
         from companion import experiments, suite
         from companion.host import machine
-        from kernels.contract import require_choice
 
-        require_choice("preset", preset, experiments.PRESETS)
+        if preset not in experiments.PRESETS:
+            raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
         threads = machine.usable_cpus() if threads is None else threads
         planned = suite.plan(out, names or [], preset, threads, seed)
         typer.echo("\n".join(suite.announcement(planned)))

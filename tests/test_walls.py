@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STANDARD = set(sys.stdlib_module_names)
 KERNELS = {"numpy", "numba", "llvmlite", "kernels"}
 #: folder (or file) of kernels/ -> packages it may import, inside functions only
-LATE = {"mpi": {"mpi4py"}, "imaging": {"astropy", "casacore"}, "files": {"xarray", "mpi4py"}}
+LATE = {"mpi": {"mpi4py"}, "imaging": {"astropy", "casacore"}, "files": {"xarray", "netCDF4", "mpi4py"}}
 
 
 def imports(source, package=""):
