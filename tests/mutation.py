@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from court import ROOT, Court
+from court import ROOT, Court, Unfit
 from tqdm import tqdm
 
 #: rooms whose kernels are judged; what they stand on (``runtime``) is judged by all, and what runs under mpiexec
@@ -189,7 +189,7 @@ def main(
     """Change kernels one place at a time and report which judge notices."""
     rooms = [each for each in (room or ROOMS) if (ROOT / "kernels" / each).is_dir()]
     first, step = map(int, part.split("/"))
-    rows, begin = [], time.monotonic()
+    rows, begin, unfit = [], time.monotonic(), 0
     if out is not None and out.exists():
         rows = list(csv.DictReader(out.open(encoding="utf-8", newline="")))
     done = {tuple(row[name] for name in COLUMNS[:5]) for row in rows}
@@ -200,7 +200,12 @@ def main(
             known = (mutant.path, str(mutant.line), mutant.kind, mutant.old, mutant.new)
             if known in done or time.monotonic() - begin > 60 * minutes:
                 continue
-            found, seconds = court.judge(mutant)
+            try:
+                found, seconds = court.judge(mutant)
+            except Unfit as reason:
+                tqdm.write(f"not judged: {mutant.place}: {reason}")
+                unfit += 1
+                continue
             row = dict(zip(COLUMNS, known, strict=False)) | {judge: str(noticed) for judge, noticed in found.items()}
             row["seconds"] = f"{sum(seconds.values()):.0f}"
             rows.append(row)
@@ -215,6 +220,7 @@ def main(
                         table.writeheader()
                     table.writerow(row)
     print("\n".join(summary(rows)))
+    raise SystemExit(bool(unfit))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,13 @@ then A = cov + 1 is the matrix of the departures' covariances, well conditioned 
 α = β = 0 has no part in anything.
 """
 
-from kernels.analysis.cholesky import backwards, factor
+import numpy as np
+
+from kernels.analysis.cholesky import _backwards, _factor, require_eights
+from kernels.contract import require_range
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import less, select
+from kernels.runtime.arrays import require_room
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, at, fma, load, put, spread, store, total
 
@@ -27,6 +31,7 @@ X, Y, Z, P, ALPHA, BX, BY, BZ = range(8)
 FAR = -600.0
 #: Operations of one covariance, a fused multiply-add as two.
 PAIR_FLOPS = EXP_FLOPS + 4 + 8 + 6 + 6 + 2 + 2 + 1
+_MOST = 2**31  # points
 
 
 @kernel(inline=True)
@@ -36,12 +41,7 @@ def _correlation(dx, dy, dz, dp):
 
 
 @kernel(fastmath=CONTRACT)
-def covariances(points, rows, others, columns, out, offset):
-    """out[j, offset + i] = cov of point j < ``rows`` of ``points`` and i < ``columns`` of ``others``.
-
-    ``points`` and ``others`` are float64 (8, n), ``out`` float64 (n, width); ``columns`` and ``offset`` are multiples
-    of eight.  With ``offset`` 0 what lies left of j's own eight columns is left out: the matrix is symmetric.
-    """
+def _covariances(points, rows, others, columns, out, offset):
     p, o, q = address(points), address(others), address(out)
     np, no, ld = points.shape[1], others.shape[1], out.shape[1]
     for j in range(rows):
@@ -62,7 +62,7 @@ def covariances(points, rows, others, columns, out, offset):
 @kernel(fastmath=CONTRACT)
 def _system(points, departures, n, a):
     """The lower half of A, and the departures in column ``n``."""
-    covariances(points, n, points, n, a, 0)
+    _covariances(points, n, points, n, a, 0)
     for j in range(n):
         a[j, j] += 1.0
         a[j, n : n + LANES] = 0.0
@@ -70,7 +70,90 @@ def _system(points, departures, n, a):
 
 
 @kernel(fastmath=CONTRACT)
-def check(points, departures, n, a, out):
+def _check(points, departures, n, a, out):
+    """``check`` without a look at what it is given; so are the others below."""
+    room = a[:n]
+    _system(points, departures, n, room)
+    first = n + LANES
+    for j in range(n):
+        room[j, first : first + n] = 0.0
+        room[j, first + j] = 1.0
+    if not _factor(room, first + n, first):
+        return False
+    p, ld = address(room), room.shape[1]
+    for i in range(0, n, LANES):
+        weight, square = spread(0.0), spread(0.0)
+        for k in range(i, n):
+            y = load(p, k * ld + first + i)
+            weight = fma(y, at(p, k * ld + n), weight)
+            square = fma(y, y, square)
+        for c in range(LANES):
+            out[0, i + c], out[1, i + c] = 0.0, 0.0
+        store(address(out), i, weight)
+        store(address(out), out.shape[1] + i, square)
+    for i in range(n):
+        out[0, i] /= out[1, i] ** 0.5
+    return True
+
+
+@kernel(fastmath=CONTRACT)
+def _assimilate(points, departures, n, grid, columns, a, weights, reduction):
+    room, first = a[:n], n + LANES
+    _system(points, departures, n, room)
+    _covariances(points, n, grid, columns, room, first)
+    if not _factor(room, first + columns, first + columns):
+        return False
+    _backwards(room, n, n, weights)
+    p, ld = address(room), room.shape[1]
+    for i in range(0, columns, LANES):
+        square = spread(0.0)
+        for k in range(n):
+            c = load(p, k * ld + first + i)
+            square = fma(c, c, square)
+        store(address(reduction), i, square)
+    return True
+
+
+@kernel(fastmath=CONTRACT)
+def _evaluate(points, weights, n, grid, columns, out):
+    g, p, w = address(grid), address(points), address(weights)
+    ng, np = grid.shape[1], points.shape[1]
+    for i in range(columns):
+        x, y, z, lnp = spread(at(g, i)), spread(at(g, ng + i)), spread(at(g, 2 * ng + i)), spread(at(g, 3 * ng + i))
+        value, gx, gy, gz, gp = spread(0.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        for j in range(0, n, LANES):
+            dx, dy, dz = x - load(p, j), y - load(p, np + j), z - load(p, 2 * np + j)
+            dp = lnp - load(p, 3 * np + j)
+            bx, by, bz = load(p, 5 * np + j), load(p, 6 * np + j), load(p, 7 * np + j)
+            far = _correlation(dx, dy, dz, dp) * load(w, j)
+            theirs = far * (load(p, 4 * np + j) + fma(bz, dz, fma(by, dy, bx * dx)))
+            value = value + theirs
+            gx, gy, gz = gx + far * bx - theirs * dx, gy + far * by - theirs * dy, gz + far * bz - theirs * dz
+            gp = gp - theirs * dp
+        put(address(out), i, total(value))
+        put(address(out), out.shape[1] + i, total(gx))
+        put(address(out), 2 * out.shape[1] + i, total(gy))
+        put(address(out), 3 * out.shape[1] + i, total(gz))
+        put(address(out), 4 * out.shape[1] + i, total(gp))
+
+
+def covariances(points, rows, others, columns, out, offset) -> None:
+    """out[j, offset + i] = cov of point j < ``rows`` of ``points`` and i < ``columns`` of ``others``.
+
+    ``points`` and ``others`` are float64 (8, n), ``out`` float64 (n, width); ``columns`` and ``offset`` are multiples
+    of eight.  With ``offset`` 0 what lies left of j's own eight columns is left out: the matrix is symmetric.
+    ``ValueError`` for arrays of other kinds, too short, or that share memory.
+    """
+    require_eights("columns", columns, _MOST)
+    require_eights("offset", offset, _MOST)
+    require_range("rows", rows, 0, _MOST)
+    require_room("points", points, np.float64, (8, rows))
+    require_room("others", others, np.float64, (8, columns))
+    require_room("out", out, np.float64, (rows, offset + columns), writable=True, apart=(points, others))
+    _covariances(points, rows, others, columns, out, offset)
+
+
+def check(points, departures, n, a, out) -> bool:
     """Each datum against what all others say of it, without a matrix for each.
 
     With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii.
@@ -91,33 +174,21 @@ def check(points, departures, n, a, out):
     -------
     bool
         False where A is not positive definite.
+
+    Raises
+    ------
+    ValueError
+        For arrays of other kinds, too short, or that share memory.
     """
-    room = a[:n]
-    _system(points, departures, n, room)
-    first = n + LANES
-    for j in range(n):
-        room[j, first : first + n] = 0.0
-        room[j, first + j] = 1.0
-    if not factor(room, first + n, first):
-        return False
-    p, ld = address(room), room.shape[1]
-    for i in range(0, n, LANES):
-        weight, square = spread(0.0), spread(0.0)
-        for k in range(i, n):
-            y = load(p, k * ld + first + i)
-            weight = fma(y, at(p, k * ld + n), weight)
-            square = fma(y, y, square)
-        for c in range(LANES):
-            out[0, i + c], out[1, i + c] = 0.0, 0.0
-        store(address(out), i, weight)
-        store(address(out), out.shape[1] + i, square)
-    for i in range(n):
-        out[0, i] /= out[1, i] ** 0.5
-    return True
+    require_eights("n", n, _MOST)
+    require_room("points", points, np.float64, (8, n))
+    require_room("departures", departures, np.float64, (n,))
+    require_room("a", a, np.float64, (n, 2 * n + LANES), writable=True, apart=(points, departures))
+    require_room("out", out, np.float64, (2, n), writable=True, apart=(points, departures, a))
+    return _check(points, departures, n, a, out)
 
 
-@kernel(fastmath=CONTRACT)
-def assimilate(points, departures, n, grid, columns, a, weights, reduction):
+def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> bool:
     """Weights of a box's data, and by how much they lower the error's variance at grid points.
 
     Parameters
@@ -137,25 +208,25 @@ def assimilate(points, departures, n, grid, columns, a, weights, reduction):
     -------
     bool
         False where A is not positive definite.
+
+    Raises
+    ------
+    ValueError
+        For arrays of other kinds, too short, or that share memory.
     """
-    room, first = a[:n], n + LANES
-    _system(points, departures, n, room)
-    covariances(points, n, grid, columns, room, first)
-    if not factor(room, first + columns, first + columns):
-        return False
-    backwards(room, n, n, weights)
-    p, ld = address(room), room.shape[1]
-    for i in range(0, columns, LANES):
-        square = spread(0.0)
-        for k in range(n):
-            c = load(p, k * ld + first + i)
-            square = fma(c, c, square)
-        store(address(reduction), i, square)
-    return True
+    require_eights("n", n, _MOST)
+    require_eights("columns", columns, _MOST)
+    require_room("points", points, np.float64, (8, n))
+    require_room("departures", departures, np.float64, (n,))
+    require_room("grid", grid, np.float64, (8, columns))
+    given = points, departures, grid
+    require_room("a", a, np.float64, (n, n + LANES + columns), writable=True, apart=given)
+    require_room("weights", weights, np.float64, (n,), writable=True, apart=(*given, a))
+    require_room("reduction", reduction, np.float64, (columns,), writable=True, apart=(*given, a, weights))
+    return _assimilate(points, departures, n, grid, columns, a, weights, reduction)
 
 
-@kernel(fastmath=CONTRACT)
-def evaluate(points, weights, n, grid, columns, out):
+def evaluate(points, weights, n, grid, columns, out) -> None:
     """What weighted data say at grid points.
 
     Parameters
@@ -169,23 +240,16 @@ def evaluate(points, weights, n, grid, columns, out):
     columns : int
     out : float64 (5, at least columns)
         ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
+
+    Raises
+    ------
+    ValueError
+        For arrays of other kinds, too short, or that share memory.
     """
-    g, p, w = address(grid), address(points), address(weights)
-    ng, np = grid.shape[1], points.shape[1]
-    for i in range(columns):
-        x, y, z, lnp = spread(at(g, i)), spread(at(g, ng + i)), spread(at(g, 2 * ng + i)), spread(at(g, 3 * ng + i))
-        value, gx, gy, gz, gp = spread(0.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0)
-        for j in range(0, n, LANES):
-            dx, dy, dz = x - load(p, j), y - load(p, np + j), z - load(p, 2 * np + j)
-            dp = lnp - load(p, 3 * np + j)
-            bx, by, bz = load(p, 5 * np + j), load(p, 6 * np + j), load(p, 7 * np + j)
-            far = _correlation(dx, dy, dz, dp) * load(w, j)
-            theirs = far * (load(p, 4 * np + j) + fma(bz, dz, fma(by, dy, bx * dx)))
-            value = value + theirs
-            gx, gy, gz = gx + far * bx - theirs * dx, gy + far * by - theirs * dy, gz + far * bz - theirs * dz
-            gp = gp - theirs * dp
-        put(address(out), i, total(value))
-        put(address(out), out.shape[1] + i, total(gx))
-        put(address(out), 2 * out.shape[1] + i, total(gy))
-        put(address(out), 3 * out.shape[1] + i, total(gz))
-        put(address(out), 4 * out.shape[1] + i, total(gp))
+    require_eights("n", n, _MOST)
+    require_range("columns", columns, 0, _MOST)
+    require_room("points", points, np.float64, (8, n))
+    require_room("weights", weights, np.float64, (n,))
+    require_room("grid", grid, np.float64, (8, columns))
+    require_room("out", out, np.float64, (5, columns), writable=True, apart=(points, weights, grid))
+    _evaluate(points, weights, n, grid, columns, out)

@@ -42,6 +42,16 @@ def require_array(
     raise ValueError(_complaint(name, array, dtype, shape))
 
 
+def require_room(
+    name: str, array, dtype, least: tuple[int, ...], writable: bool = False, apart: Iterable[np.ndarray] = ()
+) -> np.ndarray:
+    """As :func:`require_array`, for an array that may be longer than ``least`` in every direction."""
+    require_array(name, array, dtype, (None,) * len(least), writable, apart)
+    if any(there < wanted for there, wanted in zip(array.shape, least, strict=True)):
+        raise ValueError(f"{name} has shape {array.shape}; give one of at least {least}")
+    return array
+
+
 def _complaint(name: str, array, dtype, shape: tuple[int | None, ...]) -> str:
     """What is wrong with an array that :func:`require_array` does not take, kind and shape first."""
     wanted = f"C-contiguous {np.dtype(dtype)} of shape ({', '.join('any' if n is None else str(n) for n in shape)})"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kernels import bt
+from kernels.analysis import cholesky, covariance, vertical
 from kernels.files.conversion import DECODE, ENCODE
 from kernels.files.format.crc import crc32
 from kernels.imaging import arithmetic, direct, selfcal, sorting
@@ -88,6 +89,83 @@ def test_a_number_in_a_record_that_would_become_an_address_does_no_harm(value):
         selfcal.sums(records, np.ones(40, np.complex64), 2)
 
 
+def columns_calls():
+    """Fields of three columns between levels."""
+    field, source = plain((6, 3)), np.sort(plain((6, 3)) + np.arange(6)[:, None], axis=0)
+    target, out, ground = source[:4] + 0.25, np.zeros((4, 3)), np.stack([source[-1], np.ones(3)])
+
+    def interpolate(field, source, target, out):
+        vertical.interpolate(field, source, target, out)
+        return out
+
+    def geopotential(field, source, ground, target, out):
+        vertical.geopotential(field, source, ground, target, out)
+        return out
+
+    return {
+        "vertical.interpolate": Call(interpolate, (field, source, target, out), (3,)),
+        "vertical.geopotential": Call(geopotential, (field, source, ground, target, out), (4,)),
+    }
+
+
+def box_calls():
+    """Sixteen data and eight grid points; what may be longer than asked for is looked at as far as it is asked for."""
+    rng = np.random.default_rng(2)
+    points, grid_points, departures, weights = (rng.normal(size=shape) for shape in ((8, 16), (8, 8), 16, 16))
+    matrix = np.zeros((16, 24))
+    matrix[:, :16], matrix[:, 16] = 4 * np.eye(16) + 1.0, departures
+
+    def covariances(points, others, out):
+        covariance.covariances(points, 16, others, 8, out, 8)
+        return out[:16, 8:16]
+
+    def check(points, departures, room, out):
+        return covariance.check(points, departures, 16, room, out), out[:, :16]
+
+    def assimilate(points, departures, grid, room, weights, reduction):
+        done = covariance.assimilate(points, departures, 16, grid, 8, room, weights, reduction)
+        return done, weights[:16], reduction[:8]
+
+    def evaluate(points, weights, grid, out):
+        covariance.evaluate(points, weights, 16, grid, 8, out)
+        return out[:, :8]
+
+    def factor(a):
+        return cholesky.factor(a, 24, 24), a
+
+    def backwards(a, x):
+        cholesky.backwards(a, 16, 16, x)
+        return x[:16]
+
+    room = np.zeros((16, 40))
+    return {
+        "covariances": Call(covariances, (points, grid_points, np.zeros((16, 16))), (2,)),
+        "check": Call(check, (points, departures, room, np.zeros((2, 16))), (2, 3)),
+        "assimilate": Call(assimilate, (points, departures, grid_points, room, np.zeros(16), np.zeros(8)), (3, 4, 5)),
+        "evaluate": Call(evaluate, (points, weights, grid_points, np.zeros((5, 8))), (3,)),
+        "factor": Call(factor, (matrix,), (0,)),
+        "backwards": Call(backwards, (matrix, np.zeros(16)), (1,)),
+    }
+
+
+@pytest.mark.parametrize("n", [-8, 7, 8.0, True, None, 24, 2**40, "8"])
+def test_counts_of_a_box_that_its_arrays_do_not_hold_are_refused(n):
+    points, row, out, room = np.ones((8, 16)), np.ones(16), np.zeros((5, 16)), np.zeros((16, 40))
+    for do in (
+        lambda: covariance.check(points, row, n, room, out[:2]),
+        lambda: covariance.assimilate(points, row, n, points.copy(), 8, room, out[0], out[1]),
+        lambda: covariance.assimilate(points, row, 16, points.copy(), n if n != 8.0 else 8.5, room, out[0], out[1]),
+        lambda: covariance.evaluate(points, row, n, points, 16, out),
+        lambda: covariance.covariances(points, 16, points, 8, room, n if n not in (-8, 24) else 40),
+        lambda: covariance.covariances(points, n if n != 7 else 17, points, 8, room, 8),
+        lambda: cholesky.factor(room, n if n != 24 else 48, 40),
+        lambda: cholesky.backwards(room, n if n != 7 else 17, 16, row),
+        lambda: cholesky.backwards(room, 16, n if n not in (7, 24) else 40, row),
+    ):
+        with pytest.raises(ValueError, match="is outside|is no multiple|must be a whole number|at least|inside the"):
+            do()
+
+
 def calls():
     plan = Plan("F32", 21)
     spectrum = np.zeros((2, plan.ncoef), complex) + 1.0
@@ -104,6 +182,8 @@ def calls():
         "bt.pack": Call(lambda out: bt.pack(state, out), (np.zeros_like(field),), (0,)),
         "bt.unpack": Call(lambda a: bt.unpack(a, state), (field,)),
         **imaging_calls(),
+        **columns_calls(),
+        **box_calls(),
     }
 
 
