@@ -27,11 +27,13 @@ book: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist=loadfile --no-loadscope-reorder
 
-# what takes too long for every change: every step of an interruption, another processor, readers, mutants
+# what takes too long for every change: every step of an interruption, another processor, readers, mutants, the lock
 weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly tests
-	$(BIN)/python tests/fuzz.py --seconds 600
-	$(BIN)/python tests/mutation.py --count 300
+	$(BIN)/python tests/fuzz.py --seconds 600 --out tests/faults/readers.csv
+	$(BIN)/python tests/injector.py --out tests/faults/writers.csv
+	$(BIN)/python tests/mutation.py --count 300 --out .cache/mutants.csv
+	$(BIN)/python tests/audit.py
 
 lab: $(READY)
 	$(BIN)/python -m companion.lab .

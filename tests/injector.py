@@ -16,6 +16,7 @@ although the disk would let them be removed.
 """
 
 import contextlib
+import csv
 import ctypes
 import errno
 import io
@@ -409,10 +410,29 @@ def started(chosen: list[str], every: int, power: bool) -> list[dict]:
     return json.loads(lines[-1])
 
 
+COLUMNS = ("writer", "begun with", "fault", "calls", "cases", "fell short")
+
+
+def table(rows: list[dict]) -> list[dict]:
+    """Rows of :func:`run` under the names that a reader of the table knows."""
+    return [
+        {
+            "writer": row["writer"],
+            "begun with": "an older file" if row["old"] else "nothing",
+            "fault": "each call fails" if row["fault"] == "calls" else "power cut after each call",
+            "calls": row["calls"],
+            "cases": row["tried"],
+            "fell short": row.get("short", 0),
+        }
+        for row in rows
+    ]
+
+
 def main(
     writer: Annotated[list[str] | None, typer.Argument(help="Writers; all if none is named.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Try every so many-th call.")] = 1,
     power: Annotated[bool, typer.Option(help="Look at power cuts, too.")] = True,
+    out: Annotated[Path | None, typer.Option(help="Keep the counts as a table (CSV).")] = None,
     inner: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Let system calls of writers fail."""
@@ -422,9 +442,13 @@ def main(
     if compiler() is None:
         raise SystemExit("system calls are intercepted with LD_PRELOAD and a C compiler; one of them is missing here")
     rows = started(writer or [], every, power)
-    for row in rows:
-        print(f"{row['writer']}, {'over an older one' if row['old'] else 'new'}, {row['fault']}: {row['calls']} calls, "
-              f"tried {row['tried']}, fell short {row.get('short', 0)}")  # fmt: skip
+    for row in table(rows):
+        print(", ".join(f"{name} {row[name]}" for name in COLUMNS))
+    if out is not None:
+        with out.open("w", newline="", encoding="utf-8") as file:
+            lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            lines.writeheader()
+            lines.writerows(table(rows))
     raise SystemExit(any(row.get("short") for row in rows))
 
 
