@@ -27,8 +27,10 @@ def require_two() -> list[int]:
     Raises
     ------
     ValueError
-        If there is one.
+        If there is one, or the system binds nothing to a CPU.
     """
+    if not hasattr(os, "sched_setaffinity"):
+        raise ValueError("an analysis beside a forecast needs both bound to CPUs, which this system does not offer")
     cpus = affinity_cpus()
     if len(cpus) < 2:
         raise ValueError("an analysis beside a forecast needs two CPUs, one may be used; give the process a second one")

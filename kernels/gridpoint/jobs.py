@@ -87,7 +87,8 @@ def _serve() -> None:
     for line in sys.stdin:
         order = json.loads(line)
         if "cpus" in order:
-            os.sched_setaffinity(0, order["cpus"])
+            if hasattr(os, "sched_setaffinity"):  # elsewhere the system places it
+                os.sched_setaffinity(0, order["cpus"])
             answer = {}
         elif order["kind"] == "forecast":
             answer = _forecast(order)
@@ -99,7 +100,7 @@ def _serve() -> None:
 
 
 class Worker:
-    """A process bound to CPUs, with changes of its environment if any are given."""
+    """A process bound to CPUs where the system can, with changes of its environment if any are given."""
 
     def __init__(self, cpus: list[int], environment: dict[str, str] | None = None):
         self.process = subprocess.Popen(

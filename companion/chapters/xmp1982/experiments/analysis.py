@@ -174,6 +174,7 @@ register(
         document="xmp1982",
         item="X18",
         title="The analysis while a forecast runs on the other CPU",
+        needs=frozenset({"affinity"}),
         cases=_alone,
         presets=("quick", "paper"),
         outputs=_together,
