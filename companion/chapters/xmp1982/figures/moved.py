@@ -8,7 +8,7 @@ from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observ
 from companion.figures.parts import MARKED, bars, bytes_axis, case_intervals, converted, of_samples, quotient, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
-from companion.figures.tabular import Table, table
+from companion.figures.tabular import Table, significant, table
 from companion.records.runs import single
 
 NAMES = {
@@ -75,7 +75,7 @@ def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         name="xmp1982_devices_rerun",
         title="Large blocks by device, then and now",
         alt=f"Transfer rates of large blocks on a logarithmic axis: {np.nanmin(then):.3g} to {np.nanmax(then):.3g} "
-        f"MB/s in 1982, {middles.min():.3g} to {middles.max():.3g} MB/s here.",
+        f"MB/s in 1982, {significant(float(middles.min()), 3)} to {significant(float(middles.max()), 3)} MB/s here.",
     )
 
 
@@ -118,7 +118,7 @@ def _row(name: str, when: str, mega: float, seconds: str) -> dict[str, str]:
 
 def _rates(mega) -> dict[str, str]:
     rate = float(np.nanmedian(mega))
-    return {"MW/s": f"{rate:.4g}", "MB/s": f"{MBYTE * rate:.4g}", "Mbit/s": f"{MBIT * rate:.4g}"}
+    return {"MW/s": significant(rate, 4), "MB/s": significant(MBYTE * rate, 4), "Mbit/s": significant(MBIT * rate, 4)}
 
 
 def directions(record: xr.Dataset) -> Table:
