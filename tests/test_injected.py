@@ -3,6 +3,11 @@
 ``python tests/injector.py`` tries every call of every writer; here a few of those that take milliseconds.
 """
 
+import os
+import shutil
+import subprocess
+import sys
+
 import injector
 import pytest
 
@@ -54,3 +59,55 @@ def test_before_the_folder_is_synced_the_name_may_be_lost_and_afterwards_not():
     for entry in [*written, ("s", 9, 0, "/w", "", b"")]:
         disk.call(*entry)
     assert [[path.name for path in names] for names in disk.history] == [["x"]]
+
+
+REAL = """
+import os, subprocess, sys
+from pathlib import Path
+sys.path[:0] = [os.getcwd(), "tests"]
+import os
+import shutil
+import subprocess
+import sys
+
+import injector
+
+place = Path(sys.argv[1])
+keep = place / "w"
+for name, writer in injector.writers().items():
+    for room in (0, 1, 3, 8, 20, 60):  # KiB that are free beside an older file
+        injector.empty(keep)
+        writer.write(keep)
+        filler, free = place / "filler", os.statvfs(place)
+        with open(filler, "wb") as file:
+            file.write(bytes(max(0, free.f_bavail * free.f_frsize - 1024 * room)))
+        found = injector.outcome(writer.write, keep)
+        names, good = injector.wholes(writer, keep)
+        filler.unlink()
+        left = [each for each in os.listdir(keep) if each.startswith(".")]
+        if not found.startswith(("done", "refused")) or not good or names != good or left:
+            print(f"{name}, {room} KiB free: {found}; {names}, of these whole {good}; left {left}")
+    injector.empty(keep)
+    writer.write(keep)
+    subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+    found = injector.outcome(writer.write, keep)
+    names, good = injector.wholes(writer, keep)
+    subprocess.run(["mount", "-o", "remount,rw", str(place)], check=True)
+    if not found.startswith("refused") or not good or names != good:
+        print(f"{name}, read-only: {found}; {names}, of these whole {good}")
+"""
+
+
+@pytest.mark.weekly
+def test_a_disk_that_is_really_full_or_read_only(tmp_path):
+    """A file system of its own for every writer, filled up to some KiB, then mounted read-only."""
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        pytest.skip("needs unshare to mount a file system that nobody else sees")
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    mount = [unshare, "--mount", *user, "sh", "-c", 'mount -t tmpfs -o size=4m none "$1" || exit 77; shift; exec "$@"']
+    inner = [sys.executable, "-c", REAL, str(tmp_path)]
+    done = subprocess.run([*mount, "sh", str(tmp_path), *inner], cwd=injector.ROOT, text=True, capture_output=True)
+    if done.returncode == 77:
+        pytest.skip("this process may not mount a file system")
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr[-2000:]
