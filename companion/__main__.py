@@ -61,6 +61,10 @@ def main() -> None:
         code = _cause(error)
     except SystemExit as end:
         code = _cause(end) if end.code == 130 else end.code
+    except ImportError as error:
+        if not str(error).startswith("NUMBA_DISABLE_JIT"):
+            raise
+        code = f"companion: {error}"  # sys.exit says it, with status 1
     if isinstance(code, int) and code in ENDS:
         _ignore_signals()
         try:

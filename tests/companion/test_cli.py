@@ -433,6 +433,12 @@ def bare(before, *arguments, **options):
     return subprocess.run(command, cwd=ROOT, text=True, capture_output=True, timeout=300, check=False, **options)
 
 
+def test_interpreted_kernels_are_refused_in_one_line(tmp_path):
+    done = bare("", "run", "p5plus-stream", "--out", tmp_path, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert done.stderr.startswith("companion: NUMBA_DISABLE_JIT is set: ") and os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
 def test_closed_streams_are_no_files(tmp_path, record, closed):
     """The first file opened would otherwise get the number of standard output, and what is printed."""

@@ -30,7 +30,7 @@ def test_a_small_problem_is_verified_and_agrees_with_its_reference(task):
         if name not in ("places", "fluxes") and task != "MXCLN":  # equal peaks may come in another order
             assert np.abs(ours - slow).max() <= 2e-5 * max(np.abs(slow).max(), 1e-30)
     assert {path.name for path in state.files.out.iterdir()} == set(result.products)
-    assert result.cpu_s > 0 and result.real_s > 0
+    assert result.cpu_s >= 0 and result.real_s > 0  # the system counts processor time by ticks
     folder = state.files.out.parent
     state.files.close()
     assert not folder.exists()
