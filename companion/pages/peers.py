@@ -146,8 +146,8 @@ def _alt(timed: pd.DataFrame, family: str) -> str:
         for part in summaries(timed)
     )
     return (
-        f"{FAMILIES[family][0].upper()}{FAMILIES[family][1:]} beside other software: {len(timed)} ratios of a peer's "
-        f"time over ours as dots on a logarithmic axis, {below} of them below 1, where the peer is faster. "
+        f"{FAMILIES[family][0].upper()}{FAMILIES[family][1:]} compared with other software: {len(timed)} ratios of a "
+        f"peer's time over ours as dots on a logarithmic axis, {below} of them below 1, where the peer is faster. "
         f"{origin(timed)}. Against the fastest peer of each case: {parts}."
     )
 

@@ -126,7 +126,7 @@ def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
     names = {"S": "S_pair", "f": "f", "S f/2": "speedup", "measured": "speedup_timed"}
     for number, loop in enumerate(single(record)["loop_name"].values):
         found = {column: float(record[key].values[number]) for column, key in names.items()}
-        rows.append({"program": f"{LOOPS.get(str(loop), loop)}, here", **found})
+        rows.append({"program": f"{LOOPS.get(str(loop), loop)}, {cpu(record)}", **found})
     return pd.DataFrame(rows)
 
 
@@ -215,12 +215,13 @@ def combinations(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
         row["forecast day, 2006"] = float(printed["time"].sel(smt=smt_, bind=bind, memory_affinity=memory))
         for loop in dict.fromkeys(cases["loop"]):
             found = here.get((loop, smt_ == "Y", lists[smt_, bind]), np.nan)
-            row[f"{loop}, here"] = found if memory == "N" else np.nan
+            row[f"{loop}, {cpu(record)}"] = found if memory == "N" else np.nan
         rows.append(row)
     front = {
-        f"{loop}, here": here.get((loop, True, "smt_front_loaded"), np.nan) for loop in dict.fromkeys(cases["loop"])
+        f"{loop}, {cpu(record)}": here.get((loop, True, "smt_front_loaded"), np.nan)
+        for loop in dict.fromkeys(cases["loop"])
     }
     rows.append({"SMT": "Y", "bound": "Y, front loaded", "memory affinity": "N", "forecast day, 2006": np.nan, **front})
     frame = pd.DataFrame(rows)
-    frame.attrs["units"] = {"forecast day, 2006": "s"} | {name: "ms" for name in frame if name.endswith("here")}
+    frame.attrs["units"] = {"forecast day, 2006": "s"} | dict.fromkeys(front, "ms")
     return frame

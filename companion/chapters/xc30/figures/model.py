@@ -150,7 +150,7 @@ def cases(record: xr.Dataset) -> Shown:
     figure, panels = axes(2, 1, height=5.4, sharex=True)
     for axis, name in zip(panels, ("height", "vorticity"), strict=True):
         points(axis, record["published_points"], record[f"published_{name}"], label="GME, published", index=0)
-        points(axis, record["points"], record[f"{name}_error"], label="here", host=True, index=1)
+        points(axis, record["points"], record[f"{name}_error"], label=cpu(record), host=True, index=1)
         log_axis(axis, "x")
         log_axis(axis, "y")
         axis.set(ylabel=f"relative l2 error,\n{name}")
@@ -176,7 +176,7 @@ def cases(record: xr.Dataset) -> Shown:
         "points; that of height stops falling.",
         run=record,
         alt="Two panels on logarithmic axes, relative l2 errors of height and of vorticity against "
-        f"grid points, day {record['day'].item():.0f} of the flow over a mountain. Here: {text}. "
+        f"grid points, day {record['day'].item():.0f} of the flow over a mountain. {cpu(record)}: {text}. "
         f"Published for GME: height from {most['published_height']:.1e} to "
         f"{least['published_height']:.1e}, vorticity from {most['published_vorticity']:.1e} to "
         f"{least['published_vorticity']:.1e}, with {least['published_points']:.0f} to "

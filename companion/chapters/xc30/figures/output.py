@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import flag_note, log_axis, run_title
+from companion.figures.parts import cpu, flag_note, log_axis, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, axes
 from companion.records.runs import single
@@ -69,7 +69,7 @@ def storm_sizes(record: xr.Dataset, output: xr.Dataset, runs: xr.Dataset) -> pd.
             "output steps": [steps, steps, here["steps"]],
             "one record": [megabytes, megabytes, here["record_bytes"] / 1e6],
         },
-        index=[*(f"{name}, 2014" for name in runs["system"].values), "here"],
+        index=[*(f"{name}, 2014" for name in runs["system"].values), cpu(record)],
     )
     frame.attrs["units"] = {"one record": "MB"}
     return frame.rename_axis("run").reset_index().astype({"tasks": int})
@@ -106,7 +106,7 @@ def output_rates(record: xr.Dataset, output: xr.Dataset) -> pd.DataFrame:
         low, middle, high = np.quantile(seconds, (0.05, 0.5, 0.95))
         rows.append(
             {
-                "run": f"{name}, here",
+                "run": f"{name}, {cpu(record)}",
                 "rate of a file": size / middle / 1e6,
                 "rate of all files": files * size / middle / 1e9,
                 "median step": 1e3 * middle,

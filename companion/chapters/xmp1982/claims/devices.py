@@ -19,7 +19,7 @@ ledger.ratio(
     "cray_xmp",
     reasons={
         "POST GAP": "14.5 / 10.5 is 1.38, and the rounding of both times allows 1.37 to 1.39. The same "
-        "1.35 stands two rows up where it is right, so the author may have copied it; a "
+        "1.35 is printed two rows up, where it is right, so the author may have copied it; a "
         "misread 1.38 is as likely."
     },
 )

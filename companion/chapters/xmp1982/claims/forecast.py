@@ -102,9 +102,9 @@ ledger.not_checkable(
 
 TOTAL_CLOCK = {
     "forecast": {
-        "ssd2-async": "666 + 5 x 46.6 is 899. The 666 agrees with Fig. 4.2, so 46.6 stands for 48.6 or 909 "
+        "ssd2-async": "666 + 5 x 46.6 is 899. The 666 agrees with Fig. 4.2, so 46.6 is a slip for 48.6 or 909 "
         "for 899; whether author or scan slipped cannot be told.",
-        "ssd4-sync": "702 + 5 x 43.0 is 917. The 702 agrees with Fig. 4.2, so 43.0 stands for 43.4 or 919 "
+        "ssd4-sync": "702 + 5 x 43.0 is 917. The 702 agrees with Fig. 4.2, so 43.0 is a slip for 43.4 or 919 "
         "for 917; whether author or scan slipped cannot be told.",
     },
     "simulated": {
@@ -297,7 +297,7 @@ def component_post_processing(reader):
 
 
 XMP_TOTAL = (
-    "630.00 + 85.75 is 715.75, and Fig. 4.1 prints 716. The ratio beside it, 1.66, was computed from "
+    "630.00 + 85.75 is 715.75, and Fig. 4.1 prints 716. The ratio next to it, 1.66, was computed from "
     "742.48, so the error is the author's; the right ratio would be 1.73."
 )
 

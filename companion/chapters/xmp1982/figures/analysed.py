@@ -1,4 +1,4 @@
-"""The analysis rerun: the report's Figs 6.1 to 6.3 with this machine's numbers in columns and rows of their own."""
+"""The analysis rerun: the report's Figs 6.1 to 6.3 with the numbers of a run in columns and rows of their own."""
 
 import numpy as np
 import pandas as pd
@@ -6,6 +6,7 @@ import xarray as xr
 
 from companion.chapters.xmp1982.experiments.analysis import PROGRAMS
 from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, middle, observed, spread_text
+from companion.figures.parts import cpu
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
@@ -36,15 +37,15 @@ def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         [NAMES[name] for name in names],
         [
             Series("clock, X-MP 1982", then),
-            Series("clock, measured here", here["clock"].values, host=True, flagged=here["flagged"].values),
-            Series("CPU time, measured here", here["cpu"].values, host=True, index=1, flagged=here["flagged"].values),
+            Series(f"clock, {cpu(record)}", here["clock"].values, host=True, flagged=here["flagged"].values),
+            Series(f"CPU time, {cpu(record)}", here["cpu"].values, host=True, index=1, flagged=here["flagged"].values),
         ],
         "time from step d to step w [s]",
         record=record,
         name="xmp1982_analysis_rerun",
         title="The analysis by place of its work files, then and now",
         alt=f"Clock time of the analysis by place of its work files on a logarithmic axis: {np.nanmin(then):.0f} to "
-        f"{np.nanmax(then):.0f} s in 1982, {middles.min():.2g} to {middles.max():.2g} s here.",
+        f"{np.nanmax(then):.0f} s in 1982, {middles.min():.2g} to {middles.max():.2g} s on {cpu(record)}.",
     )
 
 
@@ -64,7 +65,7 @@ def steps(record: xr.Dataset) -> Table:
     frame = step_times(record)
     frame[frame.columns[2:]] = (1e3 * frame[frame.columns[2:]]).round(2)
     units = dict.fromkeys(frame.columns[2:], "ms")
-    caption = "Every step of the analysis on this machine, medians; o repeats steps h to l for humidity"
+    caption = f"Every step of the analysis on {cpu(record)}, medians. Step o repeats steps h to l for humidity."
     return table(frame, name="xmp1982_analysis_steps", units=units, caption=caption, run=record)
 
 
@@ -85,13 +86,13 @@ def programs(printed: pd.DataFrame, record: xr.Dataset) -> Table:
             "program": list(PROGRAMS),
             "Cray 1-A": printed["cray_1a"].to_numpy(float),
             "X-MP": xmp,
-            "here": [spread_text(each) for each in here],
+            cpu(record): [spread_text(each) for each in here],
             "share, X-MP": (xmp / xmp.sum()).round(3),
-            "share, here": (middles / middles.sum()).round(3),
+            f"share, {cpu(record)}": (middles / middles.sum()).round(3),
         }
     )
     units = dict.fromkeys(frame.columns[1:4], "s") | dict.fromkeys(frame.columns[4:], "1")
-    caption = "Fig. 6.2 with this machine: CPU time of the main programs, files on disk; here both passes together"
+    caption = f"Fig. 6.2 and {cpu(record)}: CPU time of the main programs, files on disk. Of the run, both passes."
     return table(frame, name="xmp1982_programs_rerun", units=units, caption=caption, run=record)
 
 
@@ -110,7 +111,10 @@ def accuracy(record: xr.Dataset) -> Table:
             "analysis over first guess": (after / before).round(2),
         }
     )
-    caption = "Root mean square errors on standard levels, against the truth that the observations were made from"
+    caption = "Root mean square errors on standard levels, against the truth that the observations were made from. "
+    caption += (
+        f"The analysis leaves {100 * (after / before).min():.0f} to {100 * (after / before).max():.0f} % of them."
+    )
     return table(frame, name="xmp1982_analysis_errors", caption=caption, run=record)
 
 
@@ -138,7 +142,7 @@ def together(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         rows,
         [
             Series("X-MP over Cray 1-A, 1982", then),
-            Series("two CPUs over one with files on disk, measured here", here, host=True, flagged=flagged),
+            Series(f"two CPUs over one, {cpu(record)}", here, host=True, flagged=flagged),
         ],
         "sum of the ratios of analysis and forecast [1]",
         record=record,
@@ -146,7 +150,7 @@ def together(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         name="xmp1982_together_rerun",
         title="Analysis and forecast at once, then and now",
         alt=f"Sum of the ratios of analysis and forecast that run together: {then.min():.2f} to {then.max():.2f} in "
-        f"1982, {np.median(here, axis=1).min():.2f} to {np.median(here, axis=1).max():.2f} here.",
+        f"1982, {np.median(here, axis=1).min():.2f} to {np.median(here, axis=1).max():.2f} on {cpu(record)}.",
     )
 
 
@@ -166,7 +170,7 @@ def together_said(record: xr.Dataset) -> str:
 
 
 def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
-    """Fig. 6.3 in its layout: a row of the report, then one of this machine."""
+    """Fig. 6.3 in its layout: a row of the report, then one of the run."""
     found, ratios, rows = single(record), _ratios(record), []
     keys = ("analysis_time", "analysis_ratio", "forecast_time", "forecast_ratio", "combined_ratio")
     titles = ("analysis", "its ratio", "forecast", "its ratio ", "combined")
@@ -176,7 +180,7 @@ def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
 
     row("each alone, on disk", "1982, Cray 1-A", [f"{float(printed.iloc[0][key]):g}" for key in keys])
     alone = [spread_text(found[f"reference_{name}"].values) for name in ("analysis", "forecast")]
-    row("each alone, on disk", "here", [alone[0], "1", alone[1], "1", "1"])
+    row("each alone, on disk", cpu(record), [alone[0], "1", alone[1], "1", "1"])
     for number in range(4):
         then = printed.iloc[number + 1]
         name = _both(*then.iloc[:2])
@@ -184,8 +188,8 @@ def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
         clock = [found[f"{each}_clock"].sel(test_number=number).values for each in ("analysis", "forecast")]
         part = [ratios[each].sel(test_number=number).values for each in ("analysis", "forecast", "combined")]
         values = [clock[0], part[0], clock[1], part[1], part[2]]
-        row(name, "here", [spread_text(each) for each in values])
+        row(name, cpu(record), [spread_text(each) for each in values])
     frame = pd.DataFrame(rows)
-    caption = "Fig. 6.3 with this machine: both at once; here a day of the forecast; ratios to each alone"
+    caption = f"Fig. 6.3 and {cpu(record)}: analysis and a day of the forecast at once, and ratios to each alone"
     units = {"analysis": "s", "forecast": "s"}
     return table(frame, name="xmp1982_together_table", units=units, caption=caption, run=record)

@@ -134,7 +134,7 @@ def host_departures(frame: pd.DataFrame) -> Shown:
         data=frame.drop(columns="unexplained"),
         name="xmp1982_host_departures",
         title="How far the model of the clock is off on recorded runs",
-        alt=f"Bars of the model's departure from {len(frame)} net times of this machine. {gives.sum()} rows give the "
-        f"constants; the {len(predicted)} others are off by {100 * predicted.median():.0f} % in the middle and by "
+        alt=f"Bars of the model's departure from {len(frame)} net times of recorded runs. {gives.sum()} rows give the "
+        f"constants; the {len(predicted)} others are off by {100 * predicted.median():.0f} % in the median and by "
         f"{100 * predicted.max():.0f} % at most.",
     )

@@ -5,7 +5,17 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
-from companion.figures.parts import MARKED, bars, bytes_axis, case_intervals, converted, of_samples, quotient, run_title
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    bytes_axis,
+    case_intervals,
+    converted,
+    cpu,
+    of_samples,
+    quotient,
+    run_title,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, significant, table
@@ -68,19 +78,20 @@ def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         [NAMES[name] for name in names],
         [
             Series("X-MP, 1982", then),
-            Series("measured here", values, host=True, flagged=flagged),
+            Series(cpu(record), values, host=True, flagged=flagged),
         ],
         "transfer rate [MB/s]",
         record=record,
         name="xmp1982_devices_rerun",
         title="Large blocks by device, then and now",
         alt=f"Transfer rates of large blocks on a logarithmic axis: {np.nanmin(then):.3g} to {np.nanmax(then):.3g} "
-        f"MB/s in 1982, {significant(float(middles.min()), 3)} to {significant(float(middles.max()), 3)} MB/s here.",
+        f"MB/s in 1982, {significant(float(middles.min()), 3)} to {significant(float(middles.max()), 3)} MB/s on "
+        f"{cpu(record)}.",
     )
 
 
 def devices_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
-    """Fig. 7.2 in its layout: a row of the report, then those of this machine, each stream of a pair its own."""
+    """Fig. 7.2 in its layout: a row of the report, then those of the run, each stream of a pair its own."""
     then, cases, here, rows = printed.set_index("test"), _tests(record), rates(record), []
     for name in NAMES:
         if name in then.index:
@@ -100,15 +111,15 @@ def devices_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
         if float(case["jobs"]) > 1:
             streams.append((float(case["mwords_second"]), case["job_1_time"].values, ""))
         for n, (mega, seconds, _) in enumerate(streams):
-            label = "here" if len(streams) == 1 else f"here, stream {n + 1}"
+            label = cpu(record) if len(streams) == 1 else f"{cpu(record)}, stream {n + 1}"
             rows.append(_row(name, label, mega, spread_text(seconds)) | _rates(mega / seconds))
         if name in BOTH:
             mega = sum(each[0] for each in streams)
             whole = here.sel(test=name).values
-            rows.append(_row(name, "here, both", mega, spread_text(case["clock"].values)) | _rates(whole))
+            rows.append(_row(name, f"{cpu(record)}, both", mega, spread_text(case["clock"].values)) | _rates(whole))
     frame = pd.DataFrame(rows)
     units = {"M words": "10⁶", "time": "s"}
-    caption = "Fig. 7.2 with this machine: medians, with the range of samples where a time has one"
+    caption = f"Fig. 7.2 and {cpu(record)}: medians, with the range of samples where a time has one"
     return table(frame, name="xmp1982_devices_table", units=units, caption=caption, run=record)
 
 
@@ -135,7 +146,7 @@ def directions(record: xr.Dataset) -> Table:
             }
         )
     units = {"written": "MB/s", "read": "MB/s"}
-    caption = "The first job of each test on this machine: rate of its writes and of its reads, medians"
+    caption = f"The first job of each test on {cpu(record)}: rate of its writes and of its reads, medians"
     return table(pd.DataFrame(rows), name="xmp1982_directions", units=units, caption=caption, run=record)
 
 
@@ -186,7 +197,7 @@ def shared(record: xr.Dataset) -> Shown:
     frame = pd.DataFrame({"bytes": size[jobs == 1]})
     if (jobs == 2).any():
         ratio = quotient(found[jobs == 2], found[jobs == 1])
-        bars(axis, frame["bytes"], ratio, label="two jobs at once, measured here")
+        bars(axis, frame["bytes"], ratio, label=f"two jobs at once, {cpu(record)}")
         frame["ratio"] = ratio["middle"]
     axis.axhline(1.0, linewidth=0.8, color="gray")
     bytes_axis(axis, size, step=8)
@@ -198,7 +209,7 @@ def shared(record: xr.Dataset) -> Shown:
     alt = "Time of two jobs over that of one alone against the working set of each: " + (
         f"{frame['ratio'].iloc[0]:.2f} in caches of their own, at most {worst['ratio']:.2f}."
         if worst is not None
-        else "this machine has one CPU."
+        else "the machine of this run has one CPU."
     )
     return show(
         figure,

@@ -140,7 +140,8 @@ def bounds(record: xr.Dataset) -> Shown:
         log=False,
         name="xmp1982_bounds",
         title="An ordinary step and the copying of its records",
-        alt="; ".join(
+        alt="Times of an ordinary step of a state in memory and of copying its records with nothing computed. "
+        + "; ".join(
             f"{row}: a step {middle:.2g} ms, its records copied {1e3 * copy:.2g} ms"
             for row, middle, copy in zip(rows, middles, copied, strict=True)
         )

@@ -31,7 +31,7 @@ def places(printed: xr.Dataset, record: xr.Dataset) -> str:
     )
     here = middle(observed(record)["net"]).sel(configuration=net["configuration"].values)
     return (
-        f"Where the work files lay and how they were driven changed the net time by a factor of up to "
+        f"The place of the work files and the driver that moved them changed the net time by a factor of up to "
         f"{float(net.max() / net.min()):.2f} in 1982, and by up to {float(here.max() / here.min()):.2f} on "
         f"{cpu(record)}."
     )
