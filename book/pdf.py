@@ -127,13 +127,49 @@ def whole(html: Path) -> str:
     )
 
 
+def headings(text: str) -> list[str]:
+    """The headings of a page in their order, as Chromium makes the outline of them."""
+    from bs4 import BeautifulSoup
+
+    found = BeautifulSoup(text, "lxml").select("h1, h2, h3, h4, h5, h6")
+    return [" ".join(heading.get_text().split()) for heading in found]
+
+
+def mended(path: Path, titles: list[str]) -> None:
+    """Give the outline of the file the words of the headings, and pack it.
+
+    Chromium joins the lines of a heading without a space, and repeats one that it sets twice at the end of a sheet.
+
+    Raises
+    ------
+    ValueError
+        If the outline has not one entry for each heading.
+    """
+    import pikepdf
+
+    def entries(items):
+        for item in items:
+            yield item
+            yield from entries(item.children)
+
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        with document.open_outline() as outline:
+            found = list(entries(outline.root))
+            if len(found) != len(titles):
+                raise ValueError(f"the outline has {len(found)} entries for {len(titles)} headings")
+            for item, title in zip(found, titles, strict=True):
+                item.title = title
+        document.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate)
+
+
 def write(html: Path, path: Path) -> None:
     """Print the book in ``html`` to ``path``, whole or not at all."""
     from playwright.sync_api import sync_playwright
 
     page_file, temporary = html / "book" / "_print.html", path.with_suffix(".tmp")
     try:
-        page_file.write_text(whole(html), encoding="utf-8")
+        text = whole(html)
+        page_file.write_text(text, encoding="utf-8")
         with sync_playwright() as playwright:
             launched = playwright.chromium.launch(
                 executable_path=chromium.executable(), headless=True, args=chromium.FLAGS
@@ -145,6 +181,7 @@ def write(html: Path, path: Path) -> None:
                 page.pdf(path=temporary, **PRINTED)
             finally:
                 launched.close()
+        mended(temporary, headings(text))
         temporary.replace(path)
     finally:
         for left in (page_file, temporary):

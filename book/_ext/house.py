@@ -65,9 +65,15 @@ def _drop_scripts(app, pagename, templatename, context, doctree) -> None:
     ]
 
 
+def _list_references(app, pagename, templatename, context, doctree) -> None:
+    """Entries of the bibliography as items of their list: the role that docutils gives them is none of a list's."""
+    context["body"] = context.get("body", "").replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def setup(app):
     app.add_config_value("sources_digest", "", "env", [str])
     app.connect("config-inited", _key_cache, priority=100)
     app.connect("html-page-context", _drop_scripts, priority=900)
+    app.connect("html-page-context", _list_references)
     app.connect("build-finished", _forget_failure)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -54,7 +54,11 @@ def used(item, body: str) -> bool:
 
 
 def filed(body: str, folder: Path, prefix: str) -> str:
-    """``body`` with its data addresses replaced by files in ``folder``, reached through ``prefix``."""
+    """``body`` with its data addresses replaced by files in ``folder``, reached through ``prefix``.
+
+    Other data under a name that the page has used gets a number: no two of its files are saved under one name.
+    """
+    named: dict[str, list[bytes]] = {}
 
     def place(match) -> str:
         name, packed = match.groups()
@@ -65,7 +69,11 @@ def filed(body: str, folder: Path, prefix: str) -> str:
         file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}-{hashlib.sha256(content).hexdigest()[:8]}.csv"
         folder.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-        return f'<a download="{name}.csv" href="{prefix}{file.name}"'
+        contents = named.setdefault(name, [])
+        if content not in contents:
+            contents.append(content)
+        copy = contents.index(content)
+        return f'<a download="{name}{f"-{copy + 1}" if copy else ""}.csv" href="{prefix}{file.name}"'
 
     return CSV.sub(place, body)
 

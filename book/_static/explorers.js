@@ -249,7 +249,7 @@
       const every = banks > 16 ? banks / 8 : banks > 8 ? 4 : 1;
       const ticks = [...Array.from({ length: Math.ceil(banks / every) }, (_, n) => n * every), ...rows.map((row) => row + 1)];
       const plot = Plot.plot({
-        width: show.width(), height: Math.min(620, 130 + 14 * (banks + 3.5 * list.length)), marginLeft: 78, marginBottom: 38,
+        width: show.width(), height: Math.min(620, 130 + 14 * (banks + 3.5 * list.length)), marginLeft: 92, marginBottom: 38,
         x: { domain: [0, data.cycles], label: "clock period →" },
         y: { domain: [-0.7, rows[rows.length - 1] + 3], ticks, tickSize: 0, label: "bank",
           tickFormat: (d) => (d < banks ? String(d) : `CPU ${rows.findIndex((row) => row + 1 === d)} waits`) },

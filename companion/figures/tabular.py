@@ -56,7 +56,7 @@ def _style(column: pd.Series, cells: pd.Series, room: int) -> str:
 
 def _words(column, descriptions: dict) -> str:
     """A column's name in words, and what it means where that is known."""
-    name = str(column)
+    name = str(column).removesuffix(" [1]")
     hint = descriptions.get(name.partition(" [")[0], "")
     title = f' title="{escape(hint)}"' if hint else ""
     return f"<span{title}>{escape(name.replace('_', ' '))}</span>" if title else escape(name.replace("_", " "))
@@ -166,7 +166,8 @@ def table(
     descriptions : dict, optional
         What each column means, shown when a reader points at its name.
     run : xarray.Dataset, optional
-        The run that the table shows; its machine and day enter the name of the CSV file.
+        The run that the table shows; its machine and day enter the name of the CSV file.  Without one they are
+        those of ``frame.attrs``, if it has any.
 
     Raises
     ------
@@ -200,10 +201,11 @@ def table(
         rest = f" <small>({len(cells)} rows)</small></summary>"
     else:
         opening = f'<div class="rerun-block" data-name="{escape(name)}"><p class="rerun-caption">{head}</p>'
+    link = csv_link(shown, run_stem(name, frame if run is None else run))
     html = (
         f"{opening}{rest}"
         f'<div class="rerun-table" role="region" tabindex="0" aria-label="{escape(caption)}" '
         f'style="overflow-x: auto; max-width: 100%">{body}</div>{list_of_notes}'
-        f'<p style="font-size: 0.85em">{csv_link(shown, run_stem(name, run))}</p></{"details" if folded else "div"}>'
+        f'<p style="font-size: 0.85em">{link}</p></{"details" if folded else "div"}>'
     )
     return Table(html, f"{caption}\n{cells.to_string(index=False)}")

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -342,4 +343,6 @@ def summary(description: dict[str, Any] | None = None):
         {"value": ["unknown" if value is None else str(value) for value in rows.values()]},
         index=pd.Index(rows, name="property"),
     )
+    # by which the file of the table is named
+    frame.attrs |= {"machine": line(described), "date": datetime.now(UTC).strftime("%Y-%m-%d")}
     return frame

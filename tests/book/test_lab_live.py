@@ -17,7 +17,7 @@ import pytest
 from built import ROOT
 from playwright.sync_api import Error
 
-from companion import notebooks
+from companion import notebook_files
 
 FOLDERS = ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR")
 STARTING, RUNNING = 60, 500
@@ -25,7 +25,7 @@ THREADS = min(2, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity
 SHORT = "06_machines"
 CHAPTERS = [
     pytest.param(path, id=path.stem, marks=[] if path.stem == SHORT else [pytest.mark.weekly])
-    for path in notebooks.paths()
+    for path in notebook_files.paths()
 ]
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 PROMPTS = f"""() => [...document.querySelectorAll('{PANEL} .jp-CodeCell')].map(
@@ -42,7 +42,7 @@ def lab(tmp_path_factory):
     for name in FOLDERS:
         environment[name] = str(root / name.lower())
     files = root / "files"
-    shutil.copytree(notebooks.FOLDER, files / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(notebook_files.FOLDER, files / "notebooks", ignore=shutil.ignore_patterns(".*"))
     shutil.copy(ROOT / "START.md", files)
     command = [sys.executable, "-m", "companion.lab", str(files), "--no-browser", "--allow-root", "--ServerApp.port=0"]
     with open(root / "log", "w") as log:

@@ -2,6 +2,7 @@
 
 import base64
 import importlib.util
+import re
 import zipfile
 from pathlib import Path
 
@@ -52,6 +53,13 @@ def test_data_of_a_page_becomes_a_file_of_the_same_bytes(tmp_path):
     assert file.read_bytes().decode() == text
     assert f'<a download="my data.csv" href="../_static/csv/{file.name}">data</a>' in out and "base64" not in out
     assert lean.filed(body, tmp_path / "csv", "../_static/csv/") == out
+
+
+def test_no_two_files_of_a_page_are_saved_under_one_name(tmp_path):
+    packed = [base64.b64encode(text).decode() for text in (b"a\n1\n", b"a\n2\n", b"a\n1\n")]
+    body = "".join(f'<a download="t.csv" href="data:text/csv;charset=utf-8;base64,{each}">data</a>' for each in packed)
+    out = lean.filed(body, tmp_path / "csv", "")
+    assert re.findall(r'download="([^"]+)"', out) == ["t.csv", "t-2.csv", "t.csv"]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_pages_follow_the_contents_and_links_lead_within_the_book(html):
 
 
 def test_without_chromium_it_says_so(monkeypatch):
-    monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
+    monkeypatch.setattr(pdf.chromium, "executable", lambda: None)
     assert "Chromium" in pdf.lacking()
 
 
@@ -64,3 +64,26 @@ def test_the_text_of_a_page_keeps_its_sections(html):
     text = find.text_of(CHAPTER)
     assert text.startswith('<div role="main"><section id="top">') and "folded" in text
     assert "path" not in find.text_of(CHAPTER) and find.text_of("<p>none</p>") == ""
+
+
+def test_the_outline_gets_the_words_of_the_headings(tmp_path):
+    import pikepdf
+
+    path, (first, *rest) = tmp_path / "x.pdf", ["A long title", "Part", "B"]
+    with pikepdf.new() as document:
+        document.add_blank_page()
+        with document.open_outline() as outline:
+            one = pikepdf.OutlineItem("Along title", 0)
+            one.children.append(pikepdf.OutlineItem("PartPart", 0))
+            outline.root.extend([one, pikepdf.OutlineItem("B", 0)])
+        document.save(path)
+    with pytest.raises(ValueError, match="3 entries for 1 headings"):
+        pdf.mended(path, [first])
+    pdf.mended(path, [first, *rest])
+    with pikepdf.open(path) as document, document.open_outline() as outline:
+        assert [item.title for item in outline.root] == [first, "B"]
+        assert outline.root[0].children[0].title == "Part"
+
+
+def test_headings_are_those_of_the_pages_in_order(html):
+    assert pdf.headings(pdf.whole(html)) == ["Front", "A"]

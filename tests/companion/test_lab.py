@@ -9,10 +9,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from companion import notebooks
+from companion import notebook_files
 from companion.lab import LOOPBACK, OPENING, SETTINGS, START, options, refusal
 
-ROOT = notebooks.FOLDER.parent
+ROOT = notebook_files.FOLDER.parent
 
 
 @pytest.mark.parametrize("ip", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
@@ -59,7 +59,7 @@ def test_what_the_command_line_leaves_open_is_added(given, left):
 def test_the_start_page_lists_every_chapter_by_its_title_and_links_to_files():
     text = (ROOT / START).read_text(encoding="utf-8")
     links = dict((target, words) for words, target in re.findall(r"\[([^\]]+)\]\(([^)]+)\)", text))
-    for path in notebooks.paths():
+    for path in notebook_files.paths():
         title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
         assert links[f"notebooks/{path.name}"] == title
     assert all((ROOT / target).is_file() for target in links)

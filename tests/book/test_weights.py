@@ -1,0 +1,19 @@
+"""What a first visit to a page of the built book transfers."""
+
+import pytest
+from built import PAGES
+
+weights = pytest.importorskip("weights")
+
+
+@pytest.fixture(scope="module")
+def packed(address):
+    """Base address of the book as a server sends it, packed."""
+    with weights.serving() as base:
+        yield base
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_first_visit_is_light(browser, packed, path):
+    weight, _ = weights.visit(browser, packed, path, slow=False)
+    assert len(weights.sent(weights.HTML / path)[0]) < weight <= weights.WEIGHT
