@@ -98,7 +98,7 @@ def listed(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
 
 def notes_table() -> Table:
     """The notes, for the data page."""
-    caption = "Rows with a note: restored from the scan, at odds with the arithmetic, or in need of a word"
+    caption = "Rows with a note: restored from the scan, at odds with the arithmetic, or in need of an explanation"
     return listed(notes(), caption=caption, name="notes-list")
 
 

@@ -1,5 +1,6 @@
 """Notebooks are stored in one form, and what they show is compared."""
 
+import ast
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from companion import notebook_files, notebooks
+from companion import figures, notebook_files, notebooks
 
 ROOT = Path(__file__).parents[2]
 PATHS = notebook_files.paths()
@@ -51,6 +52,17 @@ def test_notebook_imports_only_public_rooms(path):
         if cell.cell_type == "code":
             assert not re.search(r"^\s*(?:from|import)\s+(?:peers|tests)\b", cell.source, re.MULTILINE)
             assert not re.search(r"^\s*from\s+(?:kernels|companion)[\w.]*\s+import\s+_", cell.source, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_an_open_table_of_a_report_says_what_to_see(path):
+    for source in notebook_files.sources(path):
+        for call in ast.walk(ast.parse(source)):
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "document_table":
+                given = {word.arg for word in call.keywords}
+                document, name = (ast.literal_eval(each) for each in call.args)
+                is_open = figures.document_table(document, name).html.startswith("<div") and "folded" not in given
+                assert "seen" in given or not is_open, f"{document}, {name}: say what to see, or fold it"
 
 
 def test_a_well_formed_notebook_has_no_problem(tmp_path):
