@@ -59,7 +59,9 @@ def _words(column, descriptions: dict) -> str:
     name = str(column).removesuffix(" [1]")
     hint = descriptions.get(name.partition(" [")[0], "")
     title = f' title="{escape(hint)}"' if hint else ""
-    return f"<span{title}>{escape(name.replace('_', ' '))}</span>" if title else escape(name.replace("_", " "))
+    # a symbol of one letter has an index (T_C), other names are words with underscores
+    words = re.sub(r"(?<![A-Za-z_])([A-Z])_([A-Za-z0-9]+)", r"\1<sub>\2</sub>", escape(name)).replace("_", " ")
+    return f"<span{title}>{words}</span>" if title else words
 
 
 def _footnotes(cells: pd.DataFrame, notes: pd.Series | None) -> tuple[list[str], str]:

@@ -149,6 +149,7 @@ def protection(cells: pd.DataFrame) -> Shown:
         figure,
         data=shares(cells),
         name="protected_by_document",
+        title="Cells by how many of their digits are protected",
         alt=f"Bars, share of numeric cells by how many of their digits are protected. {parts}.",
     )
 
@@ -184,6 +185,7 @@ def protection_by_table(cells: pd.DataFrame) -> Shown:
         figure,
         data=summary,
         name="protected_by_table",
+        title="Protected digits of every table",
         alt=f"Bars, share of protected digits in each of {len(summary)} tables. All digits are "
         f"protected in {whole} tables, none in {none}.",
     )

@@ -340,6 +340,13 @@ def test_notes_become_footnotes_and_columns_words():
     assert "run_time" in str(shown) and "bad <scan>" in str(shown)
 
 
+def test_symbols_keep_their_index_and_pure_numbers_need_no_unit():
+    frame = pd.DataFrame({"T_C": [1.0], "best R_IO": [2.0], "ratio": [0.5]})
+    shown = figures.table(frame, caption="c", units={"T_C": "s", "ratio": "1"})
+    heads = ("T<sub>C</sub> [s]", "best R<sub>IO</sub>", "ratio")
+    assert all(f">{head}</th>" in shown.html for head in heads)
+
+
 def test_the_box_says_all_four_things_and_refuses_less():
     shown = figures.box(report="R & D.", mattered="M.", findings=["1 < 2."], missing="X.")
     assert "R &amp; D." in shown.html and "<li>1 &lt; 2.</li>" in shown.html and "- 1 < 2." in str(shown)
