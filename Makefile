@@ -32,7 +32,8 @@ weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly tests
 	$(BIN)/python tests/fuzz.py --seconds 600 --out tests/faults/readers.csv
 	$(BIN)/python tests/injector.py --out tests/faults/writers.csv
-	$(BIN)/python tests/mutation.py --count 300 --out .cache/mutants.csv
+	rm -f tests/faults/mutants.csv
+	$(BIN)/python tests/mutation.py --count 300 --out tests/faults/mutants.csv
 	$(BIN)/python tests/audit.py
 
 lab: $(READY)

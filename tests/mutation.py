@@ -168,14 +168,22 @@ def draw(found: dict[str, list[Mutant]], count: int, seed: int) -> list[Mutant]:
     return chosen[:count]
 
 
-def summary(rows: list[dict]) -> list[str]:
+def summary(rows: list[dict]) -> list[dict]:
     """A line a kind and one of all, of rows as ``--out`` keeps them."""
     lines = []
     for kind in [*sorted({row["kind"] for row in rows}), "all"]:
         here = [row for row in rows if kind in (row["kind"], "all")]
-        counts = [sum(row[judge] == "True" for row in here) for judge in ("verify", "tests")]
-        lines.append(f"{kind:10s} {len(here):4d} mutants, verify notices {counts[0]:4d}, tests notice {counts[1]:4d}")
+        tests, verify = (sum(row[judge] == "True" for row in here) for judge in ("tests", "verify"))
+        lines.append({"change": kind, "mutants": len(here), "noticed by tests": tests, "by verify alone": verify})
     return lines
+
+
+def write(rows: list[dict], out: Path) -> None:
+    """``rows`` as CSV."""
+    with out.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
 
 
 def main(
@@ -219,7 +227,10 @@ def main(
                     if fresh:
                         table.writeheader()
                     table.writerow(row)
-    print("\n".join(summary(rows)))
+    for line in summary(rows):
+        print(", ".join(f"{name} {value}" for name, value in line.items()))
+    if out is not None and rows:
+        write(summary(rows), out.with_name(f"{out.stem}_summary.csv"))
     raise SystemExit(bool(unfit))
 
 

@@ -1,9 +1,12 @@
 """The tool that changes kernels changes one place, inside functions, and draws by its seed alone."""
 
 import ast
+import csv
 from pathlib import Path
 
 import mutation
+
+FAULTS = Path(__file__).parent / "faults"
 
 SOURCE = '''"""A docstring with 12."""
 LIMIT = 3
@@ -54,3 +57,21 @@ def test_the_same_seed_draws_the_same_mutants_of_the_tree():
     assert first == again != other and len(set(first)) == 40
     assert {m.kind for m in first} == {"sign", "constant", "bound", "index", "call"}
     assert all(Path(m.path).parts[0] == "kernels" for m in first)
+
+
+def rows(name):
+    return list(csv.DictReader((FAULTS / name).open(encoding="utf-8", newline="")))
+
+
+def test_the_page_s_table_is_that_of_the_mutants_that_were_judged():
+    judged = rows("mutants.csv")
+    found = [{name: str(value) for name, value in line.items()} for line in mutation.summary(judged)]
+    assert found == rows("mutants_summary.csv")
+    assert len({tuple(row[name] for name in mutation.COLUMNS[:5]) for row in judged}) == len(judged) > 0
+
+
+def test_every_mutant_that_the_tests_let_pass_has_its_reason():
+    names = ("path", "line", "old", "new")
+    survived = {tuple(row[name] for name in names) for row in rows("mutants.csv") if row["tests"] == "False"}
+    explained = {tuple(row[name] for name in names): row["reason"] for row in rows("survivors.csv")}
+    assert explained.keys() == survived and all(explained.values())

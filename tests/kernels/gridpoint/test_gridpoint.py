@@ -170,6 +170,18 @@ def test_physics_gives_the_same_bits_too():
     assert all(check.ok for check in gridpoint.verify(problem, alone))
 
 
+def test_physics_acts_for_as_long_as_a_step_lasts():
+    """Air cools by its radiative heating and a little condensation; friction at the ground takes a day."""
+    problem = Problem(hours=3.0)
+    moist = replace(problem, physics=True, radiation=1.0)
+    plain, found = (gridpoint.run(each, gridpoint.setup(each)).fields for each in (problem, moist))
+    radiated = found["heating"].mean() * 3600.0 * problem.hours
+    assert radiated < -0.1
+    assert 0.5 < (found["T"] - plain["T"]).mean() / radiated < 1.1
+    slowed = [np.sqrt((found["u"][:, k] ** 2).mean() / (plain["u"][:, k] ** 2).mean()) for k in (0, -1)]
+    assert slowed[0] > 0.99 and 0.85 < slowed[1] < 0.95
+
+
 @pytest.mark.parametrize(("files", "requests"), [(4, 2), (2, 1), (1, 1)])
 def test_requests_and_bytes_are_those_counted(start, files, requests):
     problem = replace(SHORT, files=files)

@@ -204,6 +204,17 @@ def test_an_antenna_without_data_keeps_its_gain():
     assert abs(selfcal.solve(*selfcal.sums(records, model, 1)).gains[0, 4]) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_gains_that_have_not_settled_come_from_as_many_steps_as_allowed(most):
+    """A limit of zero is never reached, so every step counts."""
+    rng = np.random.default_rng(3)
+    truth = 1 + 0.1 * (rng.normal(size=(1, 27)) + 1j * rng.normal(size=(1, 27)))
+    sums = selfcal.sums(sky.corrupt(RECORDS.copy(), truth), np.ones(len(RECORDS), np.complex64), 1)
+    found = selfcal.solve(*sums, limit=0.0, most=most)
+    np.testing.assert_allclose(found.gains, selfcal.solve_numpy(*sums, limit=0.0, most=most), rtol=1e-10)
+    assert found.steps.tolist() == [most]
+
+
 def test_entropy_by_its_identity_and_its_descent(images):
     _, image, beam = images
     found = entropy.restore(image, beam, noise=1e-9, iterations=12)
@@ -224,6 +235,13 @@ def test_arithmetic_of_images_and_visibilities():
     changed[4, array.WEIGHT] = np.nan
     found = arithmetic.differences(RECORDS, changed, [1e-3] * 8)
     assert found.columns.tolist() == [0, 0, 0, 0, 0, 0, len(RECORDS[::11]), 1]
+
+
+def test_every_one_of_many_records_is_counted():
+    """Counts are emptied now and then, where they would round: nothing is left out or taken twice there."""
+    x = np.zeros((280_001, 8), np.float32)
+    found = arithmetic.differences(x, x + 1, [0.5] * 8)
+    assert found.columns.tolist() == [len(x)] * 8
 
 
 def test_bits_are_logarithms_to_two():
