@@ -180,6 +180,19 @@ def load(document: str, table: str) -> xr.Dataset:
     TableError
         When the table is unknown, or its CSV is damaged or does not match the descriptor.
     """
+    try:
+        return _load(document, table)
+    except TableError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError) as error:  # a word or a column that it lacks
+        what = " ".join(str(error).split())
+        raise TableError(
+            f"{DATA / document / 'resources.json'}: what it says of table {table} does not fit the table's columns "
+            f"({type(error).__name__}: {what}); mend the descriptor"
+        ) from error
+
+
+def _load(document: str, table: str) -> xr.Dataset:
     for view in _fragment(document).get("views", []):
         if view["name"] == table:
             return _view(document, view)

@@ -12,7 +12,7 @@ import zlib
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
 from kernels.runtime.arrays import require_array
@@ -34,6 +34,8 @@ def _factor(power: int) -> int:
 
 
 def _available() -> bool:
+    if config.CPU_NAME not in (None, "host"):  # numba compiles for another processor than this one
+        return "+pclmul" in (config.CPU_FEATURES or "")
     try:
         return bool(llvm.get_host_cpu_features().get("pclmul", False))
     except RuntimeError:  # the system does not tell

@@ -428,3 +428,18 @@ def test_any_byte_of_a_table_is_read_or_refused_with_its_place(place, byte):
         path.write_bytes(raw)
         sentence = refusal(lambda: csv.read(path, RESOURCE))
     assert sentence is None or ("doc/toy.csv" in sentence and "row" in sentence)
+
+
+@pytest.mark.parametrize(("kind", "word"), [("facts", "values"), ("facts", "unit")])
+def test_a_descriptor_that_lacks_a_word_is_refused_in_a_sentence(monkeypatch, kind, word):
+    document, resource = next(
+        (document, each)
+        for document in tables.documents()
+        for each in tables._fragment(document)["resources"]
+        if kind in each
+    )
+    monkeypatch.delitem(resource[kind], word)
+    tables._cells.cache_clear()
+    with pytest.raises(tables.TableError, match="resources.json: .* mend the descriptor"):
+        tables.load(document, resource["name"])
+    tables._cells.cache_clear()
