@@ -70,10 +70,16 @@ def _list_references(app, pagename, templatename, context, doctree) -> None:
     context["body"] = context.get("body", "").replace('role="doc-biblioentry"', 'role="listitem"')
 
 
+def _reach_tables(app, pagename, templatename, context, doctree) -> None:
+    """Tables of the text can be scrolled by keyboard where they are wider than a phone, as framed ones can."""
+    context["body"] = context.get("body", "").replace('<table class="table"', '<table class="table" tabindex="0"')
+
+
 def setup(app):
     app.add_config_value("sources_digest", "", "env", [str])
     app.connect("config-inited", _key_cache, priority=100)
     app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _list_references)
+    app.connect("html-page-context", _reach_tables)
     app.connect("build-finished", _forget_failure)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
