@@ -6,7 +6,7 @@ import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kernels.files.pending import Pending
+from kernels.files.pending import Pending, write_bytes
 
 _REMEDIES = {
     errno.ENOSPC: "free space there or choose another folder",
@@ -136,17 +136,9 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _write_all(path, data) -> None:
-    """Through the system's own calls: a library that closes its file quietly may lose the last block."""
-    with open(path, "wb", buffering=0) as file:
-        data = memoryview(data)
-        while data:
-            data = data[file.write(data) :]
-
-
 def write_text(path, text: str, overwrite: bool = False) -> Path:
     """Write ``text`` as UTF-8, whole or not at all; errors as :func:`write_atomically`."""
-    return write_atomically(path, lambda temporary: _write_all(temporary, text.encode("utf-8")), overwrite)
+    return write_atomically(path, lambda temporary: write_bytes(temporary, text.encode("utf-8")), overwrite)
 
 
 def write_netcdf(data, path) -> None:
@@ -162,4 +154,4 @@ def write_netcdf(data, path) -> None:
         data.dump_to_store(NetCDF4DataStore(image))
     finally:
         made = image.close()
-    _write_all(path, made)
+    write_bytes(path, made)

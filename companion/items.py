@@ -9,6 +9,7 @@ import csv
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -170,6 +171,7 @@ def listing(document: str | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@cache
 def page(document: str) -> str:
     """Stem of a document's notebook: ``"01_xmp1982"``.  ``ValueError`` where there is none."""
     found = sorted(notebook_files.FOLDER.glob(f"*_{document}.ipynb"))

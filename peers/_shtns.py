@@ -84,7 +84,7 @@ class Shape:
 
 
 class Way:
-    """SHTns in one layout: its own aligned arrays, filled once, and what a transform does with them.
+    """SHTns in one layout: its own aligned arrays, and what a transform does with them.
 
     ``inverse`` and ``direct`` return a function that gives the result in our order, fields outermost and longitudes
     contiguous; so the change of order stays outside their time.  An analysis may spend its input, as SHTns says: the
@@ -138,9 +138,10 @@ class Way:
         else:
             run_team(part, self.threads)
 
-    def put(self, values: np.ndarray) -> None:
-        """Fields in our order into the array that an analysis reads."""
+    def put(self, spectrum: np.ndarray, values: np.ndarray) -> None:
+        """Coefficients and fields in our order into the arrays that transforms read."""
         shape = self.shape
+        self.spectrum[:] = spectrum
         fields = values.reshape(shape.fields, shape.rows, shape.columns)
         if self.by_longitude:
             self.grid[:, : shape.rows * shape.columns] = fields.reshape(shape.fields, -1)
@@ -162,7 +163,6 @@ class Way:
 
     def direct(self) -> Callable[[], np.ndarray]:
         """Analysis."""
-        # SHTns takes the field first and the coefficients second, in either direction its own order
         self._each(self.library.spat_to_SH, self.grid, self.spectrum)
         return self.spectrum.copy
 

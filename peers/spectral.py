@@ -14,7 +14,9 @@ multiplied in, inside its time.
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +53,16 @@ class _Case:
         return self.plan.direct(self.values, out=self.back, threads=self.threads)
 
 
-def _ducc0(sht, case: _Case) -> dict[str, tuple[Callable, Callable]]:
+class _Way(NamedTuple):
+    """One way of calling a peer; either transform returns a function that gives its result in our order."""
+
+    inverse: Callable
+    direct: Callable
+    fill: Callable = lambda: None  # gives it the case's own data
+    close: Callable = lambda: None
+
+
+def _ducc0(sht, case: _Case) -> dict[str, _Way]:
     """Inverse and direct callable of ducc0, by way: its own threads, or a field a thread."""
     grid, T = case.plan.grid, case.plan.truncation
     spectrum = (case.spectrum * case.sign)[:, None]
@@ -99,56 +110,34 @@ def _ducc0(sht, case: _Case) -> dict[str, tuple[Callable, Callable]]:
     ways = {"its own threads": all_threads}
     if case.threads > 1 and len(case.spectrum) > 1:
         ways["a field a thread"] = apart
-    return {name: (made(synthesis, results[0]), made(analysis, results[1])) for name, made in ways.items()}
+    return {name: _Way(made(synthesis, results[0]), made(analysis, results[1])) for name, made in ways.items()}
 
 
-def _of_shtns(library, case: _Case) -> dict[str, tuple[Callable, Callable]]:
+def _of_shtns(library, case: _Case) -> dict[str, _Way]:
     """Inverse and direct callable of SHTns, by way."""
     grid = case.plan.grid
     shape = _shtns.Shape(case.plan.truncation, 2 * grid.N, int(grid.pl[0]), len(case.spectrum))
     found = {}
     for name, layout, apart in _shtns.ways(case.threads, shape.fields):
-        found[name] = _prepared(_shtns.Way(library, shape, layout, case.threads, apart), case)
+        way = _shtns.Way(library, shape, layout, case.threads, apart)
+        found[name] = _Way(way.inverse, way.direct, partial(way.put, case.spectrum, case.values), way.close)
     return found
 
 
-def _prepared(way: _shtns.Way, case: _Case) -> tuple[Callable, Callable]:
-    """A way's callables; the first call of each has the case's own data."""
-
-    def inverse():
-        if not given[0]:
-            way.spectrum[:] = case.spectrum
-            given[0] = True
-        return way.inverse()
-
-    def direct():
-        if not given[1]:
-            way.put(case.values)
-            given[1] = True
-        return way.direct()
-
-    given = [False, False]
-
-    def again():
-        given[:] = False, False
-
-    inverse.again = direct.again = again  # type: ignore[attr-defined]
-    return inverse, direct
-
-
-def _fastest(ways: dict[str, tuple[Callable, Callable]], direction: int) -> tuple[str, Callable]:
-    """The way with the fastest of a few calls, in turns."""
+def _fastest(ways: dict[str, _Way], direction: str) -> str:
+    """The way with the fastest of a few calls, in turns; each has the case's own data before and after."""
     best = dict.fromkeys(ways, np.inf)
+    for way in ways.values():
+        way.fill()
     for trial in range(_TRIALS + 1):
-        for name, pair in ways.items():
+        for name, way in ways.items():
             start = time.perf_counter()
-            pair[direction]()
+            getattr(way, direction)()
             if trial:  # the first call has its own costs
                 best[name] = min(best[name], time.perf_counter() - start)
-    name = min(best, key=best.__getitem__)
-    chosen = ways[name][direction]
-    getattr(chosen, "again", lambda: None)()
-    return name, chosen
+    for way in ways.values():
+        way.fill()
+    return min(best, key=best.__getitem__)
 
 
 def _checks(case: _Case):
@@ -166,17 +155,22 @@ def _compare(case: _Case, libraries) -> Iterator[Comparison]:
     grid = "full" if case.plan.grid.full else "reduced"
     made = {peer: make(case) for peer, make in libraries.items()}
     fields = {1: "one field", 8: "eight fields"}.get(len(case.spectrum), f"{len(case.spectrum)} fields")
-    for number, (direction, ours) in enumerate((("inverse", case.inverse), ("direct", case.direct))):
-        found = {peer: _fastest(ways, number) for peer, ways in made.items()}
-        how = "; ".join(f"{peer}: {way}" for peer, (way, _) in found.items() if len(made[peer]) > 1)
-        yield Comparison(
-            group=f"spectral transform, {direction}, {grid} grid, {fields}",
-            label=f"{case.label}, {direction}" + (f" ({how})" if how else ""),
-            ours=ours,
-            peers={peer: call for peer, (_, call) in found.items()},
-            check=_checks(case)[number],
-            tolerance=TOLERANCE,
-        )
+    try:
+        for number, (direction, ours) in enumerate((("inverse", case.inverse), ("direct", case.direct))):
+            found = {peer: _fastest(ways, direction) for peer, ways in made.items()}
+            how = "; ".join(f"{peer}: {way}" for peer, way in found.items() if len(made[peer]) > 1)
+            yield Comparison(
+                group=f"spectral transform, {direction}, {grid} grid, {fields}",
+                label=f"{case.label}, {direction}" + (f" ({how})" if how else ""),
+                ours=ours,
+                peers={peer: getattr(made[peer][way], direction) for peer, way in found.items()},
+                check=_checks(case)[number],
+                tolerance=TOLERANCE,
+            )
+    finally:
+        for ways in made.values():
+            for way in ways.values():
+                way.close()
 
 
 def versions() -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The built book for tests in a browser: its pages, a server on loopback, and a visit that notes all complaints."""
 
 import contextlib
-import functools
 import http.server
 import os
 import threading
@@ -31,17 +30,21 @@ def absent(sentence: str) -> None:
     pytest.skip(sentence)
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Files of the built book as they are."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments, directory=str(HTML))
+
+    def log_message(self, *arguments):
+        pass
+
+
 @contextlib.contextmanager
-def served():
+def served(handler: type[http.server.BaseHTTPRequestHandler] = Quiet):
     """Base address of the built book on a free loopback port."""
     if not PAGES:
         absent("the book is not built, so no page of it is tested; run make book")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(HTML))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()

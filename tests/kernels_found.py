@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import tempfile
 from dataclasses import replace
 
 import pytest
@@ -42,6 +43,16 @@ every_kernel = pytest.mark.parametrize("name", KERNELS)
 every_single = pytest.mark.parametrize(
     "name", [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks")]
 )
+
+
+def complaints(name) -> list[str]:
+    """Checks that a kernel's own small run fails, as text."""
+    kernel = KERNELS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        problem = small(name, folder)
+        return [
+            str(check) for check in kernel.verify(problem, kernel.run(problem, kernel.setup(problem))) if not check.ok
+        ]
 
 
 def small(name, folder):

@@ -10,12 +10,11 @@ import gzip
 import http.server
 import mimetypes
 import sys
-import threading
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from built import HTML, PAGES, ROOT
+from built import HTML, PAGES, ROOT, served
 from playwright.sync_api import sync_playwright
 
 #: Bytes and milliseconds that a first visit may take.
@@ -60,17 +59,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@contextlib.contextmanager
-def serving():
-    """Base address of the built book as a server sends it."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
-
-
 def visit(browser, address: str, page_path: str, slow: bool = True) -> tuple[int, float]:
     """Bytes of all files of a first visit, and milliseconds to the first contentful paint."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
@@ -98,7 +86,7 @@ def main() -> int:
         print("weights: the book is not built, or Chromium is not installed", file=sys.stderr)
         return 1
     heavy = 0
-    with serving() as address, sync_playwright() as playwright:
+    with served(Handler) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.FLAGS)
         for path in PAGES:
             weight, painted = visit(browser, address, path)

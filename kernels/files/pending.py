@@ -267,6 +267,16 @@ class WorkFolder:
         self.close()
 
 
+def write_bytes(path, data, fsync: bool = False) -> None:
+    """All of ``data``, through the system's own calls: a library that closes its file quietly may lose a block."""
+    with open(path, "wb", buffering=0) as file:
+        data = memoryview(data)
+        while data:
+            data = data[file.write(data) :]
+        if fsync:
+            os.fsync(file.fileno())
+
+
 @contextlib.contextmanager
 def whole(path):
     """A temporary name beside ``path``, which takes that name when the block ends and goes when it fails.

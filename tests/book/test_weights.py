@@ -1,15 +1,15 @@
 """What a first visit to a page of the built book transfers."""
 
 import pytest
-from built import PAGES
+from built import PAGES, served
 
 weights = pytest.importorskip("weights")
 
 
 @pytest.fixture(scope="module")
-def packed(address):
+def packed():
     """Base address of the book as a server sends it, packed."""
-    with weights.serving() as base:
+    with served(weights.Handler) as base:
         yield base
 
 

@@ -14,7 +14,7 @@ from kernels_found import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = """
-import re, sys, tempfile
+import re, sys
 sys.path.insert(0, "tests")
 import llvmlite.binding as llvm
 from numba.core import codegen
@@ -25,15 +25,10 @@ codegen.CPUCodeLibrary._finalize_final_module = lambda library: (
     texts.append(str(library._final_module)), finalise(library)
 )[1]
 
-from kernels_found import KERNELS, small
+from kernels_found import complaints
 
 name = sys.argv[1]
-kernel = KERNELS[name]
-with tempfile.TemporaryDirectory() as folder:
-    problem = small(name, folder)
-    result = kernel.run(problem, kernel.setup(problem))
-    failed = [str(check) for check in kernel.verify(problem, result) if not check.ok]
-    del result
+failed = complaints(name)
 
 llvm.initialize_all_targets()
 llvm.initialize_all_asmprinters()

@@ -77,7 +77,7 @@ def test_every_layout_gives_rows_in_our_order(layout, threads):
     way.spectrum[:, 0] = 100.0 * np.arange(1, SHAPE.fields + 1)
     wanted = 100.0 * np.arange(1, SHAPE.fields + 1)[:, None] + np.arange(24)
     np.testing.assert_array_equal(way.inverse()(), wanted)
-    way.put(wanted + 0.5)
+    way.put(0.0, wanted + 0.5)
     found = way.direct()()
     np.testing.assert_array_equal(found.view(float)[:, :24], wanted + 0.5)
     assert way.library.calls == (2 if way.together else 2 * SHAPE.fields)

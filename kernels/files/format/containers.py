@@ -17,6 +17,7 @@ import numpy as np
 from kernels.files.format.layout import DTYPE, Layout, SolutionError
 from kernels.files.format.seal import SealError, require_file_seal, require_folder_seal, seal_file, seal_folder
 from kernels.files.formulas import COMPONENTS, WORD
+from kernels.files.pending import write_bytes
 
 DIMENSIONS = ("k", "j", "i", "m")
 _NAME = "U_{:06d}"
@@ -96,13 +97,8 @@ class Netcdf(_Container):
             ) from None
 
     def finish(self, tail: bytes, fsync: bool) -> None:
-        data = memoryview(self.image.close())
-        self.image = None
-        with open(self.part, "wb", buffering=0) as file:
-            while data:
-                data = data[file.write(data) :]
-            if fsync:
-                os.fsync(file.fileno())
+        data, self.image = self.image.close(), None
+        write_bytes(self.part, data, fsync)
 
     def close(self) -> None:
         if self.image is not None:
