@@ -15,12 +15,20 @@ from typing import Annotated
 import typer
 
 from companion import commands
-from companion.mpi.launcher import PREFIX
+from companion.mpi.launcher import ERRORS, PREFIX
 
 
 def tell(message: dict) -> None:
-    """One line to the launcher, in one piece."""
-    os.write(1, f"{PREFIX}{json.dumps(message)}\n".encode())
+    """One line to the launcher, in one piece.
+
+    An error is also left in a file: what a rank printed just before it ends the job may be lost on its way through
+    ``mpiexec``, which ends at the same time.
+    """
+    line = f"{json.dumps(message)}\n"
+    if "error" in message and ERRORS in os.environ:
+        with open(os.environ[ERRORS], "a", encoding="utf-8") as file:
+            file.write(line)
+    os.write(1, f"{PREFIX}{line}".encode())
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from kernels.files.pending import WorkFolder
 
 #: What a rank writes to speak to the launcher; anything else is for people.
 PREFIX = "@rerun "
+#: Environment variable that names the file in which ranks of this machine leave their errors.
+ERRORS = "RERUN_MPI_ERRORS"
 #: Lines of a job's other output that are kept for the error message.
 KEPT_LINES = 60
 HOW_TO_GET_IT = (
@@ -191,6 +193,22 @@ def _signal_name(number: int) -> str:
 _KINDS = {"ValueError": ValueError, "MemoryError": MemoryError, "OSError": OSError, "UnverifiedError": UnverifiedError}
 
 
+def _raised(message: dict) -> dict:
+    """An error message of a rank: raised here if it is of a kind that a caller knows, else returned."""
+    if message["error"] in _KINDS:
+        raise _KINDS[message["error"]](message["text"])
+    return message
+
+
+def _left(path: Path) -> dict | None:
+    """The first error that ranks left in their file, raised where :func:`_raised` raises; None without one."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return _raised(json.loads(lines[0])) if lines else None
+
+
 @contextmanager
 def _sigterm_raises():
     """SIGTERM ends the job before it ends us (in the main thread; elsewhere it cannot be caught)."""
@@ -238,22 +256,23 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
     heard: list[dict] = []
     failed: dict | None = None
     with WorkFolder(None, "rerun") as folder, _sigterm_raises():
+        errors = folder.path / "errors.jsonl"
         group = Group(
             [*chosen.command(ranks), sys.executable, *arguments],
-            environment(TMPDIR=str(folder.path), **_ONE_THREAD, **chosen.variables),
+            environment(TMPDIR=str(folder.path), **{ERRORS: errors}, **_ONE_THREAD, **chosen.variables),
             os.getcwd(),
         )
         try:
             for message in _messages(group, timeout, what, kept):
                 if hear is not None:
                     hear(message)
-                if message.get("error") in _KINDS:
-                    raise _KINDS[message["error"]](message["text"])
                 if "error" in message:  # it ends the job; perhaps only because another rank was killed: see ``_cause``
-                    failed = failed or message
+                    failed = failed or _raised(message)
                     continue
                 heard.append(message)
             code = group.process.wait()
+            if code and not failed:
+                failed = _left(errors)
         finally:
             group.end()
     output = "\n".join(kept)

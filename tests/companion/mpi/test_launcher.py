@@ -135,6 +135,19 @@ def test_an_error_of_one_rank_is_the_error_of_the_job(tmp_path):
         launch(script(tmp_path, body), 2, timeout=120)
 
 
+def test_an_error_whose_line_was_lost_on_its_way_is_still_the_error_of_the_job(tmp_path):
+    body = """
+    if comm.rank == 1:
+        sys.stdout.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # as mpiexec drops what comes while it ends
+        tell({"error": "MemoryError", "text": "N = 9000 does not fit; take 64", "rank": 1})
+        comm.Abort(1)
+    comm.Barrier()
+    """
+    with pytest.raises(MemoryError, match="^N = 9000 does not fit; take 64$"):
+        launch(script(tmp_path, body), 2, timeout=120)
+
+
 def test_sigterm_takes_the_ranks_along(tmp_path):
     program = script(tmp_path, HANG)[0]
     caller = tmp_path / "caller.py"
