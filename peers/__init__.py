@@ -20,7 +20,8 @@ peer record (:mod:`companion.records.peer_records`).
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,7 @@ from companion.bench.sampling import OtherLoad, calibrate
 from companion.records.peer_records import standing
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
+_TRIALS, _KEPT = 3, 2  # calls of each build in the trial, and builds that are timed after it
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ class Comparison:
         only if it is at most ``tolerance``.  NaN never passes.
     tolerance : float
         Largest distance that counts as the same answer.
+    builds : collection of str
+        Peers that are one source built in several ways: a short trial picks the fastest few, which alone are
+        timed in rounds.
     """
 
     group: str
@@ -62,6 +67,7 @@ class Comparison:
     peers: Mapping[str, Callable[[], Any]]
     check: Callable[[Any, Any], float]
     tolerance: float = 1e-12
+    builds: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,7 @@ class Row:
     other_load: float | None = None  # CPUs kept busy by others meanwhile
     flags: dict[str, str] = field(default_factory=dict)  # name -> sentence; empty when nothing is doubtful
     apart: dict[str, float] = field(default_factory=dict)  # distance of peers with the same answer
+    tried: dict[str, float] = field(default_factory=dict)  # seconds in the trial of builds that it left out
 
     def ratio_min(self, peer: str) -> float:
         """Ratio of the fastest samples: what each code can do."""
@@ -176,6 +183,8 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
         # one number for all: a side calibrated apart might be given few, and be charged with the start of its threads
         repeats, _ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
         functions = {name: functools.partial(_repeated, function, repeats) for name, function in functions.items()}
+    tried = _trial({name: functions[name] for name in comparison.builds if name in right}, repeats)
+    functions = {name: function for name, function in functions.items() if name not in tried}
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
     times = {name: np.asarray(samples[name], dtype=float) / repeats for name in functions}
@@ -189,7 +198,21 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
         load.value(),
         {"load": excess} if excess else {},
         apart,
+        tried,
     )
+
+
+def _trial(builds: Mapping[str, Callable], repeats: int) -> dict[str, float]:
+    """Seconds of one repeat, by name, of the builds that are not among the fastest few of a few calls in turns."""
+    if len(builds) <= _KEPT:
+        return {}
+    best = dict.fromkeys(builds, np.inf)
+    for _ in range(_TRIALS):
+        for name, build in builds.items():
+            start = time.perf_counter()
+            build()
+            best[name] = min(best[name], (time.perf_counter() - start) / repeats)
+    return {name: best[name] for name in sorted(best, key=best.__getitem__)[_KEPT:]}
 
 
 def _repeated(function: Callable, count: int):

@@ -1,8 +1,8 @@
 """What every rank of the MPI comparisons runs: our side and the C side on the same buffers, as it is told.
 
-``python -m peers._ranks LIBRARY ORDERS ANSWERS PROBLEMS``: a shared object made from ``c/mpi.c``, two named
-pipes that rank 0 opens, and JSON, a list of ``[kernel, fields of its Problem]``.  An order is four numbers:
-problem, side (0 ours, 1 C), repeats, and whether to check; the answer is the number of wrong values.
+``python -m peers._ranks LIBRARIES ORDERS ANSWERS PROBLEMS``: JSON, a list of shared objects made from ``c/mpi.c``, two
+named pipes that rank 0 opens, and JSON, a list of ``[kernel, fields of its Problem]``.  An order is four numbers:
+problem, side (0 ours, then the libraries), repeats, and whether to check; the answer is the number of wrong values.
 """
 
 import ctypes
@@ -60,13 +60,14 @@ _RECEIVED = {"exchange": ("into",), "transposition": ("lines", "columns", "waves
 
 
 class _Work:
-    """One problem with its buffers, and both sides."""
+    """One problem with its buffers, and all sides."""
 
-    def __init__(self, library, name, fields):
+    def __init__(self, libraries, name, fields):
         kernel = importlib.import_module(f"kernels.mpi.{name}")
         self.problem = problem = kernel.Problem(**fields)
         self.state = state = kernel.setup(problem)
-        self.sides = (lambda repeats: kernel.run(problem, state, repeats=repeats), _IN_C[name](library, state))
+        in_c = (_IN_C[name](library, state) for library in libraries)
+        self.sides = (lambda repeats: kernel.run(problem, state, repeats=repeats), *in_c)
         self.kernel, self.received = kernel, [getattr(state, array) for array in _RECEIVED[name]]
         self.names = _RECEIVED[name]
 
@@ -81,8 +82,9 @@ class _Work:
 
 
 def main() -> None:
-    library, orders, answers, problems = sys.argv[1:]
-    comm, library, problems = world.mpi().COMM_WORLD, ctypes.CDLL(library), json.loads(problems)
+    made, orders, answers, problems = sys.argv[1:]
+    comm, problems = world.mpi().COMM_WORLD, json.loads(problems)
+    libraries = [ctypes.CDLL(path) for path in json.loads(made)]
     order, work, number = np.zeros(4, np.int64), None, -1
     with ExitStack() as files:
         if comm.rank == 0:
@@ -95,7 +97,7 @@ def main() -> None:
             if wanted < 0:
                 return
             if wanted != number:
-                number, work = wanted, _Work(library, *problems[wanted])
+                number, work = wanted, _Work(libraries, *problems[wanted])
             if check:
                 wrong = work.checked(comm, side, repeats)
             else:

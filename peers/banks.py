@@ -78,7 +78,7 @@ def _differ(ours, theirs) -> float:
 
 
 def versions() -> dict[str, str]:
-    """The C compiler and its options."""
+    """Compiler and options of each C build."""
     return compiled.versions()
 
 
@@ -105,4 +105,5 @@ def _group(group: str, leap: bool, libraries: dict) -> Iterator[Comparison]:
             peers={name: _c_side(library, problem) for name, library in libraries.items()},
             check=_differ,
             tolerance=0.0,
+            builds=libraries,
         )

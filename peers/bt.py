@@ -108,6 +108,7 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
             peers={key: theirs(library) for key, library in libraries.items()},
             check=relative_difference,
             tolerance=1e-11,
+            builds=libraries,
         )
 
 

@@ -119,7 +119,7 @@ def _c_side(library) -> Callable:
 
 
 def versions() -> dict[str, str]:
-    """The C compiler and its options."""
+    """Compiler and options of each C build."""
     return compiled.versions()
 
 
@@ -143,4 +143,5 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             peers={name: _side(bands, stage, _c_side(library)) for name, library in libraries.items()},
             check=relative_difference,
             tolerance=1e-12,
+            builds=libraries,
         )

@@ -1,9 +1,9 @@
 """Exchange and transposition between ranks beside the same in C, with every MPI library that has a compiler here.
 
 Both sides run in one job of ``threads`` ranks and use the same buffers, so that pages, places and the library's own
-state are the same; the C functions are compiled with the library's ``mpicc`` and called in the ranks of
-:mod:`peers._ranks`.  An order to the ranks goes through a pipe, which adds some ten microseconds to a sample
-of more than ten milliseconds, on either side.
+state are the same; the C functions are compiled with the library's ``mpicc``, by each C compiler in turn, and called
+in the ranks of :mod:`peers._ranks`.  An order to the ranks goes through a pipe, which adds some ten microseconds to a
+sample of more than ten milliseconds, on either side.
 """
 
 import json
@@ -23,7 +23,6 @@ from peers import Absent, Comparison
 from peers.kit import compiled
 
 OPTIONS = ("-O3", "-march=native")
-PEER = "C, same buffers"
 #: Messages from here on are summarised apart from shorter ones.
 LONG = 2**16
 _PATIENCE = 120.0  # seconds after which ranks that do not answer are given up
@@ -40,11 +39,20 @@ def _compiler(library: Library) -> str | None:
     )
 
 
-def _built(compiler: str, folder: Path) -> str:
-    """Compile ``c/mpi.c`` into a shared object in ``folder``."""
-    made = folder / "mpi.so"
+def _by(path: str) -> dict[str, str]:
+    """The environment in which either library's ``mpicc`` runs the compiler at ``path``."""
+    return {**os.environ, "OMPI_CC": path, "MPICH_CC": path}
+
+
+def _peers() -> dict[str, str]:
+    """Paths of the compilers by the name of the peer that each makes."""
+    return {f"{name} -O3, same buffers": path for name, path in compiled.compilers().items()}
+
+
+def _built(compiler: str, path: str, made: Path) -> str:
+    """Compile ``c/mpi.c`` into the shared object ``made``."""
     command = [compiler, *OPTIONS, "-shared", "-fPIC", "-o", made, compiled.SOURCES / "mpi.c"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=_by(path))
     if done.returncode:
         lines = done.stderr.splitlines() or ["it gave no reason"]
         raise RuntimeError(f"mpicc: {next((line for line in lines if 'error' in line), lines[0]).strip()}")
@@ -58,13 +66,22 @@ class _Job:
         self.folder = tempfile.TemporaryDirectory(prefix="peers-mpi-", ignore_cleanup_errors=True)
         try:
             place = Path(self.folder.name)
-            made = _built(_compiler(library), place)
+            mpicc = _compiler(library)
+            made = [_built(mpicc, path, place / f"{n}.so") for n, path in enumerate(_peers().values())]
             pipes = [place / "orders", place / "answers"]
             for pipe in pipes:
                 os.mkfifo(pipe)
             self.orders, self.answers = (os.open(pipe, os.O_RDWR) for pipe in pipes)
             self.group = Group(
-                [*library.command(ranks), sys.executable, "-m", "peers._ranks", made, *pipes, json.dumps(problems)],
+                [
+                    *library.command(ranks),
+                    sys.executable,
+                    "-m",
+                    "peers._ranks",
+                    json.dumps(made),
+                    *pipes,
+                    json.dumps(problems),
+                ],
                 environment(TMPDIR=place, OPENBLAS_NUM_THREADS=1, OMP_NUM_THREADS=1, **library.variables),
                 Path(__file__).parents[1],
             )
@@ -112,27 +129,32 @@ def _problems(ranks: int):
 
 
 def _on(library: Library, ranks: int) -> Iterator[Comparison]:
-    listed = list(_problems(ranks))
+    listed, names = list(_problems(ranks)), list(_peers())
     with _Job(library, ranks, [problem for *_, problem in listed]) as job:
         for number, (kind, nbytes, label, _) in enumerate(listed):
             yield Comparison(
                 group=f"{kind}, {library.name}, {'64 KiB and more' if nbytes >= LONG else 'shorter messages'}",
                 label=label,
                 ours=_side(job, number, 0),
-                peers={PEER: _side(job, number, 1)},
+                peers={name: _side(job, number, side) for side, name in enumerate(names, start=1)},
                 check=lambda ours, theirs: float(ours + theirs),  # wrong values of either side
                 tolerance=0,
+                builds=names,
             )
 
 
 def versions() -> dict[str, str]:
-    """Compiler and options of the C side, for each library."""
-    found = []
+    """Compiler and options of each C build, for each library."""
+    found: dict[str, list[str]] = {}
     for library in libraries():
         if (compiler := _compiler(library)) is not None:
-            said = subprocess.run([compiler, "--version"], check=False, capture_output=True, text=True).stdout
-            found.append(f"{library.name}: {next(iter(said.splitlines()), 'mpicc')}, {' '.join(OPTIONS)}")
-    return {PEER: "; ".join(found)} if found else {}
+            for name, path in _peers().items():
+                asked = subprocess.run(
+                    [compiler, "--version"], check=False, capture_output=True, text=True, env=_by(path)
+                )
+                said = next(iter(asked.stdout.splitlines()), "mpicc")
+                found.setdefault(name, []).append(f"{library.name}: {said}, {' '.join(OPTIONS)}")
+    return {name: "; ".join(parts) for name, parts in found.items()}
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
@@ -145,7 +167,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if not known:
         yield Absent("MPI in C", "no MPI is installed; install the extra mpi")
     for library in known:
-        if _compiler(library) is None:
+        if _compiler(library) is None or not compiled.compilers():
             yield Absent(f"{library.name} in C", "its mpicc is missing; install its development package")
         else:
             yield from _on(library, ranks)

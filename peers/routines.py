@@ -20,9 +20,9 @@ from peers.kit import compiled
 #: The compiler's vectoriser at work, and kept from it: what the scalar builds are compared with.
 OPTION_SETS = {
     **compiled.OPTION_SETS,
-    "C -O3 512-bit fast-math": ("-O3", "-march=native", "-ffast-math", "-mprefer-vector-width=512"),
+    "-O3 512-bit fast-math": ("-O3", "-march=native", "-ffast-math", "-mprefer-vector-width=512"),
 }
-SCALAR_OPTIONS = {"C -O3 scalar": ("-O3", "-march=native", "-fno-tree-vectorize")}
+SCALAR_OPTIONS = {"-O3 scalar": ("-O3", "-march=native", "-fno-tree-vectorize")}
 
 
 def _function(library: ctypes.CDLL, name: str, kinds: str) -> Callable:
@@ -218,4 +218,5 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 peers=sides,
                 check=relative_difference,
                 tolerance=1e-12,
+                builds=libraries,
             )

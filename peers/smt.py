@@ -68,4 +68,5 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 peers={name: _c_side(library, problem, state, threads) for name, library in libraries.items()},
                 check=relative_difference,
                 tolerance=problem.iterations * 2.0**-52,
+                builds=libraries,
             )

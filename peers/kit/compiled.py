@@ -1,8 +1,9 @@
-"""Compile our own C (or Fortran) sources on the spot and load them with ctypes.
+"""Compile our own C sources on the spot, with every compiler found, and load them with ctypes.
 
-Nothing compiled is kept: the shared object is built in a temporary folder, loaded, and the folder
-removed at once.  Functions called through ctypes release the interpreter lock, so that one team of
-threads can drive our code and the C code alike.
+Each compiler with each set of options makes a peer of its own, named after both: ``gcc -O3 512-bit``.  Nothing
+compiled is kept: the shared object is built in a temporary folder, loaded, and the folder removed at once.
+Functions called through ctypes release the interpreter lock, so that one team of threads can drive our code and
+the C code alike.
 """
 
 import ctypes
@@ -11,51 +12,59 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from peers import Absent
 
 SOURCES = Path(__file__).parents[1] / "c"
 
-#: Each option set is one peer; the fastest of them is the one we compare ourselves with.
+#: With each compiler each option set is one peer; the fastest of them is the one we compare ourselves with.
 OPTION_SETS = {
-    "C -O3": ("-O3", "-march=native"),
-    "C -O3 fast-math": ("-O3", "-march=native", "-ffast-math"),
-    "C -O3 512-bit": ("-O3", "-march=native", "-mprefer-vector-width=512"),
+    "-O3": ("-O3", "-march=native"),
+    "-O3 fast-math": ("-O3", "-march=native", "-ffast-math"),
+    "-O3 512-bit": ("-O3", "-march=native", "-mprefer-vector-width=512"),
 }
 
 #: Kept from the linker: with them gcc adds start-up code that makes the whole process flush subnormal
 #: numbers to zero as soon as the library is loaded, our own kernels included.
 _NOT_FOR_THE_LINKER = ("-ffast-math", "-Ofast", "-funsafe-math-optimizations")
 
-_CANDIDATES = {"c": ("CC", ("cc", "gcc", "clang")), "fortran": ("FC", ("gfortran", "flang"))}
-
-
-def compiler(language: str = "c") -> str | None:
-    """Path of the compiler: the environment's choice (``CC``, ``FC``) or the first found; or None."""
-    variable, names = _CANDIDATES[language]
-    chosen = os.environ.get(variable, "").split()
-    for name in [*chosen[:1], *names]:
-        if path := shutil.which(name):
-            return path
-    return None
+#: Compilers that are looked for; ``cc`` stands in where none of them is there.
+_USUAL = ("gcc", "clang")
 
 
 @functools.cache
-def build(source: str, options: tuple[str, ...], language: str = "c") -> ctypes.CDLL:
-    """Compile ``source`` (a path, or a name under ``peers/c``) into a loaded library.
+def _says(path: str) -> str:
+    """How the compiler at ``path`` names itself."""
+    said = subprocess.run([path, "--version"], check=False, capture_output=True, text=True).stdout
+    return next(iter(said.splitlines()), "").strip() or Path(path).name
+
+
+def compilers() -> dict[str, str]:
+    """Paths of the compilers by name: the one that ``CC`` names, then those that are usual.
+
+    One that is found under two names, or calls itself the same, counts once.
+    """
+    found: dict[str, str] = {}
+    for name in (*os.environ.get("CC", "").split()[:1], *_USUAL, "cc"):
+        path = shutil.which(name)
+        if path is None or (name == "cc" and found):
+            continue
+        if not any(os.path.samefile(path, other) or _says(path) == _says(other) for other in found.values()):
+            found.setdefault(Path(name).name, path)
+    return found
+
+
+@functools.cache
+def build(source: str, options: tuple[str, ...], path: str) -> ctypes.CDLL:
+    """Compile ``source`` (a path, or a name under ``peers/c``) with the compiler at ``path`` into a loaded library.
 
     Raises
     ------
-    FileNotFoundError
-        If no compiler for the language is found.
     RuntimeError
         If the compiler refuses the source or an option; the message carries its first complaint.
     """
-    path = compiler(language)
-    if path is None:
-        variable, names = _CANDIDATES[language]
-        raise FileNotFoundError(f"none of {', '.join(names)} is found; install one or set {variable}")
     with tempfile.TemporaryDirectory(prefix="peers-") as folder:
         library = Path(folder) / "library.so"
         linking = [option for option in options if option not in _NOT_FOR_THE_LINKER]
@@ -71,29 +80,33 @@ def build(source: str, options: tuple[str, ...], language: str = "c") -> ctypes.
         return ctypes.CDLL(str(library))
 
 
-def variants(source: str, option_sets=None, language: str = "c") -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
-    """The source under every option set that works here, and what is absent with the reason."""
-    built, absent = {}, []
-    for name, options in (option_sets or OPTION_SETS).items():
-        try:
-            built[name] = build(source, tuple(options), language)
-        except FileNotFoundError as error:
-            return {}, [Absent(f"{language} peers", str(error))]
-        except RuntimeError as error:
-            absent.append(Absent(f"{name} of {source}", str(error)))
+def variants(
+    source: str, option_sets: Mapping[str, tuple[str, ...]] | None = None
+) -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
+    """The source by every compiler found and every option set that works there, and what is absent with the reason."""
+    present = compilers()
+    if not present:
+        return {}, [Absent("c peers", f"none of {', '.join(_USUAL)} is found; install one or set CC")]
+    absent = [
+        Absent(f"builds by {name}", "not found; install it or set CC")
+        for name in _USUAL
+        if shutil.which(name) is None and not any(each.startswith(name) for each in present)
+    ]
+    built = {}
+    for compiler, path in present.items():
+        for options, flags in (option_sets or OPTION_SETS).items():
+            name = f"{compiler} {options}"
+            try:
+                built[name] = build(source, tuple(flags), path)
+            except RuntimeError as error:
+                absent.append(Absent(f"{name} of {source}", str(error)))
     return built, absent
 
 
-def versions(option_sets=None, language: str = "c") -> dict[str, str]:
-    """By name of an option set, the compiler as it names itself and the options; empty without one."""
-    path = compiler(language)
-    if path is None:
-        return {}
-    said = subprocess.run([path, "--version"], check=False, capture_output=True, text=True).stdout
-    name = next(iter(said.splitlines()), "").strip() or Path(path).name
-    return {each: f"{name}, {' '.join(options)}" for each, options in (option_sets or OPTION_SETS).items()}
-
-
-def address(array) -> ctypes.c_void_p:
-    """Address of the array's first element, as an argument."""
-    return ctypes.c_void_p(array.ctypes.data)
+def versions(option_sets: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
+    """By name of a build, the compiler as it names itself and the options; empty without a compiler."""
+    return {
+        f"{compiler} {options}": f"{_says(path)}, {' '.join(flags)}"
+        for compiler, path in compilers().items()
+        for options, flags in (option_sets or OPTION_SETS).items()
+    }

@@ -76,6 +76,7 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
             for peer, samples in row.peers.items()
         },
         "wrong": row.wrong,
+        **({"tried": row.tried} if row.tried else {}),
         "other_load": row.other_load,
         "flags": row.flags,
     }

@@ -4,6 +4,7 @@ import pytest
 
 from companion.mpi import libraries
 from peers import Absent, mpi
+from peers.kit import compiled
 
 SMALL = [
     ("exchange", 4096, "4,096 bytes", ["exchange", {"bytes": 4096, "ranks": 2}]),
@@ -29,13 +30,15 @@ def test_both_sides_bring_every_value(monkeypatch):
     monkeypatch.setattr(mpi, "_problems", lambda ranks: iter(SMALL))
     groups = []
     for comparison in mpi.comparisons(2):
-        (peer,) = comparison.peers.values()
-        assert comparison.ours() == peer() == 0
-        assert comparison.ours(repeats=3) == peer(repeats=3) == 0
+        assert len(comparison.peers) == len(compiled.compilers())
+        for peer in comparison.peers.values():
+            assert comparison.ours() == peer() == 0
+            assert comparison.ours(repeats=3) == peer(repeats=3) == 0
         groups.append(comparison.group)
     assert groups[0].startswith("exchange") and groups[0].endswith("shorter messages")
     assert groups[1].startswith("transposition") and groups[1].endswith("64 KiB and more")
-    assert len(mpi.versions()) == 1
+    said = mpi.versions()
+    assert len(said) == len(set(said.values())) == len(compiled.compilers())
 
 
 def test_a_library_without_a_compiler_is_absent(monkeypatch):

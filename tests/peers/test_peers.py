@@ -16,7 +16,7 @@ from peers.__main__ import main
 from peers.kit import compiled
 from peers.kit.record import Run
 
-HAS_C = compiled.compiler() is not None
+HAS_C = bool(compiled.compilers())
 
 
 def comparison(**changes):
@@ -91,8 +91,7 @@ def test_relative_difference():
 
 
 def test_an_absent_compiler_is_said_and_no_failure(monkeypatch, capsys):
-    monkeypatch.setattr(compiled, "compiler", lambda language="c": None)
-    compiled.build.cache_clear()
+    monkeypatch.setattr(compiled, "compilers", dict)
     items = list(collect(["memory", "smt"], 1))
     assert [type(item) for item in items] == [Absent, Absent]
     assert main(["memory", "smt", "--threads", "1", "--rounds", "1"]) == 0
@@ -100,18 +99,70 @@ def test_an_absent_compiler_is_said_and_no_failure(monkeypatch, capsys):
     assert "Absent, so not compared" in said and "install one or set CC" in said
 
 
-def test_the_compiler_can_be_named(monkeypatch):
+def compiler(folder, name, said):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{said}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_every_compiler_counts_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CC", "no-such-compiler-here")
-    assert compiled.compiler() != "no-such-compiler-here"
-    monkeypatch.setenv("PATH", "")
-    assert compiled.compiler() is None
+    assert compiled.compilers() == {}
+    compiler(tmp_path, "cc", "cc 1")
+    assert list(compiled.compilers()) == ["cc"]  # only where neither of the usual ones is
+    (tmp_path / "gcc").symlink_to(tmp_path / "cc")
+    compiler(tmp_path, "clang", "clang 2")
+    assert list(compiled.compilers()) == ["gcc", "clang"]
+    compiler(tmp_path, "mine", "mine 3")
+    monkeypatch.setenv("CC", "mine -some-option")
+    assert list(compiled.compilers()) == ["mine", "gcc", "clang"]
+    compiler(tmp_path, "again", "clang 2")  # another file that is the same by its own account
+    monkeypatch.setenv("CC", "again")
+    assert list(compiled.compilers()) == ["again", "gcc"]
+    assert compiled.versions({"-O9": ("-O9", "-x")}) == {"again -O9": "clang 2, -O9 -x", "gcc -O9": "cc 1, -O9 -x"}
 
 
 @pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
 def test_a_refused_option_is_absent_with_its_reason():
     built, absent = compiled.variants("smt.c", {"good": ("-O1",), "bad": ("-fno-such-option-here",)})
-    assert list(built) == ["good"]
-    assert "no-such-option-here" in str(absent[0])
+    assert list(built) == [f"{name} good" for name in compiled.compilers()]
+    refused = [str(item) for item in absent if " bad of " in item.name]
+    assert len(refused) == len(built) and all("no-such-option-here" in reason for reason in refused)
+
+
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_a_compiler_that_is_not_here_is_said(monkeypatch, tmp_path):
+    name, path = next(iter(compiled.compilers().items()))
+    monkeypatch.setattr(compiled, "_USUAL", ("nocc", name))
+    (absent,) = compiled.variants("smt.c", {"good": ("-O1",)})[1]
+    assert str(absent) == "builds by nocc (not found; install it or set CC)"
+
+
+def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch):
+    """Three calls in turns; other peers are timed whatever they take."""
+    clock, cost = [0.0], {"a": 4.0, "b": 1.0, "c": 3.0, "d": 2.0, "slow": 9.0}
+    calls = []
+
+    def side(name):
+        def call():
+            calls.append(name)
+            clock[0] += cost[name]
+            return 1.0
+
+        return call
+
+    monkeypatch.setattr("peers.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(
+        "peers.interleave", lambda functions, rounds, seed: {name: [1.0] * rounds for name in functions}
+    )
+    row = measure(comparison(peers={name: side(name) for name in cost}, builds="abcd"), rounds=2, seed=0)
+    assert list(row.peers) == ["b", "d", "slow"]
+    assert row.tried == {"c": 3.0, "a": 4.0} and set(row.apart) == set(cost)
+    assert calls == [*cost, *"abcd" * 3]
+    few = measure(comparison(peers={name: side(name) for name in "ab"}, builds="ab"), rounds=2, seed=0)
+    assert few.tried == {} and list(few.peers) == ["a", "b"]
 
 
 def test_a_module_that_cannot_be_imported_is_absent(monkeypatch):
@@ -169,7 +220,8 @@ def test_our_c_sources_agree_with_us(monkeypatch):
 def test_nothing_compiled_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     compiled.build.cache_clear()
-    compiled.build("smt.c", ("-O1",))
+    for path in compiled.compilers().values():
+        compiled.build("smt.c", ("-O1",), path)
     assert list(tmp_path.iterdir()) == []
     assert not list(compiled.SOURCES.glob("*.so"))
 
@@ -178,7 +230,8 @@ def test_nothing_compiled_is_kept(tmp_path, monkeypatch):
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast"])
 def test_a_fast_library_leaves_our_own_arithmetic_alone(option):
     """Loaded the usual way it would make this process flush subnormal numbers to zero."""
-    compiled.build("smt.c", ("-O1", option))
+    for path in compiled.compilers().values():
+        compiled.build("smt.c", ("-O1", option), path)
     assert np.all(np.full(64, np.finfo(float).tiny) / 4 > 0)
 
 
@@ -289,9 +342,10 @@ def test_versions_are_those_that_the_modules_name():
     assert found["ducc0"] == importlib.metadata.version("ducc0")
     assert found["NumPy"] == np.__version__
     assert peers.versions(["no_such_module"]) == {}
-    if HAS_C:
-        assert "-ffast-math" in found["C -O3 fast-math"] and "-fno-tree-vectorize" in found["C -O3 scalar"]
-        assert any(digit.isdigit() for digit in found["C -O3"].partition(",")[0])
+    for name in compiled.compilers():
+        assert "-ffast-math" in found[f"{name} -O3 fast-math"]
+        assert "-fno-tree-vectorize" in found[f"{name} -O3 scalar"]
+        assert any(digit.isdigit() for digit in found[f"{name} -O3"].partition(",")[0])
 
 
 def test_a_build_of_npb_is_named_by_its_own_report(monkeypatch, tmp_path):

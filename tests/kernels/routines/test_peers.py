@@ -6,7 +6,7 @@ from peers import Comparison, routines
 from peers.kit import compiled
 
 
-@pytest.mark.skipif(compiled.compiler() is None, reason="no C compiler is found")
+@pytest.mark.skipif(not compiled.compilers(), reason="no C compiler is found")
 def test_c_and_numpy_agree_with_us(monkeypatch):
     monkeypatch.setattr(routines, "OPTION_SETS", {"C": ("-O1",)})
     monkeypatch.setattr(routines, "SCALAR_OPTIONS", {"C": ("-O1",)})
