@@ -30,6 +30,7 @@ import numpy as np
 from companion.bench.rounds import interleave, takes_repeats
 from companion.bench.sampling import OtherLoad, calibrate
 from companion.records.peer_records import standing
+from kernels.contract import Work
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
 _TRIALS, _KEPT = 3, 2  # calls of each build in the trial, and builds that are timed after it
@@ -59,6 +60,11 @@ class Comparison:
     builds : collection of str
         Peers that are one source built in several ways: a short trial picks the fastest few, which alone are
         timed in rounds.
+    work : Work, optional
+        Operations and bytes of one repeat of all threads, as the kernel counts them: what the host's ceilings are
+        held against.
+    size : int, optional
+        Bytes that a repeat walks over, of all threads: they say which cache, or the memory, sets the bandwidth.
     """
 
     group: str
@@ -68,6 +74,8 @@ class Comparison:
     check: Callable[[Any, Any], float]
     tolerance: float = 1e-12
     builds: Collection[str] = ()
+    work: Work | None = None
+    size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,8 @@ class Row:
     flags: dict[str, str] = field(default_factory=dict)  # name -> sentence; empty when nothing is doubtful
     apart: dict[str, float] = field(default_factory=dict)  # distance of peers with the same answer
     tried: dict[str, float] = field(default_factory=dict)  # seconds in the trial of builds that it left out
+    work: Work | None = None  # of one repeat
+    size: int | None = None  # bytes that a repeat walks over
 
     def ratio_min(self, peer: str) -> float:
         """Ratio of the fastest samples: what each code can do."""
@@ -199,6 +209,8 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
         {"load": excess} if excess else {},
         apart,
         tried,
+        comparison.work,
+        comparison.size,
     )
 
 

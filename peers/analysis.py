@@ -13,6 +13,7 @@ from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
 from kernels.analysis.cholesky import _backwards, _factor  # the compiled code: the checks before it are no algebra
+from kernels.contract import Work
 from peers import Absent, Comparison, relative_difference
 
 SIZES = (48, 96, 144, 192)
@@ -65,6 +66,12 @@ def _stack(matrices: np.ndarray, right: np.ndarray) -> Callable:
     return call
 
 
+def _work(n: int) -> Work:
+    """Copies of all systems read and written; factorisation with the right-hand side as a column, then back."""
+    copied = 8 * COUNT * n * (n + 8)
+    return Work(COUNT * (n**3 // 3 + 2 * n * n), 2 * copied, 2 * copied)
+
+
 def versions() -> dict[str, str]:
     """SciPy and NumPy, which bring LAPACK."""
     names = {"LAPACK dposv (SciPy)": "scipy", "numpy.linalg.solve": "numpy"}
@@ -85,4 +92,6 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 peers={"LAPACK dposv (SciPy)": _lapack(matrices, right), "numpy.linalg.solve": _stack(matrices, right)},
                 check=relative_difference,
                 tolerance=1e-10,
+                work=_work(n),
+                size=2 * COUNT * n * (n + 8) * 8,
             )

@@ -2,7 +2,8 @@
 
 The sweep is always compared where there is a C compiler.  NPB is not part of this repository; an
 environment variable says where a local build lies, an executable or a folder of executables whose
-names hold the class between dots or at the end (``bt.A.x``, ``bt.B``):
+names hold the class between dots or at the end (``bt.A.x``, ``bt.B``); with ``--vectors 256`` the variable's name
+ends in ``_256``:
 
 ==============  ==================================================================
 ``NPB_BT_PLAIN``    NPB's Fortran with OpenMP as it comes
@@ -29,12 +30,13 @@ from kernels import bt
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
 from kernels.bt.lines import Direction, Lines
 from kernels.bt.problem import SECOND, initial_field
+from kernels.contract import Work
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
 from peers import Absent, Comparison, relative_difference
-from peers.kit import compiled
+from peers.kit import compiled, vectors
 
 BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB Fortran blk8": "NPB_BT_BLK8", "NPB, other": "NPB_BT_CPP"}
 _REPORTED: dict[Path, str] = {}  # by program, what its report says about version and compiler
@@ -66,6 +68,18 @@ class _Tiles:
         self.start[:] = np.random.default_rng(seed).normal(size=self.start.size)
         self.start.reshape(_TILES, points, -1)[:, [0, -1]] = 0.0  # the boundary does not change
         self.upper, self.ring = zeros(points * UPPER), zeros(RING)
+
+
+def _sweep_work(problem: bt.Problem, threads: int) -> Work:
+    """Of the lines of one call: a third of a step's elimination and substitution is one direction's.
+
+    The right-hand side is copied in, and both ways of the sweep read and write it; the field is read once.
+    """
+    whole = dict(bt.work(problem).parts)
+    lines = _TILES * LANES * threads
+    flops = (whole["elimination"] + whole["substitution"]) // (3 * problem.NS * (problem.N - 2) ** 2) * lines
+    field = 8 * 5 * problem.N * lines
+    return Work(flops, 4 * field, 3 * field)
 
 
 def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
@@ -109,6 +123,8 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
             check=relative_difference,
             tolerance=1e-11,
             builds=libraries,
+            work=_sweep_work(problem, threads),
+            size=sum(array.nbytes for mine in lines for array in (mine.u, mine.start, mine.r)),
         )
 
 
@@ -167,7 +183,7 @@ def versions() -> dict[str, str]:
     """Compiler and options of each C build; of NPB's builds that ran, what their reports say."""
     found = compiled.versions()
     for label, variable in BUILDS.items():
-        place = os.environ.get(variable)
+        place = os.environ.get(variable + vectors.suffix())
         for name in os.environ.get("NPB_BT_CLASSES", "A"):
             said = _REPORTED.get(executable(place, name)) if place else None
             if said:
@@ -178,6 +194,7 @@ def versions() -> dict[str, str]:
 def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
     peers = {}
     for label, variable in BUILDS.items():
+        variable += vectors.suffix()
         place = os.environ.get(variable)
         if not place:
             yield Absent(label, f"{variable} does not name a local build")
@@ -202,6 +219,8 @@ def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
         peers=peers,
         check=lambda mine, other: 0.0 if mine and other else np.inf,
         tolerance=0,
+        work=bt.work(problem, threads),
+        size=bt.footprint(problem).memory_of(threads),
     )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from kernels import gridpoint
+from kernels.contract import Work
 from kernels.gridpoint import Problem, setup
 from kernels.gridpoint.helmholtz import _product, eliminate, substitute
 from kernels.gridpoint.model import Model
@@ -118,6 +120,20 @@ def _c_side(library) -> Callable:
     return work
 
 
+def _work(band: _Band, stage: str) -> Work:
+    """Of one thread's passes: each record, half and product read and written once a pass."""
+    size, whole = band.plan.size, gridpoint.work(ROWS)
+    if stage == "explicit":
+        flops, read, written = dict(whole.parts)["rows"] // ROWS.steps, band.records.nbytes, band.records.nbytes
+    elif stage == "helmholtz":
+        flops, read, written = 5 * band.hat.size, 2 * band.hat.nbytes, 2 * band.hat.nbytes
+    else:
+        modes, summands = 16 * size.groups, 2 * size.levels + 1
+        flops = 2 * size.ni * size.nj * modes * summands
+        read, written = 8 * size.ni * size.nj * summands, 8 * size.ni * size.nj * modes
+    return Work(PASSES * flops, PASSES * read, PASSES * written)
+
+
 def versions() -> dict[str, str]:
     """Compiler and options of each C build."""
     return compiled.versions()
@@ -144,4 +160,6 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
             check=relative_difference,
             tolerance=1e-12,
             builds=libraries,
+            work=_work(bands[0], stage).times(threads),
+            size=_work(bands[0], stage).times(threads).bytes // PASSES,
         )

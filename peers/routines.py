@@ -219,4 +219,6 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 check=relative_difference,
                 tolerance=1e-12,
                 builds=libraries,
+                work=module.work(problem, threads),
+                size=module.footprint(problem).memory_of(threads),
             )

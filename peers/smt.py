@@ -69,4 +69,6 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 check=relative_difference,
                 tolerance=problem.iterations * 2.0**-52,
                 builds=libraries,
+                work=smt.work(problem, threads),
+                size=smt.footprint(problem).memory_of(threads),
             )

@@ -22,6 +22,7 @@ import numpy as np
 
 from companion.labels import counted
 from kernels import spectral
+from kernels.contract import Work
 from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, _shtns, relative_difference
 
@@ -39,6 +40,9 @@ class _Case:
 
     def __init__(self, name: str, truncation: int, fields: int, threads: int):
         problem = spectral.Problem(truncation=truncation, grid=name, fields=fields)
+        both = spectral.work(problem, threads)
+        self.size = both.bytes // 2  # fields and coefficients
+        self.work = Work(both.flops // 2, both.bytes_read // 2, both.bytes_written // 2)  # of either direction
         self.plan, self.spectrum, self.values, self.back = spectral.setup(problem)
         self.threads = threads
         self.label = f"T{truncation} {name}, {counted(fields, 'field')}"
@@ -166,6 +170,8 @@ def _compare(case: _Case, libraries) -> Iterator[Comparison]:
                 peers={peer: getattr(made[peer][way], direction) for peer, way in found.items()},
                 check=_checks(case)[number],
                 tolerance=TOLERANCE,
+                work=case.work,
+                size=case.size,
             )
     finally:
         for ways in made.values():

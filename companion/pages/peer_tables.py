@@ -36,8 +36,12 @@ def sentence(text: str) -> Table:
     return Table(f'<p class="rerun-figure">{escape(text)}</p>', text)
 
 
-def pairs(records, family: str | None = None) -> pd.DataFrame:
-    """The pairs that count, of one family or all, in the order of measurement; empty without a record."""
+def pairs(records, family: str | None = None, vectors: str = peer_records.NATIVE) -> pd.DataFrame:
+    """The pairs that count, of one family or all, in the order of measurement; empty without a record.
+
+    ``vectors``: those of both sides' code, the processor's own or for example ``"256-bit"``.
+    """
+    records = [record for record in records if peer_records.vectors(record) == vectors]
     if not records:
         return pd.DataFrame()
     data = peer_records.newest(peer_records.dataset(records))
@@ -58,7 +62,7 @@ def columns(frame: pd.DataFrame) -> pd.DataFrame:
     """What a figure's CSV holds: every pair with its times, units in the names."""
     units = {name: f"{name} [{unit}]" for name, (unit, _) in peer_records.NUMBERS.items() if unit != "1"}
     first = ["group", "label", "threads", "peer"]
-    rest = [*peer_records.NUMBERS, "flags", "machine", "date"]
+    rest = [*peer_records.NUMBERS, "limit", "flags", "vectors", "machine", "date"]
     return frame[first + rest].rename(columns=units)
 
 
@@ -83,18 +87,29 @@ def _ratio_cell(value: float) -> str:
     return f'<td class="below" style="text-align: right; box-shadow: inset 3px 0 #d55e00"><strong>{text}</strong></td>'
 
 
+def _limit_cells(line, span: int) -> str:
+    """What sets the least time of a case, and its share of our fastest time."""
+    if not np.isfinite(line.share):
+        return f'<td rowspan="{span}">–</td><td rowspan="{span}" style="text-align: right">–</td>'
+    share = significant(100 * line.share, 2)
+    return (
+        f'<td rowspan="{span}">{escape(line.limit)}</td><td rowspan="{span}" style="text-align: right">{share} %</td>'
+    )
+
+
 def _remark(line) -> str:
     known = f", distance {line.distance:.3g}" if np.isfinite(line.distance) else ""
     other = "" if np.isnan(line.distance) else f"another answer{known}: not timed"
     near = f"answers {line.apart:.1g} apart" if line.apart > 0 else ""
-    return "; ".join(filter(None, (other, near, line.flags)))
+    tried = f"{counted(line.tried, 'slower build')} tried" if line.tried else ""
+    return "; ".join(filter(None, (other, near, tried, line.flags)))
 
 
 def _table_rows(frame: pd.DataFrame) -> list[str]:
     rows, several = [], frame["machine"].nunique() > 1
     for (where, group), part in frame.groupby(["machine", "group"], sort=False):
         title = f"{group}; {where}" if several else group
-        rows.append(_heading(title, 5))
+        rows.append(_heading(title, 7))
         for (label, threads), lines in part.groupby(["label", "threads"], sort=False):
             under = counted(threads, "thread")
             head = (
@@ -102,15 +117,16 @@ def _table_rows(frame: pd.DataFrame) -> list[str]:
                 f'<span style="display: block; white-space: nowrap; color: var(--pst-color-text-muted)">'
                 f"{under}, {time_text(lines['ours_fastest'].iloc[0])}</span></td>"
             )
+            limits = _limit_cells(lines.iloc[0], len(lines))
             for line in lines.itertuples(index=False):
                 remark = _remark(line)
                 room = ' style="min-width: 14em"' if remark else ""
                 rows.append(
                     f'<tr>{head}<td style="white-space: nowrap; padding-left: 0">'
                     f"{escape(line.peer)}</td>{_ratio_cell(line.ratio_fastest)}"
-                    f"{_ratio_cell(line.ratio_median)}<td{room}>{escape(remark)}</td></tr>"
+                    f"{_ratio_cell(line.ratio_median)}{limits}<td{room}>{escape(remark)}</td></tr>"
                 )
-                head = ""
+                head = limits = ""
     return rows
 
 
@@ -120,23 +136,27 @@ def ratios_table(frame: pd.DataFrame, name: str) -> Table:
     caption = (
         f"Every ratio of {FAMILIES[name]}: peer's time over ours, of the fastest samples and as "
         f"median over rounds; below 1, in bold, the peer is faster. Under each case are the threads "
-        f"and our fastest time. {origins}"
+        f"and our fastest time; the limit is what sets the least time on this host, the share that of our "
+        f"fastest time. {origins}"
     )
-    head = ["case", "peer", "fastest", "median", "remark"]
+    head = ["case", "peer", "fastest", "median", "limit", "share", "remark"]
     # the figures offer it as CSV
     html = framed(caption, head, "\n".join(_table_rows(frame)), name=f"peers_{name}_ratios", folded=True)
-    names = ["group", "label", "threads", "peer", "ratio_fastest", "ratio_median"]
+    names = ["group", "label", "threads", "peer", "ratio_fastest", "ratio_median", "limit", "share"]
     return Table(html, f"{caption}\n{frame[names].to_string(index=False)}")
 
 
-def overview(records) -> Table:
-    """Every group against the fastest peer of each case; one sentence where no record is committed."""
-    frame = pairs(records)
+def overview(records, vectors: str = peer_records.NATIVE) -> Table:
+    """Every group against the fastest peer of each case; one sentence where no record is committed.
+
+    ``vectors``: those of both sides' code, the processor's own or for example ``"256-bit"``.
+    """
+    frame, native = pairs(records, vectors=vectors), vectors == peer_records.NATIVE
     timed = frame if frame.empty else frame[np.isfinite(frame["ratio_fastest"])].reset_index(drop=True)
     if timed.empty:
         return sentence(
-            "No run together with other software is committed yet, so there are no ratios to show; "
-            "python -m peers --out data/peers makes one."
+            f"No run together with other software{'' if native else f' in {vectors} builds'} is committed yet, so "
+            f"there are no ratios to show; python -m peers{_option(vectors)} --out data/peers makes one."
         )
     found = pd.DataFrame(summaries(timed))
     order = [*FAMILIES, *sorted(set(found["module"]) - set(FAMILIES))]
@@ -155,14 +175,20 @@ def overview(records) -> Table:
                 )
                 head = ""
     caption = (
-        "Each group against the fastest peer of every case: ratios of the fastest samples, and the "
-        "median over cases of the medians over rounds; below 1, in bold, the peer is faster"
+        f"Each group{'' if native else f' in {vectors} builds of both sides'} against the fastest peer of every case: "
+        "ratios of the fastest samples, and the median over cases of the medians over rounds; below 1, in bold, the "
+        "peer is faster"
     )
+    name = "peers_overview" if native else f"peers_overview_{vectors.partition('-')[0]}"
     heads = ["group", "threads", "cases", "median", "10th percentile", "lowest", "median of medians"]
     return Table(
-        framed(caption, heads, "\n".join(rows), csv_link(found, "peers_overview"), name="peers_overview"),
+        framed(caption, heads, "\n".join(rows), csv_link(found, name), name=name),
         f"{caption}\n{found.to_string(index=False)}",
     )
+
+
+def _option(vectors: str) -> str:
+    return "" if vectors == peer_records.NATIVE else f" --vectors {vectors.partition('-')[0]}"
 
 
 def absent_table(records) -> Table:
@@ -194,9 +220,17 @@ def runs(records) -> Table:
     return Table("".join(part.html for part in parts), "\n\n".join(part.text for part in parts))
 
 
+def _load(record) -> str:
+    """CPUs that others kept busy: ``0.01, 0.08, 0.02``."""
+    if "load" not in record:
+        return "not recorded"
+    return ", ".join("unknown" if cpus is None else f"{cpus:.2f}" for cpus in record["load"].values())
+
+
 def runs_table(records) -> Table:
     """When and where the committed runs were made, and how much of each still counts."""
-    counted = pairs(records)[["date", "machine", "group", "label", "threads"]].drop_duplicates()
+    kept = [pairs(records, vectors=each) for each in dict.fromkeys(map(peer_records.vectors, records))]
+    counted = pd.concat(kept)[["date", "machine", "group", "label", "threads"]].drop_duplicates()
     rows = []
     for record in records:
         where, commit = machine.line(record["machine"]), record["machine"].get("provenance", {}).get("commit")
@@ -210,24 +244,27 @@ def runs_table(records) -> Table:
                 "machine": where,
                 "families": ", ".join(FAMILIES.get(name, name) for name in record["modules"]),
                 "threads": ", ".join(map(str, record["threads"])),
+                "vectors": peer_records.vectors(record),
                 "rounds": record["rounds"],
                 "comparisons": len(record["rows"]),
                 "newest": int(here.sum()),
                 "commit": (commit or "unknown")[:12],
+                "load": _load(record),
                 "remark": "; ".join(remarks),
             }
         )
     return table(
         pd.DataFrame(rows),
         caption="Committed runs; the column newest counts the comparisons that "
-        "no later run on the same machine has replaced",
+        "no later run on the same machine has replaced, the load is CPUs kept busy by others before, during and "
+        "after the run",
         index=False,
         name="peers_runs",
     )
 
 
 def versions_table(records) -> Table:
-    """Versions of our toolchain and of the peers in the committed runs."""
+    """Versions and options of our toolchain and of the peers in the committed runs."""
     found: dict[tuple, list[str]] = {}
     for record in records:
         ours = {
@@ -235,11 +272,11 @@ def versions_table(records) -> Table:
             for name, version in (record["machine"].get("software") or {}).items()
             if version and name != "threading_layer"
         }
-        for side, versions in (("ours", ours), ("peer", record["peers"])):
+        for side, versions in (("ours", ours | record.get("ours", {})), ("peer", record["peers"])):
             for name, version in versions.items():
                 found.setdefault((side, name, version), []).append(record["date"][:10])
     rows = [
         {"side": side, "software": name, "version": version, "runs of": ", ".join(dict.fromkeys(days))}
         for (side, name, version), days in sorted(found.items(), key=lambda item: item[0][0])
     ]
-    return table(pd.DataFrame(rows), caption="Versions on either side", index=False, name="peers_versions")
+    return table(pd.DataFrame(rows), caption="Versions and options on either side", index=False, name="peers_versions")

@@ -8,11 +8,15 @@ date                  UTC, ``YYYY-MM-DDTHH:MM:SSZ``, when the run began
 modules, threads      what was asked for; ``rounds`` and ``seed`` as well
 interrupted           None, or why comparisons are missing at the end
 machine               :func:`companion.host.machine.describe`, our toolchain included
+ours                  how our kernels were compiled
 peers                 version (and options) of the other software by name
 absent                peers that could not run: module, threads, name, reason
+vectors               bits of the vectors of both sides' code, where they are not the processor's longest
+load                  CPUs kept busy by others before, during and after the run
+ceilings              by number of threads, the peak and the bandwidth of each level of memory
 rows                  one object a comparison: our fastest and median seconds, those of every
                       peer with both ratios and (since imaging) how far its answer is apart, the
-                      distance of peers with another answer, flags
+                      distance of peers with another answer, flags; operations and bytes where they are counted
 ====================  ===================================================================
 
 A ratio is the peer's time over ours.  ``ratio_fastest`` divides the fastest samples; ``ratio_median``
@@ -28,12 +32,16 @@ from typing import Any
 import numpy as np
 
 from companion.host import machine
-from companion.records import store
+from companion.records import limits, store
 
 SCHEMA = "supercomputers-rerun/peer-record"
 VERSION = 1
 #: Records that belong to the book.
 COMMITTED = Path(__file__).resolve().parents[2] / "data" / "peers"
+#: CPUs that others may keep busy, in the mean, before, during and after a run that belongs to the book.
+QUIET = 0.25
+#: The vectors of a record that names none.
+NATIVE = "native"
 #: Variables of a row and peer that are numbers: unit and long name.
 NUMBERS = {
     "ours_fastest": ("s", "our fastest sample"),
@@ -45,6 +53,9 @@ NUMBERS = {
     "distance": ("1", "distance of the answers where they differ; such a peer is not timed"),
     "apart": ("1", "distance of the answers of a peer that is timed, where it was kept"),
     "other_load": ("CPU", "CPUs kept busy by others"),
+    "flops": ("1", "floating-point operations"),
+    "bytes": ("B", "bytes that the algorithm must move"),
+    "share": ("1", "least time at the host's ceilings over our fastest time"),
 }
 
 
@@ -83,10 +94,14 @@ def read(path) -> dict[str, Any]:
 
 
 def file_name(record: dict[str, Any]) -> str:
-    """``peers_modules_tN_date.json``, for example ``peers_memory-smt_t1-2_20261121T120000Z.json``."""
+    """``peers_modules_tN_date.json``, for example ``peers_memory-smt_t1-2_20261121T120000Z.json``.
+
+    Vectors that are not the processor's own stand before the date: ``_256-bit``.
+    """
     modules = "-".join(record["modules"])
     threads = "-".join(map(str, record["threads"]))
-    return f"peers_{modules}_t{threads}_{store.stamp(record['date'])}.json"
+    built = "" if vectors(record) == NATIVE else f"_{vectors(record)}"
+    return f"peers_{modules}_t{threads}{built}_{store.stamp(record['date'])}.json"
 
 
 def save(record: dict[str, Any], folder) -> Path:
@@ -111,6 +126,31 @@ def committed(folder=None) -> list[dict[str, Any]]:
     return sorted(map(read, sorted(folder.glob("*.json"))), key=lambda record: record["date"])
 
 
+def unfit(record: dict[str, Any]) -> list[str]:
+    """Why a record does not belong to the book, in a few words each; empty where it does."""
+    found = [] if record["interrupted"] is None else [f"the run ended early: {record['interrupted']}"]
+    if record["machine"]["provenance"]["dirty"]:
+        found.append("the checkout had changes that were not committed")
+    flagged = sum(bool(row["flags"]) for row in record["rows"])
+    if flagged:
+        found.append(f"{flagged} of {len(record['rows'])} comparisons were measured beside other load")
+    load = record.get("load")
+    if not load:
+        found.append("the load of the host was not recorded")
+    else:
+        found += [
+            f"others kept {cpus:.2f} CPUs busy {when}, more than {QUIET:g}"
+            for when, cpus in load.items()
+            if cpus is not None and cpus > QUIET
+        ]
+    return found
+
+
+def vectors(record: dict[str, Any]) -> str:
+    """The vectors of both sides' code: ``"native"``, the processor's longest, or for example ``"256-bit"``."""
+    return f"{record['vectors']}-bit" if "vectors" in record else NATIVE
+
+
 def load(paths):
     """The records in ``paths`` (one path, or several) as one ``xarray.Dataset`` (see :func:`dataset`).
 
@@ -125,11 +165,16 @@ def load(paths):
     return dataset([read(path) for path in ([paths] if single else paths)])
 
 
+#: What a case is: of several records of it the newest counts.
+_CASE = ("group", "label", "threads", "machine", "vectors")
+
+
 def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """One dictionary a row and peer; a peer with another answer has a distance and no times."""
     found = []
     for record in records:
         for row in record["rows"]:
+            found_limit = limits.limit(row, record.get("ceilings", {}))
             every = {name: row[name] for name in ("module", "group", "label", "threads")}
             every |= {
                 "machine": machine.line(record["machine"]),
@@ -138,6 +183,11 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 "ours_median": row["median"],
                 "other_load": row["other_load"],
                 "flags": "; ".join(row["flags"].values()),
+                "vectors": vectors(record),
+                "limit": found_limit.name if found_limit else "",
+                "share": found_limit.share if found_limit else None,
+                **{name: row.get("work", {}).get(name) for name in ("flops", "bytes")},
+                "tried": len(row.get("tried", {})),
             }
             for peer, times in row["peers"].items():
                 found.append(
@@ -159,8 +209,9 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def dataset(records: Sequence[dict[str, Any]]):
     """Records as one tidy ``xarray.Dataset`` along ``pair``: one comparison with one peer.
 
-    Coordinates along ``pair``: module, group, label, threads, peer, machine, date, and ``newest``, which
-    is true where no later record holds the same group, label, threads and machine.
+    Coordinates along ``pair``: module, group, label, threads, peer, machine, vectors, date, ``limit`` (what sets
+    the least time, see :mod:`companion.records.limits`), ``tried`` (builds that a trial left out), and ``newest``,
+    which is true where no later record holds the same group, label, threads, machine and vectors.
     ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay beside it.
     Variables: the numbers of :data:`NUMBERS` with ``units``, NaN where there is none (a peer with another
     answer has a distance and neither time nor ratio), and ``flags``, what makes the numbers doubtful.
@@ -175,15 +226,16 @@ def dataset(records: Sequence[dict[str, Any]]):
     if not records:
         raise ValueError("there is no record to read")
     lines = _lines(records)
-    keys = [tuple(line[name] for name in ("group", "label", "threads", "machine")) for line in lines]
+    keys = [tuple(line[name] for name in _CASE) for line in lines]
     last: dict[tuple, str] = {}
     for key, line in zip(keys, lines, strict=True):
         last[key] = max(last.get(key, ""), line["date"])
     coordinates = {
         name: ("pair", np.array([line[name] for line in lines], dtype=object))
-        for name in ("module", "group", "label", "peer", "machine", "date")
+        for name in ("module", "group", "label", "peer", "machine", "vectors", "date", "limit")
     }
-    coordinates["threads"] = ("pair", np.array([line["threads"] for line in lines], dtype=int))
+    for name in ("threads", "tried"):
+        coordinates[name] = ("pair", np.array([line[name] for line in lines], dtype=int))
     coordinates["newest"] = (
         "pair",
         np.array([line["date"] == last[key] for key, line in zip(keys, lines, strict=True)], dtype=bool),
@@ -205,7 +257,7 @@ def dataset(records: Sequence[dict[str, Any]]):
 
 
 def newest(data):
-    """Of a dataset, for each group, label, threads and machine the newest."""
+    """Of a dataset, for each group, label, threads, machine and vectors the newest."""
     return data.isel(pair=np.flatnonzero(data["newest"].values))
 
 
@@ -220,6 +272,8 @@ def absent(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     latest: dict[tuple, dict[str, Any]] = {}
     for record in sorted(records, key=lambda record: record["date"]):
         where = machine.line(record["machine"])
+        if vectors(record) != NATIVE:
+            continue  # what cannot be built with other vectors is not absent
         for item in (*record["rows"], *record["absent"]):
             latest[item["module"], item["threads"], where] = record
     found: dict[tuple, dict[str, Any]] = {}
@@ -260,11 +314,11 @@ def summary(data) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``module``, ``group``, ``threads``, ``machine``, ``cases``; ``median``, ``tenth_percentile`` and
+        ``module``, ``group``, ``threads``, ``machine``, ``vectors``, ``cases``; ``median``, ``tenth_percentile`` and
         ``lowest`` of the ratios of fastest samples; ``median_of_medians``.
     """
     best: dict[tuple, dict[str, int]] = {}
-    names = ("module", "group", "threads", "machine")
+    names = ("module", "group", "threads", "machine", "vectors")
     columns = {name: data[name].values for name in (*names, "label")}
     fastest, ratios, medians = (data[name].values for name in ("peer_fastest", "ratio_fastest", "ratio_median"))
     for index in map(int, np.flatnonzero(np.isfinite(fastest))):

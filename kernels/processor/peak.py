@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from llvmlite import binding, ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, require_range
@@ -27,11 +27,16 @@ from kernels.runtime.threads import Placement, first_cpus, run_team
 
 
 def _registers() -> tuple[int, int]:
-    """Doubles in the widest vector register, and chains that fit beside the two constants."""
+    """Doubles in the widest vector register that code is made for, and chains that fit beside the two constants."""
     features = binding.get_host_cpu_features()
-    if features.get("avx512f"):
+    named = config.CPU_FEATURES  # numba's, where somebody has chosen; "+avx,-avx512f"
+
+    def has(feature: str) -> bool:
+        return features.get(feature, False) if named is None else f"+{feature}" in named.split(",")
+
+    if has("avx512f"):
         return 8, 24
-    if features.get("avx"):
+    if has("avx"):
         return 4, 12
     return 2, 12
 

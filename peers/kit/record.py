@@ -1,13 +1,21 @@
 """A run of ``python -m peers`` as it grows, and the peer record that is kept of it."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from companion.bench.sampling import OtherLoad
 from companion.host import machine
 from companion.records import peer_records, store
 from peers import Absent, Row, versions
+from peers.kit import vectors
+
+#: Seconds that the host is watched before and after a run that is kept.
+WATCH = 2.0
+#: Where a record goes that the book's folder does not take.
+ASIDE = Path(__file__).resolve().parents[2] / ".cache" / "peers"
 
 
 class Run:
@@ -19,6 +27,20 @@ class Run:
         self.rows: list[dict[str, Any]] = []
         self.absent: list[dict[str, Any]] = []
         self.interrupted: str | None = None
+        self.ceilings: dict[str, Any] = {}
+        self.load: dict[str, float | None] = {}
+        self._other: OtherLoad | None = None
+
+    def begin(self) -> None:
+        """Watch what others keep busy before anything is measured; from here on, meanwhile."""
+        self.load["before"] = _watched()
+        self._other = OtherLoad()
+
+    def end(self) -> None:
+        """Note what others kept busy since :meth:`begin`, and watch once more."""
+        if self._other is not None and "during" not in self.load:
+            self.load["during"] = self._other.value()
+            self.load["after"] = _watched()
 
     def add(self, module: str, threads: int, item: Row | Absent) -> None:
         """Take note of a measured comparison or of a peer that could not run."""
@@ -46,14 +68,48 @@ class Run:
             "seed": self.seed,
             "interrupted": self.interrupted,
             "machine": machine.describe(also=("peers",)),
+            **({"vectors": vectors.bits()} if vectors.bits() else {}),
+            **({"load": self.load} if len(self.load) == 3 else {}),
+            **({"ceilings": self.ceilings} if self.ceilings else {}),
+            "ours": {"kernels": vectors.ours()},
             "peers": versions(self.names),
             "absent": self.absent,
             "rows": self.rows,
         }
 
-    def save(self, folder: Path) -> Path | None:
-        """Write the record and return its path; None where nothing has been measured."""
-        return peer_records.save(self.record(), folder) if self.rows else None
+    def save(self, folder: Path) -> tuple[Path, list[str]] | None:
+        """Write the record; its path and why it is not where it was asked for, None where nothing has been measured.
+
+        What does not belong to the book goes to :data:`ASIDE` instead of the book's folder.
+        """
+        if not self.rows:
+            return None
+        self.end()
+        record = self.record()
+        reasons = peer_records.unfit(record) if belongs_to_the_book(folder) else []
+        return peer_records.save(record, ASIDE if reasons else folder), reasons
+
+
+def _watched() -> float | None:
+    """CPUs that others keep busy while we wait."""
+    load = OtherLoad()
+    time.sleep(WATCH)
+    return load.value()
+
+
+def belongs_to_the_book(folder: Path) -> bool:
+    """Whether ``folder`` is that of the committed records."""
+    return folder.resolve() == peer_records.COMMITTED
+
+
+def require_quiet(run: Run, folder: Path) -> None:
+    """``ValueError`` if others keep the host busy and ``folder`` takes records of a quiet one only."""
+    before = run.load.get("before") or 0.0
+    if belongs_to_the_book(folder) and before > peer_records.QUIET:
+        raise ValueError(
+            f"others keep {before:.2f} CPUs busy, and data/peers takes records of a host where they keep at most "
+            f"{peer_records.QUIET:g}; end what else runs, or name another folder"
+        )
 
 
 def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
@@ -77,6 +133,14 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
         },
         "wrong": row.wrong,
         **({"tried": row.tried} if row.tried else {}),
+        **_work(row),
         "other_load": row.other_load,
         "flags": row.flags,
     }
+
+
+def _work(row: Row) -> dict[str, Any]:
+    """What the host's ceilings are held against, where the comparison says it."""
+    if row.work is None:
+        return {}
+    return {"work": {"flops": row.work.flops, "bytes": row.work.bytes, "size": row.size or row.work.bytes}}

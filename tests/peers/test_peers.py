@@ -2,19 +2,14 @@
 
 import importlib
 import importlib.metadata
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import peers
-from companion.records import peer_records
 from peers import Absent, Comparison, Row, collect, measure, relative_difference, summarise
 from peers.__main__ import main
 from peers.kit import compiled
-from peers.kit.record import Run
 
 HAS_C = bool(compiled.compilers())
 
@@ -235,108 +230,6 @@ def test_a_fast_library_leaves_our_own_arithmetic_alone(option):
     assert np.all(np.full(64, np.finfo(float).tiny) / 4 > 0)
 
 
-# Kept runs
-
-
-def kept(folder):
-    (path,) = folder.iterdir()
-    return peer_records.read(path)
-
-
-def test_a_run_is_kept_as_a_record_that_reads_back(monkeypatch, tmp_path, capsys):
-    """Times as measured, ratios from them, another answer and an absent peer beside them."""
-    monkeypatch.setattr(
-        "peers.__main__.measure",
-        lambda item, rounds, seed, threads: Row(
-            item.group,
-            item.label,
-            np.array([2.0, 1.0, 4.0]),
-            {"same": np.array([3.0, 3.0, 4.0])},
-            {"other": 0.5, "nan": float("nan")},
-            0.25,
-            {"load": "others were busy"},
-        ),
-    )
-    fake_module(monkeypatch, [comparison(), Absent("ghost", "GHOST is unset")])
-    monkeypatch.setattr("peers.modules", lambda: ["smt"])
-    assert (
-        main(["smt", "smt", "--threads", "1", "--rounds", "3", "--seed", "5", "--out", str(tmp_path / "a" / "b")]) == 1
-    )
-    record = kept(tmp_path / "a" / "b")
-    assert (record["modules"], record["threads"], record["rounds"], record["seed"]) == (["smt"], [1], 3, 5)
-    assert record["interrupted"] is None
-    assert record["absent"] == [{"module": "smt", "threads": 1, "name": "ghost", "reason": "GHOST is unset"}]
-    assert record["rows"] == [
-        {
-            "module": "smt",
-            "group": "g",
-            "label": "l",
-            "threads": 1,
-            "fastest": 1.0,
-            "median": 2.0,
-            "peers": {"same": {"fastest": 3.0, "median": 3.0, "ratio_fastest": 3.0, "ratio_median": 1.5}},
-            "wrong": {"other": 0.5, "nan": None},
-            "other_load": 0.25,
-            "flags": {"load": "others were busy"},
-        }
-    ]
-    assert record["machine"]["software"]["numba"]
-    said = capsys.readouterr().out
-    assert "1 of 1 comparisons were measured beside other load" in said and "kept in" in said
-
-
-@pytest.mark.parametrize(
-    ("error", "status", "reason"),
-    [
-        (KeyboardInterrupt(), 130, "stopped by hand"),
-        (MemoryError("too large"), 2, "MemoryError"),
-        (OSError(28, "No space left on device", "/some/place"), 2, "No space left on device"),
-    ],
-)
-def test_what_was_complete_is_kept_whatever_ends_a_run(monkeypatch, tmp_path, capsys, error, status, reason):
-    def items(names, threads):
-        yield comparison()
-        raise error
-
-    monkeypatch.setattr("peers.__main__.collect", items)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)]) == status
-    record = kept(tmp_path)
-    assert [row["label"] for row in record["rows"]] == ["l"]
-    assert record["interrupted"] == reason
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_a_defect_keeps_its_traceback_and_the_record(monkeypatch, tmp_path):
-    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: (1 / n and comparison() for n in (1, 0)))
-    with pytest.raises(ZeroDivisionError):
-        main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)])
-    assert kept(tmp_path)["interrupted"] == "ZeroDivisionError"
-
-
-def test_a_run_that_measured_nothing_leaves_nothing(monkeypatch, tmp_path, capsys):
-    def interrupted(names, threads):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("peers.__main__.collect", interrupted)
-    assert main(["smt", "--threads", "1", "--out", str(tmp_path / "new")]) == 130
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_found_before_measuring(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: pytest.fail("measured"))
-    (tmp_path / "file").write_text("")
-    assert main(["smt", "--out", str(tmp_path / "file")]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert line.startswith("peers: ") and str(tmp_path / "file") in line and "choose a folder" in line
-
-
-def test_without_a_folder_nothing_is_written(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    fake_module(monkeypatch, [comparison()])
-    assert main(["smt", "--threads", "1", "--rounds", "1"]) == 0
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_versions_are_those_that_the_modules_name():
     found = peers.versions(["smt", "routines", "spectral", "files"])
     assert found["ducc0"] == importlib.metadata.version("ducc0")
@@ -363,46 +256,3 @@ def test_a_build_of_npb_is_named_by_its_own_report(monkeypatch, tmp_path):
     assert "NPB Fortran" not in bt.versions()  # it has not run
     assert bt.npb_run(bt.executable(str(tmp_path), "S"), "S", 1)
     assert bt.versions()["NPB Fortran"] == "3.4.2, gfortran, -O3 -fopenmp"
-
-
-def test_a_signal_ends_a_real_run_with_its_record(tmp_path):
-    """The module in a process of its own, stopped by the signal of Ctrl-C after its first comparison."""
-    code = (
-        "import signal, sys, peers.__main__ as main\n"
-        "from peers import Comparison\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
-        "def items(names, threads):\n"
-        "    yield Comparison('g', 'l', lambda: 1.0, {'same': lambda: 1.0}, lambda a, b: abs(a - b))\n"
-        "    print('ready', flush=True)\n"
-        "    import time; time.sleep(60)\n"
-        "main.collect = items\n"
-        "sys.exit(main.main(['smt', '--threads', '1', '--rounds', '1', '--out', sys.argv[1]]))\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    while process.stdout.readline() not in ("ready\n", ""):
-        pass
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130 and len(said.strip().splitlines()) == 1
-    assert kept(tmp_path)["interrupted"] == "stopped by hand"
-
-
-def test_the_printed_summary_is_that_of_the_record(monkeypatch, tmp_path):
-    """Two readers of the same rows, samples here and times in the record, agree."""
-    generator = np.random.default_rng(1)
-    rows = [
-        Row(group, str(label), generator.uniform(1, 2, 5), {name: generator.uniform(1, 3, 5) for name in "abc"})
-        for group in "gh"
-        for label in range(6)
-    ]
-    run = Run(["smt"], [1], 5, 0)
-    for row in rows:
-        run.add("smt", 1, row)
-    found = peer_records.summary(peer_records.load(run.save(tmp_path)))
-    for part, line in zip(summarise(rows), found, strict=True):
-        assert (part.group, part.cases) == (line["group"], line["cases"])
-        assert [part.median, part.tenth_percentile, part.lowest, part.median_of_medians] == pytest.approx(
-            [line[name] for name in ("median", "tenth_percentile", "lowest", "median_of_medians")]
-        )

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import peers
-from companion.figures.rendering import offered
+from companion.figures.rendering import offered, show
 from companion.host import machine
-from companion.pages import peer_tables
+from companion.pages import peer_tables, rooflines
 from companion.pages import peers as page
-from companion.records import peer_records
+from companion.records import limits, peer_records
 from companion.records.peer_records import (
     PeerRecordError,
     absent,
@@ -228,13 +228,151 @@ def test_the_schema_is_itself_valid():
     assert schema["properties"]["schema"]["const"] == peer_records.SCHEMA
 
 
-def test_committed_records_are_whole_quiet_and_name_no_path():
-    for record in committed():
-        text = json.dumps(record)
-        assert "/home/" not in text and "/root" not in text and "/tmp/" not in text
-        assert record["interrupted"] is None and not record["machine"]["provenance"]["dirty"]
-        assert not any(each["flags"] for each in record["rows"])
-        assert set(record["modules"]) <= set(peers.modules())
+#: Committed before a run's load was recorded; each of their rows says what was busy beside it.
+WITHOUT_LOAD = {
+    f"peers_{name}Z.json"
+    for name in (
+        "analysis-banks_t1-2_20261122T033619",
+        "banks_t1_20261122T093852",
+        "blocks_t1-2_20261122T034658",
+        "bt_t2_20261121T052845",
+        "gridpoint_t1_20261122T002223",
+        "gridpoint_t2_20261122T002236",
+        "imaging_t1_20261121T234030",
+        "imaging_t2_20261121T232533",
+        "mpi_t2_20261121T232728",
+        "routines-smt-memory_t1-2_20261121T053130",
+        "spectral_t1_20261121T052320",
+        "spectral_t2_20261121T052505",
+    )
+}
+
+
+@pytest.mark.parametrize("path", sorted(peer_records.COMMITTED.glob("*.json")), ids=lambda path: path.stem)
+def test_committed_records_are_whole_quiet_and_name_no_path(path):
+    record = read(path)
+    text = json.dumps(record)
+    assert "/home/" not in text and "/root" not in text and "/tmp/" not in text
+    assert set(record["modules"]) <= set(peers.modules())
+    assert record["machine"]["cpu"]["model"] and record["machine"]["software"]["numba"]
+    reasons = peer_records.unfit(record)
+    if path.name in WITHOUT_LOAD:
+        assert reasons == ["the load of the host was not recorded"]
+        return
+    assert not reasons and record["ours"] and record["ceilings"]
+    compared = {peer for row in record["rows"] for peer in (*row["peers"], *row.get("tried", {}))}
+    assert compared and compared <= set(record["peers"]), "each peer's version and options"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"interrupted": "stopped by hand"}, "the run ended early: stopped by hand"),
+        ({"load": {"before": 0.0, "during": 0.26, "after": None}}, "others kept 0.26 CPUs busy during, more than 0.25"),
+        ({"load": None}, "the load of the host was not recorded"),
+    ],
+)
+def test_what_does_not_belong_to_the_book_says_why(changes, reason):
+    record = made([row("x", {"A": 2.0})], **{"load": {"before": 0.25, "during": 0.1, "after": 0.0}, **changes})
+    assert peer_records.unfit(record) == ([reason] if reason else [])
+    record["rows"][0]["flags"] = {"load": "others were busy"}
+    record["machine"]["provenance"]["dirty"] = True
+    assert len(peer_records.unfit(record)) == (3 if reason else 2)
+
+
+# Limits
+
+CEILINGS = {
+    "1": {
+        "flops": 1e10,
+        "levels": [
+            {"level": "L1", "holds": 1000, "rate": 1e11},
+            {"level": "L2", "holds": 50_000, "rate": 4e10},
+            {"level": "memory", "holds": None, "rate": 1e10},
+        ],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("work", "name", "seconds"),
+    [
+        ({"flops": 10**9, "bytes": 1000, "size": 1000}, "flops", 0.1),
+        ({"flops": 0, "bytes": 10**10, "size": 1000}, "L1", 0.1),
+        ({"flops": 10**9, "bytes": 10**10, "size": 1001}, "L2", 0.25),
+        ({"flops": 10**9, "bytes": 10**9, "size": 10**9}, "flops", 0.1),
+        ({"flops": 10**8, "bytes": 10**9, "size": 10**9}, "memory", 0.1),
+    ],
+)
+def test_the_limit_is_the_larger_of_two_least_times(work, name, seconds):
+    found = limits.limit(row("x", {"A": 2.0}, work=work), CEILINGS)
+    assert (found.name, found.seconds) == (name, pytest.approx(seconds))
+    assert found.share == pytest.approx(seconds / 0.25)
+
+
+def test_without_a_count_or_a_ceiling_there_is_no_limit():
+    work = {"flops": 10, "bytes": 10, "size": 10}
+    assert limits.limit(row("x", {"A": 2.0}), CEILINGS) is None
+    assert limits.limit(row("x", {"A": 2.0}, threads=2, work=work), CEILINGS) is None
+    assert limits.limit(row("x", {"A": 2.0}, work=dict.fromkeys(work, 0)), CEILINGS) is None
+
+
+def limited():
+    """A record with ceilings for one thread and two, and rows of both."""
+    ceilings = CEILINGS | {"2": copy.deepcopy(CEILINGS["1"]) | {"flops": 2e10}}
+    rows = [
+        row(f"{module} {flops:g}", {"A": 2.0}, threads=threads, module=module,
+            work={"flops": int(flops), "bytes": size, "size": size})
+        for threads in (1, 2)
+        for module, flops, size in (("smt", 2e9, 0), ("spectral", 1e9, 10**7), ("bt", 3e7, 10**9), ("memory", 0, 10**9))
+    ]  # fmt: skip
+    return made(rows, ceilings=ceilings)
+
+
+def test_limits_are_in_dataset_and_table():
+    data = dataset([limited()])
+    assert list(data["limit"].values[:4]) == ["flops", "flops", "memory", "memory"]
+    np.testing.assert_allclose(data.share.values[:4], [0.8, 0.4, 0.4, 0.4])
+    cells = [cell.text for cell in soup(page.family([limited()], "bt")).table.tbody.find_all("tr")[1].find_all("td")]
+    assert cells == ["bt 3e+071 thread, 250.0 ms", "A", "2.00", "3.00", "memory", "40 %", ""]
+
+
+def test_the_roofline_has_every_case_with_operations_under_its_ceilings(monkeypatch):
+    caught = []
+    monkeypatch.setattr(rooflines, "show", lambda figure, **rest: caught.append((figure, rest)) or show(figure, **rest))
+    shown = rooflines.roofline([limited()])
+    ((figure, given),) = caught
+    assert len(figure.axes) == 2
+    for axis, peak in zip(figure.axes, (10.0, 20.0), strict=True):
+        lines = [line for line in axis.get_lines() if line.get_linestyle() != "None"]
+        assert [line.get_label() for line in lines] == [f"bandwidth of {name}" for name in ("L1", "L2", "memory")]
+        assert all(line.get_ydata().max() == pytest.approx(peak) for line in lines)
+        marks = {line.get_label(): line for line in axis.get_lines() if line.get_linestyle() == "None"}
+        assert len(marks) == 3 and page.FAMILIES["memory"] not in marks  # no operations, no place
+        (x,), (y,) = marks[page.FAMILIES["spectral"]].get_data()
+        assert (x, y) == (pytest.approx(100.0), pytest.approx(4.0))
+        (x,), _ = marks[page.FAMILIES["smt"]].get_data()
+        assert x == pytest.approx(axis.get_xlim()[1])  # no bytes
+    assert "peak 10.0 GFLOPS" in shown.alt and "memory 10.0 GB/s" in shown.alt and "40 %" in shown.alt
+    assert len(given["data"]) == 6
+    assert "measured the ceilings" in repr(rooflines.roofline([made([row("x", {"A": 2.0})])]))
+
+
+def test_other_vectors_have_a_table_of_their_own():
+    """A newer record in shorter vectors replaces nothing of the processor's own."""
+    native = made([row("x", {"A": 2.0})])
+    short = made([row("x", {"A": 0.5})], date="2031-02-01T00:00:00Z", vectors=256)
+    assert peer_records.file_name(short) == "peers_smt_t1_256-bit_20310201T000000Z.json"
+    assert newest(dataset([native, short])).sizes["pair"] == 2
+    ratios = [page.overview([native, short], *vectors).text.split()[-4:] for vectors in ((), ("256-bit",))]
+    assert [float(each[0]) for each in ratios] == [2.0, 0.5]
+    assert list(offered(page.family([native, short], "smt"))["ratio_fastest"]) == [2.0]
+    assert "python -m peers --vectors 256 --out data/peers" in repr(page.overview([native], "256-bit"))
+    assert absent([made([row("x", {"A": 2.0})], vectors=256, absent=[
+        {"module": "smt", "threads": 1, "name": "D", "reason": "not built"}])]) == []  # fmt: skip
+    text = page.runs([native, short]).text
+    assert "256-bit" in text and "native" in text and "not recorded" in text
 
 
 # The page
@@ -326,10 +464,10 @@ def test_the_table_holds_every_ratio_and_sets_off_those_below_one(record):
     cells = [[cell.text for cell in each.find_all("td")] for each in table.tbody.find_all("tr")]
     assert cells == [
         [],
-        ["x1 thread, 250.0 ms", "A", "2.00", "3.00", ""],
+        ["x1 thread, 250.0 ms", "A", "2.00", "3.00", "–", "–", ""],
         ["B", "0.500", "0.750", ""],
         ["C", "–", "–", "another answer: not timed"],
-        ["y2 threads, 250.0 ms", "A", "4.00", "6.00", "others were busy"],
+        ["y2 threads, 250.0 ms", "A", "4.00", "6.00", "–", "–", "others were busy"],
         ["B", "8.00", "12.0", "others were busy"],
     ]
     assert [cell.text for cell in table.find_all("td", class_="below")] == ["0.500", "0.750"]

@@ -1,0 +1,134 @@
+"""The picture of what is left: every kernel of the peer records under the ceilings of the host that ran it."""
+
+import numpy as np
+import pandas as pd
+
+from companion.figures.parts import log_axis
+from companion.figures.rendering import Shown, show
+from companion.figures.style import CYCLE, INK, axes
+from companion.figures.tabular import Table, significant
+from companion.host import machine
+from companion.labels import counted
+from companion.pages.peer_tables import FAMILIES, origin, pairs, sentence
+from companion.records import peer_records
+
+_MARKERS = ("o", "s", "D", "^", "v", "P")
+_DASHES = ("-", "--", "-.", ":")
+
+
+def _ceilings(records, where: str) -> dict[str, dict]:
+    """By number of threads, the ceilings of a machine's newest record that has them."""
+    found: dict[str, dict] = {}
+    for record in records:  # oldest first
+        if machine.line(record["machine"]) == where and peer_records.vectors(record) == peer_records.NATIVE:
+            found |= record.get("ceilings", {})
+    return dict(sorted(found.items(), key=lambda item: int(item[0])))
+
+
+def _cases(records) -> pd.DataFrame:
+    """One row a case that has operations and a limit: rate in GFLOPS, operations a byte."""
+    frame = pairs(records)
+    if frame.empty:
+        return frame
+    frame = frame[(frame["flops"] > 0) & np.isfinite(frame["share"])]
+    frame = frame.drop_duplicates(["group", "label", "threads", "machine"])
+    return frame.assign(
+        rate=1e-9 * frame["flops"] / frame["ours_fastest"], intensity=frame["flops"] / frame["bytes"].replace(0, np.nan)
+    ).reset_index(drop=True)
+
+
+def _draw(axis, lane: pd.DataFrame, ceiling: dict, families: list[str], ends: tuple[float, float]) -> None:
+    """Ceilings of one number of threads, and its cases; what moves no byte stands at the right edge."""
+    x = np.geomspace(*ends, 200)
+    peak = 1e-9 * ceiling["flops"]
+    for number, level in enumerate(ceiling["levels"]):
+        roof = np.minimum(1e-9 * level["rate"] * x, peak)
+        axis.plot(
+            x,
+            roof,
+            color=INK,
+            linewidth=1.2,
+            linestyle=_DASHES[number % len(_DASHES)],
+            label=f"bandwidth of {level['level']}",
+        )
+    for name in families:
+        part = lane[lane["module"] == name]
+        number = families.index(name)
+        axis.plot(
+            part["intensity"].fillna(ends[1]), part["rate"], linestyle="none", markersize=5, alpha=0.85,
+            marker=_MARKERS[(number + number // len(CYCLE)) % len(_MARKERS)], color=CYCLE[number % len(CYCLE)],
+            markeredgewidth=0, clip_on=False, label=FAMILIES[name],
+        )  # fmt: skip
+    low = min(lane["rate"].min() / 1.6, 1e-9 * ceiling["levels"][-1]["rate"] * ends[0] * 1.2)
+    axis.set_ylim(low, 1.25 * peak)
+
+
+def _alt(cases: pd.DataFrame, ceilings: dict) -> str:
+    roofs = "; ".join(
+        f"{counted(int(threads), 'thread')}: peak {significant(1e-9 * each['flops'], 3)} GFLOPS, "
+        + ", ".join(f"{level['level']} {significant(1e-9 * level['rate'], 3)} GB/s" for level in each["levels"])
+        for threads, each in ceilings.items()
+    )
+    shares = "; ".join(
+        f"{FAMILIES[name]} {significant(100 * part['share'].median(), 2)} %"
+        for name, part in cases.groupby("module", sort=False)
+    )
+    return (
+        f"Roofline of {origin(cases)}: rate over operations a byte, both logarithmic, {len(cases)} cases under lines "
+        f"for the bandwidth of each level of memory and for the peak. {roofs}. Median share of the limit: {shares}."
+    )
+
+
+def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
+    families = [name for name in FAMILIES if (cases["module"] == name).any()]
+    counts = [threads for threads in ceilings if (cases["threads"] == int(threads)).any()]
+    reach = cases["intensity"].dropna()
+    ends = float(min(reach.min(), 0.05) / 1.5), float(max(reach.max(), 20.0) * 1.5)
+    figure, panels = axes(len(counts), 1, height=3.1 * len(counts) + 1.2, sharex=True)
+    for threads, axis in zip(counts, np.ravel(panels), strict=True):
+        _draw(axis, cases[cases["threads"] == int(threads)], ceilings[threads], families, ends)
+        log_axis(axis)
+        axis.set_xlim(*ends)
+        axis.set_ylabel("GFLOPS")
+        axis.set_title(counted(int(threads), "thread"), loc="left")
+    np.ravel(panels)[-1].set_xlabel("floating-point operations a byte")
+    handles = {}
+    for axis in np.ravel(panels):
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=2, title=origin(cases), title_fontsize=9)
+    columns = ["module", "group", "label", "threads", "rate", "intensity", "flops", "bytes", "ours_fastest", "limit"]
+    return show(
+        figure,
+        alt=_alt(cases, ceilings),
+        title="What is left: every kernel under the ceilings of its host",
+        caption="A mark is one case, our fastest sample. Lines are the measured bandwidth of each level of memory "
+        "times the operations a byte, up to the measured peak of multiply-adds. A case may lie above the line of "
+        "memory where a cache holds its data; kernels that move no byte stand at the right edge, and those without "
+        "floating-point operations, as strided sums, are in the tables only.",
+        data=cases[[*columns, "share", "machine", "date"]].rename(
+            columns={"rate": "rate [GFLOPS]", "intensity": "intensity [1/B]", "bytes": "bytes [B]",
+                     "ours_fastest": "ours_fastest [s]"}
+        ),
+        name="peers_roofline",
+    )  # fmt: skip
+
+
+def roofline(records) -> Shown | Table:
+    """One picture a machine whose records carry ceilings; one sentence where none does.
+
+    Parameters
+    ----------
+    records : list of dict
+        From :func:`companion.records.peer_records.committed`.
+    """
+    cases = _cases(records)
+    shown = []
+    for where, part in cases.groupby("machine", sort=False) if len(cases) else ():
+        shown.append(_figure(part, _ceilings(records, where)))
+    if not shown:
+        return sentence(
+            "No committed run has measured the ceilings of its host, so there is no picture of what is left; "
+            "python -m peers --out data/peers makes one."
+        )
+    return Shown("".join(each.html for each in shown), " ".join(each.alt for each in shown))

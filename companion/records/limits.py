@@ -1,0 +1,42 @@
+"""What a host's measured ceilings leave to a row of a peer record: the least time, and what sets it.
+
+A row's operations take at least their number over the measured peak, its bytes at least their number over the
+measured bandwidth of the smallest level that holds what the row walks over.  The larger of the two is the limit; its
+share of our fastest time says how much is left.  Bytes are those that the algorithm must move once, so a share far
+below 1 may have its reason in what the count leaves out: divisions, latency, a level between.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Limit(NamedTuple):
+    """The limit of a row."""
+
+    name: str  # "flops", or the level whose bandwidth it is
+    seconds: float  # the least time
+    share: float  # of our fastest time
+
+
+def level(ceiling: Mapping[str, Any], size: int) -> Mapping[str, Any]:
+    """The smallest level of one number of threads that holds ``size`` bytes; the last one holds everything."""
+    return next(each for each in ceiling["levels"] if each["holds"] is None or size <= each["holds"])
+
+
+def limit(row: Mapping[str, Any], ceilings: Mapping[str, Any]) -> Limit | None:
+    """The limit of a record's row; None where its work is not counted, or its threads have no ceiling.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of a peer record.
+    ceilings : mapping
+        The record's ``ceilings``, by number of threads as text.
+    """
+    work, ceiling = row.get("work"), ceilings.get(str(row["threads"]))
+    if work is None or ceiling is None:
+        return None
+    where = level(ceiling, work["size"])
+    least = {"flops": work["flops"] / ceiling["flops"], where["level"]: work["bytes"] / where["rate"]}
+    name = max(least, key=least.__getitem__)
+    return Limit(name, least[name], least[name] / row["fastest"]) if least[name] > 0 else None
