@@ -23,7 +23,7 @@ import pkgutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,30 @@ from kernels.contract import Work
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
 _TRIALS, _KEPT = 3, 2  # calls of each build in the trial, and builds that are timed after it
+
+
+class Items(NamedTuple):
+    """What a repeat deals with, where two programs are compared by rates and not by equal answers."""
+
+    name: str  # for example "columns"
+    count: int
+    flops: dict[str, float]  # operations of a repeat by each side's own count: "ours", and by name of the peer
+
+
+@dataclass
+class Clocked:
+    """A peer that is a program with a clock of its own: the seconds that ``run`` returns count, not those of its call.
+
+    ``run`` returns seconds and answer of one repeat.
+    """
+
+    run: Callable[[], tuple[float, Any]]
+    seconds: list[float] = field(default_factory=list)
+
+    def __call__(self) -> Any:
+        seconds, answer = self.run()
+        self.seconds.append(seconds)
+        return answer
 
 
 @dataclass(frozen=True)
@@ -65,6 +89,8 @@ class Comparison:
         held against.
     size : int, optional
         Bytes that a repeat walks over, of all threads: they say which cache, or the memory, sets the bandwidth.
+    items : Items, optional
+        What is counted where rates stand beside each other and answers need not agree.
     """
 
     group: str
@@ -76,6 +102,7 @@ class Comparison:
     builds: Collection[str] = ()
     work: Work | None = None
     size: int | None = None
+    items: Items | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +131,7 @@ class Row:
     tried: dict[str, float] = field(default_factory=dict)  # seconds in the trial of builds that it left out
     work: Work | None = None  # of one repeat
     size: int | None = None  # bytes that a repeat walks over
+    items: Items | None = None
 
     def ratio_min(self, peer: str) -> float:
         """Ratio of the fastest samples: what each code can do."""
@@ -198,6 +226,9 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
     times = {name: np.asarray(samples[name], dtype=float) / repeats for name in functions}
+    for name, peer in right.items():
+        if isinstance(peer, Clocked):
+            times[name] = np.asarray(peer.seconds[-len(times[name]) :])
     excess = load.excess(threads)
     return Row(
         comparison.group,
@@ -211,6 +242,7 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
         tried,
         comparison.work,
         comparison.size,
+        comparison.items,
     )
 
 

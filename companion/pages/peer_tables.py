@@ -20,6 +20,7 @@ FAMILIES = {
     "dycore": "whole forecasts",
     "analysis": "boxes of the analysis",
     "routines": "IFS routines",
+    "cloudsc": "two cloud schemes",
     "imaging": "imaging kernels",
     "smt": "SMT loops",
     "memory": "memory",
@@ -28,6 +29,8 @@ FAMILIES = {
     "blocks": "large blocks",
     "mpi": "messages between ranks",
 }
+#: Families whose rows are two rates and no equal answer: they stand in a table of their own.
+RATES = ("cloudsc",)
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
@@ -146,12 +149,44 @@ def ratios_table(frame: pd.DataFrame, name: str) -> Table:
     return Table(html, f"{caption}\n{frame[names].to_string(index=False)}")
 
 
+def rates_table(records, name: str) -> Table:
+    """Items and operations a second of either side, of a family in :data:`RATES`; fastest samples."""
+    rows = []
+    newest = {(line.date, line.label, line.threads) for line in pairs(records, name).itertuples()}
+    for record in records:
+        for row in record["rows"]:
+            if row["module"] != name or (record["date"], row["label"], row["threads"]) not in newest:
+                continue
+            items, sides = row["items"], {"ours": row["fastest"]}
+            sides |= {peer: times["fastest"] for peer, times in row["peers"].items()}
+            for side, seconds in sides.items():
+                rows.append(
+                    {
+                        "case": row["label"],
+                        "threads": row["threads"],
+                        "side": side,
+                        f"{items['name']} a second": items["count"] / seconds,
+                        "operations of one": items["flops"][side] / items["count"],
+                        "GFLOPS": 1e-9 * items["flops"][side] / seconds,
+                        "machine": machine.line(record["machine"]),
+                        "date": record["date"][:10],
+                    }
+                )
+    caption = (
+        "Two cloud schemes, a rate beside a rate: columns a second of fastest samples. The schemes differ, so the "
+        "answers do, and operations are those that each side counts of itself"
+    )
+    return table(pd.DataFrame(rows), caption=caption, digits=3, index=False, name=f"peers_{name}")
+
+
 def overview(records, vectors: str = peer_records.NATIVE) -> Table:
     """Every group against the fastest peer of each case; one sentence where no record is committed.
 
     ``vectors``: those of both sides' code, the processor's own or for example ``"256-bit"``.
     """
     frame, native = pairs(records, vectors=vectors), vectors == peer_records.NATIVE
+    if not frame.empty:
+        frame = frame[~frame["module"].isin(RATES)]
     timed = frame if frame.empty else frame[np.isfinite(frame["ratio_fastest"])].reset_index(drop=True)
     if timed.empty:
         return sentence(

@@ -14,11 +14,13 @@ from companion.figures.tabular import Table, significant
 from companion.labels import counted
 from companion.pages.peer_tables import (
     FAMILIES,
+    RATES,
     absent_table,
     columns,
     origin,
     overview,
     pairs,
+    rates_table,
     ratios_table,
     runs,
     sentence,
@@ -165,6 +167,8 @@ def family(records, name: str) -> Shown | Table:
     frame = pairs(records, name)
     if frame.empty:
         return sentence(f"No committed run compares this family ({FAMILIES[name]}).")
+    if name in RATES:
+        return rates_table(records, name)
     shown = [
         _figure(part, name)
         for _, part in frame.groupby("machine", sort=False)

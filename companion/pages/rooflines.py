@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 
 from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
@@ -92,7 +93,7 @@ def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
         axis.set_ylabel("GFLOPS")
         axis.set_title(counted(int(threads), "thread"), loc="left")
     np.ravel(panels)[-1].set_xlabel("floating-point operations a byte")
-    handles = {}
+    handles: dict[str, Artist] = {}
     for axis in np.ravel(panels):
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)

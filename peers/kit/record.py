@@ -134,6 +134,7 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
         "wrong": row.wrong,
         **({"tried": row.tried} if row.tried else {}),
         **_work(row),
+        **({"items": row.items._asdict()} if row.items else {}),
         "other_load": row.other_load,
         "flags": row.flags,
     }
