@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from companion import files
+from companion.commands import Commands
 from companion.records import runs
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=Commands,
     help="Run the experiments of the five reports and handle their records.",
 )
 

@@ -1,11 +1,44 @@
 """How the small command lines of this house start: one library, one exit status."""
 
+from contextlib import contextmanager
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
+
+#: What the library raises for arguments that it does not understand; its module has no public name.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+@contextmanager
+def _one_sentence(name: str):
+    """Say what is wrong with an argument in one line, instead of usage, hint and error."""
+    try:
+        yield
+    except _UsageError as error:
+        message = " ".join(error.format_message().split())
+        if not message or type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        command = error.ctx.command_path if error.ctx else name
+        typer.echo(f"{name.split()[-1]}: {message.rstrip('.')}; '{command} --help' lists what there is", err=True)
+        raise typer.Exit(2) from None
+
+
+class Commands(TyperGroup):
+    """Commands whose refusals are one sentence each, those of the library included."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        with _one_sentence(info_name or ""):
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _one_sentence(ctx.info_name or ""):
+            return super().invoke(ctx)
 
 
 def program() -> typer.Typer:
     """A command line as all of this house are made."""
-    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands)
 
 
 def status(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:

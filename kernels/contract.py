@@ -26,6 +26,9 @@ every one of them and holds it to this page:
     Where threads share the work it does not depend on their number; where each does as much, it is
     their number times one thread's.
 
+A kernel that computes has a word more, ``PROOF`` (``kernels/proof.py``): the small problem on which it is compared
+with its ``reference`` before it is timed.
+
 States and results are dataclasses or ``NamedTuple``s (an object that holds processes is a class of its
 own); the comment of each field gives shape, type and unit.
 """

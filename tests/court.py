@@ -27,6 +27,7 @@ LIBRARIES = (
     *("numba", "numba.core.caching", "scipy.fft", "scipy.linalg", "scipy.special", "scipy.stats", "xarray", "pandas"),
     *("hypothesis", "hypothesis.extra.numpy", "pytest", "psutil", "astropy.io.fits", "netCDF4", "jsonschema"),
 )
+JUDGES = ("verify", "tests")
 SECONDS = 1800  # a judge that takes longer waits for ever: the change left somebody out of a barrier
 #: Without it a failing property is shrunk, which takes longer than finding it.
 PROFILE = """
@@ -71,11 +72,15 @@ def users(wants: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 def verify(names) -> int:
-    """Run kernels at their quick preset with one thread and with two; 1 if any of them fails its own checks."""
+    """Let kernels prove themselves and run their quick preset with one thread and with two; 1 if any check fails."""
     from kernels.runtime.resources import usable_cpus
 
     for name in names:
         kernel = importlib.import_module(name)
+        for problem in kernel.PROOF.problems(kernel.Problem) if hasattr(kernel, "PROOF") else ():
+            if failed := [str(check) for check in kernel.PROOF.checks(kernel, problem) if not check.ok]:
+                print(f"{name}: {failed[0]}")
+                return 1
         problem = kernel.Problem.preset("quick")
         for threads in range(1, min(2, usable_cpus()) + 1):
             try:
@@ -142,16 +147,17 @@ class Court:
                     words = [getattr(module, word, None) for word in ("Problem", "setup", "run", "verify")]
                     if all(words) and hasattr(words[0], "preset") and words[2] not in seen:
                         seen.add(words[2])
-                        print("kernel", name, file)
+                        print("kernel", name, file, hasattr(module, "PROOF"))
 
-        found = defaultdict(list)
+        found, self.proven = defaultdict(list), set()
         code, _ = self._ask(list_them, SECONDS)
         if code:
             raise SystemExit(f"the kernels cannot be imported:\n{self.heard[-3000:]}")
         lines = [line.split() for line in self.heard.splitlines()]
         self.contracts = {line[1] for line in lines if line[0] == "contract"}
-        for _, name, file in (line for line in lines if line[0] == "kernel"):
+        for _, name, file, proven in (line for line in lines if line[0] == "kernel"):
             found[name.split(".")[1]].append((name, file))
+            self.proven |= {name} if proven == "True" else set()
         return found
 
     def _digest(self) -> str:
@@ -224,8 +230,11 @@ class Court:
         os.chdir(self.root)
 
     def names(self, path: str) -> list[str]:
-        """The kernels of its room that use a file."""
-        return [name for name, file in self.kernels[Path(path).parts[1]] if file in self.users[path]]
+        """The kernels that use a file: those of its room, and those of other rooms that prove themselves."""
+        room = Path(path).parts[1]
+        rooms = sorted(self.kernels, key=lambda other: other != room)
+        found = [name for other in rooms for name, file in self.kernels[other] if file in self.users[path]]
+        return [name for name in found if name in self.proven or name.split(".")[1] == room]
 
     def tests(self, path: str) -> list[str]:
         """Tests of its room that can see a change of this file: the contract first, then by how near they import it."""
@@ -233,7 +242,8 @@ class Court:
         found = [file for file in self.users[path] if file.startswith(folder)]
         found.sort(key=lambda file: (path not in self.wants[file], file))
         # a kernel inside another's package answers to the contract there
-        contracts = {each for each in self.contracts for name in self.names(path) if f"{name}.".startswith(f"{each}.")}
+        own = [name for name in self.names(path) if name.split(".")[1] == Path(path).parts[1]]
+        contracts = {each for each in self.contracts for name in own if f"{name}.".startswith(f"{each}.")}
         return [*(f"{CONTRACT}[{name}]" for name in sorted(contracts)), *found]
 
     @staticmethod
@@ -248,14 +258,15 @@ class Court:
 
         return test
 
-    def measure(self, path: str) -> None:
-        """Let both judges see the unchanged tree: they must find nothing, and it compiles what mutants start from."""
+    def _items(self, judge: str, path: str) -> list[str]:
+        """What a judge runs to see a change of a file."""
+        return self.names(path) if judge == "verify" else self.tests(path)
+
+    def measure(self, path: str, judges=JUDGES) -> None:
+        """Let judges see the unchanged tree: they must find nothing, and it compiles what mutants start from."""
         room = Path(path).parts[1]
-        fresh = {
-            "verify": [name for name in self.names(path) if name not in self.seen],
-            "tests": [test for test in self.tests(path) if test not in self.seen],
-        }
-        for judge, items in fresh.items():
+        for judge in judges:
+            items = [item for item in self._items(judge, path) if item not in self.seen]
             if items:
                 code, seconds = self._ask(self._action(judge, items), 10**5)
                 if code:
@@ -280,18 +291,18 @@ class Court:
                     (changed / folder.name / file.name).hardlink_to(file)
         return changed
 
-    def judge(self, mutant) -> tuple[dict[str, bool], dict[str, float]]:
+    def judge(self, mutant, judges=JUDGES) -> tuple[dict[str, bool], dict[str, float]]:
         """Which judges notice the mutant, and what each cost in seconds; the tree is as before afterwards."""
-        self.measure(mutant.path)
+        self.measure(mutant.path, judges)
         path = self.root / mutant.path
         before, stamp = path.read_bytes(), path.stat()
         found, seconds = {}, {}
         path.write_bytes(before[: mutant.start] + mutant.new.encode() + before[mutant.end :])
         changed = self._seed_cache(mutant.path)
         try:
-            for judge, items in (("verify", self.names(mutant.path)), ("tests", self.tests(mutant.path))):
+            for judge in judges:
                 code, seconds[judge] = 0, 0.0
-                if items:
+                if items := self._items(judge, mutant.path):
                     code, seconds[judge] = self._ask(self._action(judge, items), self.limit(judge, mutant.path))
                 found[judge] = code != 0
         finally:

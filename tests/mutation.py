@@ -8,11 +8,12 @@ Each mutant is one change in one compiled function of ``kernels/``, made in a co
     index        an index, an address or a stride moved by one
     call         a call made for its effect alone (a barrier, a fence, a store) left out
 
-Two judges look at it apart (``court.py``): ``verify`` of the kernels of the room that use the changed file, at their
-quick preset with one thread and with two, which is what a user's run has, and those tests of the room that import it,
-with the test that runs ``verify`` on a small problem of each kernel.  A mutant that neither notices is printed with
-its place; it is equivalent, or a check is missing.  The choice and its order depend on the seed alone, so the first
-so many of it are a sample, too.  ``--out`` keeps each row as it comes and goes on where it ended.
+Two judges look at it apart (``court.py``): ``verify`` of the kernels that use the changed file, at their quick preset
+with one thread and with two, after the proofs of their small problems, which is what a user's run has, and those tests
+of the room that import it, with the test that runs ``verify`` on a small problem of each kernel.  A mutant that
+neither notices is printed with its place; it is equivalent, or a check is missing.  The choice and its order depend on
+the seed alone, so the first so many of it are a sample, too.  ``--out`` keeps each row as it comes and goes on where
+it ended; ``--again`` shows one judge once more what it missed, after a check has been added.
 """
 
 import ast
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from court import ROOT, Court, Unfit
+from court import JUDGES, ROOT, Court, Unfit
 from tqdm import tqdm
 
 #: rooms whose kernels are judged; what they stand on (``runtime``) is judged by all, and what runs under mpiexec
@@ -186,6 +187,46 @@ def write(rows: list[dict], out: Path) -> None:
         table.writerows(rows)
 
 
+def known(mutant: Mutant) -> tuple[str, ...]:
+    """What a row says of a mutant."""
+    return (mutant.path, str(mutant.line), mutant.kind, mutant.old, mutant.new)
+
+
+def _key(row: dict) -> tuple[str, ...]:
+    return tuple(row[name] for name in COLUMNS[:5])
+
+
+def _say(row: dict) -> None:
+    if row["tests"] == "False":
+        by_verify = " the tests" if row["verify"] == "True" else ""
+        tqdm.write(f"survives{by_verify}: {row['path']}:{row['line']}: {row['old']} → {row['new']}")
+
+
+def judge(court: Court, mutants, rows: list[dict], out: Path | None, minutes: float, again: str | None = None) -> int:
+    """Let the judges, or one of them ``again``, see mutants; fills ``rows`` and counts what could not be judged."""
+    begin, unfit, by = time.monotonic(), 0, {_key(row): row for row in rows}
+    for mutant in tqdm(mutants, unit="mutant"):
+        row = by.get(known(mutant))
+        missed = row is not None and row[again] == "False" if again else row is None
+        if not missed or time.monotonic() - begin > 60 * minutes:
+            continue
+        try:
+            found, seconds = court.judge(mutant, (again,) if again else JUDGES)
+        except Unfit as reason:
+            tqdm.write(f"not judged: {mutant.place}: {reason}")
+            unfit += 1
+            continue
+        if row is None:
+            row = dict(zip(COLUMNS, known(mutant), strict=False))
+            rows.append(row)
+        row |= {judge: str(noticed) for judge, noticed in found.items()}
+        row["seconds"] = f"{sum(seconds.values()):.0f}"
+        _say(row)
+        if out is not None:
+            write(rows, out)
+    return unfit
+
+
 def main(
     count: Annotated[int, typer.Option(min=1, help="Mutants.")] = 300,
     seed: Annotated[int, typer.Option(help="Chooses them.")] = 1,
@@ -193,40 +234,20 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Keep the table as CSV; go on where it ends.")] = None,
     minutes: Annotated[float, typer.Option(min=0, help="Begin no mutant after this time.")] = 10**6,
     part: Annotated[str, typer.Option(help="Judge every so many-th only, as 0/2 and 1/2 side by side.")] = "0/1",
+    again: Annotated[str | None, typer.Option(help="Judge of --out's rows again what this judge missed.")] = None,
 ) -> None:
     """Change kernels one place at a time and report which judge notices."""
+    if again not in (None, *JUDGES):
+        raise typer.BadParameter(f"{again!r} is no judge; choose one of {', '.join(JUDGES)}")
     rooms = [each for each in (room or ROOMS) if (ROOT / "kernels" / each).is_dir()]
     first, step = map(int, part.split("/"))
-    rows, begin, unfit = [], time.monotonic(), 0
+    rows: list[dict] = []
     if out is not None and out.exists():
         rows = list(csv.DictReader(out.open(encoding="utf-8", newline="")))
-    done = {tuple(row[name] for name in COLUMNS[:5]) for row in rows}
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         court = Court(Path(folder) / "court", rooms)
         chosen = draw(sites(court.root, rooms), count, seed)
-        for mutant in tqdm(chosen[first::step], unit="mutant"):
-            known = (mutant.path, str(mutant.line), mutant.kind, mutant.old, mutant.new)
-            if known in done or time.monotonic() - begin > 60 * minutes:
-                continue
-            try:
-                found, seconds = court.judge(mutant)
-            except Unfit as reason:
-                tqdm.write(f"not judged: {mutant.place}: {reason}")
-                unfit += 1
-                continue
-            row = dict(zip(COLUMNS, known, strict=False)) | {judge: str(noticed) for judge, noticed in found.items()}
-            row["seconds"] = f"{sum(seconds.values()):.0f}"
-            rows.append(row)
-            if row["tests"] == "False":
-                by_verify = " the tests" if row["verify"] == "True" else ""
-                tqdm.write(f"survives{by_verify}: {mutant.place}: {mutant.old} → {mutant.new}")
-            if out is not None:
-                fresh = not out.exists()
-                with out.open("a", newline="", encoding="utf-8") as file:
-                    table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                    if fresh:
-                        table.writeheader()
-                    table.writerow(row)
+        unfit = judge(court, chosen[first::step], rows, out, minutes, again)
     for line in summary(rows):
         print(", ".join(f"{name} {value}" for name, value in line.items()))
     if out is not None and rows:

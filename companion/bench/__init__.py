@@ -1,5 +1,8 @@
 """Measure kernels so that a wrong or meaningless time cannot be reported.
 
+Before its first timing in a process a kernel proves itself where it says how (``PROOF``, see ``kernels/contract.py``):
+a small problem with one thread and with two, compared with the kernel's independent reference.
+
 For every case: set up once, time the first call apart (it compiles), verify, calibrate the number
 of repeats against the clock, warm up, take samples in rounds that visit all cases in seeded random
 order, verify the last sample, and flag what makes the numbers doubtful.  Cases with the same kernel
@@ -16,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from companion.bench.proofs import require_proof
 from companion.bench.rounds import Sampler, interleave, no_collection, require_rounds, sample_rounds
 from companion.bench.sampling import (
     OtherLoad,
@@ -327,11 +331,13 @@ def measure(
     ValueError
         No case, equal labels, no round, or more threads than usable CPUs.
     UnverifiedError
-        A result failed its verification before or after the timing.
+        A kernel failed its proof, or a result its verification before or after the timing.
     MemoryError
         The state of a single case does not fit.
     """
     _accept(cases, rounds)
+    for case in cases:
+        require_proof(case.label, case.kernel, case.problem)
     peak = machine.ceiling() if peak is None else peak
     started, shortest = time.perf_counter(), shortest_sample()
     free = machine.available_memory()
@@ -361,6 +367,8 @@ def study(
     the flag ``budget`` says how long the study had taken.  Parameters and errors as :func:`measure`.
     """
     _accept(cases, 1)
+    for case in cases:
+        require_proof(case.label, case.kernel, case.problem)
     started, done = time.perf_counter(), []
     with progress_bar(len(cases), "studying", progress) as bar:
         for number, case in enumerate(cases):

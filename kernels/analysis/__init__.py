@@ -33,6 +33,7 @@ from kernels.analysis.verification import verify
 from kernels.contract import Footprint, Work
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
+from kernels.proof import Proof
 from kernels.runtime.resources import require_disk, require_memory, require_threads
 from kernels.runtime.states import Notes
 
@@ -207,3 +208,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
         size = records * record_bytes(words)
         written, read = written + _TRAFFIC[name][0] * size, read + _TRAFFIC[name][1] * size
     return Work(sum(flops for _, flops in passes), read, written, passes)
+
+
+PROOF = Proof({"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}, apart=("steps", "state"))

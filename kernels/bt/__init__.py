@@ -42,6 +42,7 @@ from kernels.bt.solver import Stepper, error_norm, new_state, required_memory, r
 from kernels.bt.state import State, pack, solution, unpack
 from kernels.bt.step import work_size
 from kernels.contract import Check, Footprint, Work, require_range
+from kernels.proof import Proof
 from kernels.runtime.states import Notes
 
 __all__ = [
@@ -205,3 +206,19 @@ def npb_flops(problem: Problem) -> float:
     """Operations that NPB credits for one run, whatever the code does (NPB 3.4, bt)."""
     n = float(problem.N)
     return problem.NS * (3478.8 * n**3 - 17655.7 * n**2 + 28023.7 * n)
+
+
+def _field(problem: Problem, state: State, result: Result) -> list[Check]:
+    """Every number of U, which norms only add up."""
+    expected = _plain.march(problem.N, problem.NS, problem.dt)
+    copy = setup(problem)
+    unpack(solution(state), copy)
+    checks = []
+    for name, found in (("U", solution(state)), ("U there and back", solution(copy))):
+        off = float(np.abs(found - expected).max() / np.abs(expected).max())
+        checks.append(Check.near(f"{name}: largest difference from plain NumPy, relative", off, 0.0, 1e-13))
+    return checks
+
+
+#: A side that is no multiple of a vector, and steps enough for what one of them leaves to the next.
+PROOF = Proof({"N": 13, "NS": 3, "dt": 0.01}, also=_field)

@@ -18,6 +18,7 @@ from kernels.runtime.resources import require_memory, require_threads
 
 # the package's name ``reference`` is its word; the module behind it has the steps
 from kernels.bt.reference import forcing, norms, step  # isort: skip
+from kernels.proof import Proof
 from kernels.runtime.states import Notes
 
 __all__ = ["Problem", "Result", "State", "footprint", "march", "reference", "reset", "run", "setup", "solution",
@@ -91,3 +92,6 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 def reference(problem: Problem, state: State) -> Result:
     """The compiled solver, which shares no line with this one."""
     return bt.run(problem, bt.setup(problem))
+
+
+PROOF = Proof(bt.PROOF.small)

@@ -11,14 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 from kernels import bt
-from kernels.bt import Problem, Result, State, footprint, reset, setup, solution, verify, work
+from kernels.bt import PROOF, Problem, Result, State, footprint, reset, setup, solution, verify, work
 from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS, SECOND
 from kernels.bt.solver import Stepper, error_norm, residual_norm
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_threads
 
-__all__ = ["Problem", "Result", "State", "footprint", "march", "reference", "reset", "run", "setup", "solution",
-           "verify", "work"]  # fmt: skip
+__all__ = ["PROOF", "Problem", "Result", "State", "footprint", "march", "reference", "reset", "run", "setup",
+           "solution", "verify", "work"]  # fmt: skip
 
 
 @kernel

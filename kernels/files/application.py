@@ -43,6 +43,7 @@ from kernels.files.format.verification import (
 from kernels.files.formulas import dump_bytes, overhead, require_schedule, solution_bytes, transfer_rate
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import CONTAINERS, require_way
+from kernels.proof import Proof
 from kernels.runtime.resources import require_disk, require_threads
 from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
@@ -376,16 +377,18 @@ def measure(
             raise RuntimeError(f"the file written by {label!r} does not verify: {failed[0]}")
         least = min(T_T[label])
         zeta = {name: overhead(least, seconds) for name, seconds in {"same code": min(T_C), **(best or {})}.items()}
-        lines.append(
-            Overhead(
-                label,
-                problem,
-                threads,
-                np.array(T_T[label]),
-                np.array(T_C),
-                transfer_rate(problem.N, problem.NS, problem.IW, least),
-                zeta,
-                results[label],
-            )
-        )
+        rate = transfer_rate(problem.N, problem.NS, problem.IW, least)
+        times = np.array(T_T[label]), np.array(T_C)
+        lines.append(Overhead(label, problem, threads, *times, rate, zeta, results[label]))
     return lines
+
+
+def _last_dump(problem: Problem, state, result: Result) -> list[Check]:
+    *_, u = (u.copy() for u in _plain_dumps(problem))
+    off = float(np.abs(last_dump(result.path) - u).max() / np.abs(u).max())
+    return [Check.near("last dump: largest difference from plain NumPy, relative", off, 0.0, 1e-13)]
+
+
+PROOF = Proof(
+    {"N": 9, "NS": 4, "IW": 2}, {"code": ("compiled", "textbook", "plain")}, apart=("last_crc32",), also=_last_dump
+)

@@ -22,6 +22,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.formulas import COMPONENTS, WORD
+from kernels.proof import Proof
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.states import Notes
@@ -325,3 +326,19 @@ def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes of one conversion, which threads share; no floating-point operation."""
     nbytes = WORD * problem.words
     return Work(bytes_read=nbytes, bytes_written=nbytes)
+
+
+def _unusual_words(problem: Problem, state: State, result: Result) -> list[Check]:
+    """Words that no solution has: zeros, the least and the largest numbers, ties of the rounding."""
+    values = np.array([0.0, -0.0, 5e-324, -3e-310, 2.0**-1022, -1.7e308, 1.0, 2.0 - 2.0**-52, 2.0**60 - 2.0**7])
+    source = np.tile(np.concatenate([values, 1.0 + np.arange(64) * 2.0**-52]), 9).view(np.uint64)
+    if problem.direction == "decode":
+        ENCODE[problem.format](source.copy(), source)
+    expected = reference(problem, State(source, source)).target
+    found = np.zeros_like(source)
+    (ENCODE if problem.direction == "encode" else DECODE)[problem.format](source, found)
+    wrong = int(np.count_nonzero((found != expected) & (found << np.uint64(1) != 0)))  # a zero may keep its sign
+    return [Check.near("unusual words unlike the exact reference's", wrong, 0, 0)]
+
+
+PROOF = Proof({"N": 6}, each={"format": FORMATS, "direction": ("encode", "decode")}, also=_unusual_words)

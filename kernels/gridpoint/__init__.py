@@ -25,6 +25,7 @@ from kernels.gridpoint.plan import PAIR, row_coefficients
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, restart, setup
 from kernels.gridpoint.verification import verify
+from kernels.proof import Proof
 
 __all__ = [
     "Model",
@@ -77,3 +78,12 @@ def work(problem: Problem, threads: int = 1) -> Work:
     steps, record = problem.steps, 8 * problem.words * nj
     parts = (("rows", steps * rows), ("Helmholtz", max(steps - 1, 0) * implicit), ("polar filter", steps * polar))
     return Work(sum(flops for _, flops in parts), (steps + 1) * record, steps * record, parts)
+
+
+#: Without physics, which has no reference.
+PROOF = Proof(
+    {"ni": 32, "nj": 12, "hours": 3.0},
+    each={"case": ("wave", "steady", "rest")},
+    within={"fields": 3e-12},
+    apart=("initial", "steps", "computing"),
+)

@@ -23,6 +23,7 @@ from kernels.imaging import checks, clean, fits, fourier, tasks
 from kernels.imaging.direct import FLOPS
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
 from kernels.imaging.taps import DEGREE, TAPS, grid_side
+from kernels.proof import Proof
 from kernels.runtime.resources import require_disk, require_memory, require_threads
 from kernels.runtime.states import Notes
 
@@ -41,6 +42,7 @@ class Problem(Presets):
 
     PRESETS: ClassVar = {
         "quick": {"size": "small"},
+        "tiny": {"size": "tiny"},
         "small": {"size": "small"},
         "medium": {"size": "medium"},
         "large": {"size": "large"},
@@ -272,3 +274,12 @@ def work(problem: Problem, threads: int = 1) -> Work:
         "VTESS": 2 * image + 8 * (2 * tasks.ITERATIONS + 1),
     }[problem.task]
     return Work(_flops(problem), read, written)
+
+
+#: Products are float32; peaks as high as each other may be found in another order.
+PROOF = Proof(
+    {"size": "tiny"},
+    each={"task": tasks.TASKS},
+    within={"products": 5e-6, "products residual": 2e-5, "products gains": 1e-6},
+    apart=("inputs", "made", "products places", "products fluxes"),
+)

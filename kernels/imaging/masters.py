@@ -40,6 +40,7 @@ class Size:
 
 
 SIZES = {
+    "tiny": Size(64, 12, 600, 1200, 4),
     "small": Size(256, 23, 2000, 6000, 4),
     "medium": Size(512, 38, 5000, 10000, 8),
     "large": Size(1024, 221, 15000, 20050, 16),
@@ -72,7 +73,7 @@ def bytes_of(size: Size) -> int:
     return 8 * 32 * size.visibilities + (4 * 4 + 60) * size.side**2
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def masters(name: str, seed: int = 0) -> Masters:
     """The masters of one size; ``MemoryError`` where they do not fit."""
     size = SIZES[name]

@@ -25,6 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
@@ -223,3 +224,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 def work(problem: Problem, threads: int = 1) -> Work:
     """One repeat of every thread's chase: the bytes asked for, 4 a load."""
     return Work(bytes_read=ITEM * problem.loads).times(threads)
+
+
+PROOF = Proof({"nbytes": 2**14, "loads": 1000}, each={"pattern": ("random", "stride")}, apart=("huge",))

@@ -25,6 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import CONTRACT, kernel
@@ -297,3 +298,12 @@ def work(problem: Problem, threads: int = 1) -> Work:
         bytes_read=WORD * problem.n * sum(_ARRAYS[name] - 1 for name in names),
         bytes_written=WORD * problem.n * len(names),
     )
+
+
+#: One rounding an element, as NumPy has it; what pages are made of is the machine's.
+PROOF = Proof(
+    {"n": 4096},
+    each={"operation": (*_ARRAYS, "cycle"), "nontemporal": (False, True)},
+    within=dict.fromkeys("abc", 1e-15),
+    apart=("huge",),
+)

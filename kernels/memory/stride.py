@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.arrays import require_array
 from kernels.runtime.barriers import barrier, opaque, sum_lines
@@ -303,3 +304,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 def work(problem: Problem, threads: int = 1) -> Work:
     """One pass of every thread over its own array: the bytes asked for."""
     return Work(bytes_read=ITEM * problem.reads).times(threads)
+
+
+PROOF = Proof({"nbytes": 2**16}, each={"stride": (1, 2, 3, 5, 8, 13, 32, 1000)}, apart=("huge",))

@@ -19,6 +19,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.processor.loops import s1_loop
+from kernels.proof import Proof
 from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, first_cpus, run_team
 
@@ -178,3 +179,6 @@ def simulate(phases: np.ndarray, dt: float, step: float, period: float) -> float
             first += 1
         now, done = now + step + delay, done + 1
     return now - steps * step
+
+
+PROOF = Proof({"n": 100}, each={"pattern": PATTERNS})

@@ -19,6 +19,7 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.proof import Proof
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
@@ -185,3 +186,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations of all threads, each with chains of its own; nothing is read or written on the way."""
     return Work(flops=2 * CHAINS * LANES * problem.n).times(threads)
+
+
+PROOF = Proof({"n": 1000})

@@ -34,6 +34,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.processor.lists import LISTS, list_cpus
 from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, s1_loop, s2_loop, s4_loop, s10_loop, s20_loop
+from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, smt_siblings
 from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, run_team
@@ -352,3 +353,6 @@ def speedup(S: float, f: float) -> float:
         if not (value > 0 and np.isfinite(value)):
             raise ValueError(f"{name} = {value!r} must be positive")
     return S * f / 2
+
+
+PROOF = Proof({"n": 1000, "binding": False}, each={"loop": tuple(LOOPS), "streams": (1, 2)})

@@ -27,7 +27,8 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work, require_range
-from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
+from kernels.proof import Proof
+from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import WIDTHS, Part, any_true, both, less, load, one_by_one, root, select, store, wide
 from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
@@ -308,3 +309,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
         8 * (4 * points + 2 * problem.columns),
         (("divides", _DIVIDES * points), ("special functions", (_EXPS + _ROOTS) * points)),
     )
+
+
+PROOF = Proof(SMALL_BLOCKS, each={"build": tuple(WIDTHS)}, within={"new": 1e-14, "fallen": 2e-14})

@@ -38,6 +38,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work, require_choice, require_range
+from kernels.proof import Proof
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS, Part
@@ -375,3 +376,10 @@ def work(problem: Problem, threads: int = 1) -> Work:
         fields = 1 if scheme == "weights" else fields
         flops, read = _FLOPS[scheme] * fields, _READ[scheme] + _GATHERED[scheme] * fields
     return Work(points * flops, 8 * points * read, 8 * points * _WRITTEN[scheme] * fields)
+
+
+PROOF = Proof(
+    {"nx": 16, "ny": 12, "levels": 7, "nproma": 24, "fields": 2},
+    each={"build": tuple(WIDTHS), "scheme": ("trajectory", "weights", "linear", "cubic"), "monotone": (True, False)},
+    within={"departure": 1e-14, "stencil": 1e-14, "values": 1e-14},
+)

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.proof import Proof
 from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import Matrix, multiply, padded
 from kernels.runtime.jit import kernel
@@ -180,3 +181,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
         8 * total * (problem.fields + problem.latitudes),
         8 * products_ * problem.fields * problem.latitudes,
     )
+
+
+PROOF = Proof({"truncation": 21, "latitudes": 16, "fields": 5}, each={"build": tuple(WIDTHS)}, within={"out": 2e-14})

@@ -23,7 +23,8 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work, require_range
-from kernels.routines.blocking import BlockedProblem, block, over_blocks, random_columns, unblock
+from kernels.proof import Proof
+from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.lanes import WIDTHS, Part, less, load, one_by_one, select, store
 from kernels.runtime.jit import kernel
@@ -239,3 +240,8 @@ def work(problem: Problem, threads: int = 1) -> Work:
         2 * 8 * points,
         (("divides", points * (problem.iterations + 1)), ("special functions", points * problem.iterations)),
     )
+
+
+PROOF = Proof(
+    SMALL_BLOCKS, each={"build": tuple(WIDTHS), "iterations": (1, 2)}, within={"t_new": 2e-15, "q_new": 4e-15}
+)

@@ -19,7 +19,8 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work
-from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
+from kernels.proof import Proof
+from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS, Part
 from kernels.routines.panel import Matrix, multiply, padded
 from kernels.runtime.jit import kernel
@@ -191,3 +192,6 @@ def work(problem: Problem, threads: int = 1) -> Work:
     """
     n, columns = problem.levels, problem.columns
     return Work(2 * (n + 1) * n * columns, 8 * n * columns, 8 * (n + 1) * columns)
+
+
+PROOF = Proof(SMALL_BLOCKS, each={"build": tuple(WIDTHS)}, within={"integral": 1e-14})

@@ -18,6 +18,7 @@ step; P. D. Williams, Mon. Wea. Rev. 137, 2538 (2009), for the filter; cases in 
 import numpy as np
 
 from kernels.contract import Check, Work
+from kernels.proof import Proof
 from kernels.shallow_water import dense
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
@@ -229,3 +230,11 @@ def work(problem: Problem, threads: int = 1) -> Work:
         bytes_read=problem.steps * 8 * (5 * points + 11 * 2 * ncoef),
         bytes_written=problem.steps * 8 * (5 * points + 6 * 2 * ncoef),
     )
+
+
+PROOF = Proof(
+    {"truncation": 13, "grid": "F20", "case": "williamson5", "hours": 2.0, "dt": 1200.0},
+    each={"build": BUILDS},
+    within={"spectra": 1e-12},
+    apart=("state", "history", "seconds"),
+)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.proof import Proof
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
@@ -181,3 +182,10 @@ def work(problem: Problem, threads: int = 1) -> Work:
         bytes_written=spectrum + values,
         parts=(("Legendre", legendre), ("FFT", fft)),
     )
+
+
+#: Full, octahedral and classic rows, lengths of one step, of two and with a large prime factor; eight fields and one.
+PROOF = Proof(
+    {"truncation": 15, "grid": "O33", "fields": 9},
+    each={"grid": ("O33", "F50", "N32")},
+)

@@ -24,6 +24,7 @@ from kernels.contract import Check, Footprint, Work, require_range
 from kernels.memory.banks import compiled as _compiled
 from kernels.memory.banks.plain import WAITS, Trace, bandwidth, run_out, trace
 from kernels.memory.banks.problem import HEAVY, PORTS, Job, Loop, Problem
+from kernels.proof import Proof
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
 
@@ -198,3 +199,16 @@ def work(problem: Problem, threads: int = 1) -> Work:
 def footprint(problem: Problem) -> Footprint:
     """Words for four CPUs, their programs and two copies of the whole state."""
     return Footprint(2**14 + 4 * 80 * max(len(job.loops) for job in problem.jobs))
+
+
+#: Two jobs, one of them of two loops; the plain simulation never leaps.
+PROOF = Proof(
+    {
+        "jobs": (
+            Job(passes=30),
+            Job((Loop((1, 3, None)), Loop((2, None, 5), overlap=False, strips=2)), passes=10),
+        )
+    },
+    each={"lines": (1, 2, 3), "priority": ("fixed", "alternating"), "leap": (True, False)},
+    apart=("leapt",),
+)

@@ -5,6 +5,7 @@ import io
 import itertools
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -439,3 +440,34 @@ def test_a_study_that_fails_its_checks_is_not_reported(make_toy):
 def test_a_study_over_its_budget_says_so(toy_cases):
     assert all("budget" in one.flags for one in study(toy_cases, budget=1e-9, progress=False))
     assert not any("budget" in one.flags for one in study(toy_cases, budget=1e6, progress=False))
+
+
+class ProofSpy:
+    """Says that the problem of its length is small, and fails or not."""
+
+    def __init__(self, off):
+        self.off, self.asked = off, 0
+
+    def problem(self, like):
+        return replace(like, n=3)
+
+    def checks(self, kernel, problem):
+        self.asked += 1
+        assert problem.n == 3
+        return [Check.near("sum", self.off, 0.0, 0.0)]
+
+
+def test_a_kernel_proves_itself_once_before_it_is_timed(toy):
+    toy.PROOF = ProofSpy(0.0)
+    cases = [Case(str(n), toy, toy.Problem(n)) for n in (10, 20)]
+    assert measure(cases, rounds=1, progress=False) and study(cases, progress=False)
+    assert toy.PROOF.asked == 1
+
+
+@pytest.mark.parametrize("how", [lambda cases: measure(cases, rounds=1, progress=False), study])
+def test_without_a_proof_nothing_is_timed(toy, how):
+    toy.PROOF = ProofSpy(1.0)
+    for _ in range(2):  # it is remembered, and refused again
+        with pytest.raises(UnverifiedError, match="ten: a small problem came out otherwise.*sum: 1, expected 0"):
+            how([Case("ten", toy, toy.Problem(10))])
+    assert toy.calls == toy.setups == 0 and toy.PROOF.asked == 1
