@@ -46,7 +46,7 @@ class Items(NamedTuple):
 
 @dataclass
 class Clocked:
-    """A peer that is a program with a clock of its own: the seconds that ``run`` returns count, not those of its call.
+    """A side that is a program with a clock of its own: the seconds that ``run`` returns count, not those of its call.
 
     ``run`` returns seconds and answer of one repeat.
     """
@@ -75,7 +75,7 @@ class Comparison:
         ``repeats=1``: how often to do it.  Compiled functions are compiled by the checking call
         that precedes all timing.
     peers : mapping of str to callable
-        The same work, by name of the peer.
+        The same work, by name of the peer; empty where only a time of ours is wanted.
     check : callable
         ``check(our_result, peer_result)`` returns their distance (0 for equal); the peer is timed
         only if it is at most ``tolerance``.  NaN never passes.
@@ -226,9 +226,9 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
     times = {name: np.asarray(samples[name], dtype=float) / repeats for name in functions}
-    for name, peer in right.items():
-        if isinstance(peer, Clocked):
-            times[name] = np.asarray(peer.seconds[-len(times[name]) :])
+    for name, side in {"ours": comparison.ours, **right}.items():
+        if isinstance(side, Clocked):
+            times[name] = np.asarray(side.seconds[-len(times[name]) :])
     excess = load.excess(threads)
     return Row(
         comparison.group,

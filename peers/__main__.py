@@ -12,7 +12,7 @@ from companion.labels import counted
 from kernels.runtime.resources import require_threads, usable_cpus
 from peers import Absent, Row, collect, measure, modules, require_known, summarise
 from peers.kit import ceilings, vectors
-from peers.kit.record import Run, require_quiet
+from peers.kit.record import Run
 
 _AGAIN = 3  # times that a comparison is measured at most, if others are busy meanwhile
 
@@ -28,7 +28,7 @@ def _lines(row: Row) -> list[str]:
     for peer, distance in row.wrong.items():
         lines.append(f"  {row.label:<44} {time:>10} {peer:<22} another answer, distance {distance:.3g}: not timed")
         time = ""
-    return lines
+    return lines or [f"  {row.label:<44} {time:>10}"]
 
 
 def _report_absent(absent: list[dict]) -> str:
@@ -66,8 +66,8 @@ def _walk(run: Run) -> bool:
 
 
 def _measured(item, run: Run, threads: int) -> Row:
-    """The comparison measured, again while it was beside other load; the last time counts."""
-    for _ in range(_AGAIN):
+    """The comparison measured, for the book again while it was beside other load; the last time counts."""
+    for _ in range(_AGAIN if run.strict else 1):
         row = measure(item, run.rounds, run.seed, threads)
         if not row.flags:
             break
@@ -95,8 +95,7 @@ def _kept(run: Run, folder: Path | None) -> bool:
     if folder is None:
         return _walk(run)
     with prepared(folder):
-        run.begin()
-        require_quiet(run, folder)
+        run.begin(folder)
         try:
             run.ceilings = ceilings.of(run.threads)
             return _walk(run)

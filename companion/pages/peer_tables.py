@@ -28,6 +28,7 @@ FAMILIES = {
     "files": "solution files",
     "blocks": "large blocks",
     "mpi": "messages between ranks",
+    "first_calls": "first calls",
 }
 #: Families whose rows are two rates and no equal answer: they stand in a table of their own.
 RATES = ("cloudsc",)
@@ -177,6 +178,29 @@ def rates_table(records, name: str) -> Table:
         "answers do, and operations are those that each side counts of itself"
     )
     return table(pd.DataFrame(rows), caption=caption, digits=3, index=False, name=f"peers_{name}")
+
+
+def first_calls_table(records) -> Table:
+    """Times of first calls, by the newest record of each machine."""
+    rows = {}
+    for record in records:  # oldest first
+        where = machine.line(record["machine"])
+        for row in record["rows"]:
+            if row["module"] == "first_calls":
+                rows[where, row["label"]] = {
+                    "first call": row["label"],
+                    "fastest": row["fastest"],
+                    "median": row["median"],
+                    "machine": where,
+                    "date": record["date"][:10],
+                }
+    if not rows:
+        return sentence("No committed run has measured first calls; python -m peers first_calls does.")
+    caption = "What the first call of a process costs, each sample in a process of its own"
+    return table(
+        pd.DataFrame(rows.values()), caption=caption, units={"fastest": "s", "median": "s"}, digits=3, index=False,
+        name="peers_first_calls",
+    )  # fmt: skip
 
 
 def overview(records, vectors: str = peer_records.NATIVE) -> Table:

@@ -17,6 +17,7 @@ from companion.pages.peer_tables import (
     RATES,
     absent_table,
     columns,
+    first_calls_table,
     origin,
     overview,
     pairs,
@@ -164,6 +165,8 @@ def family(records, name: str) -> Shown | Table:
     name : str
         One of :data:`FAMILIES`.
     """
+    if name == "first_calls":
+        return first_calls_table(records)
     frame = pairs(records, name)
     if frame.empty:
         return sentence(f"No committed run compares this family ({FAMILIES[name]}).")

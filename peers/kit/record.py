@@ -29,11 +29,24 @@ class Run:
         self.interrupted: str | None = None
         self.ceilings: dict[str, Any] = {}
         self.load: dict[str, float | None] = {}
+        self.strict = False  # for the book, which takes records of a quiet host only
         self._other: OtherLoad | None = None
 
-    def begin(self) -> None:
-        """Watch what others keep busy before anything is measured; from here on, meanwhile."""
-        self.load["before"] = _watched()
+    def begin(self, folder: Path) -> None:
+        """Watch what others keep busy before anything is measured; from here on, meanwhile.
+
+        Raises
+        ------
+        ValueError
+            If others keep the host busy and ``folder`` is that of the book.
+        """
+        self.load["before"] = before = _watched()
+        self.strict = belongs_to_the_book(folder)
+        if self.strict and before is not None and before > peer_records.QUIET:
+            raise ValueError(
+                f"others keep {before:.2f} CPUs busy, and data/peers takes records of a host where they keep at most "
+                f"{peer_records.QUIET:g}; end what else runs, or name another folder"
+            )
         self._other = OtherLoad()
 
     def end(self) -> None:
@@ -100,16 +113,6 @@ def _watched() -> float | None:
 def belongs_to_the_book(folder: Path) -> bool:
     """Whether ``folder`` is that of the committed records."""
     return folder.resolve() == peer_records.COMMITTED
-
-
-def require_quiet(run: Run, folder: Path) -> None:
-    """``ValueError`` if others keep the host busy and ``folder`` takes records of a quiet one only."""
-    before = run.load.get("before") or 0.0
-    if belongs_to_the_book(folder) and before > peer_records.QUIET:
-        raise ValueError(
-            f"others keep {before:.2f} CPUs busy, and data/peers takes records of a host where they keep at most "
-            f"{peer_records.QUIET:g}; end what else runs, or name another folder"
-        )
 
 
 def _row(module: str, threads: int, row: Row) -> dict[str, Any]:

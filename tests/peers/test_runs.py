@@ -94,14 +94,17 @@ def test_other_folders_take_what_comes(monkeypatch, book, tmp_path):
     assert kept(tmp_path / "else")["load"]["during"] == 0.9
 
 
-def test_a_row_beside_other_load_is_measured_again(monkeypatch, book, tmp_path):
-    Load.answers = [0.0] * 6
-    left = fake_module(monkeypatch, [{"load": "busy"}, {"load": "busy"}])
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path / "a")]) == 0
-    assert left == [] and kept(tmp_path / "a")["rows"][0]["flags"] == {}
+def test_for_the_book_a_row_beside_other_load_is_measured_again(monkeypatch, book, tmp_path):
+    Load.answers = [0.0] * 9
+    left = fake_module(monkeypatch, [{"load": "busy"}] * 2)
+    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
+    assert left == [] and kept(book)["rows"][0]["flags"] == {}
     left = fake_module(monkeypatch, [{"load": "busy"}] * 4)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path / "b")]) == 0
-    assert len(left) == 1 and kept(tmp_path / "b")["rows"][0]["flags"] == {"load": "busy"}
+    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
+    assert len(left) == 1 and kept(tmp_path / "aside")["rows"][0]["flags"] == {"load": "busy"}
+    left = fake_module(monkeypatch, [{"load": "busy"}] * 4)
+    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path / "else")]) == 0
+    assert len(left) == 3
 
 
 def test_ceilings_fall_with_the_distance_of_the_level(monkeypatch):

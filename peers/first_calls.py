@@ -1,0 +1,82 @@
+"""What the first call of a process costs: code that is kept loaded, or compiled anew, and the plan of a transform.
+
+No peer stands beside these times.  Every sample is a Python process of its own that has imported what it calls; its
+own clock counts.  Whatever is called first, numba registers all types and functions that it knows, and for that
+imports SciPy's linear algebra and more: that is a time of its own here, and the others begin after it.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from peers import Absent, Clocked, Comparison
+
+_ROOT = Path(__file__).parents[1]
+_REGISTRIES = """
+import time
+from numba.core.registry import cpu_target
+from kernels import {package}
+start = time.perf_counter()
+cpu_target.typing_context.refresh()
+cpu_target.target_context.refresh()
+registered = time.perf_counter()
+"""
+_BT = """
+problem = bt.Problem.preset("S")
+result = bt.run(problem, bt.setup(problem))
+end = time.perf_counter()
+assert all(check.ok for check in bt.verify(problem, result))
+print(end - registered)
+"""
+_PLAN = """
+spectral.Plan("F640", 1279)
+print(time.perf_counter() - registered)
+"""
+#: label -> package, what is done, whether code is compiled anew
+CASES = {
+    "numba's registries": ("bt", "print(registered - start)", False),
+    "BT class S, set up and run, code kept": ("bt", _BT, False),
+    "BT class S, set up and run, compiled anew": ("bt", _BT, True),
+    "plan of T1279 on 1280 rows, code kept": ("spectral", _PLAN, False),
+}
+
+
+def process(package: str, body: str, anew: bool, bytecode: str) -> float:
+    """Seconds that a fresh process says; ``bytecode`` is a folder that keeps Python's compiled modules.
+
+    Raises
+    ------
+    RuntimeError
+        If the process fails; the message carries its last line.
+    """
+    with tempfile.TemporaryDirectory(prefix="peers-first-") as folder:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONPATH": str(_ROOT)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        if anew:
+            environment["NUMBA_CACHE_DIR"] = folder
+        done = subprocess.run(
+            [sys.executable, "-c", _REGISTRIES.format(package=package) + body],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    if done.returncode:
+        reason = next(iter(done.stderr.strip().splitlines()[-1:]), "it gave no reason")
+        raise RuntimeError(f"a first call of {package} failed: {reason}")
+    return float(done.stdout.split()[-1])
+
+
+def comparisons(threads: int) -> Iterator[Comparison | Absent]:
+    """One thread, and nobody beside us."""
+    if threads > 1:
+        return
+    with tempfile.TemporaryDirectory(prefix="peers-bytecode-") as bytecode:
+        for label, case in CASES.items():
+            yield Comparison(
+                group="first calls of a process",
+                label=label,
+                ours=Clocked(lambda case=case: (process(*case, bytecode), None)),
+                peers={},
+                check=lambda ours, theirs: 0.0,
+            )
