@@ -15,6 +15,7 @@ although the disk would let them be removed.
 ``power`` notes what reached the disk with every call and, after each, looks at what a power cut there may leave.
 """
 
+import atexit
 import contextlib
 import csv
 import ctypes
@@ -132,12 +133,81 @@ def _kept(module) -> Writer:
     return Writer(lambda folder: module.save(record, folder), module.read)
 
 
+def _of_the_forecast() -> dict[str, Writer]:
+    """Write-ups, those that are kept, and what the post-processing job makes of one."""
+    import numpy as np
+
+    from kernels.gridpoint import postprocess, writeup
+
+    ni, nj, levels = 12, 8, 3
+    rows = np.linspace(1.0, 2.0, nj * writeup.row_words(ni, levels)).reshape(nj, -1)
+
+    def write(folder):
+        one = writeup.Writer(folder / "x", ni, nj, levels, 7, 0.5)
+        try:
+            one.rows(rows[:3])
+            one.rows(rows[3:])
+            one.commit(fsync=True)
+        finally:
+            one.discard()
+
+    place = tempfile.TemporaryDirectory(prefix="writeup-")
+    atexit.register(place.cleanup)
+    source = Path(place.name)
+    write(source)
+    packed = len(postprocess.NAMES) * len(postprocess.PRESSURES) * (16 + 2 * nj * ni)
+
+    def of_length(path):
+        if path.stat().st_size != packed:
+            raise ValueError("not every field at every pressure")
+
+    kept = writeup.keep
+    return {
+        "write-up": Writer(write, writeup.read, synced=False),
+        "write-up, kept": Writer(lambda folder: kept(folder)(source / "x"), writeup.read, synced=False),
+        "fields packed": Writer(lambda folder: postprocess.run(source / "x", folder / "x"), of_length, synced=False),
+    }
+
+
+def _step_of_the_model() -> Writer:
+    """Height and vorticity of the shallow-water model, as every output step writes them."""
+    from types import SimpleNamespace
+
+    import numpy as np
+
+    from kernels.shallow_water.model import _write
+
+    fields = np.linspace(1.0, 2.0, 20000)
+
+    def read(path):
+        if not np.array_equal(np.fromfile(path, np.float32), fields.astype(np.float32)):
+            raise ValueError("not the fields")
+
+    stepper = SimpleNamespace(height_and_vorticity=lambda: fields)
+    return Writer(lambda folder: _write(stepper, folder, 3), read, synced=False)
+
+
+def _package() -> Writer:
+    """The zip of every table."""
+    import zipfile
+
+    from companion.tables import downloads
+
+    def read(path):
+        with zipfile.ZipFile(path) as archive:
+            if archive.testzip() is not None:
+                raise ValueError("wrong checksum")
+
+    return Writer(lambda folder: downloads.package_zip(folder / "x.zip"), read)
+
+
 def writers() -> dict[str, Writer]:
     """Every writer, by name."""
     import numpy as np
 
     from companion.files import write_text
     from companion.records import peer_records, runs
+    from kernels.files.ways import NAMES
     from kernels.imaging import fits
 
     def long_text(path):
@@ -153,7 +223,10 @@ def writers() -> dict[str, Writer]:
         "CSV": _export(record, ".csv"),
         "NetCDF": _export(record, ".nc"),
         "FITS": Writer(lambda folder: fits.write_image(folder / "x", image, 1.0), fits.read_image, synced=False),
-        **{f"solution, {way}": _solution(way) for way in ("positioned", "records", "arrays", "netcdf", "zarr")},
+        **{f"solution, {way}": _solution(way) for way in NAMES},
+        **_of_the_forecast(),
+        "step of the shallow-water model": _step_of_the_model(),
+        "package of the tables": _package(),
     }
 
 

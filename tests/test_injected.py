@@ -3,6 +3,7 @@
 ``python tests/injector.py`` tries every call of every writer; here a few of those that take milliseconds.
 """
 
+import ast
 import os
 import shutil
 import subprocess
@@ -28,6 +29,50 @@ def test_no_failing_call_and_no_power_cut_falls_short(chosen, every):
     assert {row["old"] for row in rows} == {False, True}
     assert all(row["tried"] for row in rows)
     assert {row["fault"] for row in rows} == {"calls", "power cut"}
+
+
+#: Modules that give files their names, and the writer of ``injector.py`` that stands for each.
+STANDS_FOR = {
+    "companion/claims/__main__.py": "text",
+    "companion/cli.py": "CSV",
+    "companion/comparison.py": "text",
+    "companion/figures/rendering.py": "text",
+    "companion/mpi/reframe.py": "text",
+    "companion/notebooks.py": "text",
+    "companion/records/store.py": "run record",
+    "companion/tables/__init__.py": "text",
+    "companion/tables/downloads.py": "package of the tables",
+    "book/_ext/data_files.py": "text",
+    "kernels/files/format/containers.py": "solution, zarr",
+    "kernels/files/format/solution.py": "solution, positioned",
+    "kernels/gridpoint/postprocess.py": "fields packed",
+    "kernels/gridpoint/writeup.py": "write-up",
+    "kernels/imaging/fits.py": "FITS",
+    "kernels/mpi/files.py": "solution, positioned",  # the same file; that of several ranks is tried by test_on_ranks.py
+    "kernels/mpi/shallow_water.py": "step of the shallow-water model",
+    "kernels/shallow_water/model.py": "step of the shallow-water model",
+}
+
+
+def gives_names(path) -> bool:
+    """Whether a module writes files that take their name when they are whole (a folder for work has none)."""
+    makers = {"Pending", "whole", "write_atomically", "write_bytes", "write_text"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module in ("companion.files", "kernels.files.pending"):
+            if makers & {each.name for each in node.names}:
+                return True
+        if isinstance(node, ast.Attribute) and node.attr in makers and isinstance(node.value, ast.Name):
+            if node.value.id in ("files", "pending"):
+                return True
+    return False
+
+
+def test_every_module_that_writes_has_its_writer_among_those_tried():
+    own = {"kernels/files/pending.py", "companion/files.py"}
+    rooms = [injector.ROOT / room for room in ("kernels", "companion", "peers", "book")]
+    files = {path.relative_to(injector.ROOT).as_posix(): path for room in rooms for path in room.rglob("*.py")}
+    assert {name for name, path in files.items() if gives_names(path)} - own == set(STANDS_FOR)
+    assert set(STANDS_FOR.values()) <= set(injector.writers())
 
 
 def states(log, begun=None):
