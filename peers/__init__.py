@@ -34,6 +34,7 @@ from kernels.contract import Work
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
 _TRIALS, _KEPT = 3, 2  # calls of each build in the trial, and builds that are timed after it
+_LONG = 0.5  # seconds of a call that tells enough of a build: the call that checks its answer is the trial then
 
 
 class Items(NamedTuple):
@@ -208,9 +209,12 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     those of either side, decide whether what others kept busy is a ``load`` flag.
     """
     ours = comparison.ours()
-    wrong, right, apart = {}, {}, {}
+    wrong, right, apart, first = {}, {}, {}, {}
     for name, peer in comparison.peers.items():
-        distance = float(comparison.check(ours, peer()))
+        start = time.perf_counter()
+        answer = peer()
+        first[name] = time.perf_counter() - start
+        distance = float(comparison.check(ours, answer))
         if distance <= comparison.tolerance:
             right[name], apart[name] = peer, distance
         else:
@@ -221,7 +225,8 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
         # one number for all: a side calibrated apart might be given few, and be charged with the start of its threads
         repeats, _ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
         functions = {name: functools.partial(_repeated, function, repeats) for name, function in functions.items()}
-    tried = _trial({name: functions[name] for name in comparison.builds if name in right}, repeats)
+    builds = {name: functions[name] for name in comparison.builds if name in right}
+    tried = _trial(builds, repeats, {name: first[name] for name in builds})
     functions = {name: function for name, function in functions.items() if name not in tried}
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
@@ -246,16 +251,19 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     )
 
 
-def _trial(builds: Mapping[str, Callable], repeats: int) -> dict[str, float]:
-    """Seconds of one repeat, by name, of the builds that are not among the fastest few of a few calls in turns."""
+def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, float]) -> dict[str, float]:
+    """Seconds of one repeat, by name, of the builds that are not among the fastest few of a few calls in turns.
+
+    ``first`` are seconds of the calls that came before, which are the trial where they were long.
+    """
     if len(builds) <= _KEPT:
         return {}
-    best = dict.fromkeys(builds, np.inf)
-    for _ in range(_TRIALS):
-        for name, build in builds.items():
-            start = time.perf_counter()
-            build()
-            best[name] = min(best[name], (time.perf_counter() - start) / repeats)
+    long = min(first.values()) > _LONG
+    best = dict(first) if long else dict.fromkeys(builds, np.inf)
+    for name, build in [] if long else [*builds.items()] * _TRIALS:
+        start = time.perf_counter()
+        build()
+        best[name] = min(best[name], (time.perf_counter() - start) / repeats)
     return {name: best[name] for name in sorted(best, key=best.__getitem__)[_KEPT:]}
 
 

@@ -5,16 +5,18 @@ environment variable says where a local build lies, an executable or a folder of
 names hold the class between dots or at the end (``bt.A.x``, ``bt.B``); with ``--vectors 256`` the variable's name
 ends in ``_256``:
 
-==============  ==================================================================
-``NPB_BT_PLAIN``    NPB's Fortran with OpenMP as it comes
-``NPB_BT_BLK8``     the same with its own blocking (``VERSION=blk8``)
-``NPB_BT_CPP``      any other program that prints NPB's report, such as NPB-CPP
-==============  ==================================================================
+===================  ===============================================================
+``NPB_BT_PLAIN``     NPB's Fortran with OpenMP as it comes: its usual loops and options
+``NPB_BT_CPP``       any other program that prints NPB's report, such as NPB-CPP
+``NPB_BT_BUILDS``    a folder of folders, each with one more build of NPB's Fortran,
+                     of other options or its own blocking (``VERSION=blk8``), and
+                     named as the build is to be called
+===================  ===============================================================
 
-``NPB_BT_CLASSES`` (default ``A``) names the classes to run.  A call is a whole run: one step, back to
-the initial field, all steps, verification.  NPB also builds the initial field and the forcing in
-that time, about one hundredth of it; its clock is printed with two decimals only and therefore
-not used.  Whole runs take minutes: ``--rounds 3`` is enough.
+What comes and what has been tuned are compared apart.  ``NPB_BT_CLASSES`` (default ``A``) names the
+classes to run.  A call is a whole run: one step, back to the initial field, all steps, verification.
+NPB also builds the initial field and the forcing in that time, about one hundredth of it; its clock is
+printed with two decimals only and therefore not used.  Whole runs take minutes: ``--rounds 3`` is enough.
 """
 
 import ctypes
@@ -38,7 +40,8 @@ from kernels.runtime.vector import LANES
 from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled, vectors
 
-BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB Fortran blk8": "NPB_BT_BLK8", "NPB, other": "NPB_BT_CPP"}
+BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB, other": "NPB_BT_CPP"}
+TUNED, TUNED_NAME = "NPB_BT_BUILDS", "NPB"
 _REPORTED: dict[Path, str] = {}  # by program, what its report says about version and compiler
 _TILES = 32  # tiles of one call and thread, so that a call takes about a millisecond
 
@@ -179,11 +182,23 @@ def _said(report: str) -> str:
     return ", ".join(word[1] for word in words if word) or "version not reported"
 
 
+def _places() -> Iterator[tuple[str, str, str | None]]:
+    """Name of a peer, the variable that leads to it, and its place; of the tuned builds, None while there are none."""
+    for label, variable in BUILDS.items():
+        yield label, variable + vectors.suffix(), os.environ.get(variable + vectors.suffix())
+    variable = TUNED + vectors.suffix()
+    folder = Path(os.environ.get(variable) or os.devnull)
+    builds = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+    for build in builds:
+        yield f"{TUNED_NAME} {build.name}", variable, str(build)
+    if not builds:
+        yield TUNED_NAME, variable, None
+
+
 def versions() -> dict[str, str]:
     """Compiler and options of each C build; of NPB's builds that ran, what their reports say."""
     found = compiled.versions()
-    for label, variable in BUILDS.items():
-        place = os.environ.get(variable + vectors.suffix())
+    for label, _, place in _places():
         for name in os.environ.get("NPB_BT_CLASSES", "A"):
             said = _REPORTED.get(executable(place, name)) if place else None
             if said:
@@ -192,17 +207,18 @@ def versions() -> dict[str, str]:
 
 
 def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
-    peers = {}
-    for label, variable in BUILDS.items():
-        variable += vectors.suffix()
-        place = os.environ.get(variable)
+    """The build as it comes and other programs, then the tuned builds, of one class."""
+    sides: dict[str, dict[str, Callable]] = {"BT whole run": {}, "BT whole run, tuned builds": {}}
+    usual, tuned = sides.values()
+    for label, variable, place in _places():
         if not place:
             yield Absent(label, f"{variable} does not name a local build")
         elif (program := executable(place, name)) is None:
             yield Absent(label, f"no executable for class {name} at {variable}")
         else:
-            peers[label] = lambda program=program: npb_run(program, name, threads)
-    if not peers:
+            side = usual if label in BUILDS else tuned
+            side[label] = lambda program=program: npb_run(program, name, threads)
+    if not any(sides.values()):
         return
     problem = bt.Problem.preset(name)
     state = bt.setup(problem)
@@ -212,16 +228,19 @@ def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
         bt.march(problem, state, 1, threads)
         return all(check.ok for check in bt.verify(problem, bt.run(problem, state, threads)))
 
-    yield Comparison(
-        group="BT whole run",
-        label=f"class {name}, {problem.NS} steps",
-        ours=ours,
-        peers=peers,
-        check=lambda mine, other: 0.0 if mine and other else np.inf,
-        tolerance=0,
-        work=bt.work(problem, threads),
-        size=bt.footprint(problem).memory_of(threads),
-    )
+    for group, side in sides.items():
+        if side:
+            yield Comparison(
+                group=group,
+                label=f"class {name}, {problem.NS} steps",
+                ours=ours,
+                peers=side,
+                check=lambda mine, other: 0.0 if mine and other else np.inf,
+                tolerance=0,
+                builds=tuned,
+                work=bt.work(problem, threads),
+                size=bt.footprint(problem).memory_of(threads),
+            )
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

@@ -136,8 +136,8 @@ def test_a_compiler_that_is_not_here_is_said(monkeypatch, tmp_path):
 
 
 def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch):
-    """Three calls in turns; other peers are timed whatever they take."""
-    clock, cost = [0.0], {"a": 4.0, "b": 1.0, "c": 3.0, "d": 2.0, "slow": 9.0}
+    """Three calls in turns, or only that which checks where it is long; other peers are timed whatever they take."""
+    clock, cost = [0.0], {"a": 0.4, "b": 0.1, "c": 0.3, "d": 0.2, "slow": 9.0}
     calls = []
 
     def side(name):
@@ -154,10 +154,14 @@ def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch):
     )
     row = measure(comparison(peers={name: side(name) for name in cost}, builds="abcd"), rounds=2, seed=0)
     assert list(row.peers) == ["b", "d", "slow"]
-    assert row.tried == {"c": 3.0, "a": 4.0} and set(row.apart) == set(cost)
+    assert row.tried == pytest.approx({"c": 0.3, "a": 0.4}) and set(row.apart) == set(cost)
     assert calls == [*cost, *"abcd" * 3]
     few = measure(comparison(peers={name: side(name) for name in "ab"}, builds="ab"), rounds=2, seed=0)
     assert few.tried == {} and list(few.peers) == ["a", "b"]
+    calls.clear()
+    cost |= {name: 10 * seconds for name, seconds in cost.items()}
+    row = measure(comparison(peers={name: side(name) for name in "abcd"}, builds="abcd"), rounds=2, seed=0)
+    assert row.tried == pytest.approx({"c": 3.0, "a": 4.0}) and calls == [*"abcd"]
 
 
 def test_a_module_that_cannot_be_imported_is_absent(monkeypatch):

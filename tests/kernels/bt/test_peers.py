@@ -19,16 +19,14 @@ def program(folder, name, body):
 
 @pytest.fixture(autouse=True)
 def no_builds(monkeypatch):
-    for variable in (*bt.BUILDS.values(), "NPB_BT_CLASSES"):
+    for variable in (*bt.BUILDS.values(), bt.TUNED, "NPB_BT_CLASSES"):
         monkeypatch.delenv(variable, raising=False)
 
 
 def test_sweep_in_c_gives_our_answer_and_missing_builds_are_named():
     items = list(bt.comparisons(1))
     absent = [str(item) for item in items if isinstance(item, Absent)]
-    assert {variable for variable in bt.BUILDS.values() if any(variable in line for line in absent)} == set(
-        bt.BUILDS.values()
-    )
+    assert all(any(variable in line for line in absent) for variable in (*bt.BUILDS.values(), bt.TUNED))
     sweeps = [item for item in items if isinstance(item, Comparison)]
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
         assert not sweeps
@@ -77,7 +75,19 @@ def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
     program(tmp_path, "bt.S", f"printf '{REPORT.format('S', 'SUCCESSFUL')}'")
     monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
     monkeypatch.setenv("NPB_BT_CLASSES", "S")
-    found = [item for item in bt.comparisons(1) if isinstance(item, Comparison) and item.group == "BT whole run"]
-    assert [list(item.peers) for item in found] == [["NPB Fortran"]]
-    row = peers.measure(found[0], rounds=1, seed=0)
+    for name in ("blk8", "blk16", "empty"):
+        (tmp_path / "builds" / name).mkdir(parents=True)
+    for name in ("blk8", "blk16"):
+        program(tmp_path / "builds" / name, "bt.S.x", f"printf '{REPORT.format('S', 'SUCCESSFUL')}Version = {name}'")
+    monkeypatch.setenv("NPB_BT_BUILDS", str(tmp_path / "builds"))
+    items = list(bt.comparisons(1))
+    assert "NPB empty (no executable for class S at NPB_BT_BUILDS)" in map(str, items)
+    found = {item.group: item for item in items if isinstance(item, Comparison) and "whole run" in item.group}
+    assert {group: list(item.peers) for group, item in found.items()} == {
+        "BT whole run": ["NPB Fortran"],
+        "BT whole run, tuned builds": ["NPB blk16", "NPB blk8"],
+    }
+    row = peers.measure(found["BT whole run"], rounds=1, seed=0)
     assert not row.wrong and row.best == "NPB Fortran"
+    assert not peers.measure(found["BT whole run, tuned builds"], rounds=1, seed=0).wrong
+    assert bt.versions()["NPB blk8"] == "blk8"
