@@ -92,6 +92,9 @@ class Comparison:
         Bytes that a repeat walks over, of all threads: they say which cache, or the memory, sets the bandwidth.
     items : Items, optional
         What is counted where rates stand beside each other and answers need not agree.
+    chosen : str
+        What a trial of the module's own chose, for example the layout of a peer.  It is no part of the label: the
+        case is the same whatever the trial of another day chooses.
     """
 
     group: str
@@ -104,6 +107,7 @@ class Comparison:
     work: Work | None = None
     size: int | None = None
     items: Items | None = None
+    chosen: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ class Row:
     work: Work | None = None  # of one repeat
     size: int | None = None  # bytes that a repeat walks over
     items: Items | None = None
+    chosen: str = ""  # by a trial of the module's own
 
     def ratio_min(self, peer: str) -> float:
         """Ratio of the fastest samples: what each code can do."""
@@ -248,6 +253,7 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
         comparison.work,
         comparison.size,
         comparison.items,
+        comparison.chosen,
     )
 
 

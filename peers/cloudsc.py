@@ -123,12 +123,13 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     own = cloud.work(problem, threads).flops
     yield Comparison(
         group="two cloud schemes",
-        label=f"{counted(COLUMNS, 'column')} of {LEVELS} levels, NPROMA {problem.nproma} of ours, {theirs} of CLOUDSC",
+        label=f"{counted(COLUMNS, 'column')} of {LEVELS} levels",
         ours=lambda: cloud.run(problem, state, threads),
         peers={PEER: Clocked(peer)},
         check=lambda mine, other: 0.0 if other and all(each.ok for each in cloud.verify(problem, mine)) else inf,
         tolerance=0,
         work=cloud.work(problem, threads),
         size=cloud.footprint(problem).memory_of(threads),
+        chosen=f"NPROMA {problem.nproma} of ours, {theirs} of {PEER}",
         items=Items("columns", COLUMNS, {"ours": own, PEER: reported.flops * COLUMNS}),
     )

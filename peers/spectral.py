@@ -2,7 +2,7 @@
 
 SHTns is called from C in each of its layouts, field by field and with all fields in one call (:mod:`peers._shtns`),
 ducc0 from Python with its own threads or with a field a thread.  A short trial of every case finds each peer's fastest
-way, which alone is then timed next to ours, and the label says which it was.  Each side keeps its layout: ours has
+way, which alone is then timed next to ours, and the row says which it was.  Each side keeps its layout: ours has
 rows from north to south, longitudes contiguous, fields outermost.  Coefficients are scaled to a peer's normalisation
 before the clock starts.
 
@@ -162,16 +162,17 @@ def _compare(case: _Case, libraries) -> Iterator[Comparison]:
     try:
         for number, (direction, ours) in enumerate((("inverse", case.inverse), ("direct", case.direct))):
             found = {peer: _fastest(ways, direction) for peer, ways in made.items()}
-            how = "; ".join(f"{peer}: {way}" for peer, way in found.items() if len(made[peer]) > 1)
+            chosen = "; ".join(f"{peer}: {way}" for peer, way in found.items() if len(made[peer]) > 1)
             yield Comparison(
                 group=f"spectral transform, {direction}, {grid} grid, {fields}",
-                label=f"{case.label}, {direction}" + (f" ({how})" if how else ""),
+                label=f"{case.label}, {direction}",
                 ours=ours,
                 peers={peer: getattr(made[peer][way], direction) for peer, way in found.items()},
                 check=_checks(case)[number],
                 tolerance=TOLERANCE,
                 work=case.work,
                 size=case.size,
+                chosen=chosen,
             )
     finally:
         for ways in made.values():

@@ -66,7 +66,7 @@ def columns(frame: pd.DataFrame) -> pd.DataFrame:
     """What a figure's CSV holds: every pair with its times, units in the names."""
     units = {name: f"{name} [{unit}]" for name, (unit, _) in peer_records.NUMBERS.items() if unit != "1"}
     first = ["group", "label", "threads", "peer"]
-    rest = [*peer_records.NUMBERS, "limit", "flags", "vectors", "machine", "date"]
+    rest = [*peer_records.NUMBERS, "limit", "chosen", "flags", "vectors", "machine", "date"]
     return frame[first + rest].rename(columns=units)
 
 
@@ -106,7 +106,8 @@ def _remark(line) -> str:
     other = "" if np.isnan(line.distance) else f"another answer{known}: not timed"
     near = f"answers {line.apart:.1g} apart" if line.apart > 0 else ""
     tried = f"{counted(line.tried, 'slower build')} tried" if line.tried else ""
-    return "; ".join(filter(None, (other, near, tried, line.flags)))
+    way = next((way for way in line.chosen.split("; ") if way.startswith(f"{line.peer}: ")), "")
+    return "; ".join(filter(None, (other, way, near, tried, line.flags)))
 
 
 def _table_rows(frame: pd.DataFrame) -> list[str]:
@@ -163,7 +164,7 @@ def rates_table(records, name: str) -> Table:
             for side, seconds in sides.items():
                 rows.append(
                     {
-                        "case": row["label"],
+                        "case": ", ".join(filter(None, (row["label"], row.get("chosen")))),
                         "threads": row["threads"],
                         "side": side,
                         f"{items['name']} a second": items["count"] / seconds,

@@ -188,6 +188,7 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 "share": found_limit.share if found_limit else None,
                 **{name: row.get("work", {}).get(name) for name in ("flops", "bytes")},
                 "tried": len(row.get("tried", {})),
+                "chosen": row.get("chosen", ""),
             }
             for peer, times in row["peers"].items():
                 found.append(
@@ -210,9 +211,10 @@ def dataset(records: Sequence[dict[str, Any]]):
     """Records as one tidy ``xarray.Dataset`` along ``pair``: one comparison with one peer.
 
     Coordinates along ``pair``: module, group, label, threads, peer, machine, vectors, date, ``limit`` (what sets
-    the least time, see :mod:`companion.records.limits`), ``tried`` (builds that a trial left out), and ``newest``,
-    which is true where no later record holds the same group, label, threads, machine and vectors.
-    ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay beside it.
+    the least time, see :mod:`companion.records.limits`), ``tried`` (builds that a trial left out), ``chosen`` (what
+    a trial of ways chose), and ``newest``, which is true where no later record holds the same group, label, threads,
+    machine and vectors.  ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay
+    beside it.
     Variables: the numbers of :data:`NUMBERS` with ``units``, NaN where there is none (a peer with another
     answer has a distance and neither time nor ratio), and ``flags``, what makes the numbers doubtful.
 
@@ -232,7 +234,7 @@ def dataset(records: Sequence[dict[str, Any]]):
         last[key] = max(last.get(key, ""), line["date"])
     coordinates = {
         name: ("pair", np.array([line[name] for line in lines], dtype=object))
-        for name in ("module", "group", "label", "peer", "machine", "vectors", "date", "limit")
+        for name in ("module", "group", "label", "peer", "machine", "vectors", "date", "limit", "chosen")
     }
     for name in ("threads", "tried"):
         coordinates[name] = ("pair", np.array([line[name] for line in lines], dtype=int))

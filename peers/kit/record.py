@@ -138,6 +138,7 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
         **({"tried": row.tried} if row.tried else {}),
         **_work(row),
         **({"items": row.items._asdict()} if row.items else {}),
+        **({"chosen": row.chosen} if row.chosen else {}),
         "other_load": row.other_load,
         "flags": row.flags,
     }

@@ -64,7 +64,7 @@ def test_a_failing_program_is_an_error_in_words(dwarf):
 def test_rates_of_both_sides_are_measured_kept_and_shown(dwarf, tmp_path, monkeypatch):
     """The program's own clock counts, whatever its call lasted; both sides work on as many columns."""
     (item,) = cloudsc.comparisons(1)
-    assert isinstance(item, Comparison) and "16 of CLOUDSC" in item.label  # of equal trials the first
+    assert isinstance(item, Comparison) and "16 of CLOUDSC" in item.chosen  # of equal trials the first
     calls = (tmp_path / "calls").read_text().splitlines()
     assert calls == [f"1 1 8192 {nproma}" for nproma in cloudsc.BLOCKS]
     monkeypatch.setattr("companion.bench.sampling.MIN_SAMPLE", 1e-4)

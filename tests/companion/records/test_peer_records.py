@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import peers
 from companion.figures.rendering import offered, show
 from companion.host import machine
-from companion.pages import peer_tables, rooflines
+from companion.pages import goals, peer_tables, rooflines
 from companion.pages import peers as page
 from companion.records import limits, peer_records
 from companion.records.peer_records import (
@@ -357,6 +357,70 @@ def test_the_roofline_has_every_case_with_operations_under_its_ceilings(monkeypa
     assert "peak 10.0 GFLOPS" in shown.alt and "memory 10.0 GB/s" in shown.alt and "40 %" in shown.alt
     assert len(given["data"]) == 6
     assert "measured the ceilings" in repr(rooflines.roofline([made([row("x", {"A": 2.0})])]))
+
+
+def test_what_a_trial_chose_is_no_part_of_the_case():
+    """A later choice replaces an earlier one, and stands beside the peer that it is about."""
+    old, new = (
+        made([row("x", {"A": 2.0, "B": 3.0}, chosen=f"A: {way}; B: threads")], date=f"203{n}-01-01T00:00:00Z")
+        for n, way in enumerate(("rows", "columns"))
+    )
+    lines = soup(page.family([old, new], "smt")).table.tbody.find_all("tr")[1:]
+    assert [line.find_all("td")[-1].text for line in lines] == ["A: columns", "B: threads"]
+    assert (
+        peer_records.validate(new)
+        and list(newest(dataset([old, new]))["chosen"].values) == ["A: columns; B: threads"] * 2
+    )
+
+
+def called(**seconds):
+    """Rows of first calls without a peer."""
+    return [row(label, {}, module="first_calls", fastest=each, median=each) for label, each in seconds.items()]
+
+
+def test_goals_say_what_is_met_and_what_holds_the_rest():
+    """Of each case the fastest peer that the goal names counts; a case at the goal meets it."""
+    full, fields = "spectral transform, inverse, full grid, ", ("one field", "eight fields")
+    chosen = "SHTns: latitudes contiguous, padded; ducc0: its own threads"
+    rows = [
+        row("T159 F80, 1 field, inverse", {"ducc0": 1.8, "SHTns": 0.8}, group=full + fields[0], module="spectral",
+            chosen=chosen, work={"flops": 10**9, "bytes": 10, "size": 10}),
+        row("T399 F200, 1 field, inverse", {"ducc0": 2.0, "SHTns": 1.1}, group=full + fields[0], module="spectral",
+            chosen="SHTns: longitudes contiguous"),
+        row("T159 F80, 8 fields, inverse", {"SHTns": 1.4}, group=full + fields[1], module="spectral"),
+        row("T399 F200, 8 fields, inverse", {"SHTns": 1.5}, group=full + fields[1], module="spectral", chosen=chosen),
+        *(row(f"stride {n}", {"gcc": 2.0, "clang": ratio}, group="stride bandwidth", module="memory", threads=2)
+          for n, ratio in enumerate((0.9, 0.97, 0.97, 1.2))),
+        *called(**{"numba's registries": 0.25, "BT class S, set up and run, code kept": 0.05,
+                   "BT class S, set up and run, compiled anew": 2.5}),
+    ]  # fmt: skip
+    found = goals.goals_table([made(rows, ceilings=CEILINGS)])
+    told = {each["goal"]: each for each in offered(found).fillna("").to_dict("records")}
+    one, many = "transforms of one field, full grids: ", "transforms of many fields, "
+    assert {goal: (each["met"], each["reached"]) for goal, each in told.items()} == {
+        one + "SHTns": ("no", "1 of 2"),
+        one + "ducc0": ("yes", "2 of 2"),
+        many + "T159: SHTns": ("yes", "1 of 1"),
+        many + "T399 on: SHTns": ("no", "0 of 1"),
+        "memory, strides: C, median": ("yes", "0.970"),
+        "memory, strides: C, tenth percentile": ("no", "0.921"),
+        "first call of BT class S, code kept": ("no", "300.0 ms"),
+        "first call of BT class S, compiled anew": ("yes", "2.750 s"),
+    }
+    shtns = told[one + "SHTns"]
+    assert shtns["lowest case"] == f"{full}one field: T159 F80, 1 field, inverse; SHTns"
+    assert shtns["share and limit of it"] == "40 %, flops"
+    assert shtns["what holds the rest"].endswith("so in 1 of 1 case below")
+    assert told[one + "ducc0"]["what holds the rest"] == ""
+    assert "No committed run tells" in repr(goals.goals_table([]))
+
+
+def test_every_goal_names_groups_that_are_committed():
+    """A pattern that fits nothing would leave its goal out of the table without a word."""
+    frame = peer_tables.pairs(committed())
+    frame["chosen"] = frame["chosen"].fillna("")
+    missing = [goal.name for goal in goals.GOALS if goals._best(frame, goal).empty and goal.module != "files"]
+    assert missing == []
 
 
 def test_other_vectors_have_a_table_of_their_own():

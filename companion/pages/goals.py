@@ -1,0 +1,181 @@
+"""The table of goals: how fast each family is to be beside other software, what of it is met, and what holds the rest.
+
+A goal is set here; how far it is met, the case that is furthest from it, that case's limit, and the layouts that a
+faster peer had are computed from the committed peer records.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from companion.figures.tabular import Table, significant, table
+from companion.labels import counted
+from companion.pages.peer_tables import pairs, sentence, time_text
+
+
+class Goal(NamedTuple):
+    """A ratio to reach against the fastest of some peers, in every case or by a percentile of the cases."""
+
+    name: str
+    module: str
+    groups: str  # a pattern that the whole name of a group fits
+    least: float
+    peers: str = ""  # a pattern that a peer's name begins with
+    labels: str = ""  # a pattern that a case's label begins with
+    percentile: int | None = None  # of the cases; None where each of them is to reach the ratio
+    holds: str = ""  # what holds the cases below it, beside their limit
+
+
+class First(NamedTuple):
+    """The seconds that a first call may take, numba's registries included."""
+
+    name: str
+    labels: str
+    most: float
+    holds: str = "numba's registries"
+
+
+_LAYOUT = (
+    "where SHTns's latitudes are next to each other it needs no transposition between the Legendre and the Fourier "
+    "transform; our time begins with a call from Python"
+)
+_CALL = "the transposition between the Legendre and the Fourier transform; our time begins with a call from Python"
+_LINES = "NPB's own blocking lays eight lines side by side in a vector, as ours does"
+_BANDWIDTH = "the bandwidth that both sides share"
+_COMPILED = "what a C compiler makes of the same steps"
+_FULL, _REDUCED = "spectral transform, .*, full grid, ", "spectral transform, .*, reduced grid, "
+_MANY = _FULL + "(eight|137) fields"
+
+#: In the order of the page.
+GOALS = (
+    Goal("transforms of one field, full grids: SHTns", "spectral", _FULL + "one field", 1.1, "SHTns", holds=_LAYOUT),
+    Goal("transforms of one field, full grids: ducc0", "spectral", _FULL + "one field", 1.8, "ducc0", holds=_CALL),
+    Goal("transforms of many fields, T159: SHTns", "spectral", _MANY, 1.3, "SHTns", "T159 ", holds=_LAYOUT),
+    Goal("transforms of many fields, T399 on: SHTns", "spectral", _MANY, 1.6, "SHTns", "T(?!159 )", holds=_LAYOUT),
+    Goal("transforms of many fields, full grids: ducc0", "spectral", _MANY, 2.5, "ducc0", holds=_CALL),
+    Goal("transforms of one field, reduced grids: ducc0", "spectral", _REDUCED + "one field", 1.8, "ducc0",
+         holds=_CALL),
+    Goal("transforms of eight fields, reduced grids: ducc0", "spectral", _REDUCED + "eight fields", 2.5, "ducc0",
+         holds=_CALL),
+    Goal("BT: NPB's Fortran as it comes", "bt", "BT whole run", 10.0, "NPB Fortran$"),
+    Goal("BT: the best tuned build of NPB", "bt", "BT whole run, tuned builds", 3.5, holds=_LINES),
+    Goal("BT, a line sweep: C", "bt", "BT line sweep", 1.0, holds=_COMPILED),
+    Goal("memory, strides: C, median", "memory", "stride.*", 0.97, percentile=50),
+    Goal("memory, strides: C, tenth percentile", "memory", "stride.*", 0.95, percentile=10),
+    Goal("memory, plain triad: C", "memory", "triad, plain", 0.98, holds=_BANDWIDTH),
+    Goal("routines of the IFS: C and NumPy", "routines", ".*", 1.0, holds=_COMPILED),
+    Goal("SMT loops: C", "smt", ".*", 1.0, holds="not found: the loops are alike"),
+    Goal("forecast on a grid: C", "gridpoint", ".*", 1.0, holds=_COMPILED),
+    Goal("imaging: every peer", "imaging", ".*", 1.0, holds="UVSRT, COMB: bytes, moved alike"),
+    Goal("boxes of the analysis: LAPACK, NumPy", "analysis", ".*", 1.0),
+    Goal("large blocks: fio", "blocks", ".*", 0.95),
+    Goal("solution files: fio", "files", ".*", 0.95, "fio"),
+)  # fmt: skip
+FIRST = (
+    First("first call of BT class S, code kept", "BT .*code kept", 0.2),
+    First("first call of BT class S, compiled anew", "BT .*compiled anew", 3.0, "LLVM's passes, beside the registries"),
+    First("plan of T1279", "plan of T1279 .*", 0.3),
+)
+_REGISTRIES = "numba's registries"
+
+
+def _best(frame: pd.DataFrame, goal: Goal) -> pd.DataFrame:
+    """The pairs of a goal with the fastest of its peers, one a case."""
+    chosen = frame[
+        (frame["module"] == goal.module)
+        & frame["group"].str.fullmatch(goal.groups)
+        & frame["peer"].str.match(goal.peers)
+        & frame["label"].str.match(goal.labels)
+        & np.isfinite(frame["ratio_fastest"])
+    ]
+    order = chosen.sort_values("ratio_fastest", kind="stable")
+    return order.drop_duplicates(["machine", "group", "label", "threads"])
+
+
+def _layouts(below: pd.DataFrame) -> str:
+    """How many of the cases below a goal SHTns won with its latitudes next to each other."""
+    told = below[below["chosen"].str.contains("SHTns: ")]
+    apart = int(told["chosen"].str.contains("SHTns: latitudes").sum())
+    return f"; so in {apart} of {counted(len(told), 'case')} below" if len(told) else ""
+
+
+def _row(goal: Goal, part: pd.DataFrame) -> dict:
+    """What one number of threads of one machine gives of a goal."""
+    ratios = part["ratio_fastest"]
+    below = part[ratios < goal.least]
+    if goal.percentile is None:
+        met, said = below.empty, f"{len(part) - len(below)} of {len(part)}"
+    else:
+        value = float(np.percentile(ratios, goal.percentile))
+        met, said = value >= goal.least, significant(value, 3)
+    worst = part.loc[ratios.idxmin()]
+    least = f"{significant(100 * worst['share'], 2)} %, {worst['limit']}" if np.isfinite(worst["share"]) else "–"
+    return {
+        "goal": goal.name,
+        "to reach": significant(goal.least, 3),
+        "threads": str(worst["threads"]),
+        "met": "yes" if met else "no",
+        "reached": said,
+        "lowest": significant(float(ratios.min()), 3),
+        "median": significant(float(ratios.median()), 3),
+        "lowest case": f"{worst['group']}: {worst['label']}; {worst['peer']}",
+        "share and limit of it": least,
+        "what holds the rest": "" if met else goal.holds + _layouts(below),
+    }
+
+
+def _first(records) -> list[dict]:
+    """The goals for first calls, by the newest record that has them."""
+    told = [
+        {row["label"]: row["fastest"] for row in record["rows"] if row["module"] == "first_calls"}
+        for record in records  # oldest first
+    ]
+    calls: dict[str, float] = next(filter(None, reversed(told)), {})
+    rows = []
+    for goal in FIRST:
+        label = next((label for label in calls if re.match(goal.labels, label)), None)
+        if label is None or _REGISTRIES not in calls:
+            continue
+        both = calls[label] + calls[_REGISTRIES]
+        rows.append(
+            {
+                "goal": goal.name,
+                "to reach": f"at most {time_text(goal.most)}",
+                "threads": "1",
+                "met": "yes" if both <= goal.most else "no",
+                "reached": time_text(both),
+                "lowest": "–",
+                "median": "–",
+                "lowest case": f"{time_text(calls[_REGISTRIES])} of it {_REGISTRIES}",
+                "share and limit of it": "–",
+                "what holds the rest": "" if both <= goal.most else goal.holds,
+            }
+        )
+    return rows
+
+
+def goals_table(records) -> Table:
+    """Every goal that the committed records can tell of, by number of threads.
+
+    Parameters
+    ----------
+    records : list of dict
+        From :func:`companion.records.peer_records.committed`.
+    """
+    frame, rows = pairs(records), []
+    if not frame.empty:
+        several = frame["machine"].nunique() > 1
+        for goal in GOALS:
+            for (where, _), part in _best(frame, goal).groupby(["machine", "threads"]):
+                rows.append(_row(goal, part) | ({"machine": where} if several else {}))
+    rows += _first(records)
+    if not rows:
+        return sentence("No committed run tells how far the goals are met; python -m peers --out data/peers does.")
+    caption = (
+        "Goals and what holds the rest: ratios of fastest samples against the fastest of the peers named, in how many "
+        "cases the goal is reached, or the percentile of all cases; the lowest case, and what of its time is its limit "
+        "on this host; of first calls, the time"
+    )
+    return table(pd.DataFrame(rows), caption=caption, index=False, name="peers_goals")
