@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 the doctor found something required missing; 2 a request t
 said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
 """
 
+import logging
 import os
 import sys
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ import typer
 from companion import files
 from companion.commands import Commands
 from companion.records import runs
+
+# what it says of a folder for its settings is nothing that a user of these commands asked for
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 app = typer.Typer(
     add_completion=False,

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 #: What the library raises for arguments that it does not understand; its module has no public name.
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -36,9 +36,30 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+class Command(TyperCommand):
+    """The same for a program of one command; one among several leaves it to them."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if parent is not None:
+            return super().make_context(info_name, args, parent, **extra)
+        with _one_sentence(info_name or ""):
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        if ctx.parent is not None:
+            return super().invoke(ctx)
+        with _one_sentence(ctx.info_name or ""):
+            return super().invoke(ctx)
+
+
+class _Program(typer.Typer):
+    def command(self, *arguments: Any, cls: type[TyperCommand] | None = None, **options: Any) -> Any:
+        return super().command(*arguments, cls=cls or Command, **options)
+
+
 def program() -> typer.Typer:
     """A command line as all of this house are made."""
-    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands)
+    return _Program(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands)
 
 
 def status(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:

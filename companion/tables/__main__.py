@@ -6,7 +6,9 @@ from companion.tables import write_package
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["package"]:
-        sys.exit(
-            "usage: python -m companion.tables package   (writes data/datapackage.json from data/*/resources.json)"
+        print(
+            "usage: python -m companion.tables package   (writes data/datapackage.json from data/*/resources.json)",
+            file=sys.stderr,
         )
+        sys.exit(2)
     print(write_package().name)

@@ -199,6 +199,13 @@ def test_strict_comparison_sees_a_changed_result(tmp_path):
     ], done.stdout
 
 
+@pytest.mark.parametrize("arguments", [["nothing"], ["check", "--frob"], []])
+def test_what_the_command_does_not_know_is_one_sentence(capsys, arguments):
+    assert notebooks.main(arguments) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("companion.notebooks: ")
+
+
 BROKEN = {"absent": None, "text": "no notebook", "list": "[]", "empty": "{}"}
 
 

@@ -449,11 +449,13 @@ def test_closed_streams_are_no_files(tmp_path, record, closed):
     assert len(pd.read_csv(target)) == sum(len(case["samples"]) for case in record["measurements"])
 
 
-def test_a_user_without_name_and_home():
+def test_a_user_without_name_and_home(tmp_path, record):
     """As in a container; the doctor goes on where a question fails."""
     keep = {name: value for name, value in os.environ.items() if name in ("PATH", "LD_LIBRARY_PATH", "NUMBA_CACHE_DIR")}
     before = "import pwd; pwd.getpwuid = lambda number: (_ for _ in ()).throw(KeyError(number))"
     done = bare(before, "run", "--list", env=keep)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = bare(before, "show", runs.save(record, tmp_path), env=keep)
     assert (done.returncode, done.stderr) == (0, "")
     done = bare(before, "doctor", env=keep)
     assert done.returncode in (0, 1)

@@ -27,6 +27,7 @@ from companion.records import store
             "/mnt/x: No space left on device; free space there or choose another folder",
         ),
         (OSError(errno.EROFS, "Read-only file system"), "Read-only file system; choose a folder that can be written"),
+        (PermissionError(errno.EACCES, "no", "y"), "y: no; choose another, or ask its owner for access"),
         (OSError(errno.EIO, "Input/output error", "y"), "y: Input/output error"),
         (
             OSError("the solution needs 3 GiB; choose a smaller problem"),

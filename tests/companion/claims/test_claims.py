@@ -406,6 +406,15 @@ def test_the_command_counts_lists_and_writes(tmp_path, capsys):
     assert out.read_text().count("\n") >= 1 + len(CONTRADICTS["p5plus"]) and list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.parametrize(
+    "arguments", [["count", "nothing"], ["list", "--verdict", "x"], ["none"], ["list", "--frob"], ["list", "nht1", "x"]]
+)
+def test_the_command_refuses_in_one_sentence(capsys, arguments):
+    assert command.main(arguments) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("companion.claims: ")
+
+
 def test_the_command_says_in_one_sentence_what_it_cannot_write(tmp_path, capsys):
     (tmp_path / "file").write_text("x")
     assert command.main(["count", "nht1", "--out", str(tmp_path / "file" / "x.csv")]) == 2
