@@ -46,6 +46,10 @@ class Hang(Exception):
     """The reader took too long."""
 
 
+class Waiting(Hang):
+    """The reader computed nothing for too long, or the machine stood still meanwhile."""
+
+
 def damage_bytes(raw: bytes, chance: random.Random) -> bytes:
     """``raw`` with one to three places changed."""
     data = bytearray(raw)
@@ -243,26 +247,28 @@ def _sentence(error: Exception, name: str) -> str:
     return "refused" if text and "\n" not in text and name in text else "error"
 
 
-def one_case(reader, name: str, seed: int, number: int) -> tuple[str, str]:
-    """What became of a case, with a word on how it fell short."""
+def one_case(reader, name: str, seed: int, number: int, again: bool = True) -> tuple[str, str]:
+    """What became of a case, with a word on how it fell short; one that only waited is tried ``again``."""
 
-    def give_up(*_):
-        raise Hang
+    def give_up(which, _):
+        raise Hang if which == signal.SIGPROF else Waiting
 
-    before = [(number, signal.signal(number, give_up)) for number in (signal.SIGPROF, signal.SIGALRM)]
+    before = [(each, signal.signal(each, give_up)) for each in (signal.SIGPROF, signal.SIGALRM)]
     signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     signal.alarm(WAITING)
     try:
         return reader.try_one(random.Random(f"{name} {seed} {number}")), ""
-    except Hang:
+    except Hang as hang:
+        if again and isinstance(hang, Waiting):
+            return one_case(reader, name, seed, number, again=False)
         return "hang", ""
     except Exception as error:
         return "error", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
-        for number, handler in before:
-            signal.signal(number, handler)
+        for each, handler in before:
+            signal.signal(each, handler)
 
 
 def _batch(name: str, seed: int, first: int, folder: Path, seconds: float) -> None:

@@ -266,9 +266,12 @@ def alone(action: Callable[[], str]) -> str:
 def outcome(write: Callable[[Path], object], folder: Path) -> str:
     """``done``, ``refused: SENTENCE`` or ``traceback: …``."""
     from companion.files import sentence
+    from kernels.files.format.layout import SolutionError
 
     try:
         write(folder)
+    except SolutionError as error:  # what was written is read back before it takes its name
+        return f"refused: {error}" if "\n" not in str(error) else f"traceback: {error}"
     except OSError as error:
         text = sentence(error)
         return f"refused: {text}" if text and "\n" not in text and "Traceback" not in text else f"traceback: {text}"
