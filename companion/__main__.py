@@ -6,6 +6,7 @@ They are imported within the reach of ``except``: Ctrl-C and SIGTERM end in a se
 import os
 import signal
 import sys
+import threading
 
 #: exit code -> how the program ended; those of the shell for SIGINT and SIGTERM
 ENDS = {130: "interrupted", 143: "terminated"}
@@ -24,6 +25,18 @@ def _ignore_signals() -> None:
 def _terminate(number, frame) -> None:
     _ignore_signals()
     raise Terminated
+
+
+def _send_again(heard) -> None:
+    """Python drops an exception in what takes an object down; a signal that came there is sent once more."""
+    if heard.exc_type is None or not issubclass(heard.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(heard)
+        return
+    number = signal.SIGTERM if issubclass(heard.exc_type, Terminated) else signal.SIGINT
+    signal.signal(number, _terminate if number == signal.SIGTERM else signal.default_int_handler)
+    timer = threading.Timer(0.01, os.kill, (os.getpid(), number))
+    timer.daemon = True
+    timer.start()
 
 
 def _cause(error: BaseException | None) -> int:
@@ -52,6 +65,7 @@ def main() -> None:
     """Entry point."""
     try:
         signal.signal(signal.SIGTERM, _terminate)
+        sys.unraisablehook = _send_again
         _open_streams()
         from companion.cli import app
 
@@ -65,8 +79,8 @@ def main() -> None:
         if not str(error).startswith("NUMBA_DISABLE_JIT"):
             raise
         code = f"companion: {error}"  # sys.exit says it, with status 1
+    _ignore_signals()  # the end is decided
     if isinstance(code, int) and code in ENDS:
-        _ignore_signals()
         try:
             print(f"companion: {ENDS[code]}; no unfinished file is left", file=sys.stderr, flush=True)
         except (OSError, ValueError):  # nobody reads it any more

@@ -44,3 +44,17 @@ def test_what_falls_short_is_counted(error, word):
     assert fuzz.one_case(Short(error), "toy", 1, 0)[0] == word
     assert fuzz._sentence(ValueError("two\nlines"), "") == "error"
     assert fuzz._sentence(ValueError("names another file"), "case") == "error"
+
+
+def test_a_machine_that_stood_still_is_no_hang():
+    class Waits:
+        tried = 0
+
+        def try_one(self, chance):
+            self.tried += 1
+            if self.tried == 1:
+                raise fuzz.Waiting
+            return "refused"
+
+    assert fuzz.one_case(Waits(), "toy", 1, 0) == ("refused", "")
+    assert fuzz.one_case(Short(fuzz.Waiting()), "toy", 1, 0) == ("hang", "")

@@ -171,10 +171,21 @@ main()
 """
 
 
+TAKING_DOWN = SLOW.replace(
+    """        print("running", flush=True)
+""",
+    """        class Thing: pass
+        thing = Thing()
+        weakref.finalize(thing, lambda: (print("running", flush=True), time.sleep(60)))
+        del thing
+""",
+).replace("import signal,", "import signal, weakref,")
+
+
 @pytest.mark.parametrize(
     ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
 )
-@pytest.mark.parametrize("program", [SLOW, IMPORTING], ids=["measuring", "importing"])
+@pytest.mark.parametrize("program", [SLOW, IMPORTING, TAKING_DOWN], ids=["measuring", "importing", "taking down"])
 def test_a_signal_leaves_nothing(tmp_path, program, number, code, word):
     text = program.format(tests=str(ROOT / "tests"), out=str(tmp_path / "new"))
     process = subprocess.Popen(
@@ -190,6 +201,31 @@ def test_a_signal_leaves_nothing(tmp_path, program, number, code, word):
     assert process.returncode == code
     assert sentence(err) == f"companion: {word}; no unfinished file is left"
     assert os.listdir(tmp_path) == []
+
+
+ENDED = """
+import atexit, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(lambda: (print("running", flush=True), time.sleep(0.5)))
+from companion.__main__ import main
+sys.argv = ["companion", "run", "--list"]
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_end_changes_nothing(number):
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDED], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        while process.stdout.readline().strip() != "running":
+            pass
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (process.returncode, err) == (0, "")
 
 
 @pytest.fixture
