@@ -1,6 +1,9 @@
 """Strided sums, pointer chase and STREAM's triad beside the same in C, on the same arrays.
 
-Both sides run on the same team of threads, on the same memory and therefore on the same pages.
+Both sides run on the same team of threads, on the same memory and therefore on the same pages.  C has a strided sum
+in more ways than one: as a plain loop, by whole cache lines up to stride 8, and with prefetching.  Each way built in
+each manner is a build, of which a short trial picks those that are timed.  What a sum is held against is every byte of
+the lines that it needs.
 """
 
 import ctypes
@@ -8,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from kernels.contract import Work
 from kernels.memory import latency, stream, stride
 from kernels.runtime.resources import available_memory
 from kernels.runtime.threads import run_team
@@ -17,11 +21,13 @@ from peers.kit import compiled
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     pointer, size, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
-    library.stride_sum.argtypes = [pointer, size, size, size, pointer]
-    library.stride_sum.restype = None
+    for name in ("stride_sum", "stride_sum_lines", "stride_sum_prefetch"):
+        function = getattr(library, name)
+        function.argtypes, function.restype = [pointer, size, size, size, pointer], None
     library.chase.argtypes = [pointer, size, size]
     library.chase.restype = size
-    for function, result in ((library.triad, None), (library.triad_nontemporal, ctypes.c_int)):
+    for name, result in (("triad", None), ("triad_lines", None), ("triad_nontemporal", ctypes.c_int)):
+        function = getattr(library, name)
         function.argtypes = [pointer, pointer, pointer, real, size, size]
         function.restype = result
     return library
@@ -32,11 +38,29 @@ def _size(nbytes: int) -> str:
 
 
 def stride_points(largest: int) -> Iterator[stride.Problem]:
-    """The compared part of the sweep: working sets from 16 KiB by factors of 4, strides by 4."""
+    """The compared part of the sweep: working sets from 16 KiB by factors of 4, strides by 4.
+
+    Strides 2, 4 and 8 come twice, by whole lines and with a load an item.
+    """
     for nbytes in (2**14, 2**16, 2**18, 2**20, 2**22, 2**24, 2**26, 2**28, 2**29):
         for step in (1, 2, 4, 8, 16, 32, 64, 256, 1024):
             if nbytes <= largest and step <= nbytes // stride.ITEM:
                 yield stride.Problem(nbytes=nbytes, stride=step)
+                if 1 < step <= stride.LARGEST_IN_LINE:
+                    yield stride.Problem(nbytes=nbytes, stride=step, loads="scalar")
+
+
+def _ways(problem: stride.Problem) -> dict[str, str]:
+    """How C reads at this stride: the remark behind a build's name, and the function.
+
+    Whole lines answer another question than a load an item does, so they are no peers of it.
+    """
+    ways = {"": "stride_sum"}
+    if problem.in_lines:
+        ways[", whole lines"] = "stride_sum_lines"
+    else:
+        ways[", prefetch"] = "stride_sum_prefetch"
+    return ways
 
 
 def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
@@ -44,13 +68,11 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
     state = stride.setup(whole)
     stride.run(whole, state, threads=threads)  # makes the other threads' arrays
 
-    def c_side(library, problem) -> Callable:
+    def c_side(function, problem) -> Callable:
         def call(repeats=1):
             def work(number):
                 out = np.zeros(16, np.uint32)
-                library.stride_sum(
-                    state.arrays[number].ctypes.data, problem.items, problem.stride, repeats, out.ctypes.data
-                )
+                function(state.arrays[number].ctypes.data, problem.items, problem.stride, repeats, out.ctypes.data)
                 return int(out[0])
 
             return np.array(run_team(work, threads))
@@ -59,13 +81,21 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
 
     for problem in stride_points(largest):
         stride.serve(problem, state)
+        sides = {
+            f"{name}{remark}": c_side(getattr(library, function), problem)
+            for name, library in libraries.items()
+            for remark, function in _ways(problem).items()
+        }
         yield Comparison(
-            group="stride bandwidth",
+            group="stride, a load an item" if problem.loads == "scalar" else "stride bandwidth",
             label=f"{_size(problem.nbytes)}, stride {problem.stride}",
             ours=lambda repeats=1, problem=problem: stride.run(problem, state, threads, repeats).sums,
-            peers={name: c_side(library, problem) for name, library in libraries.items()},
+            peers=sides,
             check=lambda ours, theirs: float(np.count_nonzero(ours.astype(np.int64) != theirs)),
             tolerance=0,
+            builds=sides,
+            work=Work(bytes_read=min(problem.nbytes, stride.LINE * problem.reads)).times(threads),
+            size=threads * problem.nbytes,
         )
 
 
@@ -130,9 +160,7 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
     state = stream.setup(problem)
     parts = stream.shares(problem.n, threads)
 
-    def c_side(library) -> Callable:
-        function = library.triad_nontemporal if problem.nontemporal else library.triad
-
+    def c_side(function) -> Callable:
         def call(repeats=1):
             def work(number):
                 a, b, c = (array[parts[number]] for array in (state.a, state.b, state.c))
@@ -151,13 +179,22 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
         return stream.run(problem, state, threads, repeats).a[::97].copy()
 
     kind = "non-temporal" if problem.nontemporal else "plain"
+    ways = {"": "triad_nontemporal"} if problem.nontemporal else {"": "triad", ", whole lines": "triad_lines"}
+    sides = {
+        f"{name}{remark}": c_side(getattr(library, function))
+        for name, library in libraries.items()
+        for remark, function in ways.items()
+    }
     return Comparison(
         group=f"triad, {kind}",
         label=f"3 × {_size(8 * problem.n)}",
         ours=ours,
-        peers={name: c_side(library) for name, library in libraries.items()},
+        peers=sides,
         check=lambda mine, theirs: float(np.max(np.abs(mine - theirs))),
         tolerance=1e-15,
+        builds=sides,
+        work=stream.work(problem, threads),
+        size=24 * problem.n,
     )
 
 

@@ -10,7 +10,12 @@ formed, so the compiler needs no permission to vectorise, every thread count and
 give *exactly* the expected sum, and an addition takes one clock period, so that the loads and not
 the additions are measured.
 
-Bandwidth counts the bytes asked for, 4 a read (``work``); from stride 16 on, each read costs a cache
+Up to stride 8 the fastest way to the sum is to load whole cache lines as vectors and leave out what was
+not asked for, which tells how many *items* a second memory delivers; a load for each item tells how many
+*loads* a second the processor makes.  ``loads`` chooses between these two questions; from stride 9 on they
+are one.
+
+Bandwidth counts the bytes asked for, 4 an item (``work``); from stride 16 on, each item costs a cache
 line of 64 bytes.
 """
 
@@ -23,7 +28,20 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.arrays import require_array
-from kernels.runtime.barriers import barrier, opaque, sum_lines
+from kernels.runtime.barriers import (
+    LINE_ITEMS,
+    barrier,
+    opaque,
+    sum_lines_1,
+    sum_lines_2,
+    sum_lines_3,
+    sum_lines_4,
+    sum_lines_5,
+    sum_lines_6,
+    sum_lines_7,
+    sum_lines_8,
+    turn_lines,
+)
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
@@ -33,7 +51,8 @@ ITEM = 4  # bytes of an item
 LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
-_NEAR = 2**18  # items (1 MiB) up to which a set is taken to be in a cache
+LOADS = ("vector", "scalar")
+LARGEST_IN_LINE = 8  # stride up to which "vector" loads whole lines; beyond, a line holds one item or two
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,7 @@ class Problem(Presets):
 
     nbytes: int = 2**20  # working set of one thread, bytes
     stride: int = 1  # distance of consecutive reads, items of 4 bytes
+    loads: str = "vector"  # "vector": whole cache lines up to stride 8; "scalar": one load an item
     pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
     binding: bool = False  # bind each thread to a CPU of its own
 
@@ -60,7 +80,13 @@ class Problem(Presets):
     def __post_init__(self):
         require_range("nbytes", self.nbytes, 4 * 2**10, 2**40, "bytes")
         require_range("stride", self.stride, 1, self.items)
+        require_choice("loads", self.loads, LOADS)
         require_choice("pages", self.pages, pages.POLICIES)
+
+    @property
+    def in_lines(self) -> bool:
+        """Whether whole cache lines are loaded."""
+        return self.loads == "vector" and self.stride <= LARGEST_IN_LINE
 
     @property
     def items(self) -> int:
@@ -106,22 +132,44 @@ def fill(a, offset):
         a[i] = np.uint32(np.uint64(_FACTOR) * np.uint64(i) + np.uint64(offset))
 
 
+#: By stride, the items of one turn of the loop over whole lines.
+_TURN = np.array([LINE_ITEMS * turn_lines(max(1, step)) for step in range(LARGEST_IN_LINE + 1)], np.uint64)
+
+
 @kernel
-def sum_unit(a, items, passes, out):
-    """out[0] = Σ a[i] modulo 2³² over the first ``items``, formed ``passes`` times; out[1] counts the passes.
+def _whole_turns(a, stride, turns):
+    """Sum of every ``stride``-th item of the first ``turns`` turns, 1 ≤ stride ≤ 8."""
+    if stride == 1:
+        return sum_lines_1(a, turns)
+    if stride == 2:
+        return sum_lines_2(a, turns)
+    if stride == 3:
+        return sum_lines_3(a, turns)
+    if stride == 4:
+        return sum_lines_4(a, turns)
+    if stride == 5:
+        return sum_lines_5(a, turns)
+    if stride == 6:
+        return sum_lines_6(a, turns)
+    if stride == 7:
+        return sum_lines_7(a, turns)
+    return sum_lines_8(a, turns)
 
-    ``a`` is uint32, ``out`` uint64 (2,).
 
-    In the caches the longest vectors are the fastest.  From memory the plain loop is: with shorter
-    vectors and so two reads a line it was 1.1 times as fast on the server CPU this was written on,
-    where the prefetchers follow it better.
+@kernel
+def sum_in_lines(a, items, stride, turn, passes, out):
+    """out[0] = Σ a[k·stride] modulo 2³² over the first ``items``, formed ``passes`` times; out[1] counts the passes.
+
+    ``a`` is uint32, ``out`` uint32 (2,) or longer, 1 ≤ stride ≤ 8; ``turn`` is ``_TURN[stride]``.
     """
-    near = items <= _NEAR
-    blocks = np.uint64(items) // np.uint64(32) if near else np.uint64(0)
+    step = np.uint64(stride)
+    turns = np.uint64(items) // np.uint64(turn)
     for _ in range(passes):
-        total = sum_lines(a, blocks)
-        for i in range(np.uint64(32) * blocks, np.uint64(items)):
+        total = _whole_turns(a, stride, turns)
+        i = turns * np.uint64(turn)
+        while i < np.uint64(items):
             total = np.uint32(total + a[i])
+            i += step
         out[0] = total
         out[1] = np.uint32(out[1] + np.uint32(1))
         barrier(a)
@@ -129,7 +177,7 @@ def sum_unit(a, items, passes, out):
 
 @kernel
 def sum_strided(a, items, stride, passes, out):
-    """As ``sum_unit`` for every ``stride``-th item, with eight sums so that loads overlap.
+    """As ``sum_in_lines`` for any stride, with a load for each item and eight sums so that loads overlap.
 
     ``a``, ``items``, ``passes`` and ``out`` as there.
     """
@@ -152,9 +200,17 @@ def sum_strided(a, items, stride, passes, out):
             s6 = np.uint32(s6 + a[j + step2])
             s7 = np.uint32(s7 + a[j + step3])
             i = j + step4
-        for _rest in range(n - np.uint64(8) * blocks):
-            i = opaque(i)
+        rest = n - np.uint64(8) * blocks
+        if rest >= np.uint64(4):
             s0 = np.uint32(s0 + a[i])
+            s1 = np.uint32(s1 + a[i + step])
+            s2 = np.uint32(s2 + a[i + step2])
+            s3 = np.uint32(s3 + a[i + step3])
+            i += step4
+            rest -= np.uint64(4)
+        for _left in range(rest):
+            i = opaque(i)
+            s4 = np.uint32(s4 + a[i])
             i += step
         out[0] = np.uint32(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7)
         out[1] = np.uint32(out[1] + np.uint32(1))
@@ -262,8 +318,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         left = repeats
         while left > 0:  # the counter in ``out`` has 32 bits
             passes = min(left, 2**31)
-            if problem.stride == 1:
-                sum_unit(state.arrays[number], problem.items, passes, out)
+            if problem.in_lines:
+                turn = _TURN[problem.stride]
+                sum_in_lines(state.arrays[number], problem.items, problem.stride, turn, passes, out)
             else:
                 sum_strided(state.arrays[number], problem.items, problem.stride, passes, out)
             left -= passes
@@ -306,4 +363,4 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=ITEM * problem.reads).times(threads)
 
 
-PROOF = Proof({"nbytes": 2**16}, each={"stride": (1, 2, 3, 5, 8, 13, 32, 1000)}, apart=("huge",))
+PROOF = Proof({"nbytes": 2**16}, each={"stride": (*range(1, 10), 13, 32, 1000), "loads": LOADS}, apart=("huge",))

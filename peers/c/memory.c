@@ -42,6 +42,71 @@ void stride_sum(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t pas
     }
 }
 
+/* Whole cache lines, a sum for each line of a turn, of which only the wanted lanes are added up: strides 1 to 8. */
+typedef uint32_t line __attribute__((vector_size(64), aligned(4)));
+
+#define SUM_OF_LINES(STRIDE, LINES)                                                             \
+    static uint32_t lines_##STRIDE(const uint32_t *a, uint64_t items)                           \
+    {                                                                                           \
+        line sum[LINES];                                                                        \
+        uint32_t total = 0;                                                                     \
+        uint64_t turns = items / (16 * LINES);                                                  \
+        for (int l = 0; l < LINES; l++)                                                         \
+            sum[l] = (line){0};                                                                 \
+        for (uint64_t turn = 0; turn < turns; turn++, a += 16 * LINES)                          \
+            for (int l = 0; l < LINES; l++)                                                     \
+                sum[l] += *(const line *)(a + 16 * l);                                          \
+        for (int l = 0; l < LINES; l++)                                                         \
+            for (int lane = 0; lane < 16; lane++)                                               \
+                if ((16 * l + lane) % STRIDE == 0)                                              \
+                    total += sum[l][lane];                                                      \
+        for (uint64_t i = 0; i < items - 16 * LINES * turns; i += STRIDE)                       \
+            total += a[i];                                                                      \
+        return total;                                                                           \
+    }
+
+SUM_OF_LINES(1, 4)
+SUM_OF_LINES(2, 4)
+SUM_OF_LINES(3, 6)
+SUM_OF_LINES(4, 4)
+SUM_OF_LINES(5, 5)
+SUM_OF_LINES(6, 6)
+SUM_OF_LINES(7, 7)
+SUM_OF_LINES(8, 4)
+
+void stride_sum_lines(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+{
+    uint32_t (*const sums[])(const uint32_t *, uint64_t) = {
+        0, lines_1, lines_2, lines_3, lines_4, lines_5, lines_6, lines_7, lines_8,
+    };
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        out[0] = sums[stride](a, items);
+        out[1]++;
+        BARRIER(a);
+    }
+}
+
+/* As stride_sum, asking for an item some steps before it is read, in another page where the stride is long. */
+void stride_sum_prefetch(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+{
+    const uint64_t ahead = 32 * stride;
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        uint64_t n = (items + stride - 1) / stride, blocks = n / 8;
+        uint32_t s[8] = {0};
+        const uint32_t *p = a;
+        for (uint64_t block = 0; block < blocks; block++, p += 8 * stride)
+            for (int k = 0; k < 8; k++) {
+                __builtin_prefetch(p + ahead + k * stride, 0, 3);
+                s[k] += p[k * stride];
+            }
+        for (uint64_t rest = n - 8 * blocks; rest > 0; rest--, p += stride)
+            s[0] += p[0];
+        out[0] = s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
+        out[1]++;
+        BARRIER(a);
+    }
+}
+
 /* next[p] is the item that follows item p; returns where the chase stands after the loads. */
 uint64_t chase(const uint32_t *next, uint64_t position, uint64_t loads)
 {
@@ -55,6 +120,18 @@ void triad(double *a, const double *b, const double *c, double s, uint64_t n, ui
     for (uint64_t pass = 0; pass < passes; pass++) {
         for (uint64_t i = 0; i < n; i++)
             a[i] = b[i] + s * c[i];
+        BARRIER(a);
+    }
+}
+
+/* As triad, in vectors of a whole cache line.  The arrays begin on one and n is a multiple of 8. */
+typedef double words __attribute__((vector_size(64)));
+
+void triad_lines(double *a, const double *b, const double *c, double s, uint64_t n, uint64_t passes)
+{
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        for (uint64_t i = 0; i < n; i += 8)
+            *(words *)(a + i) = *(const words *)(b + i) + s * *(const words *)(c + i);
         BARRIER(a);
     }
 }

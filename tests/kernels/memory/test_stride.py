@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kernels.contract import Kernel
 from kernels.memory import stride
 from kernels.runtime import pages, resources
+from kernels.runtime.barriers import turn_lines
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import usable_cpus
 
@@ -25,21 +26,38 @@ def test_answers_to_the_contract():
 
 
 @settings(deadline=None, max_examples=60)
-@given(items=st.integers(1024, 6000), step=st.integers(1, 1024), seed=st.integers(0, 100), repeats=st.integers(1, 3))
-def test_sum_is_exact(items, step, seed, repeats):
-    problem = stride.Problem(nbytes=4 * items, stride=step)
+@given(
+    items=st.integers(1024, 6000),
+    step=st.integers(1, 10) | st.integers(1, 1024),
+    loads=st.sampled_from(stride.LOADS),
+    seed=st.integers(0, 100),
+    repeats=st.integers(1, 3),
+)
+def test_sum_is_exact(items, step, loads, seed, repeats):
+    problem = stride.Problem(nbytes=4 * items, stride=step, loads=loads)
     state = stride.setup(problem, seed)
     result = stride.run(problem, state, repeats=repeats)
     assert result.sums.tolist() == stride.reference(problem, state).sums.tolist()
     assert all_ok(problem, result)
 
 
-@pytest.mark.parametrize("nbytes", [2**20 - 4, 2**20, 2**20 + 4, 2**20 + 2**19])
-def test_both_unit_stride_loops(nbytes):
-    """The loop changes above 1 MiB."""
-    problem = stride.Problem(nbytes=nbytes)
-    state = stride.setup(problem)
-    assert stride.run(problem, state, repeats=2).sums.tolist() == stride.reference(problem, state).sums.tolist()
+@pytest.mark.parametrize("loads", stride.LOADS)
+@pytest.mark.parametrize("step", range(1, stride.LARGEST_IN_LINE + 2))
+def test_every_rest_behind_whole_turns_is_summed(step, loads):
+    """What is left over behind the last whole turn of cache lines has every length."""
+    turn = 16 * turn_lines(step) if step <= stride.LARGEST_IN_LINE else 8 * step
+    state = stride.setup(stride.Problem(nbytes=4 * (1024 + turn), stride=step))
+    for items in range(1024, 1024 + turn + 1, 3):
+        problem = stride.Problem(nbytes=4 * items, stride=step, loads=loads)
+        stride.serve(problem, state)
+        assert all_ok(problem, stride.run(problem, state))
+
+
+def test_vectors_of_whole_lines_up_to_the_largest_stride_that_shares_them():
+    for step in (1, 2, 8):
+        assert stride.Problem(nbytes=2**14, stride=step).in_lines
+        assert not stride.Problem(nbytes=2**14, stride=step, loads="scalar").in_lines
+    assert not stride.Problem(nbytes=2**14, stride=9).in_lines
 
 
 @pytest.mark.parametrize("step", [1, 7])
@@ -86,7 +104,7 @@ def test_verify_sees_a_wrong_result(broken):
 
 def test_passes_are_not_optimised_away():
     """The compiled loops load and add in every pass: the barrier stands in the machine code."""
-    for function, arguments in ((stride.sum_unit, (1024, 2)), (stride.sum_strided, (1024, 3, 2))):
+    for function, arguments in ((stride.sum_in_lines, (1024, 1, 64, 2)), (stride.sum_strided, (1024, 3, 2))):
         fresh = kernel(cache=False)(function.py_func)
         fresh(np.zeros(1024, np.uint32), *arguments, np.zeros(16, np.uint32))
         text = next(iter(fresh.inspect_llvm().values()))
@@ -113,6 +131,8 @@ def test_bad_input():
         stride.Problem(nbytes=4096, stride=2000)
     with pytest.raises(ValueError, match="nbytes"):
         stride.Problem(nbytes=100)
+    with pytest.raises(ValueError, match="loads = 'half'"):
+        stride.Problem(loads="half")
     with pytest.raises(ValueError, match="pages = 'giant'"):
         stride.Problem(pages="giant")
     with pytest.raises(ValueError, match="preset = 'tiny'"):

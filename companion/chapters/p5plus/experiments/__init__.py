@@ -29,26 +29,28 @@ SHOWN_STRIDES = (1, 16, 1024)
 
 
 def _bandwidth(preset: str, threads: int) -> list[Case]:
-    """Every thread reads its own working set."""
+    """Every thread reads its own working set; where whole lines are loaded, one thread does it by the item, too."""
     from kernels.memory import stride
 
     cases = []
     for pages in ("small", "huge"):
         for problem in stride.grid(preset, pages=pages, binding=True):
             for count in _thread_counts(threads):
-                if problem.stride in SHOWN_STRIDES or (pages == "small" and count == 1):
-                    where = f"{_size(problem.nbytes)}, stride {problem.stride}"
-                    label = f"{where}, {pages} pages, {count} threads"
-                    cases.append(
-                        Case(
-                            label,
-                            stride,
-                            problem,
-                            count,
-                            {"nbytes": problem.nbytes, "stride": problem.stride, "pages": pages},
-                        )
-                    )
+                alone = pages == "small" and count == 1
+                if problem.stride in SHOWN_STRIDES or alone:
+                    cases.append(_reading(problem, count))
+                if alone and problem.in_lines and problem.stride > 1:
+                    cases.append(_reading(replace(problem, loads="scalar"), count))
     return cases
+
+
+def _reading(problem, count: int) -> Case:
+    """One point of the sweep."""
+    from kernels.memory import stride
+
+    label = f"{_size(problem.nbytes)}, stride {problem.stride}, {problem.pages} pages, {count} threads"
+    parameters = {name: getattr(problem, name) for name in ("nbytes", "stride", "pages", "loads")}
+    return Case(label + ", a load an item" * (problem.loads == "scalar"), stride, problem, count, parameters)
 
 
 def _latency(preset: str, threads: int) -> list[Case]:

@@ -20,6 +20,8 @@ from companion.chapters.p5plus.figures.findings import systems_gain as systems_g
 from companion.chapters.p5plus.figures.findings import widest_change as widest_change
 from companion.chapters.p5plus.figures.memory import bandwidth as bandwidth
 from companion.chapters.p5plus.figures.memory import latency as latency
+from companion.chapters.p5plus.figures.memory import loads as loads
+from companion.chapters.p5plus.figures.memory import loads_gain as loads_gain
 from companion.chapters.p5plus.figures.memory import plateaus as plateaus
 from companion.chapters.p5plus.figures.memory import stream as stream
 from companion.chapters.p5plus.figures.ranks import exchange as exchange

@@ -26,7 +26,8 @@ from companion.records import runs
 
 def _rates(record: xr.Dataset) -> pd.DataFrame:
     """Median bytes asked for a second and thread, in 1e9, of every case; ``kind`` is its threads and pages."""
-    frame = curves(record, ["nbytes", "stride", "pages"])
+    frame = curves(record, ["nbytes", "stride", "pages", "loads"])
+    frame = frame[frame["loads"] == "vector"]
     frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["median"] / 1e9
     kinds = [
         f"{counted(int(count), 'thread')}, {pages} pages"

@@ -19,8 +19,10 @@ def _per_thread(cases: pd.DataFrame):
 
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
-    frame = curves(record, ["nbytes", "stride", "pages"])
-    frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["median"] / 1e9
+    frame = curves(record, ["nbytes", "stride", "pages", "loads"])
+    frame = frame[frame["loads"] == "vector"].assign(
+        rate=lambda of: of["bytes_read"] / of["threads"] / of["median"] / 1e9
+    )
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
     figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
     strides = sorted(alone["stride"].unique())
@@ -54,6 +56,61 @@ def bandwidth(record: xr.Dataset) -> Shown:
         f"fewer bytes a second, stride 1 from {ends[0]:.3g} to {ends[-1]:.3g} GB/s. Lower: stride 1, one line for each "
         f"number of threads and pages. {MARKED}",
     )
+
+
+#: How items are read, in the words of legends.
+LOADS = {"vector": "whole cache lines", "scalar": "a load for each item"}
+
+
+def _read_both_ways(record: xr.Dataset) -> pd.DataFrame:
+    """Cases of one thread and of the strides that were read by whole lines and by the item; items a second, 10⁹."""
+    frame = curves(record, ["nbytes", "stride", "pages", "loads"])
+    both = set(frame.loc[frame["loads"] == "scalar", "stride"])
+    frame = frame[frame["stride"].isin(both) & (frame["threads"] == 1) & (frame["pages"] == "small")]
+    return frame.assign(items=frame["bytes_read"] / 4, rate=frame["bytes_read"] / 4 / frame["median"] / 1e9)
+
+
+def loads(record: xr.Dataset) -> Shown:
+    """Items a second by whole cache lines and with a load for each, against working set."""
+    frame = _read_both_ways(record)
+    figure, panels = axes(2, 1, height=7.4, sharex=True, sharey=True)
+    for axis, (kind, words) in zip(panels, LOADS.items(), strict=True):
+        for number, stride in enumerate(sorted(frame["stride"].unique())):
+            line = frame[(frame["stride"] == stride) & (frame["loads"] == kind)].sort_values("nbytes")
+            items = line["items"]
+            spread(axis, line["nbytes"], line, lambda t, n=items: n / t / 1e9, label=f"stride {stride}", index=number)
+        log_axis(axis, "y")
+        axis.set(ylabel="items a second [10⁹]", title=words)
+    panels[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
+    bytes_axis(panels[1], frame["nbytes"])
+    panels[1].set(xlabel="working set of one thread")
+    figure.suptitle(run_title(record), size=9)
+    ends = {kind: frame[frame["loads"] == kind]["rate"] for kind in LOADS}
+    return show(
+        figure,
+        data=frame.reset_index(drop=True),
+        name="p5plus_loads",
+        title="Whole cache lines, and a load for each item",
+        caption="Items that one thread adds up in a second, against the size of what it reads. Above, it loads whole "
+        "cache lines as vectors and leaves out what was not asked for; below, it loads each item by itself. In the "
+        f"caches the second is limited by the number of loads a clock period, the first by bytes. {MARKED}",
+        run=record,
+        alt=f"Two panels on one pair of logarithmic axes, items a second against working set on {cpu(record)}, a line "
+        f"for each stride: by whole cache lines {ends['vector'].max():.2g} to {ends['vector'].min():.2g} thousand "
+        f"million, with a load for each item {ends['scalar'].max():.2g} to {ends['scalar'].min():.2g}. {MARKED}",
+    )
+
+
+def loads_gain(record: xr.Dataset) -> str:
+    """How many times as many items whole lines deliver, by stride, in the smallest and in the largest working set."""
+    wide = _read_both_ways(record).pivot(index="stride", columns=["nbytes", "loads"], values="rate")
+    sizes = wide.columns.get_level_values("nbytes")
+    parts = []
+    for nbytes in (sizes.min(), sizes.max()):
+        gain = wide[nbytes]["vector"] / wide[nbytes]["scalar"]
+        each = ", ".join(f"{ratio:.3g} (stride {stride})" for stride, ratio in gain.items())
+        parts.append(f"{each} times in {bytes_label(nbytes)}")
+    return f"Items a second by whole lines over a load for each item, medians: {'; '.join(parts)}."
 
 
 def latency(record: xr.Dataset) -> Shown:
