@@ -73,6 +73,6 @@ def require_finite(found: np.ndarray, what: str) -> None:
 
     NaN and infinity spread to every row, and to every mean: looking at one is enough.
     """
-    bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
-    if bad.size:
+    if not np.isfinite(found).all():
+        bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
         raise ValueError(f"{what} {bad[0]} is not finite; remove NaN and infinity before the transform")

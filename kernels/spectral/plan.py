@@ -21,7 +21,6 @@ from kernels.spectral.gauss import half_nodes
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
 from kernels.spectral.legendre import BLOCK
-from kernels.spectral.spectra import Spectra
 from kernels.spectral.tables import blocks_of, legendre_tables, table_bytes
 from kernels.spectral.winds import VectorTransforms
 
@@ -83,6 +82,7 @@ class Plan(VectorTransforms):
         self._mu, _, self._cosine, _, self._weight = half_nodes(2 * self.nlat)
         self._fourier_tables(counts)
         self._workspace: dict = {}
+        self._calls: dict = {}
         self.account = None
 
     # --- tables -------------------------------------------------------------------------------
@@ -120,6 +120,7 @@ class Plan(VectorTransforms):
         if key not in self._workspace or self._workspace[key].size < size:
             require_memory(8 * size, f"a transform of truncation {self.truncation} on {self.grid.name}")
             self._workspace[key] = zeros(size)
+            self._calls.clear()  # they hold what was there before
         found = self._workspace[key]
         return found[:size].reshape(shape) if shape else found[:size]
 
@@ -161,7 +162,7 @@ class Plan(VectorTransforms):
         """
         spec = self._spectra("spec", spec)
         out = output(out, (*spec.shape[:-1], self.grid.points), np.float64, spec)
-        self._inverse(spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, 0, threads)
+        self._inverse(spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
         return out
 
     def direct(self, values, out=None, threads: int = 1):
@@ -180,13 +181,14 @@ class Plan(VectorTransforms):
         """
         values = self._values("values", values)
         out = output(out, (*values.shape[:-1], self.ncoef), np.complex128, values)
-        self._direct(values.reshape(-1, self.grid.points), out.reshape(-1, self.ncoef), 0, 0, threads)
+        self._direct(values.reshape(-1, self.grid.points), out.reshape(-1, self.ncoef), 0, threads)
         return out
 
     # --- drivers ------------------------------------------------------------------------------
     #
     # Compiled functions get plain tuples and name their members first thing: numba takes about 1 µs to tell
-    # the type of a few plain tuples and 4 µs for named ones, which a small transform would notice.
+    # the type of a few plain tuples and 4 µs for named ones, which a small transform would notice.  All that does
+    # not depend on the caller's arrays is prepared once.
 
     def _region(self, function, threads, *arguments):
         """Call a compiled function whose threads leave stamps; the account books its time, if there is one."""
@@ -204,16 +206,16 @@ class Plan(VectorTransforms):
             return [*groups, slice(LANES * whole, fields)]
         return groups + [slice(i, i + 1) for i in range(LANES * whole, fields)]
 
-    def _inverse(self, spec, out, extra, power, threads):
+    def _inverse(self, spec, out, power, threads):
         with numba_threads(threads):
             for group in self._groups(len(spec)):
-                self._inverse_group(spec[group], out[group], extra, power, threads)
+                self._inverse_group(spec[group], out[group], power, threads)
         require_finite(out[:, self._equator], "a coefficient of field")
 
-    def _direct(self, values, out, extra, power, threads):
+    def _direct(self, values, out, power, threads):
         with numba_threads(threads):
             for group in self._groups(len(values)):
-                self._direct_group(values[group], out[group], extra, power, threads)
+                self._direct_group(values[group], out[group], power, threads)
         require_finite(out[:, :1], "a value of field")
 
     def _way(self, fields):
@@ -235,21 +237,15 @@ class Plan(VectorTransforms):
 
         return self._kept(("rows", direct, fields, power), make)
 
-    def _row_tables(self, threads):
+    def _row_scratch(self, threads):
+        """Private work space of every thread for the Fourier part."""
         size = fourier_rows.scratch_size(self._lengths)
-        scratch = self._space(("row scratch", threads), threads * size, (threads, size))
-        return self._kept("lengths", lambda: tuple(self._lengths.tables)), scratch
+        return self._space(("row scratch", threads), threads * size, (threads, size))
 
     def _legendre_scratch(self, module, threads):
         """Private work space of every thread for the Legendre part."""
         size = module.scratch_size(self.truncation, self._tables.first.shape[1])
         return self._space((module.__name__, threads), threads * size, (threads, size))
-
-    def _spectra_of(self, spec, extra):
-        """``spec`` for compiled code; real and imaginary parts in turn."""
-        flat = spec.view(np.float64).reshape(-1)
-        lanes = self._lanes(len(spec), 2 * spec.shape[1])
-        return tuple(Spectra(flat, self._columns[extra], extra, lanes, len(spec)))
 
     def _streams_buffer(self, direct, fields):
         """Whether the Fourier buffer is so large that it is written past the caches."""
@@ -273,23 +269,33 @@ class Plan(VectorTransforms):
         places = chosen.waves if direct else chosen.places
         return tuple(tasks.Buffer(values, places, chosen.counts, self._streams_buffer(direct, fields)))
 
-    def _inverse_group(self, spec, out, extra, power, threads):
-        fields, module = len(spec), self._way(len(spec))[1]
-        buffer, scratch = self._buffer(False, fields), self._legendre_scratch(module, threads)
-        spectra = self._spectra_of(spec, extra)
-        self._region(module.inverse_legendre, threads, tuple(self._tables), spectra, scratch, buffer)
-        rows, tables = self._rows(False, fields, power), self._row_tables(threads)
-        target = buffer, out.reshape(-1), self._streams_to(out)
-        self._region(fourier_rows.inverse_rows, threads, rows, *tables, *target)
+    def _prepared(self, direct, fields, power, threads):
+        """Compiled functions of both parts, and their arguments before and after those that the caller's arrays make.
 
-    def _direct_group(self, values, out, extra, power, threads):
-        fields, module = len(values), self._way(len(values))[1]
-        buffer, rows = self._buffer(True, fields), self._rows(True, fields, power)
-        tables = self._row_tables(threads)
-        self._region(fourier_rows.direct_rows, threads, rows, *tables, values.reshape(-1), buffer)
-        scratch = self._legendre_scratch(module, threads)
-        spectra = self._spectra_of(out, extra)
-        self._region(module.direct_legendre, threads, tuple(self._tables), spectra, scratch, buffer)
+        ``power`` of ``cos φ`` is divided out, and spectra then have one degree more.
+        """
+        key = direct, fields, power, threads
+        if key not in self._calls:
+            module = self._way(fields)[1]
+            buffer, scratch = self._buffer(direct, fields), self._legendre_scratch(module, threads)
+            rows = self._rows(direct, fields, power), tuple(self._lengths.tables), self._row_scratch(threads)
+            legendre = module.direct_legendre if direct else module.inverse_legendre
+            columns = self._columns[power]
+            spectra = columns, power, self._lanes(fields, 2 * int(columns[-1])), fields
+            self._calls[key] = legendre, tuple(self._tables), spectra, scratch, rows, buffer
+        return self._calls[key]
+
+    def _inverse_group(self, spec, out, power, threads):
+        legendre, tables, spectra, scratch, rows, buffer = self._prepared(False, len(spec), power, threads)
+        flat = spec.view(np.float64).reshape(-1)  # real and imaginary parts in turn
+        self._region(legendre, threads, tables, (flat, *spectra), scratch, buffer)
+        self._region(fourier_rows.inverse_rows, threads, *rows, buffer, out.reshape(-1), self._streams_to(out))
+
+    def _direct_group(self, values, out, power, threads):
+        legendre, tables, spectra, scratch, rows, buffer = self._prepared(True, len(values), power, threads)
+        self._region(fourier_rows.direct_rows, threads, *rows, values.reshape(-1), buffer)
+        flat = out.view(np.float64).reshape(-1)
+        self._region(legendre, threads, tables, (flat, *spectra), scratch, buffer)
 
     # --- arguments ----------------------------------------------------------------------------
 
