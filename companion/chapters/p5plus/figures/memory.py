@@ -96,8 +96,8 @@ def loads(record: xr.Dataset) -> Shown:
         f"caches the second is limited by the number of loads a clock period, the first by bytes. {MARKED}",
         run=record,
         alt=f"Two panels on one pair of logarithmic axes, items a second against working set on {cpu(record)}, a line "
-        f"for each stride: by whole cache lines {ends['vector'].max():.2g} to {ends['vector'].min():.2g} thousand "
-        f"million, with a load for each item {ends['scalar'].max():.2g} to {ends['scalar'].min():.2g}. {MARKED}",
+        f"for each stride: by whole cache lines {ends['vector'].max():.2g} to {ends['vector'].min():.2g} "
+        f"billion, with a load for each item {ends['scalar'].max():.2g} to {ends['scalar'].min():.2g}. {MARKED}",
     )
 
 
@@ -108,9 +108,9 @@ def loads_gain(record: xr.Dataset) -> str:
     parts = []
     for nbytes in (sizes.min(), sizes.max()):
         gain = wide[nbytes]["vector"] / wide[nbytes]["scalar"]
-        each = ", ".join(f"{ratio:.3g} (stride {stride})" for stride, ratio in gain.items())
-        parts.append(f"{each} times in {bytes_label(nbytes)}")
-    return f"Items a second by whole lines over a load for each item, medians: {'; '.join(parts)}."
+        each = ", ".join(f"{ratio:.3g} at stride {stride}" for stride, ratio in gain.items())
+        parts.append(f"in {bytes_label(nbytes)} {each}")
+    return f"Items a second by whole lines over those with a load for each, medians: {'; '.join(parts)}."
 
 
 def latency(record: xr.Dataset) -> Shown:

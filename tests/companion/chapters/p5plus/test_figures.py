@@ -6,6 +6,7 @@ import pytest
 from companion import experiments, tables
 from companion.chapters.p5plus import figures as p5
 from companion.figures.rendering import offered as drawn
+from companion.records import runs
 
 
 def table(name):
@@ -90,3 +91,15 @@ def test_latency_draws_time_per_load(records):
 def test_stream_counts_reads_and_writes(records):
     frame = drawn(p5.stream(records["stream"]))
     np.testing.assert_allclose(frame["rate"], (frame["bytes_read"] + frame["bytes_written"]) / frame["median"] / 1e9)
+
+
+def test_loads_set_lines_beside_loads_of_one_item():
+    """Both ways at the same strides and sizes, and the sentence has their quotient."""
+    record = runs.latest("p5plus-bandwidth")
+    frame = drawn(p5.loads(record))
+    counts = frame.groupby(["stride", "nbytes"])["loads"].agg(set)
+    assert len(counts) > 10 and all(kinds == {"vector", "scalar"} for kinds in counts)
+    np.testing.assert_allclose(frame["rate"], frame["bytes_read"] / 4 / frame["median"] / 1e9)
+    least = frame[frame["nbytes"] == frame["nbytes"].min()].pivot(index="stride", columns="loads", values="rate")
+    assert f"in 4 KB {least.loc[2, 'vector'] / least.loc[2, 'scalar']:.3g} at stride 2" in p5.loads_gain(record)
+    assert set(drawn(p5.bandwidth(record))["loads"]) == {"vector"}
