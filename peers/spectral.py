@@ -10,8 +10,12 @@ ducc0 aliases wavenumbers that a short row cannot carry, we leave them out; so o
 answers are compared where both are defined alike: on rows that carry every wavenumber, and for
 wavenumbers that every row carries.  On reduced grids ducc0 has no quadrature of its own: the weights are
 multiplied in, inside its time.
+
+``SPECTRAL_TRUNCATIONS``, for example ``159,399``, names the truncations to run; without it all are, which takes about
+ten minutes for each number of threads.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -191,6 +195,12 @@ def versions() -> dict[str, str]:
     return found
 
 
+def asked(truncations: tuple) -> list:
+    """Those of the truncations, or of the pairs that begin with one, that are to run."""
+    names = os.environ.get("SPECTRAL_TRUNCATIONS", "").replace(",", " ").split()
+    return [each for each in truncations if not names or str(each[0] if isinstance(each, tuple) else each) in names]
+
+
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Full grids against both libraries, reduced grids against ducc0; one field and eight."""
     libraries = {}
@@ -207,8 +217,8 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         yield Absent("SHTns", f"{error}; build it from PyPI with FFTW's headers")
         full = libraries
     for fields in (1, 8, 137):
-        for truncation in FULL if fields < 137 else MANY:
+        for truncation in asked(FULL if fields < 137 else MANY):
             yield from _compare(_Case(f"F{(truncation + 1) // 2}", truncation, fields, threads), full)
         if libraries and fields < 137:
-            for truncation, name in REDUCED:
+            for truncation, name in asked(REDUCED):
                 yield from _compare(_Case(name, truncation, fields, threads), libraries)

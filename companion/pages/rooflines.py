@@ -104,9 +104,10 @@ def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
         alt=_alt(cases, ceilings),
         title="What is left: every kernel under the ceilings of its host",
         caption="A mark is one case, our fastest sample. Lines are the measured bandwidth of each level of memory "
-        "times the operations a byte, up to the measured peak of multiply-adds. A case may lie above the line of "
-        "memory where a cache holds its data; kernels that move no byte stand at the right edge, and those without "
-        "floating-point operations, as strided sums, are in the tables only.",
+        "times the operations a byte, up to the measured peak of multiply-adds; levels "
+        "that measured alike share a line. A case may lie above the line of memory where a cache holds its data; "
+        "kernels that move no byte stand at the right edge, and those without floating-point operations, as strided "
+        "sums, are in the tables only.",
         data=cases[[*columns, "share", "machine", "date"]].rename(
             columns={"rate": "rate [GFLOPS]", "intensity": "intensity [1/B]", "bytes": "bytes [B]",
                      "ours_fastest": "ours_fastest [s]"}

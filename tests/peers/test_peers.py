@@ -164,6 +164,14 @@ def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch):
     assert row.tried == pytest.approx({"c": 3.0, "a": 4.0}) and calls == [*"abcd"]
 
 
+def test_truncations_are_those_asked_for(monkeypatch):
+    from peers import spectral
+
+    assert spectral.asked(spectral.FULL) == list(spectral.FULL)
+    monkeypatch.setenv("SPECTRAL_TRUNCATIONS", "159,399")
+    assert spectral.asked(spectral.FULL) == [159, 399] and spectral.asked(spectral.REDUCED) == [(399, "N200")]
+
+
 def test_a_module_that_cannot_be_imported_is_absent(monkeypatch):
     monkeypatch.setattr(peers, "modules", lambda: ["missing_module"])
     (item,) = collect(["missing_module"], 1)
