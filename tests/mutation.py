@@ -28,6 +28,7 @@ from typing import Annotated
 
 import typer
 from court import JUDGES, ROOT, Court, Unfit
+from scipy.stats import binomtest
 from tqdm import tqdm
 
 #: rooms whose kernels are judged; what they stand on (``runtime``) is judged by all, and what runs under mpiexec
@@ -169,13 +170,22 @@ def draw(found: dict[str, list[Mutant]], count: int, seed: int) -> list[Mutant]:
     return chosen[:count]
 
 
+def interval(noticed: int, judged: int) -> str:
+    """The share in per cent with its 95 % interval after Wilson."""
+    low, high = binomtest(noticed, judged).proportion_ci(method="wilson")
+    return f"{100 * noticed / judged:.0f} ({100 * low:.0f} … {100 * high:.0f})"
+
+
 def summary(rows: list[dict]) -> list[dict]:
     """A line a kind and one of all, of rows as ``--out`` keeps them."""
     lines = []
     for kind in [*sorted({row["kind"] for row in rows}), "all"]:
         here = [row for row in rows if kind in (row["kind"], "all")]
         tests, verify = (sum(row[judge] == "True" for row in here) for judge in ("tests", "verify"))
-        lines.append({"change": kind, "mutants": len(here), "noticed by tests": tests, "by verify alone": verify})
+        line = {"change": kind, "mutants": len(here)}
+        for name, noticed in (("noticed by tests", tests), ("by verify alone", verify)):
+            line |= {name: noticed, f"{name} in % (95 % interval)": interval(noticed, len(here))}
+        lines.append(line)
     return lines
 
 

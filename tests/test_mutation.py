@@ -59,6 +59,12 @@ def test_the_same_seed_draws_the_same_mutants_of_the_tree():
     assert all(Path(m.path).parts[0] == "kernels" for m in first)
 
 
+def test_a_share_has_the_interval_of_wilson():
+    """Worked by hand: (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n)."""
+    assert mutation.interval(9, 10) == "90 (60 … 98)"
+    assert mutation.interval(10, 10) == "100 (72 … 100)"
+
+
 def rows(name):
     return list(csv.DictReader((FAULTS / name).open(encoding="utf-8", newline="")))
 

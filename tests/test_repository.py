@@ -60,6 +60,17 @@ def test_no_file_names(what):
     assert not found
 
 
+def test_no_script_of_ours_makes_markup_of_what_it_is_given():
+    """Addresses, hashes and texts of a page are data: they become nodes and attributes, never source."""
+    source = re.compile(
+        r"\.(?:innerHTML|outerHTML|insertAdjacentHTML|srcdoc)\b|document\.write|\beval\(|new Function\("
+    )
+    ours = [name for name in _tracked() if name.endswith(".js") and "/plot/" not in name]
+    ours += [name for name in _tracked() if name.startswith(("book/_ext/", "book/_templates/", "companion/pages/"))]
+    assert len(ours) > 5
+    assert not [(name, found) for name in ours if (found := source.findall((ROOT / name).read_text(encoding="utf-8")))]
+
+
 def test_nothing_made_is_tracked():
     made = re.compile(r"(^|/)(\.venv|\.cache|__pycache__|_build|\.ipynb_checkpoints)(/|$)|\.egg-info/|\.pyc$")
     assert not [name for name in _tracked() if made.search(name)]

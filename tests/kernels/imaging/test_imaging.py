@@ -229,6 +229,9 @@ def test_arithmetic_of_images_and_visibilities():
     generator = np.random.default_rng(0)
     x, y = generator.standard_normal((2, 37, 53)).astype(np.float32)
     assert np.abs(arithmetic.combine(x, y, 0.5, -2.0) - (0.5 * x - 2 * y)).max() < 1e-6
+    own = x.copy()
+    assert arithmetic.combine(own, y, 0.5, -2.0, out=own) is own, "an image may take the place of one it is made of"
+    assert np.abs(own - (0.5 * x - 2 * y)).max() < 1e-6
     assert np.array_equal(arithmetic.part(x, (3, 9, 0, 52)), x[3:10])
     changed = RECORDS.copy()
     changed[::11, array.IM] += 1
