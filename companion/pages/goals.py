@@ -157,17 +157,22 @@ def _first(records) -> list[dict]:
 
 
 def goals_table(records) -> Table:
-    """Every goal that the committed records can tell of, by number of threads.
+    """Every goal, by number of threads, as far as the committed records tell of it.
+
+    Only records with the ceilings of their host count: those of before called some peers in slower ways.
 
     Parameters
     ----------
     records : list of dict
         From :func:`companion.records.peer_records.committed`.
     """
+    records = [record for record in records if record.get("ceilings")]
     frame, rows = pairs(records), []
     if not frame.empty:
         several = frame["machine"].nunique() > 1
         for goal in GOALS:
+            if _best(frame, goal).empty:
+                rows.append({"goal": goal.name, "to reach": significant(goal.least, 3), "met": "not measured"})
             for (where, _), part in _best(frame, goal).groupby(["machine", "threads"]):
                 rows.append(_row(goal, part) | ({"machine": where} if several else {}))
     rows += _first(records)

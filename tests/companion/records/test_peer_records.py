@@ -395,8 +395,11 @@ def test_goals_say_what_is_met_and_what_holds_the_rest():
         *called(**{"numba's registries": 0.25, "BT class S, set up and run, code kept": 0.05,
                    "BT class S, set up and run, compiled anew": 2.5}),
     ]  # fmt: skip
-    found = goals.goals_table([made(rows, ceilings=CEILINGS)])
-    told = {each["goal"]: each for each in offered(found).fillna("").to_dict("records")}
+    old = made([row("T639 F320, 1 field, inverse", {"SHTns": 9.0}, group=full + fields[0], module="spectral")])
+    every = offered(goals.goals_table([old, made(rows, ceilings=CEILINGS)])).astype(object).fillna("")
+    told = {each["goal"]: each for each in every[every["met"] != "not measured"].to_dict("records")}
+    assert set(every["goal"]) - set(told) == {goal.name for goal in goals.GOALS} - set(told)
+    assert len(every) > len(told)
     one, many = "transforms of one field, full grids: ", "transforms of many fields, "
     assert {goal: (each["met"], each["reached"]) for goal, each in told.items()} == {
         one + "SHTns": ("no", "1 of 2"),
@@ -413,13 +416,12 @@ def test_goals_say_what_is_met_and_what_holds_the_rest():
     assert shtns["share and limit of it"] == "40 %, flops"
     assert shtns["what holds the rest"].endswith("so in 1 of 1 case below")
     assert told[one + "ducc0"]["what holds the rest"] == ""
-    assert "No committed run tells" in repr(goals.goals_table([]))
+    assert "No committed run tells" in repr(goals.goals_table([old]))
 
 
 def test_every_goal_names_groups_that_are_committed():
     """A pattern that fits nothing would leave its goal out of the table without a word."""
     frame = peer_tables.pairs(committed())
-    frame["chosen"] = frame["chosen"].fillna("")
     missing = [goal.name for goal in goals.GOALS if goals._best(frame, goal).empty and goal.module != "files"]
     assert missing == []
 
