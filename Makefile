@@ -30,6 +30,7 @@ test: $(READY)
 # what takes too long for every change: every step of an interruption, another processor, readers, mutants, the lock
 weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly tests
+	$(BIN)/python tests/cases.py
 	$(BIN)/python tests/fuzz.py --seconds 600 --out tests/faults/readers.csv
 	$(BIN)/python tests/injector.py --out tests/faults/writers.csv
 	rm -f tests/faults/mutants.csv

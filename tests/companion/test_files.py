@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import xarray as xr
+from cases import tried
 
 from companion import files
 from companion.files import sentence, write_atomically, write_netcdf
@@ -179,6 +180,7 @@ def test_after_a_power_cut_there_is_the_old_file_or_the_new_one(tmp_path, monkey
     files.write_text(path, content, overwrite=overwrite)
     disk.note()
     allowed = {content.encode()} | ({b"old"} if overwrite else set())
+    tried(len(disk.states))
     found = [state["x.json"] for state in disk.states if "x.json" in state]
     assert len(disk.states) >= 5
     assert set(found) <= allowed

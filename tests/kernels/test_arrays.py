@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from cases import tried
 
 from kernels import bt
 from kernels.analysis import cholesky, covariance, vertical
@@ -197,6 +198,7 @@ def test_damaged_arrays_are_refused_or_do_no_harm(name):
     refusals = 0
     for position, array in enumerate(call.arrays):
         for what, damage in damaged(array):
+            tried()
             arguments = [damage if n == position else one.copy() for n, one in enumerate(call.arrays)]
             try:
                 found = call.do(*arguments)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import tried
 
 import companion.files
 import kernels.files.pending
@@ -140,6 +141,7 @@ def test_control_c_at_every_operation(tmp_path, monkeypatch, begin, action, allo
         assert found in allowed, f"before operation {number}"
         assert not kernels.files.pending._CLAIMS
         seen += [] if found in seen else [found]
+        tried()
         shutil.rmtree(folder)
     assert number > 50
     assert len(seen) == len(allowed)

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cases import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -224,6 +225,7 @@ def test_damaged_files_are_compiled_anew_and_no_foreign_pickle_is_opened(tmp_pat
         done = child(root, home)
         assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["20.0", "0"], "")
         assert child(root, home).stdout.split() == ["20.0", "1"]
+        tried(len(files))
     assert not mark.exists()
 
 

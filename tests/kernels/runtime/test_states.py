@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from cases import tried
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels_found import KERNELS, every_single, small
@@ -146,15 +147,16 @@ def test_no_array_of_a_kernel_reaches_compiled_code_unchecked(name, tmp_path):
     """Every array of every state, damaged in every way: refused, and the state as it was is still taken."""
     module, problem = KERNELS[name], small(name, tmp_path)
     state = module.setup(problem)
-    tried = 0
+    cases = 0
     for path, array in places(state):
         for what, damage in damaged(array):
             if name == "kernels.gridpoint" and what in ("read-only", "line", "strides"):
                 continue  # it reads these fields into records of its own
             with pytest.raises(ValueError, match="setup"):
                 module.run(problem, changed(state, path, damage))
-            tried += 1
+            cases += 1
+    tried(cases)
     for repeats in (0, -1):
         with pytest.raises(ValueError, match="repeats = "):
             module.run(problem, state, 1, repeats)
-    assert tried or not list(places(state))
+    assert cases or not list(places(state))

@@ -9,6 +9,7 @@ import zlib
 
 import numpy as np
 import pytest
+from cases import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def test_no_flipped_bit_is_accepted(finished, tmp_path):
 
         copy = damaged(finished, tmp_path, flip)
         assert str(copy) in refused(copy)
+        tried()
         shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
 
 
@@ -95,6 +97,7 @@ def test_no_prefix_and_no_longer_file_is_accepted(finished, tmp_path):
 
             copy = damaged(finished, tmp_path, cut)
             assert str(copy) in refused(copy)
+            tried()
             shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
 
         def longer(copy, name=name):
@@ -103,6 +106,7 @@ def test_no_prefix_and_no_longer_file_is_accepted(finished, tmp_path):
 
         copy = damaged(finished, tmp_path, longer)
         assert str(copy) in refused(copy)
+        tried()
         shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
 
 
@@ -114,6 +118,7 @@ def test_missing_added_and_linked_files_of_a_folder_are_named(finished, tmp_path
         name = target.relative_to(path)
         copy = damaged(finished, tmp_path, lambda copy, name=name: (copy / name).unlink())
         assert name.as_posix().split("/")[0] in refused(copy)
+        tried()
         shutil.rmtree(copy)
     copy = damaged(finished, tmp_path, lambda copy: (copy / "U" / "extra").write_text("x"))
     assert "extra does not belong" in refused(copy)

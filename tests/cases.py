@@ -1,0 +1,106 @@
+"""Counts the cases of bad input and faults that the tests try, by class: ``python tests/cases.py --out TABLE``.
+
+A test counts as one case, also where hypothesis makes a hundred examples for it; one that goes through its cases
+itself says how many with :func:`tried`.  The columns of what was tried before are those of the reading of the
+project from outside that these tests answer; it counted about 360 cases in all and one class apart.
+"""
+
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import pytest
+import typer
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "tests" / "faults" / "classes.csv"
+COLUMNS = ("class", "tried from outside", "fell short then", "cases now", "fall short now", "held by")
+UNKNOWN = "not counted apart"
+COUNT = [0]
+
+
+class Class(NamedTuple):
+    """A class of faults, the files that hold it, and what is known of how it was."""
+
+    name: str
+    files: tuple[str, ...]
+    before: tuple[str, str] = (UNKNOWN, UNKNOWN)
+
+
+CLASSES = (
+    Class("fields of problems", ("tests/kernels/test_problems.py",)),
+    Class("solution files", ("tests/kernels/files/format/test_damage.py",), ("600 flipped bits of NetCDF", "243")),
+    Class("records", ("tests/companion/records/test_runs.py", "tests/companion/records/test_peer_records.py")),
+    Class("tables and descriptors", ("tests/companion/tables/test_tables.py",)),
+    Class(
+        "signals and killed writers",
+        ("tests/kernels/files/test_interrupted.py", "tests/kernels/files/test_interrupted_steps.py"),
+    ),
+    Class("names and syncs of files", ("tests/companion/test_files.py", "tests/test_injected.py")),
+    Class("cache of compiled code", ("tests/kernels/runtime/test_cache.py",)),
+    Class("command line and its surroundings", ("tests/companion/test_cli.py",)),
+    Class("other systems", ("tests/kernels/test_elsewhere.py",)),
+    Class(
+        "JupyterLab and what the book offers",
+        ("tests/companion/test_lab.py", "tests/companion/tables/test_downloads.py"),
+    ),
+)
+
+
+def tried(cases: int = 1) -> None:
+    """A test has gone through so many cases."""
+    COUNT[0] += cases
+
+
+class Tally:
+    """A plugin of pytest that counts cases and failures by file."""
+
+    def __init__(self):
+        self.cases, self.short = Counter(), Counter()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item):
+        before = COUNT[0]
+        try:
+            return (yield)
+        finally:
+            self.cases[item.nodeid.partition("::")[0]] += max(1, COUNT[0] - before)
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.short[report.nodeid.partition("::")[0]] += 1
+
+
+def rows(tally: Tally) -> list[dict]:
+    """The table: a line a class, and one of all."""
+    lines = []
+    for one in CLASSES:
+        cases, short = (sum(counts[file] for file in one.files) for counts in (tally.cases, tally.short))
+        lines.append(dict(zip(COLUMNS, (one.name, *one.before, cases, short, ", ".join(one.files)), strict=True)))
+    now = [sum(line[name] for line in lines) for name in COLUMNS[3:5]]
+    lines.append(dict(zip(COLUMNS, ("all", "about 360", "about 55", *now, "all of these"), strict=True)))
+    return lines
+
+
+def main(out: Annotated[Path, typer.Option(help="The table (CSV).")] = TABLE) -> None:
+    """Count the cases of every class; ends with 1 if one of them falls short."""
+    import cases  # the tests count in the module of this name, not in the one that runs
+
+    tally = cases.Tally()
+    files = [str(ROOT / file) for one in CLASSES for file in one.files]
+    pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *files], plugins=[tally])
+    lines = rows(tally)
+    with out.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(lines)
+    for line in lines:
+        print(f"{line['class']}: {line['cases now']} cases, {line['fall short now']} fall short")
+    raise SystemExit(bool(lines[-1]["fall short now"]))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))  # before tests/, whose rooms have the names of those they test
+    typer.run(main)
