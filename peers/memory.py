@@ -18,6 +18,10 @@ from kernels.runtime.threads import run_team
 from peers import Absent, Comparison
 from peers.kit import compiled
 
+#: What a build's name ends in, by the way in which it reads.
+_LINES, _PREFETCH = ", whole lines", ", prefetch"
+_WAYS = ("", _LINES, _PREFETCH)
+
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     pointer, size, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
@@ -55,12 +59,9 @@ def _ways(problem: stride.Problem) -> dict[str, str]:
 
     Whole lines answer another question than a load an item does, so they are no peers of it.
     """
-    ways = {"": "stride_sum"}
     if problem.in_lines:
-        ways[", whole lines"] = "stride_sum_lines"
-    else:
-        ways[", prefetch"] = "stride_sum_prefetch"
-    return ways
+        return {"": "stride_sum", _LINES: "stride_sum_lines"}
+    return {"": "stride_sum", _PREFETCH: "stride_sum_prefetch"}
 
 
 def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
@@ -179,7 +180,7 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
         return stream.run(problem, state, threads, repeats).a[::97].copy()
 
     kind = "non-temporal" if problem.nontemporal else "plain"
-    ways = {"": "triad_nontemporal"} if problem.nontemporal else {"": "triad", ", whole lines": "triad_lines"}
+    ways = {"": "triad_nontemporal"} if problem.nontemporal else {"": "triad", _LINES: "triad_lines"}
     sides = {
         f"{name}{remark}": c_side(getattr(library, function))
         for name, library in libraries.items()
@@ -199,8 +200,8 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
 
 
 def versions() -> dict[str, str]:
-    """Compiler and options of each C build."""
-    return compiled.versions()
+    """Compiler and options of each C build, by each way that the source has."""
+    return {f"{name}{way}": said for name, said in compiled.versions().items() for way in _WAYS}
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
