@@ -8,6 +8,7 @@ the lines that it needs.
 
 import ctypes
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -54,6 +55,15 @@ def stride_points(largest: int) -> Iterator[stride.Problem]:
                     yield stride.Problem(nbytes=nbytes, stride=step, loads="scalar")
 
 
+def _sides(libraries, ways: dict[str, str], side: Callable) -> dict[str, Callable]:
+    """``side`` of each function that ``ways`` names, of every build, by the build's name and the way's remark."""
+    return {
+        f"{name}{remark}": side(getattr(library, function))
+        for name, library in libraries.items()
+        for remark, function in ways.items()
+    }
+
+
 def _ways(problem: stride.Problem) -> dict[str, str]:
     """How C reads at this stride: the remark behind a build's name, and the function.
 
@@ -69,7 +79,7 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
     state = stride.setup(whole)
     stride.run(whole, state, threads=threads)  # makes the other threads' arrays
 
-    def c_side(function, problem) -> Callable:
+    def c_side(problem, function) -> Callable:
         def call(repeats=1):
             def work(number):
                 out = np.zeros(16, np.uint32)
@@ -82,11 +92,7 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
 
     for problem in stride_points(largest):
         stride.serve(problem, state)
-        sides = {
-            f"{name}{remark}": c_side(getattr(library, function), problem)
-            for name, library in libraries.items()
-            for remark, function in _ways(problem).items()
-        }
+        sides = _sides(libraries, _ways(problem), partial(c_side, problem))
         yield Comparison(
             group="stride, a load an item" if problem.loads == "scalar" else "stride bandwidth",
             label=f"{_size(problem.nbytes)}, stride {problem.stride}",
@@ -181,11 +187,7 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
 
     kind = "non-temporal" if problem.nontemporal else "plain"
     ways = {"": "triad_nontemporal"} if problem.nontemporal else {"": "triad", _LINES: "triad_lines"}
-    sides = {
-        f"{name}{remark}": c_side(getattr(library, function))
-        for name, library in libraries.items()
-        for remark, function in ways.items()
-    }
+    sides = _sides(libraries, ways, c_side)
     return Comparison(
         group=f"triad, {kind}",
         label=f"3 × {_size(8 * problem.n)}",

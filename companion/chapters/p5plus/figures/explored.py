@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.colors import LogNorm
 
-from companion.chapters.p5plus.figures.threads import curves
+from companion.chapters.p5plus.figures.memory import per_thread, read_fastest
 from companion.figures.explorer import explorer
 from companion.figures.parts import (
     MARKED,
@@ -26,19 +26,12 @@ from companion.records import runs
 
 def _rates(record: xr.Dataset) -> pd.DataFrame:
     """Median bytes asked for a second and thread, in 1e9, of every case; ``kind`` is its threads and pages."""
-    frame = curves(record, ["nbytes", "stride", "pages", "loads"])
-    frame = frame[frame["loads"] == "vector"]
-    frame["rate"] = frame["bytes_read"] / frame["threads"] / frame["median"] / 1e9
+    frame = read_fastest(record)
     kinds = [
         f"{counted(int(count), 'thread')}, {pages} pages"
         for count, pages in zip(frame["threads"], frame["pages"], strict=True)
     ]
     return frame.assign(kind=kinds)
-
-
-def _per_thread(case):
-    """Seconds of a case as 1e9 bytes asked for a second and thread."""
-    return lambda seconds: case["bytes_read"] / case["threads"] / seconds / 1e9
 
 
 def _drawn(record: xr.Dataset, alone: pd.DataFrame, whole: pd.DataFrame, ends: tuple[float, float]):
@@ -53,7 +46,7 @@ def _drawn(record: xr.Dataset, alone: pd.DataFrame, whole: pd.DataFrame, ends: t
     upper.grid(False)
     figure.colorbar(mesh, label="bytes asked for [GB/s]")
     line = alone[alone["stride"] == 1].sort_values("nbytes")
-    spread(lower, line["nbytes"], line, _per_thread(line), label="stride 1")
+    spread(lower, line["nbytes"], line, per_thread(line), label="stride 1")
     log_axis(lower, "y")
     bytes_axis(lower, alone["nbytes"])
     lower.set(xlabel="working set of a thread", ylabel="bytes asked for [GB/s]", title="stride 1")
@@ -87,7 +80,7 @@ def surface(record: xr.Dataset) -> Shown:
         folded=True,
         run=record,
     )
-    found = converted(intervals(frame), _per_thread(frame))
+    found = converted(intervals(frame), per_thread(frame))
     cells = [
         [int(nbytes), int(stride), kinds.index(kind), *(float(f"{rate:.4g}") for rate in ends), int(flagged)]
         for (nbytes, stride, kind), (*ends, flagged) in zip(

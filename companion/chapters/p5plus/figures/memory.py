@@ -12,29 +12,33 @@ from companion.labels import counted
 from companion.records.runs import single
 
 
-def _per_thread(cases: pd.DataFrame):
+def per_thread(cases: pd.DataFrame):
     """Seconds of ``cases`` to the GB/s that each thread asks for."""
     return lambda seconds: cases["bytes_read"] / cases["threads"] / seconds / 1e9
 
 
+def read_fastest(record: xr.Dataset) -> pd.DataFrame:
+    """Cases of the sweep that read by whole lines where they can; ``rate``, median GB/s that each thread asks for."""
+    frame = curves(record, ["nbytes", "stride", "pages", "loads"])
+    frame = frame[frame["loads"] == "vector"]
+    return frame.assign(rate=per_thread(frame)(frame["median"]))
+
+
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
-    frame = curves(record, ["nbytes", "stride", "pages", "loads"])
-    frame = frame[frame["loads"] == "vector"].assign(
-        rate=lambda of: of["bytes_read"] / of["threads"] / of["median"] / 1e9
-    )
+    frame = read_fastest(record)
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
     figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
     strides = sorted(alone["stride"].unique())
     for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
         line = alone[alone["stride"] == stride].sort_values("nbytes")
-        spread(by_stride, line["nbytes"], line, _per_thread(line), label=f"stride {stride}", index=number)
+        spread(by_stride, line["nbytes"], line, per_thread(line), label=f"stride {stride}", index=number)
     unit = frame[frame["stride"] == 1]
     ends = alone[alone["stride"] == 1].sort_values("nbytes")["rate"].to_numpy()
     for number, (count, pages) in enumerate(sorted(set(zip(unit["threads"], unit["pages"], strict=True)))):
         line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
         name = f"{counted(count, 'thread')}, {pages} pages"
-        spread(by_threads, line["nbytes"], line, _per_thread(line), label=name, index=number)
+        spread(by_threads, line["nbytes"], line, per_thread(line), label=name, index=number)
     for axis, title in ((by_stride, "1 thread, small pages"), (by_threads, "stride 1, per thread")):
         log_axis(axis, "y")
         axis.set(ylabel="bytes asked for [GB/s]", title=title)
@@ -67,7 +71,8 @@ def _read_both_ways(record: xr.Dataset) -> pd.DataFrame:
     frame = curves(record, ["nbytes", "stride", "pages", "loads"])
     both = set(frame.loc[frame["loads"] == "scalar", "stride"])
     frame = frame[frame["stride"].isin(both) & (frame["threads"] == 1) & (frame["pages"] == "small")]
-    return frame.assign(items=frame["bytes_read"] / 4, rate=frame["bytes_read"] / 4 / frame["median"] / 1e9)
+    items = frame["bytes_read"] / 4
+    return frame.assign(items=items, rate=items / frame["median"] / 1e9)
 
 
 def loads(record: xr.Dataset) -> Shown:
