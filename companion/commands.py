@@ -24,32 +24,30 @@ def _one_sentence(name: str):
         raise typer.Exit(2) from None
 
 
-class Commands(TyperGroup):
-    """Commands whose refusals are one sentence each, those of the library included."""
+class _Outermost:
+    """Refusals in one sentence each, those of the library included; a command among several leaves it to them."""
 
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        with _one_sentence(info_name or ""):
-            return super().make_context(info_name, args, parent, **extra)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _one_sentence(ctx.info_name or ""):
-            return super().invoke(ctx)
-
-
-class Command(TyperCommand):
-    """The same for a program of one command; one among several leaves it to them."""
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+    def make_context(self: Any, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        make: Any = super()
         if parent is not None:
-            return super().make_context(info_name, args, parent, **extra)
+            return make.make_context(info_name, args, parent, **extra)
         with _one_sentence(info_name or ""):
-            return super().make_context(info_name, args, parent, **extra)
+            return make.make_context(info_name, args, parent, **extra)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self: Any, ctx: Any) -> Any:
+        run: Any = super()
         if ctx.parent is not None:
-            return super().invoke(ctx)
+            return run.invoke(ctx)
         with _one_sentence(ctx.info_name or ""):
-            return super().invoke(ctx)
+            return run.invoke(ctx)
+
+
+class Commands(_Outermost, TyperGroup):
+    """A program of several commands."""
+
+
+class Command(_Outermost, TyperCommand):
+    """A program of one command, or one among several."""
 
 
 class _Program(typer.Typer):
