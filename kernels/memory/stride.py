@@ -25,13 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.proof import Proof
-from kernels.runtime import pages
-from kernels.runtime.arrays import require_array
-from kernels.runtime.barriers import (
-    LINE_ITEMS,
-    barrier,
-    opaque,
+from kernels.memory.sums import (
     sum_lines_1,
     sum_lines_2,
     sum_lines_3,
@@ -40,8 +34,13 @@ from kernels.runtime.barriers import (
     sum_lines_6,
     sum_lines_7,
     sum_lines_8,
-    turn_lines,
+    sum_steps,
+    sum_steps_ahead,
 )
+from kernels.proof import Proof
+from kernels.runtime import pages
+from kernels.runtime.arrays import require_array
+from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
@@ -52,6 +51,8 @@ LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
 LOADS = ("vector", "scalar")
+_PAGE = 4096  # bytes of the smallest page
+_BEYOND_CORE = 2**24  # bytes, more than the second-level cache of a core holds
 LARGEST_IN_LINE = 8  # stride up to which "vector" loads whole lines; beyond, a line holds one item or two
 
 
@@ -87,6 +88,15 @@ class Problem(Presets):
     def in_lines(self) -> bool:
         """Whether whole cache lines are loaded."""
         return self.loads == "vector" and self.stride <= LARGEST_IN_LINE
+
+    @property
+    def ahead(self) -> bool:
+        """Whether items are asked for before they are read: each lies in a page of its own, in no cache of one core.
+
+        No prefetcher of the processor follows such a walk.  Where the set is in a core's own cache, or several items
+        lie in a page, asking ahead gained nothing or lost up to a half.
+        """
+        return self.stride * ITEM >= _PAGE and self.nbytes >= _BEYOND_CORE
 
     @property
     def items(self) -> int:
@@ -132,87 +142,59 @@ def fill(a, offset):
         a[i] = np.uint32(np.uint64(_FACTOR) * np.uint64(i) + np.uint64(offset))
 
 
-#: By stride, the items of one turn of the loop over whole lines.
-_TURN = np.array([LINE_ITEMS * turn_lines(max(1, step)) for step in range(LARGEST_IN_LINE + 1)], np.uint64)
-
-
 @kernel
-def _whole_turns(a, stride, turns):
-    """Sum of every ``stride``-th item of the first ``turns`` turns, 1 ≤ stride ≤ 8."""
+def _in_lines(a, items, stride):
+    """Sum of every ``stride``-th of the first ``items``, 1 ≤ stride ≤ 8."""
     if stride == 1:
-        return sum_lines_1(a, turns)
+        return sum_lines_1(a, items)
     if stride == 2:
-        return sum_lines_2(a, turns)
+        return sum_lines_2(a, items)
     if stride == 3:
-        return sum_lines_3(a, turns)
+        return sum_lines_3(a, items)
     if stride == 4:
-        return sum_lines_4(a, turns)
+        return sum_lines_4(a, items)
     if stride == 5:
-        return sum_lines_5(a, turns)
+        return sum_lines_5(a, items)
     if stride == 6:
-        return sum_lines_6(a, turns)
+        return sum_lines_6(a, items)
     if stride == 7:
-        return sum_lines_7(a, turns)
-    return sum_lines_8(a, turns)
+        return sum_lines_7(a, items)
+    return sum_lines_8(a, items)
 
 
 @kernel
-def sum_in_lines(a, items, stride, turn, passes, out):
+def sum_in_lines(a, items, stride, passes, out):
     """out[0] = Σ a[k·stride] modulo 2³² over the first ``items``, formed ``passes`` times; out[1] counts the passes.
 
-    ``a`` is uint32, ``out`` uint32 (2,) or longer, 1 ≤ stride ≤ 8; ``turn`` is ``_TURN[stride]``.
+    ``a`` is uint32, ``out`` uint32 (2,) or longer, 1 ≤ stride ≤ 8.
     """
-    step = np.uint64(stride)
-    turns = np.uint64(items) // np.uint64(turn)
     for _ in range(passes):
-        total = _whole_turns(a, stride, turns)
-        i = turns * np.uint64(turn)
-        while i < np.uint64(items):
-            total = np.uint32(total + a[i])
-            i += step
-        out[0] = total
+        out[0] = _in_lines(a, np.uint64(items), stride)
         out[1] = np.uint32(out[1] + np.uint32(1))
         barrier(a)
 
 
 @kernel
 def sum_strided(a, items, stride, passes, out):
-    """As ``sum_in_lines`` for any stride, with a load for each item and eight sums so that loads overlap.
+    """As ``sum_in_lines`` for any stride, with a load for each item.
 
     ``a``, ``items``, ``passes`` and ``out`` as there.
     """
     step = np.uint64(stride)
-    step2, step3, step4 = np.uint64(2) * step, np.uint64(3) * step, np.uint64(4) * step
     n = (np.uint64(items) + step - np.uint64(1)) // step
-    blocks = n // np.uint64(8)
     for _ in range(passes):
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = np.uint32(0)
-        i = np.uint64(0)
-        for _block in range(blocks):
-            i = opaque(i)  # or LLVM gathers, which is slower and reads in another order
-            j = i + step4
-            s0 = np.uint32(s0 + a[i])
-            s1 = np.uint32(s1 + a[i + step])
-            s2 = np.uint32(s2 + a[i + step2])
-            s3 = np.uint32(s3 + a[i + step3])
-            s4 = np.uint32(s4 + a[j])
-            s5 = np.uint32(s5 + a[j + step])
-            s6 = np.uint32(s6 + a[j + step2])
-            s7 = np.uint32(s7 + a[j + step3])
-            i = j + step4
-        rest = n - np.uint64(8) * blocks
-        if rest >= np.uint64(4):
-            s0 = np.uint32(s0 + a[i])
-            s1 = np.uint32(s1 + a[i + step])
-            s2 = np.uint32(s2 + a[i + step2])
-            s3 = np.uint32(s3 + a[i + step3])
-            i += step4
-            rest -= np.uint64(4)
-        for _left in range(rest):
-            i = opaque(i)
-            s4 = np.uint32(s4 + a[i])
-            i += step
-        out[0] = np.uint32(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7)
+        out[0] = sum_steps(a, n, step)
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel
+def sum_strided_ahead(a, items, stride, passes, out):
+    """As ``sum_strided``; each item is asked for 32 steps before it is read."""
+    step = np.uint64(stride)
+    n = (np.uint64(items) + step - np.uint64(1)) // step
+    for _ in range(passes):
+        out[0] = sum_steps_ahead(a, n, step)
         out[1] = np.uint32(out[1] + np.uint32(1))
         barrier(a)
 
@@ -313,16 +295,14 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
     _extend(problem, state, threads, cpus)
 
+    loop = sum_in_lines if problem.in_lines else sum_strided_ahead if problem.ahead else sum_strided
+
     def read(number: int):
         out = np.zeros(16, np.uint32)
         left = repeats
         while left > 0:  # the counter in ``out`` has 32 bits
             passes = min(left, 2**31)
-            if problem.in_lines:
-                turn = _TURN[problem.stride]
-                sum_in_lines(state.arrays[number], problem.items, problem.stride, turn, passes, out)
-            else:
-                sum_strided(state.arrays[number], problem.items, problem.stride, passes, out)
+            loop(state.arrays[number], problem.items, problem.stride, passes, out)
             left -= passes
         return int(out[0]), int(out[1])
 

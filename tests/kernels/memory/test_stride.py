@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kernels.contract import Kernel
 from kernels.memory import stride
+from kernels.memory.sums import turn_lines
 from kernels.runtime import pages, resources
-from kernels.runtime.barriers import turn_lines
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import usable_cpus
 
@@ -45,12 +45,24 @@ def test_sum_is_exact(items, step, loads, seed, repeats):
 @pytest.mark.parametrize("step", range(1, stride.LARGEST_IN_LINE + 2))
 def test_every_rest_behind_whole_turns_is_summed(step, loads):
     """What is left over behind the last whole turn of cache lines has every length."""
-    turn = 16 * turn_lines(step) if step <= stride.LARGEST_IN_LINE else 8 * step
+    turn = 16 * max(16, turn_lines(step)) if step <= stride.LARGEST_IN_LINE else 8 * step
     state = stride.setup(stride.Problem(nbytes=4 * (1024 + turn), stride=step))
     for items in range(1024, 1024 + turn + 1, 3):
         problem = stride.Problem(nbytes=4 * items, stride=step, loads=loads)
         stride.serve(problem, state)
         assert all_ok(problem, stride.run(problem, state))
+
+
+@pytest.mark.parametrize("step", [1024, 1025, 4000])
+def test_a_long_walk_asks_for_its_items_ahead(step):
+    for nbytes, ahead in ((2**24, True), (2**24 + 4 * 12345, True), (2**23, False)):
+        problem = stride.Problem(nbytes=nbytes, stride=step)
+        assert problem.ahead is ahead
+        state = stride.setup(problem)
+        result = stride.run(problem, state)
+        assert result.sums.tolist() == stride.reference(problem, state).sums.tolist()
+        assert all_ok(problem, result)
+    assert not stride.Problem(nbytes=2**24, stride=1023).ahead
 
 
 def test_vectors_of_whole_lines_up_to_the_largest_stride_that_shares_them():
@@ -104,7 +116,7 @@ def test_verify_sees_a_wrong_result(broken):
 
 def test_passes_are_not_optimised_away():
     """The compiled loops load and add in every pass: the barrier stands in the machine code."""
-    for function, arguments in ((stride.sum_in_lines, (1024, 1, 64, 2)), (stride.sum_strided, (1024, 3, 2))):
+    for function, arguments in ((stride.sum_in_lines, (1024, 1, 2)), (stride.sum_strided, (1024, 3, 2))):
         fresh = kernel(cache=False)(function.py_func)
         fresh(np.zeros(1024, np.uint32), *arguments, np.zeros(16, np.uint32))
         text = next(iter(fresh.inspect_llvm().values()))
