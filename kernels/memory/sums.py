@@ -51,7 +51,7 @@ def _walk(builder, start, pace, turns, read):
     builder.store(builder.add(here, pace), place)
     builder.branch(again)
     builder.position_at_end(done)
-    return end
+    return here  # not ``end``, whose product the next walk would wait for
 
 
 def _load(builder, place, kind):
@@ -156,8 +156,9 @@ def _steps_summed(ahead: int):
 
             def read(number):
                 def items(here):
-                    for k, slot in enumerate(sums[:number]):
-                        place = builder.add(here, builder.mul(pace, _long(k)))
+                    middle = builder.add(here, builder.mul(pace, _long(4)))  # fewer distances, or some would not
+                    for k, slot in enumerate(sums[:number]):  # stay in registers
+                        place = builder.add(middle if k > 3 else here, builder.mul(pace, _long(k % 4)))
                         if ahead:
                             far = builder.add(place, builder.mul(pace, _long(ahead)))
                             builder.call(prefetch, [builder.inttoptr(far, _BYTES), *how])
