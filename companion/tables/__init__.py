@@ -89,7 +89,7 @@ def _check_facts(path: Path, resource: dict, body: list[list[str]]) -> None:
     for number, row in enumerate(body, start=2):
         for column in facts["values"]:
             cell = row[columns.index(column)]
-            if row[unit] and cell and not csv.NUMBER.fullmatch(cell):
+            if row[unit] and cell and not csv.is_number(cell):
                 csv.fail(path, number, column, f"{cell!r} has the unit {row[unit]} but is not a number.")
 
 
@@ -131,7 +131,7 @@ def half(field: dict, cell: str, unit: str | None = None) -> float:
     A column says ``"exact": true`` for counts, ``"resolution": r`` where trailing zeros are not significant;
     a fact in the unit ``count`` is exact.
     """
-    if not cell or not csv.NUMBER.fullmatch(cell):
+    if not cell or not csv.is_number(cell):
         return math.nan
     if field.get("exact") or unit == "count":
         return 0.0
@@ -306,7 +306,7 @@ def _check_machine(path: Path, body: list[list[str]]) -> None:
             csv.fail(path, number, "property", f"{name!r} is none of {', '.join(properties)}.")
         if unit not in (accepted or [""]):
             csv.fail(path, number, "unit", f"{unit!r} is no unit of {name}; choose one of {', '.join(accepted)}.")
-        if accepted and not csv.NUMBER.fullmatch(value):
+        if accepted and not csv.is_number(value):
             csv.fail(path, number, "value", f"{value!r} has the unit {unit} but is not a number.")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 # digits of ASCII alone: \d and float() take those of every script
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -188,7 +188,7 @@ def parse(field: dict, cell: str):
         return cell
     if kind == "integer" and INTEGER.fullmatch(cell):
         return int(cell)
-    if kind == "number" and NUMBER.fullmatch(cell) and math.isfinite(float(cell)):
+    if kind == "number" and is_number(cell):
         return float(cell)
     if kind == "boolean":
         if cell in field.get("trueValues", ["true"]):
@@ -198,8 +198,19 @@ def parse(field: dict, cell: str):
     raise ValueError(cell)
 
 
+def is_number(cell: str) -> bool:
+    """Whether a cell is a decimal number that float64 holds, and half a unit of its last place, too."""
+    if not NUMBER.fullmatch(cell) or not math.isfinite(float(cell)):
+        return False
+    return abs(_power(cell)) <= 300
+
+
+def _power(text: str) -> int:
+    """The power of ten of a number's last place."""
+    mantissa, _, exponent = text.lower().partition("e")
+    return int(exponent or 0) - len(mantissa.partition(".")[2])
+
+
 def half_unit(text: str) -> float:
     """Half a unit in the last printed place: ``"0.354"`` gives 0.0005, ``"12e15"`` gives 5e14."""
-    mantissa, _, exponent = text.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return 0.5 * 10.0 ** (int(exponent or 0) - decimals)
+    return 0.5 * 10.0 ** _power(text)

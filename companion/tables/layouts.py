@@ -20,6 +20,9 @@ def cube(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
     """Rows to dimensions: ``dims`` (default: the primary key), wide columns to one by ``stack``."""
     fields = {field["name"]: _attributes(field) for field in resource["schema"]["fields"]}
     dims = list(resource.get("dims", resource["schema"]["primaryKey"]))
+    for dim in dims:
+        if dims.count(dim) > 1:
+            raise TableError(f"table {resource['name']}, column {dim!r}: it stands twice in dims; name it once.")
     if frame.duplicated(dims).any():
         twice = ", ".join(str(value) for value in frame[frame.duplicated(dims)].iloc[0][dims])
         raise TableError(

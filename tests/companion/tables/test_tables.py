@@ -175,6 +175,23 @@ def test_a_combination_that_stands_twice_is_refused(house):
         tables.load("doc", "toy")
 
 
+def test_a_dimension_that_stands_twice_is_refused(house):
+    house(dims=["name", "count", "name"])
+    with pytest.raises(TableError, match="table toy, column 'name': it stands twice in dims"):
+        tables.load("doc", "toy")
+
+
+def test_a_fact_too_large_for_a_number_is_refused(house):
+    for cell in ("1e999", "0e999"):
+        house(
+            f"fact,old,new,unit,note\nclock,1.9,{cell},GHz,\n",
+            rows=1,
+            schema={"primaryKey": ["fact"], "fields": FACTS},
+            facts={"key": "fact", "unit": "unit", "values": {"old": "Old", "new": "New"}, "dim": "system"},
+        )
+        assert f"row 2, column 'new': {cell!r} has the unit GHz" in refusal(lambda: tables.load("doc", "toy"))
+
+
 def tree(rows):
     names = ("group", "node", "cycles")
     fields = [{"name": n, "type": "integer" if n == "cycles" else "string", "description": n} for n in names]
@@ -372,7 +389,9 @@ def refusal(call):
     return None
 
 
-@pytest.mark.parametrize("cell", ["１", "٣", "1٠", "².0", "½", "1_0", "0x1", "inf", "nan", "1e400", "--1"])
+@pytest.mark.parametrize(
+    "cell", ["１", "٣", "1٠", "².0", "½", "1_0", "0x1", "inf", "nan", "1e400", "0e999", "1e-999", "--1"]
+)
 @pytest.mark.parametrize("column", ["count", "rate"])
 def test_only_plain_digits_are_numbers(house, cell, column):
     house(GOOD.replace(",1,.42", f",{cell},.42" if column == "count" else f",1,{cell}"))
