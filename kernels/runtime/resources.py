@@ -183,9 +183,10 @@ def require_threads(threads: int) -> int:
         return threads
     most = usable_cpus()
     if not valid or threads > most:
+        remedy = "fewer threads" if valid else "a whole number of threads in this range"
         raise ValueError(
             f"threads = {threads!r} is outside 1 … {most}, the CPUs this process may use "
-            "(affinity and quota); ask for fewer threads"
+            f"(affinity and quota); ask for {remedy}"
         )
     return threads
 

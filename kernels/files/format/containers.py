@@ -118,16 +118,15 @@ class Zarr(_Container):
             coords={"step": np.array([(index + 1) * self.layout.IW], "<i8")},
             attrs=_attributes(self.layout),
         )
-        if index:
-            data.to_zarr(self.part, append_dim="step", consolidated=False)
-        else:
-            plain = {"compressors": None}
-            data.to_zarr(
-                self.part,
-                mode="w",
-                consolidated=False,
-                encoding={"U": {**plain, "chunks": u.shape}, "crc32": plain, "step": plain},
-            )
+        plain = {"compressors": None}
+        how = {"mode": "w", "encoding": {"U": {**plain, "chunks": u.shape}, "crc32": plain, "step": plain}}
+        try:
+            data.to_zarr(self.part, consolidated=False, **({"append_dim": "step"} if index else how))
+        except (KeyError, ValueError, AttributeError) as error:  # the library misses what it wrote a moment ago
+            raise FileNotFoundError(
+                f"{self.part} lost files while step {(index + 1) * self.layout.IW} was written "
+                f"({type(error).__name__}: {error}); write again, into a folder that nobody moves or clears"
+            ) from None
 
 
 WRITERS = {"netcdf": Netcdf, "zarr": Zarr}
