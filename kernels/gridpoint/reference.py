@@ -1,13 +1,17 @@
 """The same equations for whole arrays in NumPy: shifts, ``numpy.fft`` and dense solves; slow, for small grids.
 
-Written from the formulas of ``rows``, ``tendencies`` and ``helmholtz``, not from their code: no window, no split time
-filter, no record.  Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
+Written from the formulas of ``rows``, ``tendencies``, ``helmholtz`` and ``physics``, not from their code: no window,
+no split time filter, no record; column work level by level in Python's own arithmetic.
+
+Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
 """
 
 import numpy as np
 
-from kernels.gridpoint.levels import KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
+from kernels.gridpoint.levels import CP, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
+from kernels.gridpoint.physics import ABSORPTION, DRAG, DRAG_ABOVE, Q_0, STEFAN, WEIGHTS
 from kernels.gridpoint.problem import Problem
+from kernels.routines.cloud import plain_level
 
 
 def _east(x):
@@ -19,7 +23,7 @@ def _west(x):
 
 
 class Model:
-    """Whole arrays of one forecast without physics."""
+    """Whole arrays of one forecast."""
 
     def __init__(self, problem: Problem):
         self.problem, self.levels = problem, vertical(problem.levels)
@@ -176,29 +180,78 @@ class Model:
         return {"u": du, "v": dv[:-1], "T": dT, "q": 0.0, "ps": dps}
 
 
-def forecast(problem: Problem, fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The state at the end, named as in ``State.fields``, from a start whose time levels are equal.
+class Columns:
+    """Physics of one forecast: what the records keep of it, and what it adds to a step."""
 
-    Raises
-    ------
-    ValueError
-        If the problem has physics.
-    """
-    if problem.physics:
-        raise ValueError("physics = True has no reference in NumPy; its parts are verified one by one")
-    model, names = Model(problem), ("u", "v", "T", "q", "ps")
+    def __init__(self, problem: Problem, fields: dict[str, np.ndarray]):
+        self.problem, self.levels, self.surface = problem, vertical(problem.levels), fields["surface"]
+        self.kept = {name: fields[name].copy() for name in ("cloud", "heating", "rain")}
+
+    def radiate(self, T, q, ps) -> None:
+        """The heating, K/s: every half level sees every layer through what lies between them."""
+        nj, levels, ni = T.shape
+        half = self.levels.half[:, None] * ps[:, None]
+        layer = (np.maximum(q, 0.0) + Q_0) * np.diff(half, axis=1) / GRAVITY
+        path = np.concatenate([np.zeros((nj, 1, ni)), np.cumsum(layer, axis=1)], axis=1)
+        source = np.concatenate([STEFAN * T**4, (STEFAN * self.surface**4)[:, None]], axis=1)
+        flux = np.zeros((nj, levels + 1, ni))
+        for absorb, weight in zip(ABSORPTION, WEIGHTS, strict=True):
+            seen = np.exp(-np.minimum(absorb * np.abs(path[:, :, None] - path[:, None]), 700.0))  # (nj, half, half, ni)
+            layers = np.diff(seen, axis=2)  # positive above a half level, negative below it
+            below = -np.tril(np.ones((levels + 1, levels)), -1)
+            for k in range(levels + 1):
+                up = -(layers[:, k, k:] * source[:, k:levels]).sum(1) + seen[:, k, levels] * source[:, levels]
+                down = -(below[k][:, None] * layers[:, k] * source[:, :levels]).sum(1)
+                flux[:, k] += weight * (up - down)
+        self.kept["heating"] = np.diff(flux, axis=1) * (GRAVITY / CP) / np.diff(half, axis=1)
+
+    def step(self, new, ps, dt: float) -> dict[str, np.ndarray]:
+        """What ``dt`` of column work adds to u, v, T and q of the ``new`` time level; ``ps`` is the level before."""
+        change = {name: np.zeros_like(new[name]) for name in "uvTq"}
+        cloud, sigma, thick = self.kept["cloud"], self.levels.full, self.levels.thickness
+        for j, i in np.ndindex(ps.shape):
+            rain = snow = 0.0
+            for k in range(len(sigma)):
+                deficit = min(float(new["q"][j, k, i]), 0.0)
+                T = float(new["T"][j, k, i]) + dt * float(self.kept["heating"][j, k, i])
+                q, water = float(new["q"][j, k, i]) - deficit, float(cloud[j, k, i])
+                p, dp = sigma[k] * ps[j, i], thick[k] * ps[j, i]
+                T, q, cloud[j, k, i], _, rain, snow = plain_level(T, q, water, p, dp, rain, snow, dt)
+                change["T"][j, k, i], change["q"][j, k, i] = T - new["T"][j, k, i], q + deficit - new["q"][j, k, i]
+            self.kept["rain"][j, i] += 0.5 * dt * (rain + snow)
+        drag = (np.maximum(0.0, (sigma - DRAG_ABOVE) / (1 - DRAG_ABOVE)) * DRAG * dt)[:, None]
+        for name in "uv":
+            change[name] = new[name] / (1 + drag) - new[name]
+        return change
+
+
+def forecast(problem: Problem, fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The state at the end, named as in ``State.fields``, from a start whose time levels are equal."""
+    model, columns, names = Model(problem), Columns(problem, fields), ("u", "v", "T", "q", "ps")
     now = {name: fields[name].copy() for name in names}
     before = {name: fields[f"{name}_before"].copy() for name in names}
+
+    def physics(step, new, dt):
+        if not problem.physics:
+            return {}
+        if step in problem.radiation_steps:
+            columns.radiate(now["T"], new["q"], now["ps"])
+        return columns.step(new, now["ps"], dt)
+
     for step in range(problem.steps):
         rates, mixing = model.tendencies(now, fields["phis"]), model.diffusion(before)
         rates = model.filter({name: rates[name] + mixing.get(name, 0.0) for name in names})
         if step == 0:
-            now, before = {name: before[name] + problem.dt * rates[name] for name in names}, now
+            new = {name: before[name] + problem.dt * rates[name] for name in names}
+            added = physics(step, new, problem.dt)
+            now, before = {name: new[name] + added.get(name, 0.0) for name in names}, now
             continue
-        explicit = {n: 2 * (before[n] - now[n]) + 2 * problem.dt * rates[n] for n in names}
+        added = physics(step, {n: before[n] + 2 * problem.dt * rates[n] for n in names}, 2 * problem.dt)
+        explicit = {n: 2 * (before[n] - now[n]) + 2 * problem.dt * rates[n] + added.get(n, 0.0) for n in names}
         extra = model.correction(explicit)
         change = {name: explicit[name] + extra[name] for name in names}
         new = {name: change[name] + 2 * now[name] - before[name] for name in names}
         before = {name: now[name] + problem.epsilon * change[name] for name in names}
         now = new
-    return {**{n: now[n] for n in names}, **{f"{n}_before": before[n] for n in names}, "phis": fields["phis"]}
+    found = {**{n: now[n] for n in names}, **{f"{n}_before": before[n] for n in names}, "phis": fields["phis"]}
+    return found | (columns.kept if problem.physics else {})

@@ -46,7 +46,11 @@ def _clean(products, image, beam, size, name) -> list[Check]:
     inner = tasks.subimage_box(size.side)
     left = np.abs(products["residual"][inner[0] : inner[1] + 1, inner[2] : inner[3] + 1]).max()
     count = len(products["fluxes"])
+    first = tuple(products["places"][0])
+    within = np.abs(image[inner[0] : inner[1] + 1, inner[2] : inner[3] + 1]).max()
     return [
+        Check.relative(f"{name}: first component, of the peak's place", abs(float(image[first])), float(within), 1e-5),
+        Check.relative(f"{name}: first component, Jy", float(products["fluxes"][0]), tasks.GAIN * image[first], 1e-5),
         *_bits(f"{name}: residual = dirty − beam ∗ model", products["residual"], expected, CONVOLVED, size.skip, peak),
         *_bits(f"{name}: model", products["model"], model, COPIED),
         Check(f"{name}: components", count, size.components, 0.0, count == size.components),

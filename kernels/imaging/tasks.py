@@ -32,10 +32,11 @@ INPUTS = {
 #: Largest difference that UVDIF lets pass, by column.
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-6)
 ITERATIONS = 10
+GAIN = 0.1  # part of the peak that a component takes
 
 
 def limits_of(size, method="blocks") -> clean.Limits:
-    return clean.Limits(size.components, gain=0.1, list_length=size.list_length, method=method)
+    return clean.Limits(size.components, gain=GAIN, list_length=size.list_length, method=method)
 
 
 def subimage_box(side: int) -> tuple[int, int, int, int]:

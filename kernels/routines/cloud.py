@@ -230,7 +230,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     return state
 
 
-def _plain_level(t, q, water, p, dp, rain, snow, dt):
+def plain_level(t, q, water, p, dp, rain, snow, dt):
     """One level of one column in Python's own arithmetic, written as the equations stand."""
     qs = saturation_humidity(t, p)
     dqs = qs * (1.0 + (1.0 / EPS - 1.0) * qs) * A * (T0 - T1) / (t - T1) ** 2
@@ -269,7 +269,7 @@ def reference(problem: Problem, state: State) -> State:
         for i in range(problem.row):
             rain = snow = 0.0
             for level in range(problem.levels):
-                *new[:, b, level, i], rain, snow = _plain_level(
+                *new[:, b, level, i], rain, snow = plain_level(
                     *state.given[:, b, level, i], rain, snow, problem.timestep
                 )
             fallen[:, b, 0, i] = rain, snow

@@ -201,6 +201,20 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(2**14 + 4 * 80 * max(len(job.loops) for job in problem.jobs))
 
 
+def _leaps(problem: Problem, state: State, result: Result) -> list[Check]:
+    """Many passes, of two jobs and of four: leaping over whole periods must give what going through them gives."""
+    checks = []
+    for jobs in (problem.jobs, (*problem.jobs, Job((Loop((4, 2, 1)),), passes=20))):
+        longer = tuple(replace(job, passes=100 * job.passes) for job in jobs)
+        leaping, walking = (replace(problem, jobs=longer, leap=leap) for leap in (True, False))
+        one, other = (run(each, setup(each)) for each in (leaping, walking))
+        off = int(np.abs(one.granted - other.granted).sum() + np.abs(one.ends - other.ends).sum())
+        off += abs(one.cycles - other.cycles)
+        checks.append(Check.near(f"{len(jobs)} jobs: cycles and elements, leaping against going through", off, 0, 0))
+        checks.append(Check(f"{len(jobs)} jobs: cycles leapt over", one.leapt, 0, 0, one.leapt > 0))
+    return checks
+
+
 #: Two jobs, one of them of two loops; the plain simulation never leaps.
 PROOF = Proof(
     {
@@ -211,4 +225,5 @@ PROOF = Proof(
     },
     each={"lines": (1, 2, 3), "priority": ("fixed", "alternating"), "leap": (True, False)},
     apart=("leapt",),
+    also=_leaps,
 )
