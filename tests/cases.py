@@ -31,6 +31,7 @@ class Class(NamedTuple):
 
 CLASSES = (
     Class("fields of problems", ("tests/kernels/test_problems.py",)),
+    Class("arrays that enter compiled code", ("tests/kernels/test_arrays.py", "tests/kernels/runtime/test_states.py")),
     Class("solution files", ("tests/kernels/files/format/test_damage.py",), ("600 flipped bits of NetCDF", "243")),
     Class("records", ("tests/companion/records/test_runs.py", "tests/companion/records/test_peer_records.py")),
     Class("tables and descriptors", ("tests/companion/tables/test_tables.py",)),

@@ -13,11 +13,12 @@ with one thread and with two, after the proofs of their small problems, which is
 of the room that import it, with the test that runs ``verify`` on a small problem of each kernel.  A mutant that
 neither notices is printed with its place; it is equivalent, or a check is missing.  The choice and its order depend on
 the seed alone, so the first so many of it are a sample, too.  ``--out`` keeps each row as it comes and goes on where
-it ended; ``--again`` shows one judge once more what it missed, after a check has been added.
+it ended; ``--again`` shows one judge once more what it missed in that table, after a check has been added.
 """
 
 import ast
 import csv
+import itertools
 import random
 import re
 import tempfile
@@ -206,6 +207,24 @@ def _key(row: dict) -> tuple[str, ...]:
     return tuple(row[name] for name in COLUMNS[:5])
 
 
+def found_again(rows: list[dict], found: dict[str, list[Mutant]]) -> list[Mutant]:
+    """The mutants of a table's rows in today's tree, where lines may have moved; the nearest of those alike.
+
+    A row whose place is gone is left as it is.  Rows take the lines that their mutants have now.
+    """
+    alike: dict[tuple[str, ...], list[Mutant]] = {}
+    for mutant in itertools.chain.from_iterable(found.values()):
+        alike.setdefault((mutant.path, mutant.kind, mutant.old, mutant.new), []).append(mutant)
+    chosen = []
+    for row in rows:
+        if here := alike.get(tuple(row[name] for name in ("path", "kind", "old", "new"))):
+            nearest = min(here, key=lambda mutant: abs(mutant.line - int(row["line"])))
+            here.remove(nearest)
+            row["line"] = str(nearest.line)
+            chosen.append(nearest)
+    return chosen
+
+
 def _say(row: dict) -> None:
     if row["tests"] == "False":
         by_verify = " the tests" if row["verify"] == "True" else ""
@@ -256,7 +275,8 @@ def main(
         rows = list(csv.DictReader(out.open(encoding="utf-8", newline="")))
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         court = Court(Path(folder) / "court", rooms)
-        chosen = draw(sites(court.root, rooms), count, seed)
+        found = sites(court.root, rooms)
+        chosen = found_again(rows, found) if again else draw(found, count, seed)
         unfit = judge(court, chosen[first::step], rows, out, minutes, again)
     for line in summary(rows):
         print(", ".join(f"{name} {value}" for name, value in line.items()))

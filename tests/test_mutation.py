@@ -81,3 +81,11 @@ def test_every_mutant_that_the_tests_let_pass_has_its_reason():
     survived = {tuple(row[name] for name in names) for row in rows("mutants.csv") if row["tests"] == "False"}
     explained = {tuple(row[name] for name in names): row["reason"] for row in rows("survivors.csv")}
     assert explained.keys() == survived and all(explained.values())
+
+
+def test_a_row_finds_its_mutant_again_where_lines_have_moved():
+    rows = [{"path": m.path, "line": str(m.line + 3), "kind": m.kind, "old": m.old, "new": m.new} for m in found()]
+    rows.append({**rows[0], "old": "nothing like it"})
+    here = mutation.found_again(rows, {"any": found()})
+    assert sorted(map(mutation.known, here)) == sorted(map(mutation.known, found()))
+    assert [int(row["line"]) for row in rows[:-1]] == [m.line for m in found()]

@@ -276,6 +276,19 @@ def test_what_cannot_be_imaged_is_refused_in_one_sentence():
         dirty.dirty(RECORDS, 100, CELL)
 
 
+@pytest.mark.parametrize("column", range(8))
+def test_no_column_of_a_record_may_hold_what_is_not_finite(column):
+    for value in (np.inf, -np.inf, np.nan):
+        broken = RECORDS.copy()
+        broken[[9, 30], column] = value
+        if column == array.WEIGHT and not value > 0:  # flagged
+            assert array.survey(broken)[:2] == (len(RECORDS) - 2, -1)
+            continue
+        assert array.survey(broken)[1] == 9
+        with pytest.raises(ValueError, match="visibility 9 holds a value that is not finite"):
+            array.require_records(broken)
+
+
 def test_what_cannot_be_cleaned_is_refused_in_one_sentence(images):
     _, image, beam = images
     with pytest.raises(ValueError, match="outside the image"):
