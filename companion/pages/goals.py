@@ -43,7 +43,7 @@ _LAYOUT = (
 )
 _CALL = "the transposition between the Legendre and the Fourier transform; our time begins with a call from Python"
 _LINES = "NPB's own blocking lays eight lines side by side in a vector, as ours does"
-_STRIDES = "C that asks for items ahead, at some long strides; the rest was not found"
+_STRIDES = "at walks of a few items what begins a pass; elsewhere not found, the loops are alike"
 _BANDWIDTH = "the bandwidth that both sides share"
 _COMPILED = "what a C compiler makes of the same steps"
 _FULL, _REDUCED = "spectral transform, .*, full grid, ", "spectral transform, .*, reduced grid, "
@@ -161,14 +161,15 @@ def _first(records) -> list[dict]:
 def goals_table(records) -> Table:
     """Every goal, by number of threads, as far as the committed records tell of it.
 
-    Only records with the ceilings of their host count: those of before called some peers in slower ways.
+    Records without the ceilings of their host, which are older, count for imaging only: they called some of the other
+    peers in slower ways.
 
     Parameters
     ----------
     records : list of dict
         From :func:`companion.records.peer_records.committed`.
     """
-    records = [record for record in records if record.get("ceilings")]
+    records = [record for record in records if record.get("ceilings") or record["modules"] == ["imaging"]]
     frame, rows = pairs(records), []
     if not frame.empty:
         several = frame["machine"].nunique() > 1
