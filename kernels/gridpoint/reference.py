@@ -197,11 +197,10 @@ class Columns:
         flux = np.zeros((nj, levels + 1, ni))
         for absorb, weight in zip(ABSORPTION, WEIGHTS, strict=True):
             seen = np.exp(-np.minimum(absorb * np.abs(path[:, :, None] - path[:, None]), 700.0))  # (nj, half, half, ni)
-            layers = np.diff(seen, axis=2)  # positive above a half level, negative below it
-            below = -np.tril(np.ones((levels + 1, levels)), -1)
+            gain = np.diff(seen, axis=2)  # over a layer: negative below a half level, positive above it
             for k in range(levels + 1):
-                up = -(layers[:, k, k:] * source[:, k:levels]).sum(1) + seen[:, k, levels] * source[:, levels]
-                down = -(below[k][:, None] * layers[:, k] * source[:, :levels]).sum(1)
+                up = seen[:, k, levels] * source[:, levels] - (gain[:, k, k:] * source[:, k:levels]).sum(1)
+                down = (gain[:, k, :k] * source[:, :k]).sum(1)
                 flux[:, k] += weight * (up - down)
         self.kept["heating"] = np.diff(flux, axis=1) * (GRAVITY / CP) / np.diff(half, axis=1)
 
