@@ -1,7 +1,8 @@
 """Other processes that load a file system: each makes, reads and removes small files until it is told to stop.
 
-They load no compiler and touch only a folder of their own, so that what a measurement beside them feels is the
-file system and the processors, nothing else.  A process that finds its starter gone ends by itself.
+Each does so once at least, however soon it is told. They load no compiler and touch only a folder of their own, so
+that what a measurement beside them feels is the file system and the processors, nothing else. A process that finds
+its starter gone ends by itself.
 """
 
 import multiprocessing
@@ -32,10 +33,12 @@ def _disturb(folder: str, nbytes: int, connection) -> None:
     body, sets = b"x" * nbytes, 0
     connection.send(0)
     try:
-        while not connection.poll():  # a word, or the end of the starter
+        while True:
             for number in range(_TOGETHER):
                 _make_read_remove(f"{folder}/{number}", body)
             sets += SETS * _TOGETHER
+            if connection.poll():  # a word, or the end of the starter
+                break
         connection.recv()
         connection.send(sets)
     except EOFError:
