@@ -175,26 +175,15 @@ def sum_in_lines(a, items, stride, passes, out):
 
 
 @kernel
-def sum_strided(a, items, stride, passes, out):
+def sum_strided(a, items, stride, ahead, passes, out):
     """As ``sum_in_lines`` for any stride, with a load for each item.
 
-    ``a``, ``items``, ``passes`` and ``out`` as there.
+    ``a``, ``items``, ``passes`` and ``out`` as there; with ``ahead``, a bool, items are asked for 32 steps before.
     """
     step = np.uint64(stride)
     n = (np.uint64(items) + step - np.uint64(1)) // step
     for _ in range(passes):
-        out[0] = sum_steps(a, n, step)
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
-
-
-@kernel
-def sum_strided_ahead(a, items, stride, passes, out):
-    """As ``sum_strided``; each item is asked for 32 steps before it is read."""
-    step = np.uint64(stride)
-    n = (np.uint64(items) + step - np.uint64(1)) // step
-    for _ in range(passes):
-        out[0] = sum_steps_ahead(a, n, step)
+        out[0] = sum_steps_ahead(a, n, step) if ahead else sum_steps(a, n, step)
         out[1] = np.uint32(out[1] + np.uint32(1))
         barrier(a)
 
@@ -295,14 +284,17 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
     _extend(problem, state, threads, cpus)
 
-    loop = sum_in_lines if problem.in_lines else sum_strided_ahead if problem.ahead else sum_strided
+    asked = (problem.items, problem.stride)
 
     def read(number: int):
         out = np.zeros(16, np.uint32)
         left = repeats
         while left > 0:  # the counter in ``out`` has 32 bits
             passes = min(left, 2**31)
-            loop(state.arrays[number], problem.items, problem.stride, passes, out)
+            if problem.in_lines:
+                sum_in_lines(state.arrays[number], *asked, passes, out)
+            else:
+                sum_strided(state.arrays[number], *asked, problem.ahead, passes, out)
             left -= passes
         return int(out[0]), int(out[1])
 

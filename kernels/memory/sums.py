@@ -14,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels.runtime.barriers import unknown
+from kernels.runtime.vector import ask_for
 
 #: 4-byte items of a cache line of 64 bytes, which is one vector here.
 LINE_ITEMS = 16
@@ -150,9 +151,6 @@ def _steps_summed(ahead: int):
         def codegen(context, builder, signature, args):
             pace = builder.mul(args[2], _long(_ITEM))
             sums = _sums(builder, _WORD, 8)
-            ask = ir.FunctionType(ir.VoidType(), [_BYTES, _WORD, _WORD, _WORD])
-            prefetch = cgutils.get_or_insert_function(builder.module, ask, "llvm.prefetch.p0")
-            how = [ir.Constant(_WORD, value) for value in (0, 2, 1)]  # to read, second level, data
 
             def read(number):
                 def items(here):
@@ -161,7 +159,7 @@ def _steps_summed(ahead: int):
                         place = builder.add(middle if k > 3 else here, builder.mul(pace, _long(k % 4)))
                         if ahead:
                             far = builder.add(place, builder.mul(pace, _long(ahead)))
-                            builder.call(prefetch, [builder.inttoptr(far, _BYTES), *how])
+                            ask_for(builder, builder.inttoptr(far, _BYTES))
                         _add_to(builder, slot, _load(builder, place, _WORD))
 
                 return items

@@ -96,6 +96,14 @@ def call(builder, name, *values):
     return builder.call(function, values)
 
 
+def ask_for(builder, target):
+    """Ask for the cache line behind an LLVM pointer to a byte, into the second-level cache; never faults."""
+    kind = ir.FunctionType(ir.VoidType(), [target.type, _INT, _INT, _INT])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    read, second, data = (ir.Constant(_INT, value) for value in (0, 2, 1))
+    builder.call(function, [target, read, second, data])
+
+
 # Arithmetic
 
 
@@ -264,11 +272,7 @@ def prefetch(typingctx, place, offset):
     """Ask for the cache line of a[o], into the second-level cache; never faults, any offset is allowed."""
 
     def code(context, builder, sig, args):
-        target = builder.bitcast(pointer(context, builder, place, *args), ir.IntType(8).as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [target.type, _INT, _INT, _INT])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        read, second, data = (ir.Constant(_INT, value) for value in (0, 2, 1))
-        builder.call(function, [target, read, second, data])
+        ask_for(builder, builder.bitcast(pointer(context, builder, place, *args), ir.IntType(8).as_pointer()))
         return context.get_dummy_value()
 
     return types.void(place, types.intp), code

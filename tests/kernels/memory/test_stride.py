@@ -116,7 +116,11 @@ def test_verify_sees_a_wrong_result(broken):
 
 def test_passes_are_not_optimised_away():
     """The compiled loops load and add in every pass: the barrier stands in the machine code."""
-    for function, arguments in ((stride.sum_in_lines, (1024, 1, 2)), (stride.sum_strided, (1024, 3, 2))):
+    for function, arguments in (
+        (stride.sum_in_lines, (1024, 1, 2)),
+        (stride.sum_strided, (1024, 3, False, 2)),
+        (stride.sum_strided, (1024, 3, True, 2)),
+    ):
         fresh = kernel(cache=False)(function.py_func)
         fresh(np.zeros(1024, np.uint32), *arguments, np.zeros(16, np.uint32))
         text = next(iter(fresh.inspect_llvm().values()))
