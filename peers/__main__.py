@@ -14,7 +14,7 @@ from peers import Absent, Row, collect, measure, modules, require_known, summari
 from peers.kit import ceilings, vectors
 from peers.kit.record import Run
 
-_AGAIN = 3  # times that a comparison is measured at most, if others are busy meanwhile
+_AGAIN = 8  # times that a comparison is measured at most, if others are busy meanwhile
 
 
 def _lines(row: Row) -> list[str]:

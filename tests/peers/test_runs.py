@@ -99,7 +99,7 @@ def test_for_the_book_a_row_beside_other_load_is_measured_again(monkeypatch, boo
     left = fake_module(monkeypatch, [{"load": "busy"}] * 2)
     assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
     assert left == [] and kept(book)["rows"][0]["flags"] == {}
-    left = fake_module(monkeypatch, [{"load": "busy"}] * 4)
+    left = fake_module(monkeypatch, [{"load": "busy"}] * 9)
     assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
     assert len(left) == 1 and kept(tmp_path / "aside")["rows"][0]["flags"] == {"load": "busy"}
     left = fake_module(monkeypatch, [{"load": "busy"}] * 4)
