@@ -161,15 +161,14 @@ def _first(records) -> list[dict]:
 def goals_table(records) -> Table:
     """Every goal, by number of threads, as far as the committed records tell of it.
 
-    Records without the ceilings of their host, which are older, count for imaging only: they called some of the other
-    peers in slower ways.
+    Records without the ceilings of their host are older and are left out: they called some peers in slower ways.
 
     Parameters
     ----------
     records : list of dict
         From :func:`companion.records.peer_records.committed`.
     """
-    records = [record for record in records if record.get("ceilings") or record["modules"] == ["imaging"]]
+    records = [record for record in records if record.get("ceilings")]
     frame, rows = pairs(records), []
     if not frame.empty:
         several = frame["machine"].nunique() > 1
