@@ -18,7 +18,8 @@ POLICIES = ("default", "small", "huge")
 #: Bytes of a cache line.
 LINE = 64
 
-_HUGE = 2 * 2**20  # size of a huge page on x86-64 and on AArch64 with a 4 KiB granule, bytes
+#: Bytes of a huge page on x86-64 and on AArch64 with a 4 KiB granule.
+HUGE = 2 * 2**20
 
 
 def can_advise() -> bool:
@@ -55,10 +56,10 @@ def allocate(items: int, dtype, policy: str = "default") -> np.ndarray:
     if policy == "default" or not can_advise():
         return aligned(items, dtype)
     nbytes = items * np.dtype(dtype).itemsize
-    region = mmap.mmap(-1, nbytes + 2 * _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    region = mmap.mmap(-1, nbytes + 2 * HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     region.madvise(mmap.MADV_HUGEPAGE if policy == "huge" else mmap.MADV_NOHUGEPAGE)
     raw = np.frombuffer(region, np.uint8)  # keeps the mapping alive
-    start = -raw.ctypes.data % _HUGE
+    start = -raw.ctypes.data % HUGE
     return raw[start : start + nbytes].view(dtype)
 
 
