@@ -7,6 +7,7 @@ this machine.  Rank 0 writes the record.
 import json
 import os
 import sys
+import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ import typer
 
 from companion import commands
 from companion.mpi.launcher import ERRORS, PREFIX
+
+#: Seconds in which ``mpiexec`` notices that a rank has died.
+_NOTICE = 3.0
 
 
 def tell(message: dict) -> None:
@@ -29,6 +33,26 @@ def tell(message: dict) -> None:
         with open(os.environ[ERRORS], "a", encoding="utf-8") as file:
             file.write(line)
     os.write(1, f"{PREFIX}{line}".encode())
+
+
+def fail(comm, error: BaseException) -> None:
+    """Tell the launcher of an error that a rank met, and end the job, whose other ranks may wait for this one.
+
+    An error of MPI itself may be the echo of another rank's death: ``mpiexec`` is given a moment to notice that and
+    to end the job with its cause.
+    """
+    from kernels.mpi import world
+
+    kinds = ("UnverifiedError", "ValueError", "MemoryError", "OSError")
+    names = [kind.__name__ for kind in type(error).__mro__]
+    kind = next((name for name in kinds if name in names), type(error).__name__)
+    if kind not in kinds:
+        traceback.print_exception(error)
+        sys.stderr.flush()
+    tell({"error": kind, "text": " ".join(str(error).split()), "rank": comm.rank})
+    if isinstance(error, world.mpi().Exception):
+        time.sleep(_NOTICE)
+    comm.Abort(1)
 
 
 @dataclass(frozen=True)
@@ -89,14 +113,7 @@ def job(
     try:
         _record(asked, comm, world)
     except BaseException as error:
-        kinds = ("UnverifiedError", "ValueError", "MemoryError", "OSError")
-        names = [kind.__name__ for kind in type(error).__mro__]
-        kind = next((name for name in kinds if name in names), type(error).__name__)
-        if kind not in kinds:
-            traceback.print_exc()
-            sys.stderr.flush()
-        tell({"error": kind, "text": " ".join(str(error).split()), "rank": comm.rank})
-        comm.Abort(1)  # the others may wait for this rank for ever
+        fail(comm, error)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,20 @@ def test_a_rank_killed_while_it_writes_leaves_one_sentence_and_no_file(tmp_path,
     assert list((tmp_path / "work").rglob("*")) == list((tmp_path / "records").rglob("*")) == []
 
 
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_killed_rank_is_named_though_another_met_an_error_of_mpi_first(tmp_path, name):
+    """What one rank meets because another has died can reach the launcher before the death itself."""
+    body = """
+    from companion.mpi.job import fail
+    if comm.rank == 0:
+        fail(comm, MPI.Exception(MPI.ERR_OTHER))
+    time.sleep(0.5)
+    os.kill(os.getpid(), 9)
+    """
+    with pytest.raises(JobError, match=r"ended early: .* was killed by signal 9 \(SIGKILL\)"):
+        launch(script(tmp_path, body), 2, timeout=60, name=name)
+
+
 def _while_writing(process, folder):
     """Its ranks, as soon as an unfinished solution file is there."""
     for _ in range(2000):

@@ -262,7 +262,8 @@ def test_committed_records_are_whole_quiet_and_name_no_path(path):
     assert not reasons and record["ours"] and record["ceilings"]
     compared = {peer for row in record["rows"] for peer in (*row["peers"], *row.get("tried", {}))}
     assert compared or record["modules"] == ["first_calls"]
-    assert compared <= set(record["peers"]), "each peer's version and options"
+    # Ways of calling one peer may share its version: their names begin with its own.
+    assert all(peer.startswith(tuple(record["peers"])) for peer in compared), "each peer's version and options"
 
 
 @pytest.mark.parametrize(
