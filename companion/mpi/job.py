@@ -46,12 +46,12 @@ def fail(comm, error: BaseException) -> None:
     kinds = ("UnverifiedError", "ValueError", "MemoryError", "OSError")
     names = [kind.__name__ for kind in type(error).__mro__]
     kind = next((name for name in kinds if name in names), type(error).__name__)
-    if kind not in kinds:
-        traceback.print_exception(error)
-        sys.stderr.flush()
     tell({"error": kind, "text": " ".join(str(error).split()), "rank": comm.rank})
     if isinstance(error, world.mpi().Exception):
         time.sleep(_NOTICE)
+    if kind not in kinds:  # nobody has ended us: the error is this rank's own
+        traceback.print_exception(error)
+        sys.stderr.flush()
     comm.Abort(1)
 
 
