@@ -34,6 +34,7 @@ __all__ = ["FAMILIES", "absent_table", "family", "overview", "runs"]
 #: Cases of a family up to which each has a row of its own in the figure.
 FEW = 10
 _MARKERS = ("o", "s", "D", "^", "v", "P")
+_SMALLEST = 6  # points of the letters of a legend
 _STEP = 0.085  # inches between the peers of a row
 _LINE, _LETTERS = 0.17, 56  # inches and letters of a line of a row's title
 
@@ -128,7 +129,17 @@ def _figure(frame: pd.DataFrame, family: str) -> Shown:
         axis.annotate(text, (1, 0.05), (step, 0), textcoords="offset points", ha=side, va="top", size=9)
     axis.set_xlabel("peer's time over ours, fastest samples")
     handles = [axis.plot([], [], **_mark(number))[0] for number in range(len(peers))]
-    figure.legend(handles, peers, loc="outside upper center", ncols=2, title=origin(frame), title_fontsize=9)
+    legend = figure.legend(
+        handles,
+        peers,
+        loc="outside upper center",
+        ncols=2,
+        title=origin(frame),
+        title_fontsize=9,
+        columnspacing=1.2,
+        handletextpad=0.4,
+    )
+    _fit(legend)
     below = int((timed["ratio_fastest"] < 1).sum())
     return show(
         figure,
@@ -139,6 +150,14 @@ def _figure(frame: pd.DataFrame, family: str) -> Shown:
         data=columns(frame),
         name=f"peers_{family}",
     )
+
+
+def _fit(legend) -> None:
+    """Make the letters of a legend smaller until it is as wide as its figure at most."""
+    room = legend.figure.bbox.width
+    while (width := legend.get_window_extent().width) > room and legend.get_texts()[0].get_size() > _SMALLEST:
+        for text in legend.get_texts():
+            text.set_size(max(_SMALLEST, text.get_size() * 0.99 * room / width))
 
 
 def _alt(timed: pd.DataFrame, family: str) -> str:

@@ -518,6 +518,18 @@ def test_titles_and_marks_do_not_overlap(monkeypatch):
         assert not any(box.overlaps(other) for other in boxes[number + 1 :]), number
 
 
+@pytest.mark.parametrize(("letters", "size"), [(10, 9.0), (30, 8.0)])
+def test_the_legend_is_no_wider_than_the_figure(monkeypatch, letters, size):
+    """Names of builds and ways are long; their letters become smaller, never too small to read."""
+    names = [f"{'gcc -O3 fast-math, whole lines'[:letters]} {number}" for number in range(6)]
+    (axis,), _ = marks(monkeypatch, [made([row("x", dict.fromkeys(names, 1.0))])], "smt")
+    axis.figure.draw_without_rendering()
+    legend = axis.figure.legends[0]
+    box = legend.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= axis.figure.bbox.width
+    assert size <= legend.get_texts()[0].get_size() <= 9.0
+
+
 def test_each_machine_has_a_figure_and_only_the_newest_is_drawn(monkeypatch, record):
     other = copy.deepcopy(record)
     other["machine"]["cpu"]["model"] = "Other CPU"
