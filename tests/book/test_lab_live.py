@@ -43,6 +43,8 @@ def lab(tmp_path_factory):
         environment[name] = str(root / name.lower())
     files = root / "files"
     shutil.copytree(notebook_files.FOLDER, files / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    for chapter in notebook_files.paths():
+        _without_outputs(files / "notebooks" / chapter.name)
     shutil.copy(ROOT / "START.md", files)
     command = [sys.executable, "-m", "companion.lab", str(files), "--no-browser", "--allow-root", "--ServerApp.port=0"]
     with open(root / "log", "w") as log:
@@ -52,6 +54,15 @@ def lab(tmp_path_factory):
     finally:
         server.terminate()
         server.wait(30)
+
+
+def _without_outputs(path) -> None:
+    """Take away what the stored chapter shows: what is seen afterwards was made here."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    nbformat.write(notebook, path)
 
 
 def _address(server, root):
@@ -80,9 +91,9 @@ def test_lab_opens_at_the_list_of_chapters_and_a_link_opens_one(page, lab):
     _, (url, token) = lab
     page.goto(f"{url}?token={token}")
     page.wait_for_selector(".jp-MarkdownViewer table")
-    page.get_by_role("link", name="Machines, 1982 to now").click()
+    page.get_by_role("link", name="IFS from IBM Power7 to Cray XC30, 2014").click()
     page.wait_for_selector(f"{PANEL} .jp-CodeCell")
-    assert "06_machines" in page.url
+    assert "05_xc30" in page.url
 
 
 def _changed(source: str) -> str:
@@ -97,9 +108,20 @@ def _run_all(page, changed: str) -> None:
     page.locator(f"{PANEL} .jp-CodeCell .cm-content").first.click()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text(changed)
-    _choose(page, "Run", "runmenu:run-all")
-    page.wait_for_function(f"() => ({PROMPTS})().includes('[*]:')")
+    _until(page, ("Run", "runmenu:run-all"), f"() => /[*\\d]/.test(({PROMPTS})()[0])")
     page.wait_for_function(f"() => !({PROMPTS})().includes('[*]:')", timeout=RUNNING * 1000)
+
+
+def _until(page, command: tuple, condition: str) -> None:
+    """Choose a command until its effect, which stays, is seen; a Lab that is still settling may drop it."""
+    for _ in range(5):
+        _choose(page, *command)
+        try:
+            return page.wait_for_function(condition, timeout=STARTING * 1000 / 2)
+        except Error:
+            continue
+    dialogs = page.locator(".jp-Dialog").all_inner_texts()
+    pytest.fail(f"{command[1]} had no effect; prompts {page.evaluate(PROMPTS)}; dialogs {dialogs}")
 
 
 def _choose(page, menu: str, command: str) -> None:
@@ -116,8 +138,7 @@ def _choose(page, menu: str, command: str) -> None:
 def _saved(page, path) -> list:
     """Code cells of the file, once Lab has written what it shows."""
     page.keyboard.press("Escape")
-    page.keyboard.press("ControlOrMeta+s")
-    page.wait_for_function("() => !document.querySelector('.lm-TabBar-tab.jp-mod-dirty')")
+    _until(page, ("File", "docmanager:save"), "() => !document.querySelector('.lm-TabBar-tab.jp-mod-dirty')")
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
