@@ -69,7 +69,7 @@ def _self_calibration(products, inputs, size, truth) -> list[Check]:
     error = np.sqrt(np.mean(np.abs(products["gains"] - right) ** 2))
     return [
         *_bits("model visibilities", products["model"][some], expected, GRIDDED, peak=float(np.abs(expected).max())),
-        *_bits("gains against NumPy", products["gains"], numpy, CONVOLVED),
+        *_bits("gains against NumPy", products["gains"], numpy.gains, CONVOLVED),
         Check.near("gains against the truth, rms", error, 0.0, 0.05),
     ]
 

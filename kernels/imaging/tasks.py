@@ -147,7 +147,7 @@ def reference(task: str, inputs: list, size) -> dict:
         return {"residual": inputs[0] - clean.convolve(inputs[1], model.astype(float))}
     if task == "ASCAL":
         model = direct.reference(inputs[0], inputs[1], inputs[2], size.side, CELL)
-        gains = selfcal.solve_numpy(*selfcal.sums(inputs[0], model, size.intervals))
+        gains = selfcal.solve_numpy(*selfcal.sums(inputs[0], model, size.intervals)).gains
         return {"model": model, "gains": gains, "records": selfcal.apply(inputs[0], gains)}
     if task in ("MXMAP", "UVMAP"):
         return {name: direct_image(inputs[0], size.side, name == "beam") for name in ("dirty", "beam")}

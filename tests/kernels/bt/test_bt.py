@@ -1,6 +1,7 @@
 """kernels.bt against published norms, its plain reference and what must hold."""
 
 import importlib
+import itertools
 import os
 from dataclasses import replace
 
@@ -13,9 +14,11 @@ from kernels import bt
 from kernels.bt.differences import weights
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
 from kernels.bt.lines import Direction, Lines
+from kernels.bt.pieces import BACKWARD, FORWARD, eliminate_piece, substitute_piece
 from kernels.bt.problem import FOURTH, SECOND, exact_solution, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.solver import Stepper
+from kernels.mpi.bt_box import Ends
 from kernels.runtime import resources
 
 # kernels.bt.reference is also the function of that name, which hides the module
@@ -113,27 +116,53 @@ def test_operator_commutes_with_exchange_of_x_and_y(points):
     assert np.abs(swapped(sides[0]) - sides[1]).max() <= 1e-12 * np.abs(sides[0]).max()
 
 
+def eight_lines(points, axis):
+    """Eight lines of one direction, components permuted: field, right side, where they lie, and the solution."""
+    dt = 2e-3
+    field, right = smooth_field(points, 7), np.random.default_rng(3).normal(size=(points,) * 3 + (5,))
+    np.moveaxis(right, 2 - axis, 0)[[0, -1]] = 0.0  # boundary values do not change
+    tiles = [np.swapaxes(np.moveaxis(each, 2 - axis, 0)[:, 1, 1:9], 1, 2).copy().reshape(-1) for each in (field, right)]
+    across = [m for m in (1, 2, 3) if m != 1 + axis]
+    offsets = [np.uint64(8 * m) for m in (0, *across, 1 + axis, 4)]
+    lines = Lines(np.uint64(0), np.uint64(40), *offsets, np.uint64(points))
+    direction = Direction(dt, np.empty(0), SECOND[axis], 1.0 / (points - 1.0))
+    plain.solve_lines(field, right, axis, dt)
+    return *tiles, lines, direction, np.swapaxes(np.moveaxis(right, 2 - axis, 0)[:, 1, 1:9], 1, 2).reshape(-1)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("points", [10, 15])
 def test_line_kernels_solve_every_direction(points, axis):
-    """Eight lines of one direction, components permuted, against full 5×5 blocks."""
-    dt, zero = 2e-3, np.uint64(0)
-    field, right = smooth_field(points, 7), np.random.default_rng(3).normal(size=(points,) * 3 + (5,))
-    np.moveaxis(right, 2 - axis, 0)[[0, -1]] = 0.0  # boundary values do not change
-    lines = np.moveaxis(field, 2 - axis, 0)[:, 1, 1:9]
-    tile_u = np.ascontiguousarray(np.swapaxes(lines, 1, 2)).reshape(-1)
-    tile_r = np.ascontiguousarray(np.swapaxes(np.moveaxis(right, 2 - axis, 0)[:, 1, 1:9], 1, 2)).reshape(-1)
-    across = [m for m in (1, 2, 3) if m != 1 + axis]
-    offsets = [np.uint64(8 * m) for m in (0, *across, 1 + axis, 4)]
+    """Against full 5×5 blocks."""
+    tile_u, tile_r, lines, direction, expected = eight_lines(points, axis)
     upper, ring = np.zeros(points * UPPER), np.zeros(RING)
-    lines = Lines(zero, np.uint64(40), *offsets, np.uint64(points))
-    direction = Direction(dt, np.empty(0), SECOND[axis], 1.0 / (points - 1.0))
-    eliminate(tile_u, tile_r, lines, direction, upper, ring, zero)
+    eliminate(tile_u, tile_r, lines, direction, upper, ring, np.uint64(0))
     substitute(tile_r, lines, upper)
-    plain.solve_lines(field, right, axis, dt)
-    expected = np.moveaxis(right, 2 - axis, 0)[1:-1, 1, 1:9]
-    ours = np.swapaxes(tile_r.reshape(points, 5, 8), 1, 2)[1:-1]
-    assert np.abs(ours - expected).max() <= 1e-12 * np.abs(expected).max()
+    assert np.abs(tile_r - expected)[40:-40].max() <= 1e-12 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("cuts", [(), (4,), (7,), (3, 6)])
+def test_a_line_in_pieces_has_the_solution_of_the_whole(axis, cuts):
+    """Each piece knows of the others what they hand on; blocks and what is handed on begin anywhere in their arrays."""
+    points, start, word, ring = 10, np.uint64(16), np.uint64(24), np.zeros(RING)
+    tile_u, tile_r, lines, direction, expected = eight_lines(points, axis)
+    edges = [0, *cuts, points]
+    pieces = [
+        (
+            lines._replace(at=np.uint64(40 * first), points=np.uint64(end - first)),
+            Ends(first == 0, end == points, not cuts),
+            np.full(16 + (end - first + 1) * UPPER, np.nan),
+        )
+        for first, end in itertools.pairwise(edges)
+    ]
+    carry = np.zeros(24 + FORWARD)
+    for part, ends, upper in pieces:
+        eliminate_piece(tile_u, tile_r, part, direction, ends, upper, start, ring, carry, word)
+    carry = np.zeros(24 + BACKWARD)
+    for part, ends, upper in reversed(pieces):
+        substitute_piece(tile_r, part, ends, upper, start, carry, word)
+    assert np.abs(tile_r - expected)[40:-40].max() <= 1e-12 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("points", [5, 6, 9])

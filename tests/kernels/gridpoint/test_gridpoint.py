@@ -41,6 +41,7 @@ def distance(result, other):
         {"polar": False, "tau4": 0.0},
         {"epsilon": 0.0, "dt": 1200.0},
         {"ni": 32, "nj": 16, "levels": 7},
+        {"physics": True, "radiation": 1.0},
         {"ni": 96, "nj": 12, "levels": 17, "dt": 600.0, "hours": 1.0},
     ],
 )

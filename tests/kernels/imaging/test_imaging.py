@@ -153,6 +153,33 @@ def test_clean_by_its_identity(images, method):
     assert tuple(found.places[0] - 32) == first
 
 
+PLACES = ((20, 40), (20, 41), (20, 99), (50, 70), (83, 40), (83, 99))
+
+
+def first_component(strengths, method):
+    """Place and flux of the first component where ``PLACES`` alone hold something: corners of the box, an edge."""
+    image, beam = np.zeros((SIDE, SIDE), np.float32), np.zeros((2 * SIDE, 2 * SIDE), np.float32)
+    beam[SIDE, SIDE] = 1
+    for place, strength in zip(PLACES, strengths, strict=True):
+        image[place] = strength
+    limits = clean.Limits(1, box=(20, 83, 40, 99), method="blocks" if method == "hogbom" else method)
+    found = hogbom.clean(image, beam, limits) if method == "hogbom" else clean.clark(image, beam, limits)
+    return tuple(found.places[0].tolist()), found.fluxes[0]
+
+
+@pytest.mark.parametrize("method", [*clean.METHODS, "hogbom"])
+@pytest.mark.parametrize("strongest", range(len(PLACES)))
+def test_the_first_component_is_the_strongest_source_wherever_in_the_box_it_lies(method, strongest):
+    strengths = [-1.0 if n == strongest else 0.5 for n in range(len(PLACES))]
+    place, flux = first_component(strengths, method)
+    assert place == PLACES[strongest] and flux == pytest.approx(-0.1)
+
+
+@pytest.mark.parametrize("method", [*clean.METHODS, "hogbom"])
+def test_of_equal_sources_the_first_row_by_row_is_taken(method):
+    assert first_component((0.5, 0.5, 1.0, -1.0, 1.0, -1.0), method) == (PLACES[2], pytest.approx(0.1))
+
+
 def test_the_three_minor_cycles_agree(images):
     _, image, beam = images
     found = [clean.clark(image, beam, clean.Limits(300, list_length=900, method=method)) for method in clean.METHODS]
@@ -211,8 +238,10 @@ def test_gains_that_have_not_settled_come_from_as_many_steps_as_allowed(most):
     truth = 1 + 0.1 * (rng.normal(size=(1, 27)) + 1j * rng.normal(size=(1, 27)))
     sums = selfcal.sums(sky.corrupt(RECORDS.copy(), truth), np.ones(len(RECORDS), np.complex64), 1)
     found = selfcal.solve(*sums, limit=0.0, most=most)
-    np.testing.assert_allclose(found.gains, selfcal.solve_numpy(*sums, limit=0.0, most=most), rtol=1e-10)
-    assert found.steps.tolist() == [most]
+    numpy = selfcal.solve_numpy(*sums, limit=0.0, most=most)
+    np.testing.assert_allclose(found.gains, numpy.gains, rtol=1e-10)
+    np.testing.assert_allclose(found.change, numpy.change, rtol=1e-10)
+    assert found.steps.tolist() == numpy.steps.tolist() == [most]
 
 
 def test_entropy_by_its_identity_and_its_descent(images):

@@ -151,6 +151,19 @@ def test_programs_of_several_loops_leap_as_well():
     np.testing.assert_array_equal(leapt.ends, walked.ends)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_leap_ends_before_the_job_that_does_one_strip_a_period(first):
+    """Strips of 72 and of 18 cycles: a period has one and four, and the job of long strips ends long before."""
+    long = Job(loops=(Loop(strides=(1, None, None), vector=64, overhead=8),), passes=300)
+    short = Job(loops=(Loop(strides=(1, None, None), vector=16, overhead=2),), starts=(8, 0, 0), passes=5000)
+    problem = Problem(jobs=(long, short)[:: 1 - 2 * first])
+    state = banks.setup(problem)
+    leapt, walked = banks.run(problem, state), banks.run(replace(problem, leap=False), state)
+    assert leapt.leapt > 0.5 * leapt.cycles
+    np.testing.assert_array_equal(leapt.ends, walked.ends)
+    np.testing.assert_array_equal(leapt.granted, walked.granted)
+
+
 def test_a_loop_alone_without_conflicts_takes_the_time_of_its_parts():
     """Loads of a strip, the overhead, and after the last strip the rest of its chained store."""
     loop, passes = Loop(strides=(1, None, 1), overhead=10, latency=20), 7
