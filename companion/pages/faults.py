@@ -6,7 +6,6 @@ from pathlib import Path
 from scipy.stats import binomtest
 
 TABLES = Path(__file__).resolve().parents[2] / "tests" / "faults"
-DRAWN = 300  # mutants that ``tests/mutation.py`` draws by default
 #: What a reader of damaged files may not do.
 SHORT = ("crash", "hang", "error", "wrong")
 
@@ -17,9 +16,9 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def _share(noticed: int, judged: int) -> str:
-    """How many of how many, and the share in per cent with its 95 % interval after Wilson."""
+    """How many of how many, and the share in per cent, rounded down, with its 95 % interval after Wilson."""
     low, high = binomtest(noticed, judged).proportion_ci(method="wilson")
-    return f"{noticed} of {judged}, {100 * noticed / judged:.0f} % ({100 * low:.0f} … {100 * high:.0f})"
+    return f"{noticed} of {judged}, {100 * noticed // judged} % ({100 * low:.0f} … {100 * high:.0f})"
 
 
 def readers() -> None:
@@ -47,6 +46,6 @@ def mutants() -> None:
     same = {tuple(row[name] for name in places) for row in _rows("survivors") if row["reason"].startswith("equivalent")}
     unlike = [row for row in rows if tuple(row[name] for name in places) not in same]
     tests, verify = (_share(sum(row[judge] == "True" for row in unlike), len(unlike)) for judge in ("tests", "verify"))
-    print(f"Changes drawn: {DRAWN}; judged: {len(rows)}, the first of them; of these change nothing: {len(same)}.")
+    print(f"Changes judged: {len(rows)}; of these change nothing: {len(same)}.")
     print(f"Of the others the tests notice {tests}; verify alone notices {verify}.")
     print("In brackets: the 95 % interval of the share, which is that of all changes that could be drawn.")
