@@ -47,5 +47,6 @@ def mutants() -> None:
     unlike = [row for row in rows if tuple(row[name] for name in places) not in same]
     tests, verify = (_share(sum(row[judge] == "True" for row in unlike), len(unlike)) for judge in ("tests", "verify"))
     print(f"Changes judged: {len(rows)}; of these change nothing: {len(same)}.")
-    print(f"Of the others the tests notice {tests}; verify alone notices {verify}.")
-    print("In brackets: the 95 % interval of the share, which is that of all changes that could be drawn.")
+    print(f"Of the others the tests notice {tests},")
+    print(f"and verify alone notices {verify}.")
+    print("In brackets: 95 % interval of the share among all changes that could be drawn.")
