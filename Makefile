@@ -11,8 +11,8 @@ READY  := $(VENV)/.ready
 env: $(READY)
 
 $(LOCKED): requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
-	$(PYTHON) -m venv --clear $(VENV)
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
+	"$(PYTHON)" -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
@@ -33,6 +33,7 @@ weekly: $(READY)
 	$(BIN)/python tests/cases.py
 	$(BIN)/python tests/fuzz.py --seconds 600 --out tests/faults/readers.csv
 	$(BIN)/python tests/injector.py --out tests/faults/writers.csv
+	$(BIN)/python tests/damaged_results.py
 	rm -f tests/faults/mutants.csv
 	$(BIN)/python tests/mutation.py --count 300 --out tests/faults/mutants.csv
 	$(BIN)/python tests/audit.py

@@ -1,18 +1,25 @@
-"""The whole book as one PDF: ``python book/pdf.py book/_build/html``.
+"""The book as two PDFs, its chapters and their records: ``python book/pdf.py book/_build/html``.
 
-The built pages are put one after the other into one page, which Chromium prints: links between pages lead from place
-to place, headings become the outline, and folded parts are open.  ``make book`` does this at its end where Chromium
-is there (``_ext/paper.py``); without it the book has no PDF and its front page says so.
+The built pages of each are put one after the other into one page, which Chromium prints: links between pages lead from
+place to place, headings become the outline and, with the numbers of their sheets, the contents.  In the chapters folded
+code and small runs are left out; in the records all folded parts are open.  ``make book`` does this at its end where
+Chromium is there (``_ext/paper.py``); without it the book has no PDF and its front page says so.
 """
 
 import re
 import sys
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
 from companion.host import chromium
 
-NAME = "supercomputers-rerun.pdf"
+CHAPTERS, RECORDS = "supercomputers-rerun.pdf", "supercomputers-rerun-records.pdf"
+TITLES = {CHAPTERS: "Supercomputers, Rerun", RECORDS: "Supercomputers, Rerun: the records"}
+#: Pages of the first file; the second has all others.
+STORIES = re.compile(r"notebooks/|book/(?:index|run|methods|glossary|bibliography)\.html$")
+#: What the first file leaves out: folded code, and what a page ran itself at small size.
+BEHIND = "details.hide, details.rerun-fold:not(.rerun-answer), .rerun-more, .rerun-reading a"
 SHEETS = ("basic.css", "styles/pydata-sphinx-theme.css", "styles/sphinx-book-theme.css", "pygments.css")
 OWN_SHEETS = ("rerun.css", "icons.css", "tables.css", "explorers.css")
 #: What a sheet of paper has no use for.
@@ -20,6 +27,9 @@ DROPPED = "script, button, form.rerun-filter, a.headerlink, .rerun-live, .copybt
 STYLE = """
 .rerun-page { break-before: page; } .rerun-page:first-of-type { break-before: auto; }
 h1 { display: block !important; }
+.rerun-contents ol { list-style: none; padding: 0; } .rerun-contents ol ol { padding-left: 1.5em; }
+.rerun-contents li > a { display: flex; justify-content: space-between; color: inherit; text-decoration: none; }
+.rerun-contents li li { font-size: 0.9em; }
 body { margin: 0; } .bd-article { padding: 0 !important; } article { max-width: 100%; }
 """
 FOOTER = (
@@ -50,8 +60,8 @@ def lacking() -> str | None:
     return None
 
 
-def order(html: Path) -> list[str]:
-    """Pages as the contents list them, the front page first."""
+def order(html: Path, name: str = CHAPTERS) -> list[str]:
+    """Pages of one file as the book's contents list them."""
     from bs4 import BeautifulSoup
 
     first = "book/index.html"
@@ -61,7 +71,7 @@ def order(html: Path) -> list[str]:
         page = urljoin(first, urldefrag(link["href"])[0])
         if page and page not in pages and (html / page).is_file():
             pages.append(page)
-    return pages
+    return [page for page in pages if bool(STORIES.match(page)) == (name == CHAPTERS)]
 
 
 def slug(page: str) -> str:
@@ -80,15 +90,15 @@ def _address(page: str, target: str, pages: list[str]) -> str | None:
     return f"#{slug(other)}--{fragment}" if fragment else f"#{slug(other)}"
 
 
-def article(text: str, page: str, pages: list[str]) -> str:
-    """The article of a page, with ids that no other page has and links that lead within the book."""
+def article(text: str, page: str, pages: list[str], dropped: str = DROPPED) -> str:
+    """The article of a page, with ids that no other page has and links that lead within the file."""
     from bs4 import BeautifulSoup
 
     own = f"{slug(page)}--"
     found = BeautifulSoup(text, "lxml").select_one("article.bd-article")
     if found is None:
         return ""
-    for useless in found.select(DROPPED):
+    for useless in found.select(dropped):
         useless.decompose()
     for element in found.find_all(True):
         attributes = element.attrs
@@ -112,19 +122,47 @@ def article(text: str, page: str, pages: list[str]) -> str:
     return f'<section class="rerun-page" id="{slug(page)}">{found}</section>'
 
 
-def whole(html: Path) -> str:
-    """All pages as one, for a file in ``html/book``."""
-    pages = order(html)
-    sheets = [name for name in (*SHEETS, *OWN_SHEETS) if (html / "_static" / name).is_file()]
-    sheets += [path.name for path in (html / "_static").glob("mystnb.*.css")]
-    links = "".join(f'<link rel="stylesheet" href="../_static/{name}">' for name in sheets)
-    body = "".join(article((html / page).read_text(encoding="utf-8"), page, pages) for page in pages)
+def whole(html: Path, name: str = CHAPTERS, sheets: dict[str, int] | None = None) -> str:
+    """All pages of one file as one page, for a file in ``html/book``; ``sheets`` as for :func:`contents`."""
+    pages, dropped = order(html, name), f"{DROPPED}, {BEHIND}" if name == CHAPTERS else DROPPED
+    styles = [sheet for sheet in (*SHEETS, *OWN_SHEETS) if (html / "_static" / sheet).is_file()]
+    styles += [path.name for path in (html / "_static").glob("mystnb.*.css")]
+    links = "".join(f'<link rel="stylesheet" href="../_static/{sheet}">' for sheet in styles)
+    articles = [article((html / page).read_text(encoding="utf-8"), page, pages, dropped) for page in pages]
+    # the front page comes before the contents
+    first, rest = ("", articles) if name != CHAPTERS else (articles[0], articles[1:])
+    body = "".join([first, contents("".join(articles), sheets or {}), *rest])
     return (
         '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">'
-        f"<title>Supercomputers, Rerun</title>{links}<style>{STYLE}</style></head>"
+        f"<title>{TITLES[name]}</title>{links}<style>{STYLE}</style></head>"
         f'<body><main class="bd-main"><div class="bd-content"><div class="bd-article-container">'
         f'<div class="bd-article">{body}</div></div></div></main></body></html>'
     )
+
+
+def contents(articles: str, sheets: dict[str, int]) -> str:
+    """Headings of the first two levels with the number of their sheet, where ``sheets`` has it by the heading's id."""
+    from bs4 import BeautifulSoup
+
+    lines, depth = [], 0
+    for heading in BeautifulSoup(articles, "lxml").select("h1, h2"):
+        level, identity = int(heading.name[1]), heading.parent.get("id", "")
+        lines += ["<ol>"] * (level - depth) + ["</ol>"] * (depth - level)
+        depth = level
+        words = escape(" ".join(heading.get_text().rstrip("#").split()))
+        number = sheets.get(identity, "")
+        lines.append(f'<li><a href="#{identity}"><span>{words}</span> <span>{number}</span></a></li>')
+    return f'<nav class="rerun-page rerun-contents"><h1>Contents</h1>{"".join(lines)}{"</ol>" * depth}</nav>'
+
+
+def sheets_of(path: Path) -> dict[str, int]:
+    """The number of the sheet on which each place of a printed file begins, by its id."""
+    import pikepdf
+
+    with pikepdf.open(path) as document:
+        numbers = {page.obj.objgen: number for number, page in enumerate(document.pages, 1)}
+        places = document.Root.get("/Dests", {})
+        return {str(name)[1:]: numbers[target[0].objgen] for name, target in places.items()}
 
 
 def headings(text: str) -> list[str]:
@@ -162,14 +200,16 @@ def mended(path: Path, titles: list[str]) -> None:
         document.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 
-def write(html: Path, path: Path) -> None:
-    """Print the book in ``html`` to ``path``, whole or not at all."""
+def write(html: Path, name: str) -> Path:
+    """Print one of the two files of the book in ``html``, whole or not at all; its path.
+
+    It is printed twice, the second time with the numbers of sheets in its contents.
+    """
     from playwright.sync_api import sync_playwright
 
-    page_file, temporary = html / "book" / "_print.html", path.with_suffix(".tmp")
+    path, page_file = html / "_static" / name, html / "book" / "_print.html"
+    temporary = path.with_suffix(".tmp")
     try:
-        text = whole(html)
-        page_file.write_text(text, encoding="utf-8")
         with sync_playwright() as playwright:
             launched = playwright.chromium.launch(
                 executable_path=chromium.executable(), headless=True, args=chromium.FLAGS
@@ -177,8 +217,13 @@ def write(html: Path, path: Path) -> None:
             try:
                 page = launched.new_page(java_script_enabled=False, color_scheme="light")
                 page.set_default_timeout(MILLISECONDS)
-                page.goto(page_file.resolve().as_uri(), wait_until="load")
-                page.pdf(path=temporary, **PRINTED)
+                sheets: dict[str, int] = {}
+                for _ in range(2):
+                    text = whole(html, name, sheets)
+                    page_file.write_text(text, encoding="utf-8")
+                    page.goto(page_file.resolve().as_uri(), wait_until="load")
+                    page.pdf(path=temporary, **PRINTED)
+                    sheets = sheets_of(temporary)
             finally:
                 launched.close()
         mended(temporary, headings(text))
@@ -186,6 +231,7 @@ def write(html: Path, path: Path) -> None:
     finally:
         for left in (page_file, temporary):
             left.unlink(missing_ok=True)
+    return path
 
 
 if __name__ == "__main__":
@@ -195,5 +241,5 @@ if __name__ == "__main__":
     reason = lacking() or (None if (folder / "book" / "index.html").is_file() else f"{folder} holds no built book")
     if reason:
         sys.exit(f"pdf: no PDF was made: {reason}")
-    write(folder, folder / "_static" / NAME)
-    print(folder / "_static" / NAME)
+    for each in TITLES:
+        print(write(folder, each))

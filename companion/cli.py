@@ -9,30 +9,24 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Annotated, Any
 
 import typer
 
-from companion import files
-from companion.commands import Commands
+from companion import commands, files
 from companion.records import runs
+from companion.terminal import say
 
 # what it says of a folder for its settings is nothing that a user of these commands asked for
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    cls=Commands,
-    help="Run the experiments of the five reports and handle their records.",
-)
+app = commands.program(no_args_is_help=True, help="Run the experiments of the five reports and handle their records.")
 
 
 def _stop(message: str, code: int = 2):
     """End with one sentence on stderr."""
-    typer.echo(f"companion: {' '.join(str(message).split())}", err=True)
+    say(f"companion: {' '.join(str(message).split())}", err=True)
     raise typer.Exit(code)
 
 
@@ -45,12 +39,11 @@ def _one_sentence():
 
     try:
         yield
-        sys.stdout.flush()
     except UnverifiedError as error:
         _stop(error, 3)
     except JobError as error:
         if "Traceback" in error.output:
-            typer.echo(error.output, err=True)
+            say(*error.output.splitlines(), err=True)
         _stop(error)
     except BrokenPipeError:  # whoever read the output has seen enough; nothing is left to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -68,7 +61,7 @@ def doctor() -> None:
         from companion.host import doctor as checks
 
         findings = checks.examine()
-        typer.echo(checks.report(findings))
+        say(*checks.report(findings).split("\n"))
     if not all(finding.ok for finding in findings if finding.required):
         raise typer.Exit(1)
 
@@ -78,7 +71,7 @@ def _list() -> None:
 
     for entry in REGISTER.values():
         reason = unavailable(entry)
-        typer.echo(f"{entry.id:24s} {entry.item:12s} {entry.title}" + (f"  ({reason})" if reason else ""))
+        say(f"{entry.id:24s} {entry.item:12s} {entry.title}" + (f"  ({reason})" if reason else ""))
 
 
 @app.command()
@@ -93,6 +86,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     ranks: Annotated[int | None, typer.Option(help="Ranks of an MPI program.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds after which an MPI program is given up.")] = None,
     library: Annotated[str | None, typer.Option(help="Which MPI: MPICH or 'Open MPI'.")] = None,
+    oversubscribe: Annotated[
+        bool, typer.Option("--oversubscribe", help="Take more ranks than four a CPU, as far as memory holds them.")
+    ] = False,
     list_all: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
 ) -> None:
     """Run one experiment and write its record."""
@@ -104,15 +100,17 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         if experiment is None:
             raise ValueError("name an experiment; --list shows them")
         asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
-        asked |= {"rounds": rounds, "ranks": ranks}
-        experiments.accept(experiment, **asked)
+        asked |= {"rounds": rounds, "ranks": ranks, "oversubscribe": oversubscribe}
         with files.prepared(out):
             record = experiments.run_record(experiment, **asked, timeout=timeout, library=library)
-            path = runs.save(record, out)
+            path, reasons = runs.keep(record, out)
         for case in record["measurements"]:
             doubt = f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else ""
-            typer.echo(f"{case['label']}: minimum {min(case['samples']):.4g} s{doubt}")
-        typer.echo(str(path))
+            times = f"minimum {min(case['samples']):.4g} s, median {median(case['samples']):.4g} s"
+            say(f"{case['label']}: {times}{doubt}")
+        say(str(path))
+        for reason in reasons:
+            say(f"not in {out}: {reason}")
 
 
 @app.command(name="bench")
@@ -137,15 +135,13 @@ def measure_all(
             raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
         threads = machine.usable_cpus() if threads is None else threads
         planned = suite.plan(out, names or [], preset, threads, seed)
-        typer.echo("\n".join(suite.announcement(planned)))
+        say(*suite.announcement(planned))
         if plan_only or not planned.todo:
             return
         with files.prepared(out):
-            outcomes = list(suite.go(planned, out, typer.echo))
+            outcomes = list(suite.go(planned, out, say))
         missed = [outcome for outcome in outcomes if outcome.error]
-        typer.echo(
-            f"{len(outcomes) - len(missed)} record(s) written to {out}; python -m companion show RECORD reads one"
-        )
+        say(f"{len(outcomes) - len(missed)} record(s) written to {out}; python -m companion show RECORD reads one")
         if missed:
             names_missed = ", ".join(outcome.entry.id for outcome in missed)
             unverified = any(outcome.unverified for outcome in missed)
@@ -178,7 +174,7 @@ def compare(a: Path, b: Path) -> None:
 
         first, second = runs.read(a), runs.read(b)
         for sentence in _differences(first, second):
-            typer.echo(f"differs: {sentence}")
+            say(f"differs: {sentence}")
         others = {case["label"]: case for case in second["measurements"]}
         matched = [case for case in first["measurements"] if case["label"] in others]
         if not matched:
@@ -186,14 +182,14 @@ def compare(a: Path, b: Path) -> None:
         for case in matched:
             other = others.pop(case["label"])
             if case["problem"] != other["problem"] or case["threads"] != other["threads"]:
-                typer.echo(f"{case['label']}: not compared, the problems or threads differ")
+                say(f"{case['label']}: not compared, the problems or threads differ")
                 continue
             doubt = sorted({*case["flags"], *other["flags"]})
             note = f"  [{', '.join(doubt)}]" if doubt else ""
-            typer.echo(f"{case['label']}: {ratio(case['samples'], other['samples'])}{note}")
+            say(f"{case['label']}: {ratio(case['samples'], other['samples'])}{note}")
         alone = len(first["measurements"]) - len(matched) + len(others)
         if alone:
-            typer.echo(f"{alone} case(s) stand in one record only")
+            say(f"{alone} case(s) stand in one record only")
 
 
 @app.command()
@@ -209,16 +205,16 @@ def show(
         from companion.records import display
 
         read = runs.read(record)
-        typer.echo(display.text(read, samples=samples))
+        say(*display.text(read, samples=samples).split("\n"))
         found, left = comparison.pieces(read)
         for number, piece in enumerate(found, start=1):
-            typer.echo(f"\n[{number}] {piece.text}")
+            say("", *f"[{number}] {piece.text}".split("\n"))
         for sentence in left:
-            typer.echo(f"\nnot shown: {sentence}")
+            say("", f"not shown: {sentence}")
         if draw and any(piece.svg for piece in found):
             with files.prepared(figures):
                 written = comparison.write(read, found, figures)
-            typer.echo("\n" + "\n".join(map(str, written)))
+            say("", *map(str, written))
 
 
 @app.command()
@@ -237,7 +233,7 @@ def export(
         else:
             samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
             files.write_text(to, samples.dropna(subset=["seconds"]).to_csv(lineterminator="\n"), overwrite=force)
-        typer.echo(str(to))
+        say(str(to))
 
 
 @app.command()
@@ -251,11 +247,11 @@ def reframe(
         from companion.mpi import reframe as checks
 
         if report is not None:
-            typer.echo(checks.keep(report, out))
+            say(str(checks.keep(report, out)))
             return
         checks_file, settings = checks.write(out, force)
-        typer.echo(f"{checks_file}\n{settings}")
-        typer.echo(f"run with: reframe -C {settings} -c {checks_file} --system rerun:local -n p5plus-exchange -r")
+        say(str(checks_file), str(settings))
+        say(f"run with: reframe -C {settings} -c {checks_file} --system rerun:local -n p5plus-exchange -r")
 
 
 @app.command()
@@ -269,9 +265,9 @@ def verify(
 
         lines, checks = experiments.verify_file(file)
         if diagonal:
-            typer.echo("\n".join(lines))
+            say(*lines)
         for check in checks:
-            typer.echo(str(check))
+            say(str(check))
         failed = [check for check in checks if not check.ok]
         if failed:
             _stop(f"{file}: {failed[0]}", 3)

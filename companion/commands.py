@@ -1,10 +1,16 @@
 """How the small command lines of this house start: one library, one exit status."""
 
+import inspect
+from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.models import ParameterInfo
+
+from companion import numbers
+from companion.terminal import say
 
 #: What the library raises for arguments that it does not understand; its module has no public name.
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -20,7 +26,7 @@ def _one_sentence(name: str):
         if not message or type(error).__name__ == "NoArgsIsHelpError":
             raise
         command = error.ctx.command_path if error.ctx else name
-        typer.echo(f"{name.split()[-1]}: {message.rstrip('.')}; '{command} --help' lists what there is", err=True)
+        say(f"{name.split()[-1]}: {message.rstrip('.')}; '{command} --help' lists what there is", err=True)
         raise typer.Exit(2) from None
 
 
@@ -50,14 +56,49 @@ class Command(_Outermost, TyperCommand):
     """A program of one command, or one among several."""
 
 
+def _reader(read: Callable[[str], Any], least: float | None) -> Callable[[str], Any]:
+    """What turns the text of an option into a number of at least ``least``."""
+
+    def parse(text: Any) -> Any:
+        try:
+            value = read(text) if isinstance(text, str) else text  # a default is a number already
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        if least is not None and value < least:
+            raise typer.BadParameter(f"{text} must be at least {least:g}")
+        return value
+
+    return parse
+
+
+def strict(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` with annotations by which the library reads its numbers as :mod:`companion.numbers` does."""
+    hints = get_type_hints(function, include_extras=True)
+    for name in inspect.signature(function).parameters:
+        kind, *more = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else (hints[name],)
+        kinds = set(get_args(kind) or (kind,)) - {type(None)}
+        read = next((read for one, read in _READERS.items() if kinds == {one}), None)
+        if read is not None:
+            info = next((one for one in more if isinstance(one, ParameterInfo)), None) or typer.Option()
+            info.parser, info.metavar = _reader(read, info.min), f"<{next(iter(kinds)).__name__}>"
+            function.__annotations__[name] = Annotated[kind, info]
+    return function
+
+
+_READERS: dict[type, Callable[[str], Any]] = {int: numbers.whole, float: numbers.number}
+
+
 class _Program(typer.Typer):
     def command(self, *arguments: Any, cls: type[TyperCommand] | None = None, **options: Any) -> Any:
-        return super().command(*arguments, cls=cls or Command, **options)
+        register = super().command(*arguments, cls=cls or Command, **options)
+        return lambda function: register(strict(function))
 
 
-def program() -> typer.Typer:
+def program(**options: Any) -> typer.Typer:
     """A command line as all of this house are made."""
-    return _Program(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands)
+    return _Program(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands, **options
+    )
 
 
 def status(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from companion import bench, chapters
+from companion import bench, chapters, numbers
 from companion.bench import Case, Measurement
-from companion.host import doctor, machine
+from companion.bench.engine import require_rounds
+from companion.host import doctor, limits, machine
 from companion.host.doctor import Unavailable
 from companion.records import runs
 
@@ -78,9 +79,11 @@ class Experiment:
         given, most = self.budgets.get(preset), os.environ.get("RERUN_BUDGET")
         if not most or self.kind == "study":
             return given
-        least = float(most) if most.replace(".", "", 1).isdigit() else 0.0
-        if not least > 0:
-            raise ValueError(f"RERUN_BUDGET = {most!r} in the environment must be a number of seconds above zero")
+        try:
+            least = numbers.number(most)
+            limits.require_seconds("RERUN_BUDGET", least)
+        except ValueError as error:
+            raise ValueError(f"{error} (RERUN_BUDGET in the environment, a number of seconds)") from None
         return least if given is None else min(given, least)
 
 
@@ -179,8 +182,13 @@ def accept(
     seed: int = 0,
     rounds: int | None = None,
     ranks: int | None = None,
+    oversubscribe: bool = False,
+    started: bool = False,
 ) -> Experiment:
-    """The entry, if this machine can run it as asked; see :func:`run_record` for what is refused."""
+    """The entry, if this machine can run it as asked; see :func:`run_record` for what is refused.
+
+    ``started`` says that its ranks run already, perhaps on other machines: what they take is not looked at.
+    """
     entry = experiment(id)
     if ranks is not None and not entry.ranks:
         names = ", ".join(other.id for other in REGISTER.values() if other.ranks)
@@ -188,19 +196,25 @@ def accept(
     if preset not in entry.presets:
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     machine.require_threads(threads)
-    if budget is not None and not budget > 0:
-        raise ValueError(f"budget = {budget!r} s must be above zero")
-    if not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise ValueError(f"seed = {seed!r} must be a whole number from 0 to 2**63 - 1")
-    if rounds is not None and (isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1):
-        raise ValueError(f"rounds = {rounds!r} must be a whole number of at least 1")
+    limits.require_seconds("budget", budget)
+    limits.require_whole("seed", seed, 0, 2**63 - 1)
+    if rounds is not None:
+        require_rounds(rounds)
+    if ranks is not None:
+        limits.require_whole("ranks", ranks, 1, limits.MOST_RANKS)
     reason = unavailable(entry)
     if reason:
         raise Unavailable(reason)
-    if entry.ranks and ranks is not None:
-        if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
-            raise ValueError(f"ranks = {ranks!r} must be a whole number of at least 1")
+    limits.require_temporary()
+    limits.require_time(entry.seconds(preset) if budget is None else budget, threads, id)
+    if not entry.ranks:
+        limits.require_cases(id, entry.cases(preset, threads))
+    elif started:
         entry.cases(preset, threads, ranks)  # a rank count that the program cannot use is refused here
+    else:
+        ranks = ranks or entry.ranks
+        limits.require_ranks(ranks, threads, 0, oversubscribe)  # before the cases, which may be many
+        limits.require_ranks(ranks, threads, limits.total(entry.cases(preset, threads, ranks)), oversubscribe)
     return entry
 
 
@@ -216,6 +230,7 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
     ranks: int | None = None,
     timeout: float | None = None,
     library: str | None = None,
+    oversubscribe: bool = False,
 ) -> dict[str, Any]:
     """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
 
@@ -236,19 +251,25 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
     ranks, timeout, library
         Of an MPI program: how many ranks (by default the experiment's), seconds until it is given up,
         and which MPI (:func:`companion.mpi.libraries`).
+    oversubscribe : bool
+        More ranks than four a CPU are wanted; never more than memory holds.
 
     Raises
     ------
     ValueError
-        Unknown id or preset; threads, budget, seed, rounds or ranks out of range.
+        Unknown id or preset; threads, budget, timeout, seed, rounds or ranks out of range.
     companion.mpi.JobError
         A rank died or the time ran out; nothing of the job is left.
     Unavailable
         The machine lacks something.
+    MemoryError, OSError
+        The run needs more memory, disk, processes or open files than this process may use
+        (:mod:`companion.host.limits`); nothing was started.
     UnverifiedError, MemoryError
         See :func:`companion.bench.measure`.
     """
-    entry = accept(id, preset, threads, budget, seed, rounds, ranks)
+    limits.require_seconds("timeout", timeout)
+    entry = accept(id, preset, threads, budget, seed, rounds, ranks, oversubscribe)
     if entry.ranks:
         from companion.mpi import launcher
 
@@ -263,18 +284,21 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
             seed=seed,
             budget=budget,
             rounds=rounds,
+            oversubscribe=oversubscribe,
         )
     date = runs.now()
-    cases = entry.cases(preset, threads)
+    measurements = measured(entry, entry.cases(preset, threads), preset, seed, budget, rounds, bench.Alone(progress))
+    return assemble(entry, preset, threads, seed, date, measurements, folder)
+
+
+def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds: int | None, by) -> list[Measurement]:
+    """What the cases of an experiment give, by these processes; budget and rounds are its own unless given."""
     budget = entry.seconds(preset) if budget is None else budget
     if not cases:
-        measurements = []
-    elif entry.kind == "study":
-        measurements = bench.study(cases, seed, budget, progress)
-    else:
-        rounds = entry.rounds if rounds is None else rounds
-        measurements = bench.measure(cases, rounds, seed, budget, progress)
-    return assemble(entry, preset, threads, seed, date, measurements, folder)
+        return []
+    if entry.kind == "study":
+        return bench.study(cases, seed, budget, by.progress)
+    return bench.measure(cases, entry.rounds if rounds is None else rounds, seed, budget, by=by)
 
 
 def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements, folder=None) -> dict[str, Any]:

@@ -19,6 +19,8 @@ _REMEDIES = {
     errno.ENOTDIR: "choose a folder",
     errno.EEXIST: "choose a folder",
 }
+#: Bytes that a folder for records must take: the largest committed record has half of it.
+RESERVE = 2**20
 #: What filesystems say that know no links.
 _WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -38,8 +40,8 @@ def sentence(error: OSError) -> str:
 def prepared(folder):
     """Fail before a measurement, not after it, where no record could be written.
 
-    Makes ``folder`` where it is missing and writes a few kilobytes into it.  If the block fails, the
-    folders made for it are removed as far as they are empty.
+    Makes ``folder`` where it is missing and tries whether it takes a megabyte, more than any record has.  If the
+    block fails, the folders made for it are removed as far as they are empty.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def prepared(folder):
                     made.append(parent)  # before it is made: Ctrl-C may come between
                     parent.mkdir()
             with tempfile.TemporaryFile(dir=folder) as file:
-                file.write(b"\0" * 4096)
+                file.write(b"\0" * RESERVE)
                 file.flush()
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(folder)) from error
@@ -149,7 +151,8 @@ def write_netcdf(data, path) -> None:
     import netCDF4
     from xarray.backends import NetCDF4DataStore
 
-    image = netCDF4.Dataset(Path(path).name, "w", format="NETCDF4", memory=data.nbytes)
+    # nobody sees its name, which must not be one that the locale cannot write
+    image = netCDF4.Dataset("image", "w", format="NETCDF4", memory=data.nbytes)
     try:
         data.dump_to_store(NetCDF4DataStore(image))
     finally:

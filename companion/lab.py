@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 
+from companion.terminal import say
+
 LOOPBACK = "--ServerApp.ip=127.0.0.1"
 START = "START.md"
 OPENING = f"--LabApp.default_url=/lab/tree/{START}"
@@ -57,7 +59,7 @@ def main(arguments: list[str]) -> int:
     provider = server.identity_provider
     reason = refusal(server.ip, provider.token, getattr(provider, "hashed_password", ""))
     if reason:
-        print(f"companion: {reason}", file=sys.stderr)
+        say(f"companion: {reason}", err=True)
         return 2
     server.start()
     return 0

@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+from kernels.files import foreign
+
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+#: A committed notebook has some hundred kilobytes; one with its pictures may have megabytes.
+LARGEST = 2**24
 
 
 def paths(names=()) -> list[Path]:
@@ -13,5 +17,10 @@ def paths(names=()) -> list[Path]:
 
 def sources(path: Path) -> list[str]:
     """The code cells of a notebook, in order."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(text(path))["cells"]
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def text(path) -> str:
+    """What stands in the file of a notebook; ``OSError`` or ``ValueError`` where that is no text."""
+    return foreign.content(path, LARGEST).decode("utf-8")

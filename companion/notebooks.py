@@ -17,9 +17,10 @@ from typing import Annotated
 import nbformat
 import typer
 
-from companion import commands
+from companion import commands, notebook_files
 from companion.files import sentence, write_atomically
 from companion.notebook_files import paths
+from companion.terminal import say
 
 IGNORED = {"nbval-ignore-output", "nbval-skip"}
 CELL_LINES = 12
@@ -33,6 +34,13 @@ _UNSTABLE = (
     (re.compile(r"\b0x[0-9a-f]{6,}"), "a memory address"),
     (re.compile(r"(?<![\w.])/(?:home|root|tmp|work|Users|var|mnt)/\w"), "a path of one machine"),
 )
+
+#: What nbformat raises for JSON that is no notebook, beside its own error.
+_NO_NOTEBOOK = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def tags(cell) -> set[str]:
@@ -149,12 +157,13 @@ def problems(path: Path) -> list[str]:
     """Each departure of one notebook from form and rules, as a sentence naming notebook and cell."""
     path = Path(path)
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        stored = notebook_files.text(path)
+        notebook = nbformat.reads(stored, as_version=4)
         nbformat.validate(notebook)
     except OSError as error:
         return [sentence(error)]
-    except (ValueError, KeyError, AttributeError, nbformat.ValidationError) as error:
-        return [f"{path.name}: cannot be read as a notebook: {str(error).splitlines()[0][:200]}"]
+    except (*_NO_NOTEBOOK, nbformat.ValidationError) as error:
+        return [f"{path.name}: cannot be read as a notebook: {_first_line(error)}"]
     wanted, found = normal(notebook), []
     for number, (cell, form) in enumerate(zip(notebook.cells, wanted.cells, strict=True), start=1):
         where = f"{path.name}, cell {number}"
@@ -162,7 +171,7 @@ def problems(path: Path) -> list[str]:
         if dict(cell) != dict(form):
             parts = ", ".join(key for key in sorted({*cell, *form}) if cell.get(key) != form.get(key))
             found.append(f"{where}: {parts} not in normal form; normalise the notebook")
-    if text(wanted) != path.read_text(encoding="utf-8") and not found:
+    if text(wanted) != stored and not found:
         found.append(f"{path.name}: metadata or layout not in normal form; normalise the notebook")
     counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
     if None not in counts and counts != list(range(1, len(counts) + 1)):
@@ -184,7 +193,7 @@ def normalise(path: Path, execute: bool = True) -> bool:
         If a cell fails; the file then stays as it was.
     """
     path = Path(path)
-    before = path.read_text(encoding="utf-8")
+    before = notebook_files.text(path)
     notebook = nbformat.reads(before, as_version=4)
     if execute:
         from nbclient import NotebookClient
@@ -208,13 +217,13 @@ def _stored(path: Path, execute: bool) -> str | None:
     except CellExecutionError as error:
         reason = f"a cell failed with {error.ename} ({error.evalue}); mend it"
     except (CellControlSignal, DeadKernelError, nbformat.ValidationError) as error:
-        reason = str(error).splitlines()[0]
+        reason = _first_line(error)
     except OSError as error:
         return sentence(error)
-    except (KeyError, AttributeError, ValueError):
+    except _NO_NOTEBOOK:
         reason = "it is no notebook"
     else:
-        print(f"{path.name}: {'stored' if changed else 'unchanged'}")
+        say(f"{path.name}: {'stored' if changed else 'unchanged'}")
         return None
     return f"{path.name}: left as it was, because {reason}"
 
@@ -235,7 +244,7 @@ def run(
     for path in paths(notebook or []):
         failure = _stored(path, not keep_outputs) if command == "normalise" else None
         found += problems(path) if failure is None else [failure]
-    print("\n".join(found), file=sys.stderr, end="\n" if found else "")
+    say(*found, err=True)
     raise typer.Exit(1 if found else 0)
 
 

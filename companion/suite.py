@@ -109,8 +109,11 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
         elif reason:
             found.lacking.append(reason)
         else:
-            experiments.accept(entry.id, preset, asked_threads(entry, preset, threads), seed=seed)
-            found.todo.append(entry)
+            try:
+                experiments.accept(entry.id, preset, asked_threads(entry, preset, threads), seed=seed)
+                found.todo.append(entry)
+            except (MemoryError, OSError) as error:  # it needs more than this machine has
+                found.lacking.append(str(error))
     return found
 
 

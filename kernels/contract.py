@@ -29,6 +29,16 @@ every one of them and holds it to this page:
 A kernel that computes has a word more, ``PROOF`` (``kernels/proof.py``): the small problem on which it is compared
 with its ``reference`` before it is timed.
 
+``verify`` notices any number of the result that is NaN, infinite, lost or changed by a thousandth.  What it does not
+notice stands beside it with the reason, by the name of the field, and the page *What can go wrong* lists it:
+
+``NO_OUTPUT``
+    Field -> why it is no answer of the run: inputs that the result carries along, times.  A function of the problem
+    where that decides it.
+``BOUNDED``
+    Field -> why a finite number changed by a thousandth is within what can be known of it quickly; NaN and infinity
+    are noticed there, too.
+
 States and results are dataclasses or ``NamedTuple``s (an object that holds processes is a class of its
 own); the comment of each field gives shape, type and unit.
 """
@@ -38,6 +48,8 @@ from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Protocol, get_args, get_origin, runtime_checkable
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,21 @@ class Check:
         return f"{self.name}: {self.value:.6g}, expected {self.expected:.6g} ± {self.tolerance:.2g}: {state}"
 
 
+def extremes(values) -> tuple[float, float]:
+    """Least and largest of real numbers, both NaN where one of them is; (0, 0) of none.  Allocates nothing."""
+    values = np.asarray(values)
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+
+
+def worst(*differences) -> float:
+    """Largest magnitude in arrays or numbers, NaN where one of them is NaN; 0 of none.
+
+    ``verify`` takes the largest of anything by this: Python's ``max(worst, nan)`` is ``worst``, and NaN passes.
+    """
+    found = [extremes(np.abs(each) if np.iscomplexobj(each) else each) for each in differences]
+    return float(np.max(np.abs(found), initial=0.0))
+
+
 @dataclass(frozen=True)
 class Work:
     """What one repeat of all threads together does, counted from the algorithm and not from a counter."""
@@ -98,6 +125,7 @@ class Footprint:
     memory: int  # state, work space and copies made on the way, with one thread
     disk: int = 0  # files that exist at once
     each_thread: int = 0  # memory that every further thread adds, where threads own data of their own
+    processes: int = 0  # that the problem starts beside this one, all at once
 
     def memory_of(self, threads: int) -> int:
         """Bytes of memory with ``threads`` threads."""

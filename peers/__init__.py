@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from companion.bench.rounds import interleave, takes_repeats
-from companion.bench.sampling import OtherLoad, calibrate
+from companion.bench.engine import interleave, takes_repeats
+from companion.bench.sampling import OtherLoad, calibrate, disturbed
 from companion.records.peer_records import standing
 from kernels.contract import Work
 
@@ -207,11 +207,10 @@ def versions(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) -> Row:
+def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
     """Check every peer against us, then time all in interleaved rounds of seeded order.
 
-    Where our side and a peer take ``repeats``, both are asked for the same number of them.  ``threads``,
-    those of either side, decide whether what others kept busy is a ``load`` flag.
+    Where our side and a peer take ``repeats``, both are asked for the same number of them.
     """
     ours = comparison.ours()
     wrong, right, apart, first = {}, {}, {}, {}
@@ -239,22 +238,11 @@ def measure(comparison: Comparison, rounds: int, seed: int, threads: int = 1) ->
     for name, side in {"ours": comparison.ours, **right}.items():
         if isinstance(side, Clocked):
             times[name] = np.asarray(side.seconds[-len(times[name]) :])
-    excess = load.excess(threads)
-    return Row(
-        comparison.group,
-        comparison.label,
-        times.pop("ours"),
-        times,
-        wrong,
-        load.value(),
-        {"load": excess} if excess else {},
-        apart,
-        tried,
-        comparison.work,
-        comparison.size,
-        comparison.items,
-        comparison.chosen,
-    )
+    other, ours = load.value(), times.pop("ours")
+    doubt = disturbed(other)
+    same = {name: getattr(comparison, name) for name in ("group", "label", "work", "size", "items", "chosen")}
+    flags = {"load": doubt} if doubt else {}
+    return Row(ours=ours, peers=times, wrong=wrong, other_load=other, flags=flags, apart=apart, tried=tried, **same)
 
 
 def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, float]) -> dict[str, float]:
@@ -273,30 +261,17 @@ def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, flo
     return {name: best[name] for name in sorted(best, key=best.__getitem__)[_KEPT:]}
 
 
-def _repeated(function: Callable, count: int):
+def _repeated(function: Callable, count: int):  # whose signature has no ``repeats`` that could be asked for
     return function(repeats=count)
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Best-peer ratios of one group, over its comparisons."""
-
-    group: str
-    cases: int
-    median: float  # median of the ratios of minima
-    tenth_percentile: float
-    lowest: float
-    median_of_medians: float
-
-
-def summarise(rows: Iterable[Row]) -> list[Summary]:
-    """One summary a group, in order of appearance; each row counts with its fastest peer."""
+def summarise(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """By group, in order of appearance, how its rows stand, each with its fastest peer (:func:`standing`)."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row.best is not None:
             groups.setdefault(row.group, []).append(row)
-    found = []
-    for group, members in groups.items():
-        ratios = [row.ratio_min(row.best) for row in members], [row.ratio_median(row.best) for row in members]
-        found.append(Summary(group, **standing(*ratios)))
-    return found
+    return {
+        group: standing([row.ratio_min(row.best) for row in members], [row.ratio_median(row.best) for row in members])
+        for group, members in groups.items()
+    }

@@ -7,8 +7,10 @@ from typing import Annotated, NoReturn
 import typer
 
 from companion import commands
+from companion.bench.engine import require_rounds
 from companion.files import prepared, sentence
 from companion.labels import counted
+from companion.terminal import say
 from kernels.runtime.resources import require_threads, usable_cpus
 from peers import Absent, Row, collect, measure, modules, require_known, summarise
 from peers.kit import ceilings, vectors
@@ -43,9 +45,10 @@ def _walk(run: Run) -> bool:
     """Measure and print everything that ``run`` asks for; True if a peer disagreed with us."""
     disagreed = False
     for threads in run.threads:
-        print(
-            f"\n{counted(threads, 'thread')}; ratio = peer's time / our time, "
-            "of the fastest samples and as median over rounds"
+        say(
+            "",
+            f"{counted(threads, 'thread')}; ratio = peer's time / our time, "
+            "of the fastest samples and as median over rounds",
         )
         rows, group = [], None
         for name in run.names:
@@ -53,22 +56,22 @@ def _walk(run: Run) -> bool:
                 if isinstance(item, Absent):
                     run.add(name, threads, item)
                     continue
-                row = _measured(item, run, threads)
+                row = _measured(item, run)
                 run.add(name, threads, row)
                 if row.group != group:
                     group = row.group
-                    print(f"\n{group}\n  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
-                print("\n".join(_lines(row)), flush=True)
+                    say("", group, f"  {'case':<44} {'ours, ms':>10} {'peer':<22} {'min':>8} {'median':>8}")
+                say(*_lines(row))
                 disagreed |= bool(row.wrong)
                 rows.append(row)
         _print_summary(rows)
     return disagreed
 
 
-def _measured(item, run: Run, threads: int) -> Row:
+def _measured(item, run: Run) -> Row:
     """The comparison measured, for the book again while it was beside other load; the last time counts."""
     for _ in range(_AGAIN if run.strict else 1):
-        row = measure(item, run.rounds, run.seed, threads)
+        row = measure(item, run.rounds, run.seed)
         if not row.flags:
             break
     return row
@@ -76,18 +79,17 @@ def _measured(item, run: Run, threads: int) -> Row:
 
 def _print_summary(rows: list[Row]) -> None:
     if rows:
-        print(
-            f"\n  {'against the fastest peer of each case':<44} {'cases':>10} "
-            f"{'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}"
+        say(
+            "",
+            f"  {'against the fastest peer of each case':<44} {'cases':>10} "
+            f"{'median':>8} {'10 %':>8} {'lowest':>8} {'median of medians':>18}",
         )
-    for part in summarise(rows):
-        print(
-            f"  {part.group:<44} {part.cases:10d} {part.median:8.3f} {part.tenth_percentile:8.3f} "
-            f"{part.lowest:8.3f} {part.median_of_medians:18.3f}"
-        )
+    for group, stands in summarise(rows).items():
+        cases, *ratios, last = stands.values()
+        say(f"  {group:<44} {cases:10d} {' '.join(f'{ratio:8.3f}' for ratio in ratios)} {last:18.3f}")
     doubtful = sum(bool(row.flags) for row in rows)
     if doubtful:
-        print(f"\n  {doubtful} of {len(rows)} comparisons were measured beside other load")
+        say("", f"  {doubtful} of {len(rows)} comparisons were measured beside other load")
 
 
 def _kept(run: Run, folder: Path | None) -> bool:
@@ -105,9 +107,7 @@ def _kept(run: Run, folder: Path | None) -> bool:
         finally:
             if saved := run.save(folder):
                 path, reasons = saved
-                print(f"\nkept in {path}", flush=True)
-                for reason in reasons:
-                    print(f"not in {folder}: {reason}", flush=True)
+                say("", f"kept in {path}", *(f"not in {folder}: {reason}" for reason in reasons))
 
 
 app = commands.program()
@@ -127,8 +127,7 @@ def compare(
 ) -> None:
     """Our kernels beside other software, interleaved in one run."""
     try:
-        if rounds < 1:
-            raise ValueError(f"rounds = {rounds} must be at least 1")
+        require_rounds(rounds)
         counts = [require_threads(threads)] if threads is not None else sorted({1, usable_cpus()})
         chosen = list(dict.fromkeys(require_known(names or (modules() if bits is None else vectors.COMPARED))))
         vectors.enter(bits, chosen)
@@ -140,13 +139,13 @@ def compare(
         _stop(str(error))
     except KeyboardInterrupt:
         _stop("interrupted; the comparisons above are complete", 130)
-    print(f"\n{_report_absent(run.absent)}")
+    say("", _report_absent(run.absent))
     raise typer.Exit(int(disagreed))
 
 
 def _stop(message: str, code: int = 2) -> NoReturn:
     """End with one sentence on stderr."""
-    typer.echo(f"peers: {message}", err=True)
+    say(f"peers: {message}", err=True)
     raise typer.Exit(code)
 
 

@@ -39,9 +39,18 @@ CLASSES = (
         "signals and killed writers",
         ("tests/kernels/files/test_interrupted.py", "tests/kernels/files/test_interrupted_steps.py"),
     ),
+    Class("jobs of ranks that end", ("tests/companion/mpi/test_marks.py", "tests/companion/mpi/test_launcher.py")),
     Class("names and syncs of files", ("tests/companion/test_files.py", "tests/test_injected.py")),
     Class("cache of compiled code", ("tests/kernels/runtime/test_cache.py",)),
     Class("command line and its surroundings", ("tests/companion/test_cli.py",)),
+    Class(
+        "requests beyond the machine, and malformed numbers",
+        (
+            "tests/companion/host/test_limits.py",
+            "tests/companion/test_numbers.py",
+            "tests/kernels/runtime/test_resources.py",
+        ),
+    ),
     Class("other systems", ("tests/kernels/test_elsewhere.py",)),
     Class(
         "JupyterLab and what the book offers",

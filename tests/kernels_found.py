@@ -40,9 +40,8 @@ SMALLER = {
 }
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 #: Kernels of one process; those with ``ranks`` run under mpiexec, and tests/kernels/mpi runs them there.
-every_single = pytest.mark.parametrize(
-    "name", [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks")]
-)
+SINGLE = [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks")]
+every_single = pytest.mark.parametrize("name", SINGLE)
 
 
 def complaints(name) -> list[str]:

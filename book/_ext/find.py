@@ -36,7 +36,7 @@ def _write(app, exception) -> None:
 
 def _dress(app, pagename, templatename, context, doctree) -> None:
     if pagename == "search":
-        app.add_js_file("search-offline.js")
+        app.add_js_file("search-snippets.js")
 
 
 def setup(app):

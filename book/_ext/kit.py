@@ -3,7 +3,7 @@
 - Figures and tables are numbered page by page (``Figure 3.2`` in chapter 3) and become targets: ``fig-<name>`` and
   ``tab-<name>``, which a page names as ``[](#fig-<name>)`` and shows as the number.
 - A printed cell that a claim recomputes leads to the row of that claim in the ledger.
-- Code that only shows what is ready is left out of the page, code that only prepares is folded; what teaches stays.
+- Code that only shows what is ready is left out of the page, other code is folded; a cell tagged ``teaches`` stays.
 - A notebook names figures, tables and sources in words, because JupyterLab shows no number and knows no bibliography:
   ``[the table of sizes](#tab-sizes)`` becomes the number, ``[Hague 2006](../book/references.bib#p5plus)`` the citation.
 - Where a page first uses a term of the glossary, the term leads there and tells its meaning to who points at it.
@@ -14,19 +14,19 @@ import json
 import re
 from html import escape
 
+from chapter_record import story_of, wrapped
 from docutils import nodes
 
 GLOSSARY = "book/glossary"
 LEDGER = "book/ledger"
 CLAIMED = re.compile(r'(<td [^>]*data-claim="([^"]+)"[^>]*>)(.*?)</td>')
+LOOPS = ast.For | ast.While | ast.FunctionDef
 NUMBER = '<span class="rerun-number"></span>'
+FOLD = '<details class="rerun-fold">'
 OPENING = re.compile(r'<(figure|div|details) class="rerun-(figure|block)" data-name="([^"]*)"')
 CITED = re.compile(r"\[[^\]]+\]\(\.\./book/references\.bib#([\w-]+)\)")
 NAMED = re.compile(r"\[the (?:figure|table)\b[^\]]*\]\((#(?:fig|tab)-[\w-]+)\)", re.IGNORECASE)
-LEFT_OUT, FOLDED = "remove-input", "hide-input"
-#: Words of code that teaches or measures; such a cell is shown.
-SHOWN = ("experiments.run(", "print(", "kernels", "setup(", "verify(")
-LOOPS = ast.For | ast.While | ast.FunctionDef
+LEFT_OUT, FOLDED, OPEN = "remove-input", "hide-input", "teaches"
 
 
 def chapter(docname: str) -> str:
@@ -36,13 +36,16 @@ def chapter(docname: str) -> str:
 
 
 def numbered(html: str, prefix: str, counts: dict, seen: set) -> tuple[str, list[tuple[str, str]]]:
-    """``html`` with numbers and ids, and ``(id, label)`` of each figure and table in it."""
-    labels = []
+    """``html`` with numbers and ids, and ``(id, label)`` of each figure and table in it.
+
+    What a page measured at small size, folded below the run at full size, has an address and no number.
+    """
+    labels, small = [], html.lstrip().startswith(FOLD)
 
     def open_tag(match) -> str:
         tag, kind, name = match.groups()
         word, short = ("Figure", "fig") if kind == "figure" else ("Table", "tab")
-        counts[word] = counts.get(word, 0) + 1
+        counts[word] = counts.get(word, 0) + (not small)
         identity = base = f"{short}-{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-').lower()}"
         copies = 1
         while identity in seen:
@@ -53,6 +56,8 @@ def numbered(html: str, prefix: str, counts: dict, seen: set) -> tuple[str, list
         return f'<{tag} id="{identity}" class="rerun-{kind}" data-name="{name}"'
 
     html = OPENING.sub(open_tag, html)
+    if small:
+        return html, []
     for _, label in labels:
         html = html.replace(NUMBER, f'<span class="rerun-number">{label}. </span>', 1)
     return html, labels
@@ -64,7 +69,12 @@ def claimed(html: str, ledger: str) -> str:
 
 
 def _number(app, doctree) -> None:
-    counts, seen, docname = {}, set(), app.env.docname
+    """Numbers run on from a chapter to its record."""
+    docname = app.env.docname
+    known = app.env.rerun_counts = getattr(app.env, "rerun_counts", {})
+    known.pop(docname, None)
+    before, taken = known.get(story_of(docname), ({}, set()))
+    counts, seen = known[docname] = dict(before), set(taken)
     ledger = app.builder.get_relative_uri(docname, LEDGER)
     domain = app.env.domaindata["std"]
     for node in list(doctree.findall(nodes.raw)):
@@ -95,24 +105,16 @@ def _root(node) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def dressing(source: str, names: set[str]) -> str | None:
-    """The tag that suits a cell: left out, folded, or None for code that is shown."""
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
-        return None
-    if not body:
-        return None
+def dressing(source: str, names: set[str]) -> str:
+    """The tag that suits a cell: code that shows nothing, or only what is ready, is left out, other code is folded."""
+    body = ast.parse(source).body
     last = body[-1]
-    teaches = any(word in source for word in SHOWN) or any(isinstance(node, LOOPS) for node in body)
-    if isinstance(last, ast.Expr) and not teaches:
-        value = last.value.body if isinstance(last.value, ast.IfExp) else last.value
-        if isinstance(value, ast.Call) and _root(value) in names:
-            return LEFT_OUT
-    if any(isinstance(node, ast.Import | ast.ImportFrom) for node in body) and "companion" in source:
-        if "kernels" not in source and "experiments.run(" not in source:
-            return FOLDED
-    return None
+    if not any(isinstance(node, ast.Expr) for statement in body for node in ast.walk(statement)):
+        return LEFT_OUT
+    if not isinstance(last, ast.Expr) or "experiments.run(" in source or any(isinstance(node, LOOPS) for node in body):
+        return FOLDED
+    value = last.value.body if isinstance(last.value, ast.IfExp) else last.value
+    return LEFT_OUT if isinstance(value, ast.Call) and _root(value) in names else FOLDED
 
 
 def referring(source: str) -> str:
@@ -126,20 +128,14 @@ def dressed(text: str) -> str:
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = referring("".join(cell["source"]))
+            cell["source"] = referring(wrapped(cell))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     sources = ["".join(cell["source"]) for cell in cells]
-    names = set()
-    for source in sources:
-        try:
-            names |= _names(ast.parse(source))
-        except SyntaxError:
-            continue
+    names = set().union(*(_names(ast.parse(source)) for source in sources))
     for cell, source in zip(cells, sources, strict=True):
         tags = cell["metadata"].setdefault("tags", [])
-        tag = dressing(source, names)
-        if tag and not any(word.startswith(("remove-", "hide-")) for word in tags) and "parameters" not in tags:
-            tags.append(tag)
+        if not any(word.startswith(("remove-", "hide-")) for word in tags) and not {"parameters", OPEN} & set(tags):
+            tags.append(dressing(source, names))
     return json.dumps(notebook)
 
 

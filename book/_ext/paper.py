@@ -1,4 +1,4 @@
-"""Sphinx extension that prints the book to a PDF when it is built, and says on the front page where it is.
+"""Sphinx extension that prints the book to two PDFs when it is built, and says on the front page where they are.
 
 The printing is ``book/pdf.py``, in a process of its own.  It is left out where Chromium is not there, and where no
 page has changed since the last one.
@@ -15,7 +15,8 @@ from sphinx.util import logging
 FRONT = "book/index"
 PROGRAM = Path(__file__).resolve().parent.parent / "pdf.py"
 PLACE = re.compile(r'<p class="rerun-pdf">.*?</p>', re.DOTALL)
-SECONDS = 200
+FILES = {"supercomputers-rerun.pdf": "The chapters as a PDF", "supercomputers-rerun-records.pdf": "their records"}
+SECONDS = 400
 logger = logging.getLogger(__name__)
 
 
@@ -27,12 +28,13 @@ def digest(html: Path) -> str:
     return total.hexdigest()
 
 
-def _print(html: Path, path: Path, note: Path) -> str | None:
-    """Make the PDF unless it is there; a sentence if it cannot be made."""
+def _print(html: Path, paths: list[Path], note: Path) -> str | None:
+    """Make the PDFs unless they are there; a sentence if they cannot be made."""
     now = digest(html)
-    if path.is_file() and note.is_file() and note.read_text() == now:
+    if all(path.is_file() for path in paths) and note.is_file() and note.read_text() == now:
         return None
-    path.unlink(missing_ok=True)
+    for path in paths:
+        path.unlink(missing_ok=True)
     try:
         done = subprocess.run(
             [sys.executable, str(PROGRAM), str(html)], capture_output=True, text=True, timeout=SECONDS
@@ -49,17 +51,17 @@ def _finish(app, exception) -> None:
     if exception is not None or app.builder.format != "html" or FRONT not in app.env.found_docs:
         return
     html = Path(app.outdir)
-    front, path = html / f"{FRONT}.html", html / "_static" / "supercomputers-rerun.pdf"
+    front, paths = html / f"{FRONT}.html", [html / "_static" / name for name in FILES]
     text = front.read_text(encoding="utf-8")
     if not PLACE.search(text):
         return
-    reason = _print(html, path, html.parent / ".pdf-digest")
+    reason = _print(html, paths, html.parent / ".pdf-digest")
     if reason:
         logger.info("the book has no PDF: %s", reason)
         said = "This copy of the book has no PDF. <code>make book</code> makes one where Chromium is installed."
     else:
-        size = path.stat().st_size / 1e6
-        said = f'<a href="../_static/{path.name}">The whole book as a PDF</a> ({size:.0f} MB), to print or to keep.'
+        links = [f'<a href="../_static/{p.name}">{FILES[p.name]}</a> ({p.stat().st_size / 1e6:.0f} MB)' for p in paths]
+        said = f"{' and '.join(links)}, to print or to keep."
     front.write_text(PLACE.sub(f'<p class="rerun-pdf">{said}</p>', text), encoding="utf-8")
 
 

@@ -127,11 +127,12 @@
     into.append(picture, said);
     return {
       width: () => Math.max(300, Math.min(920, into.clientWidth)),
-      draw(plot, sentence) {
+      /* A plot with links inside is a group: what is inside a picture cannot be reached. */
+      draw(plot, sentence, role = "img") {
         const drawn = plot.matches("svg") ? plot : plot.querySelector("svg:last-of-type");
         plot.querySelectorAll("svg").forEach((svg) => svg.setAttribute("aria-hidden", "true"));
         drawn.removeAttribute("aria-hidden");
-        drawn.setAttribute("role", "img");
+        drawn.setAttribute("role", role);
         drawn.setAttribute("aria-label", sentence);
         picture.replaceChildren(plot);
         said.textContent = sentence;
@@ -375,6 +376,98 @@
     const show = stage(into);
     if (form) for (const event of ["input", "reset"]) form.addEventListener(event, () => setTimeout(draw, 150));
     into.append(swatches(data.verdicts, data.verdictColours));
+    return draw;
+  };
+
+  /* ---- every quantity of the reports, by year or against another ---- */
+
+  KINDS.quantities = (into, data) => {
+    const every = Object.fromEntries(data.quantities.map((one) => [one.key, { ...one, points: data.points[one.key].map(
+      (row) => Object.fromEntries(data.columns.map((name, n) => [name, row[n]]))) }]));
+    const number = (value) => (value >= 1000 ? value.toFixed(0) : String(+value.toPrecision(3)));
+    const least = { "": "", "<": "below ", ">": "above " };
+    const words = (point, quantity) => `${point.what}, ${least[point.bound]}${number(point.value)} ${quantity.unit}`;
+    const ofReport = (point, chosen) => chosen.of === "all"
+      || (chosen.of === "now" ? point.kind === "run" : point.kind === "report" && String(point.year) === chosen.of);
+
+    /* The points of one quantity by year, or of two quantities where one machine has both. */
+    function chosenPoints(chosen) {
+      const up = every[chosen.y], along = every[chosen.x];
+      const kept = up.points.filter((point) => ofReport(point, chosen));
+      if (!along) return kept.map((point) => ({ ...point, x: point.year, y: point.value, title: `${point.machine} (${point.year}): ${words(point, up)}` }));
+      return kept.flatMap((point) => along.points.filter((other) => other.machine === point.machine && other.kind === point.kind)
+        .map((other) => ({ ...point, x: other.value, y: point.value,
+          title: `${point.machine} (${point.year}): ${words(point, up)}; ${words(other, along)}` })));
+    }
+
+    /* Each label is a link, moved down until it meets no other of its side. */
+    function label(plot, points, byYear, width) {
+      const x = plot.scale("x"), y = plot.scale("y"), name = "http://www.w3.org/2000/svg";
+      const placed = points.map((point) => ({ point, left: x.apply(point.x), top: y.apply(point.y) })).sort((a, b) => a.top - b.top);
+      const taken = [];
+      for (const one of placed) {
+        one.right = byYear ? one.point.x < 2000 && one.point.x > 1985 : one.left < width / 2;
+        const near = taken.filter((other) => other.right === one.right && Math.abs(other.left - one.left) < 120);
+        for (const other of near) one.top = Math.max(one.top, other.top + 13);
+        taken.push(one);
+        const link = document.createElementNS(name, "a"), text = document.createElementNS(name, "text");
+        link.setAttribute("href", one.point.source);
+        text.setAttribute("x", one.left + (one.right ? 9 : -9));
+        text.setAttribute("y", one.top + 4);
+        text.setAttribute("text-anchor", one.right ? "start" : "end");
+        text.textContent = byYear ? `${one.point.machine}, ${one.point.what}` : one.point.machine;
+        link.append(text);
+        plot.append(link);
+      }
+    }
+
+    function draw() {
+      const chosen = steering.values();
+      if (chosen.x === chosen.y) chosen.x = steering.inputs.x.input.value = "year";
+      const up = every[chosen.y], along = every[chosen.x], points = chosenPoints(chosen), width = show.width();
+      const labelled = width >= 560 && points.length <= 20, margin = labelled && !along ? 230 : 30;
+      const scale = (one) => ({ type: one.log ? "log" : "linear", nice: true, grid: true, zero: !one.log, ticks: 6,
+        tickFormat: (d) => String(+d.toPrecision(3)) });
+      const far = points.filter((point) => point.bound), factor = (point) => (point.bound === ">" ? 1.5 : 1 / 1.5);
+      const plot = Plot.plot({
+        width, height: labelled ? 430 : 340, marginLeft: 64, marginBottom: 42, marginTop: 30, insetLeft: margin - 10, insetRight: 40,
+        x: along ? { ...scale(along), label: `${along.name} [${along.unit}] →` }
+          : { domain: [1980, 2028], tickFormat: (d) => String(d), ticks: 6, label: "year →" },
+        y: { ...scale(up), label: `↑ ${up.name} [${up.unit}]` },
+        marks: [
+          Plot.arrow(far, { x: "x", y1: "y", y2: (point) => point.y * factor(point), stroke: data.colours[0], strokeWidth: 1.4 }),
+          Plot.dot(points.filter((point) => point.kind === "report"), { x: "x", y: "y", symbol: "square", r: 5,
+            stroke: data.colours[0], strokeWidth: 1.6, ...(labelled ? {} : { href: "source" }) }),
+          Plot.dot(points.filter((point) => point.kind === "run"), { x: "x", y: "y", r: 5, fill: data.colours[1],
+            ...(labelled ? {} : { href: "source" }) }),
+          Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: "title", maxRadius: 40 })),
+        ],
+      });
+      if (labelled) label(plot, points, !along, width);
+      const machines = new Set(points.map((point) => point.machine)).size;
+      const by = along ? `${along.name}` : "year";
+      show.draw(plot, points.length ? `${up.name} by ${by}: ${points.length} point${points.length > 1 ? "s" : ""} of `
+        + `${machines} machine${machines > 1 ? "s" : ""}. Hollow: printed in a report; filled: measured for this book; an arrow marks a bound. `
+        + `Each ${labelled ? "label" : "mark"} leads to the table or record that holds the number.`
+        : "No machine of this choice has both numbers.", "group");
+    }
+
+    const names = data.quantities.map((one) => [one.key, one.name]);
+    const asked = /^#axes=([\w-]+),([\w-]+),(\w+)$/.exec(location.hash), at = asked ? asked.slice(1) : [];
+    const known = (value, list, usual) => (list.some(([key]) => key === value) ? value : usual);
+    const across = [["year", "year"], ...names];
+    const whose = [["all", "all, and today"], ...Object.entries(data.reports).map(([year, title]) => [year, `${year}: ${title}`]), ["now", "measured today"]];
+    const steering = controls(into, {
+      y: { label: "upwards", options: names, value: known(at[0], names, names[0][0]) },
+      x: { label: "to the right", options: across, value: known(at[1], across, "year") },
+      of: { label: "of", options: whose, value: known(at[2], whose, "all") },
+    }, () => {
+      draw();
+      const { y, x, of } = steering.values();
+      history.replaceState(null, "", `#axes=${y},${x},${of}`);
+    });
+    const show = stage(into);
+    if (asked) into.scrollIntoView();
     return draw;
   };
 

@@ -12,6 +12,10 @@ consecutive batches; only cases of one batch are interleaved.
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 """
 
+import errno
+import math
+import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
@@ -19,19 +23,13 @@ from typing import Any
 
 import numpy as np
 
+from companion.bench.engine import Alone, Sampler, deadline, interleave, no_collection, require_rounds, sample_rounds
 from companion.bench.proofs import require_proof
-from companion.bench.rounds import Sampler, interleave, no_collection, require_rounds, sample_rounds
-from companion.bench.sampling import (
-    OtherLoad,
-    UnverifiedError,
-    progress_bar,
-    shortest_sample,
-    timed,
-)
+from companion.bench.sampling import OtherLoad, UnverifiedError, disturbed, shortest_sample
 from companion.bench.statistics import Ratio, median_interval, ratio, trend
 from companion.host import machine
 
-__all__ = ["Case", "Measurement", "Ratio", "UnverifiedError", "interleave", "measure", "ratio", "study"]
+__all__ = ["Alone", "Case", "Measurement", "Ratio", "UnverifiedError", "interleave", "measure", "ratio", "study"]
 
 #: Part of the available memory that the states of one batch may fill.
 MEMORY_SHARE = 0.4
@@ -67,7 +65,7 @@ class Measurement:
     checks_before: list[dict[str, Any]]
     checks_after: list[dict[str, Any]]
     flags: dict[str, str]  # name -> sentence; empty when nothing is doubtful
-    other_load: float | None  # CPUs kept busy by others meanwhile
+    other_load: float | None  # CPUs kept busy by others during its samples; of its batch, where those are short
     batch: int  # cases of one batch were interleaved with each other
     observed: dict[str, list[float]] = field(default_factory=dict)
     result: Any = None  # of a study: what the run gave; no part of a record
@@ -121,32 +119,16 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def _verified(case: Case, result: Any, when: str) -> list[dict[str, Any]]:
-    """The checks of ``result`` as dictionaries; ``UnverifiedError`` unless all of them hold."""
-    checks = case.kernel.verify(case.problem, result)
-    if not checks:
-        raise UnverifiedError(f"{case.label}: verify returned no check, so its time is not reported")
-    failed = [check for check in checks if not check.ok]
-    if failed:
-        raise UnverifiedError(f"{case.label}: {when} timing, {failed[0]}; its time is not reported")
-    return [
-        {
-            "name": check.name,
-            "value": float(check.value),
-            "expected": float(check.expected),
-            "tolerance": float(check.tolerance),
-            "ok": bool(check.ok),
-        }
-        for check in checks
-    ]
+#: What the system refuses of a folder, where the sentence is to name it.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class _Runner(Sampler):
     """One case with its state, between preparation and report."""
 
-    def __init__(self, case: Case, state: Any, setup_s: float):
+    def __init__(self, case: Case, by: Alone):
         super().__init__(case.label)
-        self.case, self.state, self.setup_s = case, state, setup_s
+        self.case, self.by = case, by
         self.observed: dict[str, list[float]] = {}
         self.after: list[dict[str, Any]] = []
 
@@ -154,69 +136,86 @@ class _Runner(Sampler):
         case = self.case
         return case.kernel.run(case.problem, self.state, threads=case.threads, repeats=repeats)
 
-    def prepare(self, shortest: float) -> None:
-        self.compile_s, result = timed(self.call, 1)
-        self.before = _verified(self.case, result, "before")
+    def clock(self, call: Callable, repeats: int) -> tuple[float, Any]:
+        try:
+            return self.by.clock(self.case, call, repeats)
+        except OSError as error:
+            if error.errno not in _FULL or error.filename is not None or error.strerror != os.strerror(error.errno):
+                raise
+            folder = getattr(self.case.problem, "folder", None) or tempfile.gettempdir()
+            raise OSError(error.errno, error.strerror, str(folder)) from error
+
+    def set_up(self, seed: int) -> None:
+        kernel, problem = self.case.kernel, self.case.problem
+        self.setup_s, self.state = self.clock(lambda _: kernel.setup(problem, seed=seed), 1)
+
+    def prepare(self, seed: int, shortest: float, first: "_Runner") -> None:
+        """All that comes before the samples, on the state that ``first`` sets up for its group."""
+        if first is self:
+            self.set_up(seed)
+        self.state, self.setup_s = first.state, first.setup_s
+        self.compile_s, result = self.clock(self.call, 1)
+        self.before = self.verified(result, "before")
         self.calibrate(shortest)
 
     def sample(self, final: bool) -> None:
         result = super().sample(final)
-        if self.case.observe is not None:
+        if self.case.observe is not None:  # by every process: it may ask the others
             for name, value in self.case.observe(result).items():
                 self.observed.setdefault(name, []).append(float(value))
         if final:
-            self.after = _verified(self.case, result, "after")
+            self.after = self.verified(result, "after")
 
-    def report(
-        self, load: OtherLoad, other: float | None, cut: str | None, batch: int, peak: Mapping[str, float | None]
-    ) -> Measurement:
+    def verified(self, result: Any, when: str) -> list[dict[str, Any]]:
+        """The checks of ``result`` as dictionaries; ``UnverifiedError`` unless all of them hold."""
+        checks = self.case.kernel.verify(self.case.problem, result)
+        wrong = [str(check) for check in checks if not check.ok] if checks else ["verify returned no check"]
+        found, reason = self.by.shared(self.case, [plain(checks), wrong[0] if wrong else ""])
+        if reason:
+            raise UnverifiedError(f"{self.label}: {when} timing, {reason}; its time is not reported")
+        return found
+
+    def report(self, other: float | None, cut: str | None, batch: int, peak: Mapping[str, float | None]) -> Measurement:
         case, counted = self.case, self.case.kernel.work(self.case.problem, self.case.threads)
-        work = {
-            "flops": int(counted.flops),
-            "bytes_read": int(counted.bytes_read),
-            "bytes_written": int(counted.bytes_written),
-            "parts": {name: int(value) for name, value in counted.parts},
-        }
+        parameters, flags = self.by.described(case)
         measurement = Measurement(
             case.label,
             getattr(case.kernel, "__name__", type(case.kernel).__name__),
             case.problem,
             case.threads,
-            plain(case.parameters),
+            plain({**parameters, **case.parameters}),
             self.setup_s,
             self.compile_s,
             self.repeats,
             self.samples,
-            work,
+            {
+                **{name: int(getattr(counted, name)) for name in ("flops", "bytes_read", "bytes_written")},
+                "parts": {name: int(value) for name, value in counted.parts},
+            },
             self.before,
             self.after,
-            {},
+            flags,
             other,
             batch,
             self.observed,
         )
-        flags = {
-            "drift": _drift(self.samples),
-            "load": load.excess(case.threads),
-            "rate over peak": _over_peak(measurement, peak),
+        change = trend(self.samples)
+        doubts = {
+            "drift": None if change is None else f"the samples move by {change:+.0%} from first to last",
+            "load": disturbed(other),
+            "rate over peak": _over_peak(measurement, peak, case.threads * parameters.get("ranks", 1)),
             "budget": cut,
         }
-        measurement.flags.update({name: text for name, text in flags.items() if text})
+        flags.update({name: text for name, text in doubts.items() if text})
         return measurement
 
 
-def _drift(samples: Sequence[float]) -> str | None:
-    change = trend(samples)
-    return None if change is None else f"the samples move by {change:+.0%} from first to last"
-
-
-def _over_peak(measurement: Measurement, peak: Mapping[str, float | None]) -> str | None:
+def _over_peak(measurement: Measurement, peak: Mapping[str, float | None], threads: int) -> str | None:
     rates = {"flops": (measurement.flop_rate, "flop/s"), "bytes": (measurement.bandwidth, "byte/s")}
     for name, (rate, unit) in rates.items():
         limit = peak.get(name)
-        if limit is not None and rate > limit * measurement.threads:
-            reach = limit * measurement.threads
-            return f"{rate:.3g} {unit} exceed the {reach:.3g} {unit} that the threads can reach"
+        if limit is not None and rate > limit * threads:
+            return f"{rate:.3g} {unit} exceed the {limit * threads:.3g} {unit} that the threads can reach"
     return None
 
 
@@ -236,64 +235,69 @@ def _accept(cases: Sequence[Case], rounds: int) -> None:
                 raise TypeError(f"{case.label}: the kernel has no {word}(); see kernels/contract.py")
 
 
-def _state_key(case: Case):
-    try:
-        hash(case.problem)
-    except TypeError:
-        return id(case.kernel), id(case.problem)
-    return id(case.kernel), case.problem
-
-
 def _groups(cases: Sequence[Case]) -> list[list[int]]:
     """Indices of the cases that share one state, in order of first appearance."""
-    groups: dict[Any, list[int]] = {}
+    groups: list[list[int]] = []
     for index, case in enumerate(cases):
-        groups.setdefault(_state_key(case), []).append(index)
-    return list(groups.values())
+        for group in groups:
+            first = cases[group[0]]
+            if first.kernel is case.kernel and first.problem == case.problem:
+                group.append(index)
+                break
+        else:
+            groups.append([index])
+    return groups
 
 
-def _set_up_group(cases, group: Sequence[int], seed: int, shortest: float) -> dict[int, _Runner]:
-    """One state, and each of its cases compiled, verified and calibrated on it."""
-    start = time.perf_counter()
-    state = cases[group[0]].kernel.setup(cases[group[0]].problem, seed=seed)
-    setup_s = time.perf_counter() - start
-    runners = {index: _Runner(cases[index], state, setup_s) for index in group}
-    for runner in runners.values():
-        runner.prepare(shortest)
-    return runners
-
-
-def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float, limit: float) -> dict[int, _Runner]:
-    """Sets up groups from the front of ``pending`` (and removes them) until ``limit`` bytes are held.
+def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float, limit: float, by: Alone):
+    """Runners by index, of groups from the front of ``pending`` (which go from it) until ``limit`` bytes are held.
 
     What does not fit beside the others, by the kernel's own ``footprint``, opens the next batch.
     """
     runners: dict[int, _Runner] = {}
     held = 0
     while pending:
-        members = [cases[index] for index in pending[0]]
-        first = members[0]
-        need = first.kernel.footprint(first.problem).memory_of(max(case.threads for case in members))
+        group = [_Runner(cases[index], by) for index in pending[0]]
+        first = group[0].case
+        need = first.kernel.footprint(first.problem).memory_of(max(runner.case.threads for runner in group))
         if runners and held + need > limit:
             break
         try:
-            group = _set_up_group(cases, pending[0], seed, shortest)
+            for runner in group:
+                by.step(runner, runner.prepare, seed, shortest, group[0])
+                runner.expected = by.decided(runner.expected)
         except MemoryError:
-            if not runners:
+            if not runners or limit == math.inf:
                 raise
             break
-        runners.update(group)
-        pending.pop(0)
+        runners.update(zip(pending.pop(0), group, strict=True))
         held += need
     return runners
 
 
-def _measure_batch(runners, batch, rounds, seed, budget, peak, bar) -> dict[int, Measurement]:
-    with no_collection():
-        load = OtherLoad()
-        cut = sample_rounds(list(runners.values()), rounds, seed, budget, bar)
-        other = load.value()
-        return {index: runner.report(load, other, cut, batch, peak) for index, runner in runners.items()}
+def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alone) -> list[Measurement]:
+    """Measurements of accepted cases, in batches that fit into memory."""
+    started, shortest = time.perf_counter(), by.decided(shortest_sample())
+    free = by.memory()
+    limit = math.inf if free is None else MEMORY_SHARE * free
+    done: dict[int, Measurement] = {}
+    pending, batch, taken = _groups(cases), 0, 0
+    while pending:
+        runners = _set_up_batch(cases, pending, seed, shortest, limit, by)
+        spent = time.perf_counter() - started
+        share = len(runners) / (len(cases) - taken)  # later batches get theirs of what remains
+        with no_collection():
+            load = by.load()
+            end = deadline(None if budget is None else (budget - spent) * share)
+            cut = sample_rounds(list(runners.values()), rounds, seed, end, by, load)
+            whole = load.value()
+        if by.reports:
+            own = {index: load.value(runner.watched) for index, runner in runners.items()}
+            other = {index: whole if cpus is None else cpus for index, cpus in own.items()}
+            done |= {index: runner.report(other[index], cut, batch, peak) for index, runner in runners.items()}
+        taken, batch = taken + len(runners), batch + 1
+        runners.clear()  # and with them their states, before the next are set up
+    return [done[index] for index in sorted(done)]
 
 
 def measure(
@@ -303,6 +307,7 @@ def measure(
     budget: float | None = None,
     progress: bool = True,
     peak: Mapping[str, float | None] | None = None,
+    by: Alone | None = None,
 ) -> list[Measurement]:
     """Measure ``cases`` against each other.
 
@@ -320,11 +325,13 @@ def measure(
     peak : mapping, optional
         Per-thread limits ``{"flops": flop/s, "bytes": byte/s}`` for the flag ``rate over peak``;
         by default what no CPU of this architecture reaches (:func:`companion.host.machine.ceiling`).
+    by : Alone, optional
+        The processes that measure; by default this one, alone.
 
     Returns
     -------
     list of Measurement
-        In the order of ``cases``.
+        In the order of ``cases``; of many processes, from the first one alone.
 
     Raises
     ------
@@ -339,22 +346,9 @@ def measure(
     for case in cases:
         require_proof(case.label, case.kernel, case.problem)
     peak = machine.ceiling() if peak is None else peak
-    started, shortest = time.perf_counter(), shortest_sample()
-    free = machine.available_memory()
-    limit = float("inf") if free is None else MEMORY_SHARE * free
-    done: dict[int, Measurement] = {}
-    pending, batch = _groups(cases), 0
-    with progress_bar(rounds * len(cases), "measuring", progress) as bar:
-        while pending:
-            runners = _set_up_batch(cases, pending, seed, shortest, limit)
-            left = None
-            if budget is not None:  # later batches get their share of what remains
-                share = len(runners) / (len(cases) - len(done))
-                left = (budget - (time.perf_counter() - started)) * share
-            done.update(_measure_batch(runners, batch, rounds, seed, left, peak, bar))
-            runners.clear()
-            batch += 1
-    return [done[index] for index in range(len(cases))]
+    by = by or Alone(progress)
+    with by.steps((rounds + 2) * len(cases)):
+        return _measured(cases, rounds, seed, budget, peak, by)
 
 
 def study(
@@ -370,18 +364,18 @@ def study(
     for case in cases:
         require_proof(case.label, case.kernel, case.problem)
     started, done = time.perf_counter(), []
-    with progress_bar(len(cases), "studying", progress) as bar:
+    by = Alone(progress)
+    with by.steps(len(cases), "studying"):
         for number, case in enumerate(cases):
-            load, start = OtherLoad(), time.perf_counter()
-            runner = _Runner(case, case.kernel.setup(case.problem, seed=seed), 0.0)
-            runner.setup_s = time.perf_counter() - start
-            runner.compile_s, result = timed(runner.call, 1)
-            runner.samples, runner.before = [runner.compile_s], _verified(case, result, "after")
+            load, runner = OtherLoad(), _Runner(case, by)
+            runner.set_up(seed)
+            runner.compile_s, result = runner.clock(runner.call, 1)
+            runner.samples, runner.before = [runner.compile_s], runner.verified(result, "after")
             runner.after = list(runner.before)
             spent = time.perf_counter() - started
             late = budget is not None and spent > budget
             cut = f"the study took {spent:.0f} s up to here, its budget is {budget:.0f} s" if late else None
-            done.append(runner.report(load, load.value(), cut, number, machine.ceiling()))
+            done.append(runner.report(load.value(), cut, number, machine.ceiling()))
             done[-1].result = result
-            bar.update()
+            by.advance()
     return done

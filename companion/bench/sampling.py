@@ -47,13 +47,13 @@ def timed(call, repeats: int):
     return (_clock() - start) * 1e-9, result
 
 
-def calibrate(call, shortest: float, label: str) -> tuple[int, float]:
+def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, float]:
     """Repeats that make ``call(repeats)`` last ``shortest`` seconds, and how long it then lasted.
 
     ``call`` has been called before: the call that compiles says nothing about later ones.  A single
     long call proves nothing either: it may have been interrupted, and with the few repeats that it
     suggests every sample would measure the start of threads instead of the work.  So the shortest of
-    ``CONFIRM`` calls has to be long enough.
+    ``CONFIRM`` calls has to be long enough.  ``clock(call, repeats)`` gives seconds and result.
 
     Raises
     ------
@@ -62,7 +62,11 @@ def calibrate(call, shortest: float, label: str) -> tuple[int, float]:
     """
     repeats = 1
     for _ in range(24):
-        seconds = _shortest_call(call, repeats, shortest)
+        seconds = math.inf
+        for _ in range(CONFIRM):  # further ones only while they may matter
+            seconds = min(seconds, clock(call, repeats)[0])
+            if seconds < shortest or seconds >= CERTAIN * shortest:
+                break
         if seconds >= shortest:
             return repeats, seconds
         growth = 1.3 * shortest / seconds if seconds > 0 else 100.0
@@ -75,43 +79,37 @@ def calibrate(call, shortest: float, label: str) -> tuple[int, float]:
     )
 
 
-def _shortest_call(call, repeats: int, wanted: float) -> float:
-    """Seconds of the shortest of up to ``CONFIRM`` calls; further ones only while they may matter."""
-    best = math.inf
-    for _ in range(CONFIRM):
-        best = min(best, timed(call, repeats)[0])
-        if best < wanted or best >= CERTAIN * wanted:
-            break
-    return best
-
-
 class OtherLoad:
     """Mean number of CPUs kept busy by others since the start, on the CPUs this process may use.
 
     The system's counters per CPU (steal time of a hypervisor included) less the CPU time of this process and of
-    all its descendants, living or finished.  ``value()`` is None where the system does not count, or where too
-    little time passed for counters that tick a hundred times a second.
+    all its descendants, living or finished.
     """
 
     def __init__(self):
         self._process = psutil.Process()
-        self._start = self._read()
+        self._cpus = self.usable()
+        self._start = self.read()
 
-    def _read(self):
+    def usable(self) -> list[int]:
+        """The CPUs that are ours to use; empty for all."""
         try:
-            cpus = self._process.cpu_affinity()
+            return list(self._process.cpu_affinity())
         except (AttributeError, psutil.Error):
-            cpus = None
+            return []
+
+    def read(self) -> np.ndarray:
+        """Seconds by now, from any beginning: of the clock, of busy CPUs, and of CPUs that we kept busy."""
         rows = psutil.cpu_times(percpu=True)
-        rows = rows if cpus is None else [rows[cpu] for cpu in cpus if cpu < len(rows)]
+        rows = [rows[cpu] for cpu in self._cpus if cpu < len(rows)] or rows
         # Guest time is already part of user time.
         busy = sum(
             sum(value for name, value in row._asdict().items() if name not in ("idle", "iowait", "guest", "guest_nice"))
             for row in rows
         )
-        return time.perf_counter(), busy, self._ours(), len(rows)
+        return np.array([time.perf_counter(), busy, self.ours()])
 
-    def _ours(self) -> float:
+    def ours(self) -> float:
         """CPU seconds of this process and its descendants; each holds those of its finished children."""
         total = 0.0
         for process in (self._process, *self._process.children(recursive=True)):
@@ -122,18 +120,21 @@ class OtherLoad:
             total += times.user + times.system + times.children_user + times.children_system
         return total
 
-    def value(self) -> float | None:
-        now = self._read()
-        wall, busy, mine = (now[i] - self._start[i] for i in range(3))
-        return max(0.0, (busy - mine) / wall) if wall >= 0.2 else None
+    def value(self, passed: np.ndarray | None = None) -> float | None:
+        """CPUs of others since the start, or over what ``passed``, a sum of differences of readings.
 
-    def excess(self, threads: int) -> str | None:
-        """The sentence for the ``load`` flag, or None when ``threads`` had the CPUs to themselves."""
-        other = self.value()
-        cpus = self._start[3]
-        if other is None or other + threads <= cpus + QUIET:
-            return None
-        return f"others kept {other:.2f} CPUs busy beside {threads} thread(s) on {cpus} usable CPUs"
+        None where the system does not count, or where too little time passed for counters that tick a hundred
+        times a second.
+        """
+        wall, busy, ours = self.read() - self._start if passed is None else passed
+        return max(0.0, float((busy - ours) / wall)) if wall >= 0.2 else None
+
+
+def disturbed(other: float | None) -> str | None:
+    """The sentence for the ``load`` flag, or None where others left the host quiet."""
+    if other is None or other <= QUIET:
+        return None
+    return f"others kept {other:.2f} CPUs busy, more than the {QUIET:g} that count as quiet"
 
 
 def watched() -> bool:
@@ -155,21 +156,3 @@ def progress_bar(total: int, description: str, wanted: bool = True):
     from tqdm.auto import tqdm
 
     return tqdm(total=total, desc=description, leave=False, disable=not (wanted and watched()))
-
-
-def orders(count: int, rounds: int, seed: int):
-    """One seeded random order of ``count`` items per round."""
-    generator = np.random.default_rng(seed)
-    for _ in range(rounds):
-        yield [int(index) for index in generator.permutation(count)]
-
-
-class Deadline:
-    """A time budget; it knows before a round whether that round is the last one it can pay for."""
-
-    def __init__(self, budget: float | None):
-        self._end = math.inf if budget is None else time.perf_counter() + budget
-
-    def last(self, round_seconds: float) -> bool:
-        """True if, after one round of ``round_seconds``, another one would pass the budget."""
-        return time.perf_counter() + 2 * round_seconds > self._end

@@ -9,6 +9,7 @@ import typer
 from companion import claims, commands
 from companion.claims import mutants
 from companion.files import sentence, write_text
+from companion.terminal import say
 
 
 def write(frame, path: Path) -> None:
@@ -44,12 +45,12 @@ def run(
         counts = ledger.groupby(["document", "verdict"]).size().unstack(fill_value=0)
         result = ledger if command == "list" else counts.reset_index()
         shown = ledger[["id", "printed", "recomputed", "verdict"]] if command == "list" else counts
-    print(shown.to_string())
+    say(*shown.to_string().split("\n"))
     if out:
         try:
             write(result, out)
         except OSError as error:
-            typer.echo(f"claims: {sentence(error)}", err=True)
+            say(f"claims: {sentence(error)}", err=True)
             raise typer.Exit(2) from None
 
 

@@ -5,7 +5,7 @@ that takes its text colour from the page (so that it reads in light and dark) an
 text and its data, ``table`` does the same for a table.
 """
 
-from companion.figures.box import box, folded
+from companion.figures.box import answer, box, folded, paragraph
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacked_bars
 from companion.figures.rendering import Shown, csv_text, save, show
@@ -18,6 +18,7 @@ __all__ = [
     "STYLE",
     "Shown",
     "Table",
+    "answer",
     "axes",
     "box",
     "bytes_axis",
@@ -30,6 +31,7 @@ __all__ = [
     "host_style",
     "icicle",
     "log_axis",
+    "paragraph",
     "points",
     "save",
     "show",

@@ -34,12 +34,31 @@ def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) ->
         '<aside class="rerun-box" aria-label="This chapter in short" '
         'style="border: 1px solid currentColor; border-radius: 6px; padding: 0.6em 1em; margin: 1em 0">'
         f"<p><strong>The report.</strong> {escape(report)}</p>"
-        f"<p><strong>Why it mattered.</strong> {escape(mattered)}</p>"
         f"<p><strong>What was found.</strong></p><ul>{items}</ul>"
-        f"<p><strong>What cannot be rerun here.</strong> {escape(missing)}</p></aside>"
+        "<details><summary>Why it mattered, and what cannot be rerun</summary>"
+        f"<p>{escape(mattered)}</p><p>{escape(missing)}</p></details></aside>"
     )
     text = "\n".join([report, mattered, *(f"- {finding}" for finding in findings), missing])
     return Shown(html, text)
+
+
+def paragraph(text: str) -> Shown:
+    """A paragraph of the chapter, in sentences whose numbers are computed where this is called.
+
+    Raises
+    ------
+    ValueError
+        If there is no text.
+    """
+    if not text.strip():
+        raise ValueError("paragraph: there is no text; write a sentence")
+    return Shown(f'<p class="rerun-paragraph">{escape(text)}</p>', text)
+
+
+def answer(text: str) -> Shown:
+    """The answer to an exercise, a :func:`paragraph` that is folded until a reader opens it."""
+    inside = paragraph(text).html
+    return Shown(f'<details class="rerun-fold rerun-answer"><summary>Answer</summary>{inside}</details>', text)
 
 
 def folded(*shown, title: str = "The same, measured when this page was built") -> Shown:

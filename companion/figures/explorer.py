@@ -11,7 +11,7 @@ from companion.figures.style import CYCLE
 from companion.figures.tabular import Table
 
 #: What ``explorers.js`` can draw.
-KINDS = ("banks", "clock", "ledger", "surface")
+KINDS = ("banks", "clock", "ledger", "quantities", "surface")
 
 
 def packed(data) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from companion.bench.statistics import median_interval
+from companion.bench.statistics import Ratio, median_interval, ratio
 from companion.figures.style import CYCLE, INK, document_style, host_style
 from companion.records.runs import single
 
@@ -73,6 +73,34 @@ def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: 
     if not line:
         style["linestyle"] = "none"
     return axis.plot(x, y, label=label, **style)[0]
+
+
+def printed_ranges(axis, place, low, high, *, index: int = 0, across: bool = True) -> None:
+    """Ranges of a document, hollow: a bar between two ends, a mark of one number, a tick with an arrow of a bound.
+
+    Parameters
+    ----------
+    place, low, high : array_like
+        Where each range lies on the other axis, and its ends; NaN is an open end, and equal ends are one number.
+    across : bool
+        The ranges run along x, the places along y.
+    """
+    colour = CYCLE[index % len(CYCLE)]
+    for at, least, most in zip(place, np.asarray(low, dtype=float), np.asarray(high, dtype=float), strict=True):
+        if np.isfinite([least, most]).all() and least != most:
+            bar, start = (axis.barh, {"left": least}) if across else (axis.bar, {"bottom": least})
+            bar(at, most - least, 0.5, **start, facecolor="none", edgecolor=colour, linewidth=1.4)
+            continue
+        end = most if np.isnan(least) else least
+        x, y = (end, at) if across else (at, end)
+        if least == most:
+            axis.plot(x, y, "s", color=colour, markersize=6, markerfacecolor="none", markeredgewidth=1.4)
+        else:
+            axis.plot(x, y, "|" if across else "_", color=colour, markersize=13, markeredgewidth=1.6)
+            away = 24 if np.isnan(most) else -24
+            arrow = {"arrowstyle": "<-", "color": colour, "linewidth": 1.4}
+            tip = (away, 0) if across else (0, away)
+            axis.annotate("", (x, y), xytext=tip, textcoords="offset points", arrowprops=arrow)
 
 
 #: What the marks of :func:`spread` are, for the title of a figure that has them.
@@ -144,6 +172,37 @@ def quotient(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
             "flagged": above["flagged"] | below["flagged"],
         }
     )
+
+
+def times(above, below) -> Ratio:
+    """How many times as long as ``below`` ``above`` takes: medians, with the 95 % interval and words for a sentence.
+
+    The one way from samples to a headline: ``f"… takes {times(disk, memory).times} as long"`` says median and
+    interval, and "no measurable difference" where that includes 1 (:class:`companion.bench.statistics.Ratio`).
+    Both sides must be alike: same place, driver, threads and work.  Of two that together do what one other case
+    does, give the sum of their samples; of one that does it twice, twice its samples.
+
+    Parameters
+    ----------
+    above, below : array_like
+        Samples of one case each, in one unit, all above zero; NaN where there is none: a row of ``seconds`` or of
+        ``observed_…`` of a record.
+
+    Raises
+    ------
+    ValueError
+        A side has no sample, or one that is not above zero.
+    """
+    sides = (np.asarray(samples, dtype=float).ravel() for samples in (below, above))
+    return ratio(*(samples[~np.isnan(samples)] for samples in sides))
+
+
+def ends(above, below) -> tuple[float, float, float]:
+    """Of :func:`times`, what a figure draws: low end, middle and high end; of too few samples for an interval, the
+    ends are those that lie farthest apart."""
+    found = times(above, below)
+    low, high = found.interval or (np.nanmin(above) / np.nanmax(below), np.nanmax(above) / np.nanmin(below))
+    return float(low), found.medians, float(high)
 
 
 def bars(axis, place, found: pd.DataFrame, *, label: str, index: int = 0, line: bool = True, across: bool = False):
@@ -228,8 +287,10 @@ def run_title(record: xr.Dataset) -> str:
     return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
 
 
-def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True) -> None:
+def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True, printed: int = 0) -> None:
     """Horizontal bars, one per row of ``frame``, cut into its columns from left to right.
+
+    The first ``printed`` rows are those of a document: hollow, with the number in each part that has room for it.
 
     Raises
     ------
@@ -239,20 +300,17 @@ def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = T
     values = frame.to_numpy(dtype=float)
     if not np.all(values >= 0):
         raise ValueError("stacked_bars: every part must be a number of at least 0")
-    left = np.zeros(len(frame))
+    left, widest = np.zeros(len(frame)), values.sum(axis=1).max()
     hatches = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
     for number, column in enumerate(frame.columns):
-        axis.barh(
-            frame.index.astype(str),
-            values[:, number],
-            left=left,
-            label=str(column),
-            height=0.62,
-            color=CYCLE[number % len(CYCLE)],
-            hatch=hatches[number // len(CYCLE)],
-            edgecolor=INK,
-            linewidth=0.5,
-        )
+        colour = CYCLE[number % len(CYCLE)]
+        style = {"label": str(column), "hatch": hatches[number // len(CYCLE)], "edgecolor": INK, "linewidth": 0.5}
+        boxes = axis.barh(frame.index.astype(str), values[:, number], left=left, height=0.62, color=colour, **style)
+        for row, box in enumerate(boxes[:printed]):
+            box.set(facecolor="none", edgecolor=colour, linewidth=1.4)
+            if values[row, number] > 0.07 * widest:
+                place = left[row] + values[row, number] / 2
+                axis.text(place, row, f"{values[row, number]:.0f}", size=8, ha="center", va="center")
         left += values[:, number]
     axis.invert_yaxis()
     axis.grid(False, axis="y")

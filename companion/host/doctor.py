@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from companion.host import chromium, machine
+from kernels.files.pending import WorkFolder
 
 _ROOT = Path(__file__).resolve().parents[2]
 COMPILERS = ("cc", "gcc", "clang")
@@ -177,17 +178,16 @@ def o_direct(folder=None) -> Finding:
         return Finding("O_DIRECT", False, "this system has no O_DIRECT")
     try:
         folder = tempfile.gettempdir() if folder is None else folder
-        handle, name = tempfile.mkstemp(dir=folder)
+        probe = WorkFolder(folder, "direct-probe")
     except OSError as error:
-        return Finding("O_DIRECT", False, f"no file can be made to try it on ({error.strerror})", remedy)
-    os.close(handle)
+        return Finding("O_DIRECT", False, f"no file can be made to try it on ({os.strerror(error.errno or 0)})", remedy)
     try:
-        os.close(os.open(name, os.O_RDWR | os.O_DIRECT))
+        os.close(os.open(probe.path / "probe", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600))
     except OSError as error:
         reason = "refused" if error.errno == errno.EINVAL else error.strerror
         return Finding("O_DIRECT", False, f"{reason} on {machine.filesystem(folder)}", remedy)
     finally:
-        os.unlink(name)
+        probe.close()
     return Finding("O_DIRECT", True, f"works on {machine.filesystem(folder)}")
 
 

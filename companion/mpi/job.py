@@ -70,22 +70,25 @@ class Asked:
 
 def _record(asked, comm, world):
     from companion import bench, experiments
-    from companion.mpi.measure import measure
+    from companion.host import limits
+    from companion.mpi.ranks import Ranks
     from companion.records import runs
 
     entry = experiments.accept(
-        asked.experiment, asked.preset, asked.threads, asked.budget, asked.seed, asked.rounds, ranks=comm.size
-    )
-    date = runs.now()
-    measurements = measure(
-        entry.cases(asked.preset, asked.threads, comm.size),
-        world,
-        entry.rounds if asked.rounds is None else asked.rounds,
+        asked.experiment,
+        asked.preset,
+        asked.threads,
+        asked.budget,
         asked.seed,
-        entry.seconds(asked.preset) if asked.budget is None else asked.budget,
-        tell,
+        asked.rounds,
+        comm.size,
+        started=True,
     )
-    found = world.describe(comm)
+    date, found = runs.now(), world.describe(comm)
+    cases, hosts = entry.cases(asked.preset, asked.threads, comm.size), found["host_of_rank"]
+    limits.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
+    by = Ranks(world, tell)
+    measurements = experiments.measured(entry, cases, asked.preset, asked.seed, asked.budget, asked.rounds, by)
     if comm.rank == 0:
         record = experiments.assemble(entry, asked.preset, asked.threads, asked.seed, date, measurements)
         record["machine"]["mpi"] = bench.plain(found)

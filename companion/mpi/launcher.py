@@ -17,10 +17,11 @@ from pathlib import Path
 
 from companion.bench import UnverifiedError
 from companion.bench.sampling import progress_bar
+from companion.host import limits
 from companion.labels import counted
 from companion.mpi.processes import Group, environment
 from companion.records import runs
-from kernels.files.pending import WorkFolder
+from kernels.files.pending import Deferred, WorkFolder
 
 #: What a rank writes to speak to the launcher; anything else is for people.
 PREFIX = "@rerun "
@@ -86,7 +87,9 @@ def _loading(launcher: str) -> dict[str, str]:
 def _described(launcher: str) -> Library | None:
     said = _says(launcher)
     if "HYDRA" in said or "MPICH" in said:
-        return Library("MPICH", launcher, _loading(launcher))
+        # an empty name: hydra would write one outside the folder for temporary files, and leave it if it is killed
+        topology = {"HWLOC_XMLFILE": os.environ.get("HWLOC_XMLFILE", "")}
+        return Library("MPICH", launcher, {**_loading(launcher), **topology})
     if "Open MPI" in said or "OpenRTE" in said or "PRTE" in said:
         variables = {
             **_loading(launcher),
@@ -226,7 +229,9 @@ def _sigterm_raises():
         signal.signal(signal.SIGTERM, before)
 
 
-def launch(arguments, ranks: int, timeout: float | None = None, name: str | None = None, hear=None) -> list[dict]:
+def launch(  # noqa: PLR0913 - what a caller may say of a job
+    arguments, ranks: int, timeout: float | None = None, name: str | None = None, hear=None, oversubscribe: bool = False
+) -> list[dict]:
     """Run ``python arguments…`` on ``ranks`` ranks and return the messages that were no progress.
 
     Temporary files of the ranks lie in a folder of their own, which is removed whatever happens; nobody
@@ -242,27 +247,33 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
         MPI library, see :func:`libraries`.
     hear : callable, optional
         Gets every message as it comes, as a dictionary.
+    oversubscribe : bool
+        More ranks than four a CPU are wanted.
 
     Raises
     ------
     JobError
         A rank died, the time ran out, or the job ended without saying why.
+    ValueError, MemoryError, OSError
+        This machine cannot take so many ranks (:func:`companion.host.limits.require_ranks`); nothing was started.
     ValueError, MemoryError, OSError, UnverifiedError
         As a rank raised it.
     """
+    limits.require_seconds("timeout", timeout)
+    limits.require_whole("ranks", ranks, 1, limits.MOST_RANKS)
+    limits.require_ranks(ranks, oversubscribe=oversubscribe)
     chosen = library(name)
     what = f"the job of {counted(ranks, 'rank')}"
     kept: list[str] = []
     heard: list[dict] = []
     failed: dict | None = None
     with WorkFolder(None, "rerun") as folder, _sigterm_raises():
-        errors = folder.path / "errors.jsonl"
-        group = Group(
-            [*chosen.command(ranks), sys.executable, *arguments],
-            environment(TMPDIR=str(folder.path), **{ERRORS: errors}, **_ONE_THREAD, **chosen.variables),
-            os.getcwd(),
-        )
+        errors, group = folder.path / "errors.jsonl", None
+        known = {"TMPDIR": folder.path, ERRORS: errors, **_ONE_THREAD, **chosen.variables}
         try:
+            with Deferred():
+                command = [*chosen.command(ranks), sys.executable, *arguments]
+                group = Group(command, environment(**known), os.getcwd())
             for message in _messages(group, timeout, what, kept):
                 if hear is not None:
                     hear(message)
@@ -274,7 +285,8 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
             if code and not failed:
                 failed = _left(errors)
         finally:
-            group.end()
+            if group is not None:
+                group.end()
     output = "\n".join(kept)
     if failed and "killed by signal" not in _cause(code, output):
         raise JobError(f"{what} failed on rank {failed['rank']}: {failed['error']}: {failed['text']}", output)
@@ -283,7 +295,9 @@ def launch(arguments, ranks: int, timeout: float | None = None, name: str | None
     return heard
 
 
-def run_record(id: str, ranks: int, timeout: float | None = None, name: str | None = None, progress=True, **options):
+def run_record(  # noqa: PLR0913 - the same
+    id: str, ranks: int, timeout: float | None, name: str | None, progress: bool, oversubscribe: bool = False, **options
+):
     """The record of one experiment, run on ``ranks`` ranks of this machine.
 
     ``options`` are those of ``python -m companion.mpi.job``; errors as :func:`launch`.
@@ -300,6 +314,6 @@ def run_record(id: str, ranks: int, timeout: float | None = None, name: str | No
                     bar.total = message["total"]
                     bar.update(message["done"] - bar.n)
 
-            launch(arguments, ranks, timeout, name, hear)
+            launch(arguments, ranks, timeout, name, hear, oversubscribe)
         (path,) = folder.path.glob("*.json")
         return runs.read(path)

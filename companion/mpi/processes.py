@@ -10,29 +10,37 @@ import time
 
 import psutil
 
+from companion.mpi.marks import Mark
+from kernels.files.pending import Deferred
+
 MARK = "RERUN_MPI_JOB"
 #: Seconds between the request to end and the end by force.
 GRACE = 2.0
 
 
-def _follow_parent():
+def follow_parent():
     """In the child: end when the thread that started it ends, however it ends (Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 class Group:
-    """A command and everything it starts.
+    """A command and everything it starts, and the mark by which they know that we live.
 
     Launchers give each rank a session of its own, so a signal to one process group would miss them.  All
     descendants inherit an environment variable with a random value, and are found by it.
     """
 
     def __init__(self, command, environment, folder):
-        self.token = secrets.token_hex(16)
+        self.token, self.mark = secrets.token_hex(16), Mark()
+
+        def prepare():
+            follow_parent()
+            self.mark.sign()
+
         self.process = subprocess.Popen(
             command,
-            env={**environment, MARK: self.token},
+            env={**environment, **self.mark.variables, MARK: self.token},
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -41,7 +49,7 @@ class Group:
             errors="replace",
             bufsize=1,
             start_new_session=True,
-            preexec_fn=_follow_parent,
+            preexec_fn=prepare,
         )
 
     def members(self) -> list[psutil.Process]:
@@ -66,16 +74,18 @@ class Group:
         return bool(found)
 
     def end(self) -> None:
-        """Ask everybody to end, then make them; returns when nobody is left."""
-        if self._signal(signal.SIGTERM):
-            limit = time.monotonic() + GRACE
-            while self.members() and time.monotonic() < limit:
-                time.sleep(0.05)
-            while self._signal(signal.SIGKILL):
-                time.sleep(0.02)
-        self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        """Ask everybody to end, then make them; returns when nobody and nothing is left.  Signals wait until then."""
+        with Deferred():
+            if self._signal(signal.SIGTERM):
+                limit = time.monotonic() + GRACE
+                while self.members() and time.monotonic() < limit:
+                    time.sleep(0.05)
+                while self._signal(signal.SIGKILL):
+                    time.sleep(0.02)
+            self.process.wait()
+            if self.process.stdout is not None:
+                self.process.stdout.close()
+            self.mark.remove()
 
 
 def environment(**more) -> dict[str, str]:

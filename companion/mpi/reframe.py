@@ -9,10 +9,17 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from companion import files
+from companion.host import limits
 from companion.mpi import launcher
+from companion.records.store import strict_json
+from companion.terminal import plain
+from kernels.files import foreign
 
+#: A report of all checks has some hundred kilobytes.
+LARGEST = 4_000_000
 CHECKS, SETTINGS = "rerun_checks.py", "rerun_settings.py"
 
 _CHECKS = '''"""Experiments over MPI as ReFrame tests; written by python -m companion reframe."""
@@ -27,6 +34,8 @@ from reframe.core.builtins import parameter, performance_function, run_after, sa
 
 #: experiment -> ranks unless -S Rerun.ranks=N asks otherwise
 RANKS = {ranks!r}
+#: most ranks, times their threads, that the machine takes which wrote this file
+MOST = {most!r}
 
 
 @rfm.simple_test
@@ -47,6 +56,13 @@ class Rerun(rfm.RunOnlyRegressionTest):
     def ask(self):
         self.num_tasks = self.ranks or RANKS[self.experiment]
         self.num_cpus_per_task = self.threads
+        asked = f"{{self.num_tasks}} ranks of {{self.threads}} threads"
+        self.skip_if(self.num_tasks < 1 or self.threads < 1, f"{{asked}}: both must be at least 1")
+        if self.current_partition.scheduler.registered_name == "local":
+            self.skip_if(self.num_tasks * self.threads > MOST, f"{{asked}} exceed the {{MOST}} threads of this machine")
+        elif cpus := self.current_partition.processor.num_cpus:  # of a node, where the site's settings tell
+            self.skip_if(self.threads > cpus, f"{{asked}}: a node has {{cpus}} CPUs")
+            self.num_tasks_per_node = min(self.num_tasks, cpus // self.threads)
         self.executable_opts = [
             "-m", "companion.mpi.job", self.experiment, "--preset", self.preset,
             "--threads", str(self.threads), "--out", "records",
@@ -104,7 +120,7 @@ def write(folder, force: bool = False) -> list[Path]:
         f"\n            {name!r}: {value!r}," for name, value in sorted(known[0].variables.items() if known else ())
     )
     wanted = {
-        CHECKS: _CHECKS.format(ranks=ranks, python=sys.executable, variables=variables),
+        CHECKS: _CHECKS.format(ranks=ranks, most=limits.most_ranks(), python=sys.executable, variables=variables),
         SETTINGS: _SETTINGS.format(launcher="mpiexec" if known else "mpirun"),
     }
     written = []
@@ -136,33 +152,46 @@ def digest(report) -> dict:
     ------
     ValueError
         The file is no report of these checks.
+    OSError
+        It is no regular file, or too large.
     """
+    raw = foreign.content(report, LARGEST)
     try:
-        found = json.loads(Path(report).read_text(encoding="utf-8"))
-        session, checks = found["session_info"], []
-        for case in (case for part in found["runs"] for case in part["testcases"]):
-            values = [value for value in (case.get("perfvalues") or {}).values()]
-            checks.append(
-                {
-                    "experiment": case["experiment"],
-                    "partition": f"{case['system']}:{case['partition']}",
-                    "ranks": int(case["num_tasks"]),
-                    "result": case["result"],
-                    "seconds": round(float(case["time_total"]), 2),
-                    "fastest_s": float(values[0][0]) if values else None,
-                }
-            )
+        found = strict_json(raw.decode("utf-8"))
+        session = found["session_info"]
+        checks = [_check(case) for part in found["runs"] for case in part["testcases"]]
         return {
-            "reframe": session["version"],
-            "date": datetime.fromtimestamp(session["time_start_unix"], UTC).date().isoformat(),
-            "cases": int(session["num_cases"]),
-            "failures": int(session["num_failures"]),
+            "reframe": _of(str, session["version"]),
+            "date": datetime.fromtimestamp(_of(float, session["time_start_unix"]), UTC).date().isoformat(),
+            "cases": _of(int, session["num_cases"]),
+            "failures": _of(int, session["num_failures"]),
             "checks": sorted(checks, key=lambda check: check["experiment"]),
         }
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError, OSError) as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         raise ValueError(
-            f"{report} is no report of ReFrame on these checks ({error}); name its --report-file"
+            f"{report} is no report of ReFrame on these checks ({reason}); name its --report-file"
         ) from None
+
+
+def _of(kind: type, value: Any) -> Any:
+    """``value`` if it is of the type; a whole number is a number, too."""
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise TypeError(f"{str(value)[:40]!r} is no {kind.__name__}")
+    return plain(value) if isinstance(value, str) else value
+
+
+def _check(case: dict[str, Any]) -> dict[str, Any]:
+    """What a report says of one check."""
+    values = list((case.get("perfvalues") or {}).values())
+    return {
+        "experiment": _of(str, case["experiment"]),
+        "partition": f"{_of(str, case['system'])}:{_of(str, case['partition'])}",
+        "ranks": _of(int, case["num_tasks"]),
+        "result": _of(str, case["result"]),
+        "seconds": round(_of(float, case["time_total"]), 2),
+        "fastest_s": _of(float, values[0][0]) if values else None,
+    }
 
 
 def keep(report, folder) -> Path:

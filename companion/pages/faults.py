@@ -39,6 +39,13 @@ def injected() -> None:
     )
 
 
+def results() -> None:
+    """Print how many damaged results ``verify`` was given, and how many it took for whole."""
+    rows = _rows("results")
+    tried, taken = (sum(int(row[name]) for row in rows) for name in ("damaged", "taken for whole"))
+    print(f"{tried} damaged results of {len(rows)} kernels; taken for whole: {taken}.")
+
+
 def mutants() -> None:
     """Print how many changed kernels the tests and ``verify`` noticed, those left out that change nothing."""
     rows = _rows("mutants")

@@ -28,8 +28,10 @@ def _row(item: Item, page: str) -> str:
     return "<tr><td>" + "</td><td>".join(cells) + "</td></tr>"
 
 
-def items_table(document: str, kind: str = "items") -> Table:
+def items_table(document: str, kind: str = "items", page: str = "") -> Table:
     """What became of every item of a document (``kind="items"``), or of every plot it lost (``"plots"``).
+
+    Each row leads to its heading on ``page``, by default the page of the table.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def items_table(document: str, kind: str = "items") -> Table:
     if kind not in ("items", "plots"):
         raise ValueError(f"kind = {kind!r} is unknown; choose items or plots")
     chosen = [item for item in items.items(document) if item.is_plot is (kind == "plots")]
-    rows = "\n".join(_row(item, "") for item in chosen)
+    rows = "\n".join(_row(item, page) for item in chosen)
     what = "Every experiment of the report" if kind == "items" else "Every plot of the report whose data are lost"
     caption = f"{what}, and what becomes of it here"
     name = f"{document}_{kind}"

@@ -1,22 +1,21 @@
 """The ledger page: every claim of every document in one table, and the counts that lead into it."""
 
 import re
-from functools import cache
 from html import escape
 
 import pandas as pd
 
-from companion import claims, notebook_files
+from companion import claims
 from companion.claims import places
 from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import CYCLE, axes
 from companion.figures.tabular import Table, significant
 from companion.items import page
-from companion.pages.data import FILES, framed, table_address
+from companion.pages.data import FILES, framed
 
-#: The chapters, as seen from the page of the ledger.
-CHAPTERS = "../notebooks"
+#: The chapters and their records, as seen from the page of the ledger.
+CHAPTERS, RECORDS = "../notebooks", "records"
 HEAD = ["document", "verdict", "claim", "printed", "recomputed", "explanation"]
 
 
@@ -60,22 +59,12 @@ def shown(value: float, printed: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-@cache
-def printed_tables(document: str) -> set[str]:
-    """Tables that the chapter of a document shows as printed."""
-    call = re.compile(rf'document_table\(\s*"{document}",\s*"(\w+)"')
-    sources = notebook_files.sources(notebook_files.FOLDER / f"{page(document)}.ipynb")
-    return {name for source in sources for name in call.findall(source)}
-
-
 def source(claim) -> str:
-    """Where a claim's printed number is: its cell in the chapter, else the table that it was made from."""
+    """Where a claim's printed number is: its cell on the chapter's record, else the table that it was made from."""
     found = places.places(claim.document)[claim.id]
-    where = f"{CHAPTERS}/{page(claim.document)}.html"
+    where = f"{RECORDS}/{page(claim.document)}.html"
     if not found.read:
         return where
-    if found.read[0] not in printed_tables(claim.document):
-        return f"data.html#{table_address(claim.document, found.read[0])}"
     if found.table is not None and found.row is not None and found.column is not None:
         return f"{where}#{places.cell(claim.document, found.table, found.row, found.column)}"
     return f"{where}#{f'tab-{claim.document}-{found.read[0]}'.replace('_', '-')}"

@@ -1,18 +1,18 @@
-"""Points of the synthesis that are rates: what a processor sustains by kind of work, and the forecast of 1982 rerun."""
+"""Points of the synthesis that belong to processors: what one sustains by kind of work, clocks and their number."""
 
-import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.pages.synthesis import DAY, frame_of, measured, printed
+from companion.pages.synthesis import SYSTEMS, frame_of, measured, printed
 from companion.records import runs
 
 #: Loops of chapter 4 by what they ask of a processor: the report's row, the run's name, the kind of work.
 LOOPS = (
-    ("10 accumulators", "s10", "multiply-adds in registers"),
+    ("10 accumulators", "s10", "additions in registers"),
     ("streaming", "streaming", "streams from memory"),
     ("skipping", "skipping", "strided access to memory"),
 )
+FORECAST, SOLVER = "forecast, over its processors", "BT, a flow solver, on vectors"
 
 
 def sustained_rate() -> pd.DataFrame:
@@ -22,38 +22,41 @@ def sustained_rate() -> pd.DataFrame:
     node = tables.printed("p5plus", "smt_benefit").set_index("loop")["gflops_no_smt"]
     run = runs.latest("p5plus-smt")
     for loop, name, kind in LOOPS:
-        rows.append(printed("p5plus", "smt_benefit", f"Power5+: {kind}", node[loop] / cpus))
+        rows.append(printed("p5plus/smt_benefit", "power5plus", kind, node[loop] / cpus, group=kind))
         if run is not None:
             chosen = (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1")
             rate = 1e-9 * float((run["flops"] / run["median"]).values[chosen][0])
-            rows.append(measured(run, kind, rate))
+            rows.append(measured(run, kind, rate, kind))
     for row in tables.printed("p5plus", "p4_p5").itertuples():
-        rows.append(printed("p5plus", "p4_p5", f"{row.system}: forecast on {row.cpus} CPUs", row.gflops / row.cpus))
+        what = f"forecast on {row.cpus} CPUs"
+        rows.append(printed("p5plus/p4_p5", SYSTEMS[row.system], what, row.gflops / row.cpus, group=FORECAST))
     whole = tables.load("p5plus", "run_2112")
     rate = 1e3 * float(whole["tflops"]) / float(whole["cpus"])
-    rows.append(printed("p5plus", "run_2112", f"P5+: forecast on {int(whole['cpus'])} CPUs", rate))
+    what = f"forecast on {int(whole['cpus'])} CPUs"
+    rows.append(printed("p5plus/run_2112", "power5plus", what, rate, group=FORECAST))
+    stated, used = tables.load("xc30", "machines"), tables.load("xc30", "runs")
+    reached = 1e3 * stated["peak"] / stated["cores"] * used["peak_percent"].astype(float) / 100
+    for system, rate in reached.to_series().items():
+        what = f"forecast on {int(used['cores'].sel(system=system))} cores"
+        rows.append(printed("xc30/runs", SYSTEMS[str(system)], what, rate, group=FORECAST))
     run = runs.latest("nht1-io")
     if run is not None:
         labels = run["label"].values.astype(str)
         alone = [n for n, text in enumerate(labels) if "without writing" in text and "1 thread" in text]
         if alone:
             rate = 1e-9 * float((run["flops"] / run["median"]).values[alone[-1]])
-            rows.append(measured(run, f"BT, a flow solver, {labels[alone[-1]].partition(',')[0]}", rate))
+            rows.append(measured(run, f"BT, {labels[alone[-1]].partition(',')[0]}", rate, SOLVER))
     return frame_of(rows, "GFLOPS of one processor")
 
 
-def forecast_rerun() -> list[dict]:
-    """Seconds for an hour of the forecast of 1982 with its post-processing, on a committed machine."""
-    run = runs.latest("xmp1982-forecast")
-    if run is None:
-        return []
-    label = run["configuration"].values.astype(str)
-    clock = np.nanmedian(run["observed_forecast"].values[label == "disk4"], axis=-1)[0]
-    total = float(clock) + float(run["post_clock"].sum())
-    return [measured(run, "a forecast of the size of 1982, files on disk", total / DAY)]
-
-
-def file_per_flop() -> float:
-    """Bytes that a file takes for each flop at peak on the Y-MP, the one machine of which a report prints both."""
-    stated = tables.printed("nht1", "systems").set_index("fact")["ymp"]
-    return 1e6 * float(stated["disk_rate"]) / (1e9 * float(stated["peak"]))
+def machine_facts(fact: str) -> pd.DataFrame:
+    """A number that reports state of their machines: ``"clock"`` [MHz] or ``"cpus"``."""
+    stated = tables.machines(long=True)
+    both = tables.machines()
+    values = both["clock"].fillna(1000.0 / both["clock_period"]) if fact == "clock" else both[fact]
+    rows = []
+    for machine, value in values.to_series().dropna().items():
+        document = stated.loc[stated["machine"] == machine, "document"].iloc[0]
+        row = printed(f"{document}/machines", machine, {"clock": "clock rate", "cpus": "processors"}[fact], value)
+        rows.append({**row, "source": "#tab-machines"})
+    return frame_of(rows, {"clock": "MHz", "cpus": "processors"}[fact])

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from companion.bench.sampling import QUIET
 from companion.host import machine
 from companion.records import limits, store
 
@@ -38,8 +39,6 @@ SCHEMA = "supercomputers-rerun/peer-record"
 VERSION = 1
 #: Records that belong to the book.
 COMMITTED = Path(__file__).resolve().parents[2] / "data" / "peers"
-#: CPUs that others may keep busy, in the mean, before, during and after a run that belongs to the book.
-QUIET = 0.25
 #: The vectors of a record that names none.
 NATIVE = "native"
 #: Variables of a row and peer that are numbers: unit and long name.
@@ -127,13 +126,11 @@ def committed(folder=None) -> list[dict[str, Any]]:
 
 
 def unfit(record: dict[str, Any]) -> list[str]:
-    """Why a record does not belong to the book, in a few words each; empty where it does."""
+    """Why a record does not belong to the book, a clause each; empty where it does."""
     found = [] if record["interrupted"] is None else [f"the run ended early: {record['interrupted']}"]
-    if record["machine"]["provenance"]["dirty"]:
-        found.append("the checkout had changes that were not committed")
-    flagged = sum(bool(row["flags"]) for row in record["rows"])
-    if flagged:
-        found.append(f"{flagged} of {len(record['rows'])} comparisons were measured beside other load")
+    found += store.unfit(record, record["rows"])
+    if record["rounds"] < store.FEWEST:
+        found.append(f"{record['rounds']} rounds are fewer than {store.FEWEST}")
     load = record.get("load")
     if not load:
         found.append("the load of the host was not recorded")

@@ -32,7 +32,7 @@ import numpy as np
 from companion.bench.statistics import median_interval
 from companion.host import machine
 from companion.records import store
-from companion.records.store import MAX_BYTES, finite, now, stamp
+from companion.records.store import finite, now, stamp
 
 __all__ = [
     "COMMITTED",
@@ -43,12 +43,14 @@ __all__ = [
     "dataset",
     "file_name",
     "finite",
+    "keep",
     "latest",
     "load",
     "now",
     "read",
     "save",
     "single",
+    "unfit",
     "validate",
 ]
 
@@ -56,6 +58,8 @@ SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 2
 #: Records that belong to the book.
 COMMITTED = Path(__file__).resolve().parents[2] / "data" / "runs"
+#: Where a record goes that the book's folder does not take.
+ASIDE = COMMITTED.parents[1] / ".cache" / "runs"
 
 
 #: Kernels whose work version 1 counted for one thread, by every name that records give them.
@@ -88,6 +92,8 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
         whose dimensions do not fit its value.
     """
     _FORMAT.validate(record, name)
+    if reason := store.unusable(record["measurements"]):
+        raise RunRecordError(f"{name} {reason}")
     sizes: dict[str, int] = {}
     for output, entry in record["outputs"].items():
         for dim, size in zip(*_output_shape(output, entry, name), strict=True):
@@ -124,7 +130,7 @@ def read(path) -> dict[str, Any]:
     RunRecordError
         The file is no run record; the message says what is wrong with it.
     """
-    return upgrade(validate(_FORMAT.parse(Path(path), MAX_BYTES), str(path)))
+    return upgrade(validate(_FORMAT.parse(Path(path)), str(path)))
 
 
 def file_name(record: dict[str, Any]) -> str:
@@ -148,6 +154,25 @@ def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
     """
     record = validate(finite(record))
     return store.write(Path(folder) / file_name(record), store.text(record, "measurements"), overwrite)
+
+
+def unfit(record: dict[str, Any]) -> list[str]:
+    """Why a record does not belong to the book, a clause each; empty where it does."""
+    cases = record["measurements"]
+    found = store.unfit(record, cases)
+    unknown = [case["label"] for case in cases if case["other_load"] is None]
+    if unknown:
+        found.append(f"what others kept busy is unknown in {len(unknown)} of {len(cases)} cases, {unknown[0]!r} first")
+    few = [case["label"] for case in cases if len(case["samples"]) < store.FEWEST]
+    if few and record.get("kind") != "study" and not record.get("few_samples"):
+        found.append(f"{len(few)} cases have fewer than {store.FEWEST} samples without a reason, {few[0]!r} first")
+    return found
+
+
+def keep(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
+    """:func:`save` in ``folder``; what does not belong to the book goes to :data:`ASIDE` instead, and why."""
+    reasons = unfit(record) if folder.resolve() == COMMITTED else []
+    return save(record, ASIDE if reasons else folder), reasons
 
 
 def _output_shape(name: str, entry: dict[str, Any], where: str):
@@ -292,6 +317,8 @@ def dataset(records: Sequence[dict[str, Any]]):
     if len({record["simulated"] for record in records}) > 1:
         raise ValueError("simulated and measured records cannot share one Dataset; load them apart")
     rows = _case_rows(records)
+    if reason := store.oversized([case for _, case in rows]):
+        raise RunRecordError(f"what is to share one Dataset {reason}")
     variables = _case_variables(rows)
     coordinates = _case_coordinates(rows, variables)
     data = xr.Dataset(variables, coords=coordinates)
@@ -324,6 +351,8 @@ def load(paths):
     records = [read(path) for path in paths]
     try:
         return dataset(records)
+    except RunRecordError:
+        raise
     except ValueError as error:  # xarray's, of outputs whose names or dimensions clash
         where = ", ".join(map(str, paths))
         raise RunRecordError(f"{where}: {' '.join(str(error).split())}" if where else str(error)) from None

@@ -6,15 +6,29 @@ schema alone; how a file is refused, and how one is written and named, stands he
 
 import json
 import math
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from companion.bench.sampling import QUIET
 from companion.files import write_text
-from kernels.files import pending
+from companion.terminal import HIDDEN, plain
+from kernels.files import foreign, pending
 
-#: A record is some hundred kilobytes; a file beyond this is something else.
-MAX_BYTES = 50_000_000
+#: A record has half a megabyte at most and 35 000 values; a file beyond these is something else.
+MAX_BYTES, MAX_VALUES = 4_000_000, 100_000
+#: Names in one object, of which records have some dozens.
+MAX_NAMES = 1000
+#: Cells of the table of a record, or of several: the largest committed one makes some ten thousand.
+MAX_CELLS = 5_000_000
+#: Departures from a schema among which the one to name is chosen.
+MOST_ERRORS = 100
+#: Samples of a case that a record of the book has at least.
+FEWEST = 3
 #: What both kinds say of the host.
 _MACHINE = Path(__file__).with_name("machine.schema.json")
 
@@ -30,12 +44,46 @@ def stamp(date: str) -> str:
 
 
 def finite(value: Any) -> Any:
-    """``value`` with NaN and infinity as None: JSON has no word for them."""
+    """``value`` with NaN and infinity as None, for which JSON has no word, and texts without control characters."""
+    if isinstance(value, str):
+        return HIDDEN.sub(" ", value)
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def unfit(record: dict[str, Any], cases: list[dict[str, Any]]) -> list[str]:
+    """Why a record with these cases does not belong to the book: where its code came from, and what others did."""
+    found = []
+    provenance = record["machine"].get("provenance") or {}
+    if provenance.get("dirty") is not False or not provenance.get("commit"):
+        found.append("it does not come from a clean checkout")
+    loaded = [case["label"] for case in cases if "load" in case["flags"] or (case["other_load"] or 0.0) > QUIET]
+    if loaded:
+        found.append(
+            f"others kept more than {QUIET:g} CPUs busy in {len(loaded)} of {len(cases)} cases, {loaded[0]!r} first"
+        )
+    return found
+
+
+def oversized(cases: list[dict[str, Any]]) -> str | None:
+    """Why cases are too much for one table of every case with every parameter and as many samples as any has."""
+    series = [len(values) for case in cases for values in (case["samples"], *case["observed"].values())]
+    parameters, observed = ({name for case in cases for name in case[word]} for word in ("parameters", "observed"))
+    cells = len(cases) * (len(parameters) + max(series, default=0) * (1 + len(observed)))
+    if cells <= MAX_CELLS:
+        return None
+    return f"makes a table of {cells} cells of {len(cases)} cases, at most {MAX_CELLS} are made; give less at once"
+
+
+def unusable(cases: list[dict[str, Any]]) -> str | None:
+    """What a schema does not see and makes the cases of one record unusable, None if nothing does."""
+    labels = Counter(case["label"] for case in cases).most_common(1)
+    if labels and labels[0][1] > 1:
+        return f"names {labels[0][1]} cases {labels[0][0]!r}; each needs a label of its own"
+    return oversized(cases)
 
 
 def _constant(word: str):
@@ -55,10 +103,12 @@ def _number(digits: str) -> float:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_NAMES:
+        raise ValueError(f"one object has {len(pairs)} names, at most {MAX_NAMES} are read")
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
-        raise ValueError(f"{twice!r} stands twice in one object")
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{twice[:40]!r} stands twice in one object")
     return found
 
 
@@ -68,12 +118,46 @@ def strict_json(text: str) -> Any:
     Raises
     ------
     ValueError, RecursionError
-        What Python's reader takes beyond that: NaN, 1e999, a number of a thousand digits, half a surrogate pair.
+        What Python's reader takes beyond that: NaN, 1e999, a number of a thousand digits, half a surrogate pair;
+        more than :data:`MAX_VALUES` values.
     """
+    if text.count(",") >= MAX_VALUES:
+        raise ValueError(f"it has more than {MAX_VALUES} values")
     found = json.loads(text, parse_constant=_constant, parse_int=_whole, parse_float=_number, object_pairs_hook=_object)
     if "\\ud" in text.lower():
         json.dumps(found, ensure_ascii=False).encode()
     return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in what a JSON reader gave, names among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            if isinstance(each, (str, list, dict)):
+                yield from _texts(each)
+
+
+#: The types of JSON Schema that Python's reader gives as single objects.
+_SCALARS: dict[str, tuple[type, ...]] = {"number": (int, float), "string": (str,), "null": (type(None),)}
+
+
+def _items(validator: Any, schema: dict[str, Any], instance: Any, _: Any) -> Iterator[Any]:
+    """The keyword ``items``; numbers and texts are looked at here, since the library takes long for each."""
+    if not isinstance(instance, list):
+        return
+    kinds = schema.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    simple = set(schema) <= {"type", "exclusiveMinimum"} and set(kinds) <= set(_SCALARS)
+    types = {kind for name in kinds for kind in _SCALARS.get(name, ())}
+    above = schema.get("exclusiveMinimum", -math.inf)
+    for index, item in enumerate(instance):
+        if not (simple and type(item) in types and (type(item) is str or item is None or item > above)):
+            yield from validator.descend(item, schema, path=index)
 
 
 class Format:
@@ -112,7 +196,8 @@ class Format:
             kinds = newest.TYPE_CHECKER.redefine(
                 "integer", lambda _, value: type(value) is int and -(2**63) <= value < 2**63
             )
-            self._checker = jsonschema.validators.extend(newest, type_checker=kinds)(schema, registry=known)
+            checker = jsonschema.validators.extend(newest, validators={"items": _items}, type_checker=kinds)
+            self._checker = checker(schema, registry=known)
         return self._checker
 
     def validate(self, record: Any, name: str) -> dict[str, Any]:
@@ -124,27 +209,29 @@ class Format:
             raise self.error(f"{name} has version {version}, this code reads up to {self.version}; update it")
         from companion.schemas import jsonschema
 
-        wrong = jsonschema.exceptions.best_match(self._validator().iter_errors(record))
+        wrong = jsonschema.exceptions.best_match(islice(self._validator().iter_errors(record), MOST_ERRORS))
         if wrong is not None:
             place = ".".join(map(str, wrong.absolute_path)) or "the record"
             reason = wrong.message if len(wrong.message) < 200 else wrong.message[:200] + "…"
             raise self.error(f"{name} does not fit the schema: {place}: {reason}")
         return record
 
-    def parse(self, path: Path, largest: int = MAX_BYTES) -> Any:
+    def parse(self, path: Path) -> Any:
         """The JSON in the file ``path``, not yet validated; ``error`` where there is none."""
         try:
-            if path.stat().st_size > largest:
-                raise self.error(f"{path} has more than {largest // 10**6} MB, which no {self.kind} has")
-            text = path.read_text(encoding="utf-8")
+            text = foreign.content(path, MAX_BYTES).decode("utf-8")
         except UnicodeDecodeError:
             raise self.error(f"{path} is not a {self.kind}: it is not text") from None
         except OSError as error:
             raise self.error(f"{path} cannot be read: {error.strerror or error}") from None
         try:
-            return strict_json(text)
+            found = strict_json(text)
+            hidden = next(filter(None, map(HIDDEN.search, _texts(found))), None)
         except (ValueError, RecursionError) as error:
             raise self.error(f"{path} is damaged or not JSON: {error}") from None
+        if hidden:
+            raise self.error(f"{path} is no {self.kind}: a text in it holds the control character {plain(hidden[0])}")
+        return found
 
 
 def write(path: Path, content: str, overwrite: bool = False) -> Path:
@@ -155,9 +242,23 @@ def write(path: Path, content: str, overwrite: bool = False) -> Path:
     Raises
     ------
     OSError
-        The folder cannot be written, or the disk is full.
+        The folder cannot be written, or the disk is full: the record is in the folder for temporary files then, and
+        the message says so.
     """
     pending.clear(path.parent)
+    try:
+        return _named(path, content, overwrite)
+    except OSError as error:
+        try:
+            aside = _named(Path(tempfile.gettempdir()) / path.name, content, False)
+        except OSError:
+            raise error from None
+        kept = f"{error.strerror or error} (what was measured is kept in {aside})"
+        raise OSError(error.errno, kept, str(path)) from None
+
+
+def _named(path: Path, content: str, overwrite: bool) -> Path:
+    """The text under ``path``, or under the first name with a number that is free."""
     name, number = path, 1
     while True:
         try:

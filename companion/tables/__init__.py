@@ -196,7 +196,12 @@ def _load(document: str, table: str) -> xr.Dataset:
     for view in _fragment(document).get("views", []):
         if view["name"] == table:
             return _view(document, view)
-    resource = describe(document, table)
+    return _table(document, describe(document, table))
+
+
+def _table(document: str, resource: dict) -> xr.Dataset:
+    """One table, which is no view."""
+    table = resource["name"]
     if "facts" in resource:
         dataset = layouts.facts(text(document, table), resource)
     elif "tree" in resource:
@@ -221,7 +226,10 @@ def source(document: str, resource: dict) -> str:
 
 def _view(document: str, view: dict) -> xr.Dataset:
     """Several tables of one shape side by side along a new dimension."""
-    parts = [load(document, name) for name in view["tables"]]
+    for name in view["tables"]:
+        if name not in names(document):
+            raise TableError(f"view {view['name']} of {document}: {name!r} is no table; name tables, and no views.")
+    parts = [_table(document, describe(document, name)) for name in view["tables"]]
     labels = xr.DataArray(view["labels"], dims=view["dim"], name=view["dim"], attrs={"long_name": view["dim"]})
     joined = xr.concat(parts, dim=labels, join="outer", combine_attrs="drop_conflicts", data_vars="all")
     joined = joined.reindex(

@@ -3,12 +3,13 @@
 import sys
 
 from companion.tables import write_package
+from companion.terminal import say
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["package"]:
-        print(
+        say(
             "usage: python -m companion.tables package   (writes data/datapackage.json from data/*/resources.json)",
-            file=sys.stderr,
+            err=True,
         )
         sys.exit(2)
-    print(write_package().name)
+    say(write_package().name)

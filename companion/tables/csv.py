@@ -12,9 +12,13 @@ import re
 from pathlib import Path
 from typing import NoReturn
 
+from kernels.files import foreign
+
 # digits of ASCII alone: \d and float() take those of every script
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 INTEGER = re.compile(r"[+-]?[0-9]+")
+#: Bytes of the longest table or descriptor that is read; the longest there is has 33 000.
+LARGEST = 2**20
 
 
 class TableError(ValueError):
@@ -34,9 +38,7 @@ def fail(path: Path, row: int | None, column: str | int | None, problem: str) ->
 def raw_bytes(path: Path) -> bytes:
     """Content of a file; ``TableError`` where there is none or it cannot be read."""
     try:
-        if path.exists() and not path.is_file():
-            fail(path, None, None, "this is no file; restore the file from the repository.")
-        return path.read_bytes()
+        return foreign.content(path, LARGEST)
     except FileNotFoundError:
         fail(path, None, None, "the file is missing; restore it from the repository.")
     except OSError as error:

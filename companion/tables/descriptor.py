@@ -2,10 +2,14 @@
 
 import json
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from companion.schemas import jsonschema
 from companion.tables.csv import fail, raw_bytes
+
+#: Departures among which the one to name is chosen.
+MOST_ERRORS = 100
 
 
 @cache
@@ -33,7 +37,8 @@ def read(path: Path) -> dict:
         fail(path, error.lineno, error.colno, f"{error.msg}; mend the descriptor.")
     except RecursionError:
         fail(path, None, None, "it is nested too deep; mend the descriptor.")
-    for wrong in sorted(_validator().iter_errors(content), key=lambda each: len(each.absolute_path), reverse=True):
+    found = list(islice(_validator().iter_errors(content), MOST_ERRORS))
+    for wrong in sorted(found, key=lambda each: len(each.absolute_path), reverse=True):
         place = "/".join(map(str, wrong.absolute_path)) or "the top"
         fail(path, None, None, f"at {place}: {wrong.message[:200]}; mend the descriptor.")
     return content

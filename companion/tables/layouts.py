@@ -8,6 +8,9 @@ import xarray as xr
 
 from companion.tables.csv import TableError
 
+#: Most cells of a table once its rows are dimensions: a thousand times those of the largest there is.
+MOST_CELLS = 10**6
+
 
 def _attributes(field: dict) -> dict:
     attributes = {"long_name": field["description"]}
@@ -30,8 +33,14 @@ def cube(frame: pd.DataFrame, resource: dict) -> xr.Dataset:
         )
     stack = resource.get("stack", {"variables": {}})
     wide = [name for columns in stack["variables"].values() for name in columns if name]
-    narrow = frame.drop(columns=wide).set_index(dims)
     order = {dim: list(dict.fromkeys(frame[dim])) for dim in dims}
+    cells = math.prod(map(len, order.values()))
+    if cells > MOST_CELLS:
+        raise TableError(
+            f"table {resource['name']}, columns {', '.join(dims)}: as dimensions they make {cells} cells of "
+            f"{len(frame)} rows, at most {MOST_CELLS} are made; name fewer columns in dims."
+        )
+    narrow = frame.drop(columns=wide).set_index(dims)
     dataset = narrow.to_xarray().reindex(order)
     for variable, columns in stack["variables"].items():
         found = [frame.set_index(dims)[name].to_xarray().reindex(order) if name else None for name in columns]

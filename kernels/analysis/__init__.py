@@ -10,12 +10,14 @@ no line.  Observations are synthetic, so that the truth is known.  Modules, from
 ``datasets``, ``chain``                  files, and the steps from d to w
 ``vertical``, ``boxes``, ``gap``         columns by ln p; which data go where; the main program, box by box
 ``covariance``, ``cholesky``             compiled: covariances, the work of one box, factors of small matrices
-``tools``, ``verification``, ``together``  the same in NumPy; what is checked; next to a forecast
+``tools``                                the same in NumPy
+``verification``, ``around``             what is checked; the steps around the main program on whole arrays
 """
 
 import contextlib
 import functools
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +31,7 @@ from kernels.analysis.covariance import PAIR_FLOPS
 from kernels.analysis.datasets import record_bytes
 from kernels.analysis.problem import Problem
 from kernels.analysis.tools import Compiled, Plain
-from kernels.analysis.verification import verify
+from kernels.analysis.verification import BOUNDED, NO_OUTPUT, verify
 from kernels.contract import Footprint, Work
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
@@ -38,6 +40,7 @@ from kernels.runtime.resources import require_disk, require_memory, require_thre
 from kernels.runtime.states import Notes
 
 __all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
+__all__ += ["BOUNDED", "NO_OUTPUT"]
 
 #: How often each file is written and read from end to end (``chain.layout``).
 _TRAFFIC = {
@@ -145,10 +148,11 @@ def _folders(problem: Problem):
         yield found
 
 
-def _run(problem: Problem, state: State, threads: int, make) -> Result:
+def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: None) -> Result:
     with _folders(problem) as folders:
         going = Chain(problem, state, gap.Crew(threads, make), folders)
         try:
+            on_ready()
             steps = tuple(going.run())
             level = (LN_P.size, problem.ni)
 
@@ -169,8 +173,16 @@ def _run(problem: Problem, state: State, threads: int, make) -> Result:
 
 
 @_NOTES.given
-def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+def run(
+    problem: Problem,
+    state: State,
+    threads: int = 1,
+    repeats: int = 1,
+    on_ready: Callable[[], None] = lambda: None,
+) -> Result:
     """The chain, ``repeats`` times; ``threads`` share the boxes of the main program.  The same bits for any number.
+
+    ``on_ready()`` is called when the files are there, before the clock starts.
 
     Raises
     ------
@@ -182,7 +194,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     require_threads(threads)
     result = None
     for _ in range(repeats):
-        result = _run(problem, state, threads, lambda: Compiled(problem.padded))
+        result = _run(problem, state, threads, lambda: Compiled(problem.padded), on_ready)
     return result
 
 

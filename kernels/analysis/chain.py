@@ -23,6 +23,33 @@ FILED = 6
 #: Sigma levels at the top that keep most of the first guess, and what part of the increments they take.
 STRATOSPHERE = (0.25, 0.5, 0.75)
 
+_PASSED = (
+    ("h", "PRE-GAP"),
+    ("i", "copy correlations"),
+    ("j", "GAP (data checking)"),
+    ("k", "GAP (analysis)"),
+    ("l", "POST GAP"),
+)
+#: Letter and name of every step, in order.
+STEPS = (
+    ("d", "sigma to pressure"),
+    ("e", "interpolate to unstaggered grid"),
+    ("f", "statistics of the first guess"),
+    ("g", "copy observations"),
+    *_PASSED,
+    ("m", "humidity first-guess errors"),
+    ("n", "copy humidity errors"),
+    *((f"o, {letter}", name) for letter, name in _PASSED),
+    ("p", "copy the errors"),
+    ("q", "re-normalise"),
+    ("r", "keep the analysis on pressure levels"),
+    ("s", "keep increments and errors"),
+    ("t", "interpolate to staggered grid"),
+    ("u", "statistics of the analysis"),
+    ("v", "pressure to sigma"),
+    ("w", "stratospheric correction"),
+)
+
 
 @dataclass(frozen=True)
 class StepTime:
@@ -117,37 +144,35 @@ class Chain:
     def steps(self):
         """Letter, name and action of each step, in order."""
         first = [
-            ("d", "sigma to pressure", self.to_pressure),
-            ("e", "interpolate to unstaggered grid", self.unstagger),
-            ("f", "statistics of the first guess", lambda: self.statistics(0, "first_guess", NAMES)),
-            ("g", "copy observations", lambda: copy(self.files["observations"], self.files["data"])),
+            self.to_pressure,
+            self.unstagger,
+            lambda: self.statistics(0, "first_guess", NAMES),
+            lambda: copy(self.files["observations"], self.files["data"]),
+        ]
+        between = [
+            lambda: self.files["humidity_made"].put(0, synthetic.vapour(LN_P)),
+            lambda: copy(self.files["humidity_made"], self.files["humidity"]),
         ]
         end = [
-            ("p", "copy the errors", lambda: copy(self.files["errors"], self.files["kept_errors"])),
-            ("q", "re-normalise", self.normalise),
-            ("r", "keep the analysis on pressure levels", self.keep),
-            ("s", "keep increments and errors", self.keep_rest),
-            ("t", "interpolate to staggered grid", self.stagger),
-            ("u", "statistics of the analysis", lambda: self.statistics(1, "plotted", NAMES)),
-            ("v", "pressure to sigma", self.to_sigma),
-            ("w", "stratospheric correction", self.correct),
+            lambda: copy(self.files["errors"], self.files["kept_errors"]),
+            self.normalise,
+            self.keep,
+            self.keep_rest,
+            self.stagger,
+            lambda: self.statistics(1, "plotted", NAMES),
+            self.to_sigma,
+            self.correct,
         ]
-        return [*first, *self._passed(False), *self._between(), *self._passed(True), *end]
+        actions = [*first, *self._passed(False), *between, *self._passed(True), *end]
+        return [(*step, action) for step, action in zip(STEPS, actions, strict=True)]
 
     def _passed(self, humid: bool):
-        o = "o, " if humid else ""
         return [
-            (o + "h", "PRE-GAP", lambda: self.prepare(humid)),
-            (o + "i", "copy correlations", lambda: copy(self.files["correlations"], self.files["parameters"])),
-            (o + "j", "GAP (data checking)", self.check),
-            (o + "k", "GAP (analysis)", lambda: self.assimilate(humid)),
-            (o + "l", "POST GAP", lambda: self.post(humid)),
-        ]
-
-    def _between(self):
-        return [
-            ("m", "humidity first-guess errors", lambda: self.files["humidity_made"].put(0, synthetic.vapour(LN_P))),
-            ("n", "copy humidity errors", lambda: copy(self.files["humidity_made"], self.files["humidity"])),
+            lambda: self.prepare(humid),
+            lambda: copy(self.files["correlations"], self.files["parameters"]),
+            self.check,
+            lambda: self.assimilate(humid),
+            lambda: self.post(humid),
         ]
 
     def run(self) -> list[StepTime]:

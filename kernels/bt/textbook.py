@@ -14,7 +14,7 @@ from kernels import bt
 from kernels.bt import PROOF, Problem, Result, State, footprint, reset, setup, solution, verify, work
 from kernels.bt.problem import C1, C2, C3C4, C1345, FOUR_THIRDS, SECOND
 from kernels.bt.solver import Stepper, error_norm, residual_norm
-from kernels.runtime.jit import kernel
+from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.resources import require_threads
 
 __all__ = ["PROOF", "Problem", "Result", "State", "footprint", "march", "reference", "reset", "run", "setup",
@@ -52,51 +52,61 @@ def _jacobians(u, axis, flux, viscous):
     viscous[4, 4] = C1345 / rho
 
 
-@kernel
+@kernel(fastmath=CONTRACT)
 def _eliminate(diagonal, right):
     """Solve 5×5 ``diagonal`` for the six columns of ``right`` (5, 6), which the solutions replace; no pivots."""
     for p in range(5):
         pivot = 1.0 / diagonal[p, p]
-        diagonal[p, p:] *= pivot
-        right[p] *= pivot
+        for m in range(p, 5):
+            diagonal[p, m] *= pivot
+        for m in range(6):
+            right[p, m] *= pivot
         for i in range(5):
             if i != p:
                 factor = diagonal[i, p]
-                diagonal[i, p:] -= factor * diagonal[p, p:]
-                right[i] -= factor * right[p]
+                for m in range(p, 5):
+                    diagonal[i, m] -= factor * diagonal[p, m]
+                for m in range(6):
+                    right[i, m] -= factor * right[p, m]
 
 
-@kernel
-def _line(u, r, axis, dt, second, convect, diffuse, upper):
+@kernel(fastmath=CONTRACT)
+def _line(u, r, axis, dt, second, blocks):
     """Solve (I + dt ∂/∂x …) Δ = r along one line.
 
-    ``u`` and ``r`` are float64 (N, 5), the second replaced; ``convect``, ``diffuse`` and ``upper`` float64 (N, 5, 5)
-    of scratch; ``second`` the second-difference dissipation of this direction.
+    ``u`` and ``r`` are float64 (N, 5), the second replaced; ``blocks`` float64 (3, N, 5, 5) of scratch: convection,
+    diffusion and what is above the diagonal; ``second`` the second-difference dissipation of this direction.
+    Loops, since an expression of whole blocks would allocate one at every point.
     """
     points = u.shape[0]
+    convect, diffuse, upper = blocks[0], blocks[1], blocks[2]
     h = 1.0 / (points - 1)
     for n in range(points):
         _jacobians(u[n], axis, convect[n], diffuse[n])
-        convect[n] *= dt / (2.0 * h)
-        diffuse[n] *= dt / h**2
-        for m in range(5):
-            diffuse[n, m, m] += dt / h**2 * second
-    upper[0] = 0.0
-    right = np.empty((5, 6))
-    for n in range(1, points - 1):
-        below = -convect[n - 1] - diffuse[n - 1]
-        right[:, :5] = convect[n + 1] - diffuse[n + 1]
-        diagonal = 2.0 * diffuse[n]
         for i in range(5):
-            diagonal[i, i] += 1.0
+            for m in range(5):
+                convect[n, i, m] *= dt / (2.0 * h)
+                diffuse[n, i, m] *= dt / h**2
+            diffuse[n, i, i] += dt / h**2 * second
+    upper[0] = 0.0
+    diagonal, right = np.empty((5, 5)), np.empty((5, 6))
+    for n in range(1, points - 1):
+        for i in range(5):
             right[i, 5] = r[n, i]
+            for m in range(5):
+                right[i, m] = convect[n + 1, i, m] - diffuse[n + 1, i, m]
+                diagonal[i, m] = 2.0 * diffuse[n, i, m]
+            diagonal[i, i] += 1.0
             for k in range(5):
-                right[i, 5] -= below[i, k] * r[n - 1, k]
+                below = -convect[n - 1, i, k] - diffuse[n - 1, i, k]
+                right[i, 5] -= below * r[n - 1, k]
                 for m in range(5):
-                    diagonal[i, m] -= below[i, k] * upper[n - 1, k, m]
+                    diagonal[i, m] -= below * upper[n - 1, k, m]
         _eliminate(diagonal, right)
-        upper[n] = right[:, :5]
-        r[n] = right[:, 5]
+        for i in range(5):
+            r[n, i] = right[i, 5]
+            for m in range(5):
+                upper[n, i, m] = right[i, m]
     for n in range(points - 2, 0, -1):
         for i in range(5):
             for k in range(5):
@@ -119,7 +129,7 @@ def _sweep(u, rhs, axis, dt, second):
                         line[n, m], right[n, m] = u[a, n, m, b], rhs[a, n, m, b]
                     else:
                         line[n, m], right[n, m] = u[n, a, m, b], rhs[n, a, m, b]
-            _line(line, right, axis, dt, second, blocks[0], blocks[1], blocks[2])
+            _line(line, right, axis, dt, second, blocks)
             for n in range(1, points - 1):
                 for m in range(5):
                     if axis == 0:

@@ -14,7 +14,6 @@ it, as the report has it; both are given apart.
 
 import tempfile
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -27,7 +26,7 @@ from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
 from kernels.files.filesystem import describe
 from kernels.files.format.containers import estimated_bytes, memory_bytes
 from kernels.files.format.layout import DTYPE, Layout, checksum
@@ -40,7 +39,7 @@ from kernels.files.format.verification import (
     mean_error_checks,
     verify_file,
 )
-from kernels.files.formulas import dump_bytes, overhead, require_schedule, solution_bytes, transfer_rate
+from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes, transfer_rate
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import CONTAINERS, require_way
 from kernels.proof import Proof
@@ -168,15 +167,6 @@ def _serial(state: bt.State | plain.State, threads: int):
         run_team(lambda n: bt.pack(state, out, planes * n // threads, planes * (n + 1) // threads), threads)
 
     return fill
-
-
-def compute(problem: Problem, state: bt.State, threads: int = 1) -> float:
-    """T_C of the same code: seconds of NS steps without writing."""
-    code = _CODES[problem.code]
-    code.reset(state)
-    start = time.perf_counter()
-    code.march(problem.solver, state, problem.NS, threads)
-    return time.perf_counter() - start
 
 
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:
@@ -315,77 +305,18 @@ def verify(problem: Problem, result: Result, known: np.ndarray | None = None) ->
     return checks
 
 
+NO_OUTPUT = dict.fromkeys(("stalls", "transfers"), "seconds that were measured")
+
+
 def work(problem: Problem, threads: int = 1) -> Work:
     """Flops and bytes of the solver, which threads share, and the bytes of U written."""
     solver = bt.work(problem.solver)
     return Work(solver.flops, solver.bytes_read, solver.bytes_written + problem.solution_bytes, solver.parts)
 
 
-@dataclass(frozen=True)
-class Overhead:
-    """One line of the chapter's table: ``zeta`` by choice of T_C."""
-
-    label: str
-    problem: Problem
-    threads: int
-    T_T: np.ndarray  # seconds, every sample
-    T_C: np.ndarray  # seconds of the same code without writing, every sample
-    R_IO: float  # bytes per second, from the smallest T_T
-    zeta: dict[str, float]  # from the smallest T_T; keys as given, and "same code"
-    result: Result
-
-
-def measure(
-    problems: Mapping[str, Problem], threads: int = 1, rounds: int = 1, best: Mapping[str, float] | None = None
-) -> list[Overhead]:
-    """T_T of several problems of one size, and T_C of the same code, taking turns.
-
-    Parameters
-    ----------
-    problems : mapping
-        Label: problem; N, NS and dt must agree.
-    rounds : int
-        Samples of each; the first march after ``setup`` compiles and is not one of them.
-    best : mapping, optional
-        Further T_C in seconds by name, e.g. the best verified time of any code on this machine.
-
-    Raises
-    ------
-    RuntimeError
-        If a file does not verify.
-    """
-    solvers = {problem.solver for problem in problems.values()}
-    if len(solvers) != 1:
-        raise ValueError(f"{len(solvers)} different computations were given; N, NS and dt must agree")
-    require_range("rounds", rounds, 1, 10_000)
-    some = next(iter(problems.values()))
-    state = setup(some)
-    bt.march(some.solver, state, 1, threads)
-    T_C, T_T, results = [], {label: [] for label in problems}, {}
-    for _ in range(rounds):
-        T_C.append(compute(some, state, threads))
-        for label, problem in problems.items():
-            result = run(problem, state, threads)
-            T_T[label].append(result.T_T)
-            if label in results:
-                results[label].keep.close()
-            results[label] = result
-    lines = []
-    for label, problem in problems.items():
-        failed = [str(check) for check in verify(problem, results[label]) if not check.ok]
-        if failed:
-            raise RuntimeError(f"the file written by {label!r} does not verify: {failed[0]}")
-        least = min(T_T[label])
-        zeta = {name: overhead(least, seconds) for name, seconds in {"same code": min(T_C), **(best or {})}.items()}
-        rate = transfer_rate(problem.N, problem.NS, problem.IW, least)
-        times = np.array(T_T[label]), np.array(T_C)
-        lines.append(Overhead(label, problem, threads, *times, rate, zeta, results[label]))
-    return lines
-
-
 def _last_dump(problem: Problem, state, result: Result) -> list[Check]:
     *_, u = (u.copy() for u in _plain_dumps(problem))
-    off = float(np.abs(last_dump(result.path) - u).max() / np.abs(u).max())
+    off = worst(last_dump(result.path) - u) / worst(u)
     return [Check.near("last dump: largest difference from plain NumPy, relative", off, 0.0, 1e-13)]
 
 

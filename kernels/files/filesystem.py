@@ -2,10 +2,9 @@
 
 import errno
 import os
-import tempfile
 from pathlib import Path
 
-from kernels.runtime.interrupts import Deferred
+from kernels.files.pending import WorkFolder
 
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -70,17 +69,13 @@ def direct_refusal(folder) -> str | None:
     fstype = filesystem_type(folder)
     if kind(fstype) == "memory":  # recent kernels accept the flag there and ignore it
         return f"its filesystem ({fstype}) is memory and has nothing to bypass"
-    with Deferred():
-        handle, name = tempfile.mkstemp(prefix=".direct-probe-", dir=folder)
-        os.close(handle)
+    with WorkFolder(folder, "direct-probe") as probe:
         try:
-            os.close(os.open(name, os.O_WRONLY | os.O_DIRECT))
+            os.close(os.open(probe.path / "probe", os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o600))
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise
             return f"its filesystem ({fstype or 'of unknown type'}) does not take O_DIRECT"
-        finally:
-            os.unlink(name)
     return None
 
 

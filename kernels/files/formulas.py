@@ -49,18 +49,13 @@ def transfer_rate(N: int, NS: int, IW: int, T_T: float, w: int = WORD) -> float:
 
 
 def overhead(T_T: float, T_C: float) -> float:
-    """zeta = T_T/T_C − 1, the share by which writing lengthens the run."""
+    """zeta = T_T/T_C − 1, the share by which writing lengthens the run.
+
+    By the report's rule T_C is the best verified time of the problem on the machine; what it used was the time of
+    the same code without writing.  A slower T_C makes the overhead look smaller.
+    """
     if not T_T > 0:
         raise ValueError(f"T_T = {T_T!r} s must be a positive elapsed time")
     if not T_C > 0:
         raise ValueError(f"T_C = {T_C!r} s must be a positive elapsed time")
     return T_T / T_C - 1
-
-
-def overheads(T_T: float, T_C: dict[str, float]) -> dict[str, float]:
-    """``overhead`` for each choice of T_C.
-
-    The report's rule is the best verified time of the problem on the machine; what it did was the
-    time of the same code without writing.  A slower T_C makes the overhead look smaller.
-    """
-    return {name: overhead(T_T, seconds) for name, seconds in T_C.items()}

@@ -226,7 +226,8 @@ def _stop(connections, processes) -> None:
 def footprint(problem: Problem) -> Footprint:
     """Every process with its part of U, one dump in the calling process; a file for every group size."""
     memory = problem.dumps * dump_bytes(problem.N) + problem.P * PROCESS_BYTES + 2 * dump_bytes(problem.N)
-    return Footprint(memory, len(problem.sizes) * Layout(problem.N, problem.dumps, 1).total_bytes)
+    disk = len(problem.sizes) * Layout(problem.N, problem.dumps, 1).total_bytes
+    return Footprint(memory, disk, processes=problem.P)
 
 
 _NOTES = Notes()
@@ -293,6 +294,9 @@ def verify(problem: Problem, result: Result) -> list[Check]:
             damaged = 1
         checks.append(Check.near(f"damaged files with write group {g}", damaged, 0, 0))
     return checks
+
+
+NO_OUTPUT = {"seconds": "measured; the files are the output, and every byte of them is under a checksum"}
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

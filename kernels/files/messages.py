@@ -2,7 +2,9 @@
 
 AIPS opens its message file for every message, appends a line and closes it.  The memo's Pittsburgh system
 put a layer between, and each access of a file cost it seconds; with messages to the terminal alone the
-cost went.  Five ways to hand the same lines over:
+cost went.  Its ``RUN DDTLOAD`` read procedures, translated them and stored them, and wrote a message about each
+line: with ``load`` the lines are such statements, translated into reverse Polish and stored, a file a procedure.
+Five ways to hand the lines over:
 
     reopened   open, append, close for every message
     synced     the same, and the device has each message before the next
@@ -11,6 +13,7 @@ cost went.  Five ways to hand the same lines over:
     off        no file: lines go to the null device, as to a terminal nobody reads
 """
 
+import ast
 import math
 import os
 import socket
@@ -30,6 +33,10 @@ from kernels.runtime.resources import require_disk, require_memory, require_thre
 from kernels.runtime.states import Notes
 
 WAYS = ("reopened", "synced", "late", "kept", "off")
+#: Lines of a procedure, and the argument with which a stored one is checked.
+STATEMENTS, AT = 16, 3
+#: What a code of a stored procedure does.
+OPERATIONS = (ast.Constant, ast.Name, ast.Add, ast.Sub, ast.Mult)
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,7 @@ class Problem(Presets):
     messages: int = 100  # the memo says hundreds
     line_bytes: int = 80  # a line of a terminal (an assumption: the memo has no length)
     way: str = "reopened"
+    load: bool = False  # lines are statements of procedures, which are translated and stored
     delay: float = 0.0005  # s that the broker of "late" takes to answer
     folder: str | None = None  # where the file lies; None: the system's temporary folder
 
@@ -60,18 +68,23 @@ class Result:
     lines: int  # whole lines handed over that can be read back; for "off", written
     sums: int  # sum of all bytes read back
     expected: int  # sum of all bytes handed over
+    values: int  # sum of what the stored procedures give for AT; 0 without any
+    due: int  # the same from what they were made of
     keep: WorkFolder | None = field(repr=False)
 
 
 @dataclass(frozen=True)
 class State:
     lines: list[bytes]  # one per message
+    statements: list[str]  # of the procedures, one per message; none without ``load``
+    factors: np.ndarray  # int64 (messages, 3): what the statements are made from
 
 
 def footprint(problem: Problem) -> Footprint:
-    """The lines, twice (Python's own share included), and the file."""
-    size = problem.messages * problem.line_bytes
-    return Footprint(3 * size + 200 * problem.messages + 2**16, 0 if problem.way == "off" else size)
+    """The lines, twice (Python's own share included), and the file; statements and procedures where they are loaded."""
+    size, stored = problem.messages * problem.line_bytes, 112 * problem.messages if problem.load else 0
+    memory = 3 * size + 200 * problem.messages + 12 * stored + 2**16
+    return Footprint(memory, stored + (0 if problem.way == "off" else size))
 
 
 _NOTES = Notes()
@@ -83,7 +96,45 @@ def setup(problem: Problem, seed: int = 0) -> State:
     require_memory(footprint(problem).memory, f"{problem.messages} messages")
     letters = np.random.default_rng(seed).integers(65, 91, (problem.messages, problem.line_bytes), np.uint8)
     letters[:, -1] = 10
-    return State([f"DDT {n:8d} ".encode() + bytes(letters[n, 13:]) for n in range(problem.messages)])
+    lines = [f"DDT {n:8d} ".encode() + bytes(letters[n, 13:]) for n in range(problem.messages)]
+    factors = np.random.default_rng([seed, 1]).integers(1, 1000, (problem.messages, 3))
+    statements = [f"x * {a} + {b} - (x + {c}) * 2" for a, b, c in factors.tolist()] if problem.load else []
+    return State(lines, statements, factors)
+
+
+def polish(statement: str) -> list[tuple[int, int]]:
+    """A statement in x and whole numbers in reverse Polish: operation of OPERATIONS and, where it has one, number."""
+
+    def after(node) -> list[tuple[int, int]]:
+        if isinstance(node, ast.BinOp):
+            return [*after(node.left), *after(node.right), (OPERATIONS.index(type(node.op)), 0)]
+        return [(OPERATIONS.index(type(node)), getattr(node, "value", 0))]
+
+    return after(ast.parse(statement, mode="eval").body)
+
+
+def value(codes, x: int) -> int:
+    """What statements in reverse Polish, one after the other, leave: the sum of their values."""
+    stack: list[int] = []
+    for operation, number in codes:
+        kind = OPERATIONS[operation]
+        if kind in (ast.Constant, ast.Name):
+            stack.append(int(number) if kind is ast.Constant else x)
+        else:
+            right, left = stack.pop(), stack.pop()
+            stack.append(left * right if kind is ast.Mult else left + right if kind is ast.Add else left - right)
+    return sum(stack)
+
+
+def _loaded(state: State, folder: Path):
+    """Every line, once its statement is translated; procedures are stored as they end."""
+    codes: list[tuple[int, int]] = []
+    for number, line in enumerate(state.lines):
+        codes += polish(state.statements[number])
+        yield line
+        if (number + 1) % STATEMENTS == 0 or number + 1 == len(state.lines):
+            np.array(codes, np.int64).tofile(folder / f"procedure{number // STATEMENTS}")
+            codes = []
 
 
 @contextmanager
@@ -134,7 +185,8 @@ def _append_all(path, lines) -> None:
         os.close(handle)
 
 
-def _hand_over(problem: Problem, path: Path, lines) -> None:
+def hand_over(problem: Problem, path: Path, lines) -> None:
+    """Append ``lines`` to ``path`` in the way of ``problem``."""
     if problem.way == "off":
         _append_all(os.devnull, lines)
     elif problem.way == "kept":
@@ -165,17 +217,27 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpu, real = time.process_time(), time.perf_counter()
     for _ in range(repeats):
         path.unlink(missing_ok=True)
-        _hand_over(problem, path, state.lines)
+        hand_over(problem, path, _loaded(state, keep.path) if problem.load else state.lines)
     cpu, real = time.process_time() - cpu, time.perf_counter() - real
     given = b"".join(state.lines)
     data = given if problem.way == "off" else path.read_bytes()
-    return Result(cpu / repeats, real / repeats, data.count(b"\n"), sum(data), sum(given), keep)
+    stored = [np.fromfile(path, np.int64).reshape(-1, 2) for path in sorted(keep.path.glob("procedure*"))]
+    values = sum(value(codes.tolist(), AT) for codes in stored)
+    return Result(
+        cpu / repeats, real / repeats, data.count(b"\n"), sum(data), sum(given), values, _due(problem, state), keep
+    )
+
+
+def _due(problem: Problem, state: State) -> int:
+    a, b, c = state.factors.T
+    return int((AT * a + b - 2 * (AT + c)).sum()) if problem.load else 0
 
 
 def reference(problem: Problem, state: State) -> Result:
     """What must be there at the end: all lines once."""
     data = b"".join(state.lines)
-    return Result(math.nan, math.nan, data.count(b"\n"), sum(data), sum(data), None)
+    due = _due(problem, state)
+    return Result(math.nan, math.nan, data.count(b"\n"), sum(data), sum(data), due, due, None)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
@@ -183,7 +245,12 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return [
         Check.near("lines", result.lines, problem.messages, 0),
         Check.near("sum of all bytes", result.sums, result.expected, 0),
+        *_procedures(problem, result),
     ]
+
+
+def _procedures(problem: Problem, result: Result) -> list[Check]:
+    return [Check.near("values of the stored procedures", result.values, result.due, 0)] if problem.load else []
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -108,7 +108,7 @@ def footprint(problem: Problem) -> Footprint:
     shared = (2 if problem.asynchronous else 1) * dump_bytes(problem.N)
     layout = Layout(problem.N, problem.NS, problem.IW)
     memory = solver.memory + shared + problem.P * groups.PROCESS_BYTES
-    return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread)
+    return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread, problem.P)
 
 
 _NOTES = Notes()
@@ -224,6 +224,11 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         for g, found in result.last_crc32.items()
     ]
     return [*groups.verify(problem, result), *ends]
+
+
+NO_OUTPUT = dict.fromkeys(
+    ("T_T", "T_C"), "seconds that were measured; the files are the output, and every byte of them is under a checksum"
+)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -1,11 +1,11 @@
 """Files and folders that appear under their name complete, or not at all.
 
-A pending file is written under a temporary name in the same folder and renamed when it is whole.
-Beside it stands a lock file, locked with ``flock`` as long as its writer lives; the system drops the
-lock even when the writer is killed.  The next writer of the same name can therefore tell the
-temporaries of a dead run, which it removes, from those of a living one, which it leaves alone.
+A pending file is written under a temporary name in the same folder and renamed when it is whole.  The temporary
+carries a name that only this module makes: a mark, a digest of the host, the number and the start time of the
+process that owns it, and a random part.  The next writer of the same name removes it if all of that matches, it
+belongs to the same user, and its owner is dead; nothing else is ever taken for a temporary.
 
-Ctrl-C and SIGTERM wait while a temporary is made, renamed or removed (:class:`Deferred`).  Every temporary
+Ctrl-C and SIGTERM wait while a temporary is renamed or removed (:class:`Deferred`).  Every temporary
 stands in a list from before it is made until after it is removed; whatever stands there goes with the object
 that made it, and when the process ends.
 """
@@ -14,22 +14,29 @@ import atexit
 import contextlib
 import ctypes
 import errno
+import functools
+import hashlib
 import os
+import re
 import secrets
 import shutil
+import socket
 import tempfile
 import time
 import weakref
 from pathlib import Path
+from typing import NamedTuple
 
 from kernels.runtime.interrupts import Deferred
 
-try:
-    import fcntl
-except ImportError:  # not a POSIX system: no locks, so no temporary is ever taken for stale
-    fcntl = None
-
+_PART = ".part"
 _OLD = ".old.part"
+#: The name of a temporary; ranks that write together put files of their own beside it.
+_TEMPORARY = re.compile(
+    r"\.(?P<name>.+)\.rerun-(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]+)-(?P<started>[0-9]+)-[0-9a-f]{8}"
+    r"(\.rank-[0-9]+|\.old)?\.part",
+    re.DOTALL,
+)
 _HERE = -100  # AT_FDCWD: names are looked up from the current folder
 _PAUSES = (0, 0.01, 0.1, 0.5)  # s, before each attempt at removing
 _EXCHANGE = 2  # RENAME_EXCHANGE: both names stay, what they name changes places
@@ -58,116 +65,127 @@ def _exchange(one: Path, other: Path) -> bool:
     return rename is not None and rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
 
 
-def _acquire(lock: Path) -> int | None:
-    """Descriptor of ``lock`` if its lock was free and the file is still the one of that name."""
+class _Owner(NamedTuple):
+    """A process, told from every other one of all hosts."""
+
+    host: str
+    pid: int
+    started: int  # clock ticks after the host's start; 0 where the system does not tell
+
+    def dead(self) -> bool:
+        """Whether it has ended; of a process of another host nobody here knows."""
+        if self.host != _host():
+            return False
+        if self.started:
+            return _started(self.pid) != self.started
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except (OSError, OverflowError):
+            pass
+        return False
+
+
+@functools.cache
+def _host() -> str:
+    """Digest of the host and of the numbering of its processes, of which containers have their own."""
+    known = [socket.gethostname()]
+    with contextlib.suppress(OSError):
+        known.append(os.readlink("/proc/self/ns/pid"))
+    return hashlib.sha256("\n".join(known).encode()).hexdigest()[:8]
+
+
+def _started(pid: int) -> int:
+    """When a process started; 0 if there is none, it is only waited for, or the system does not tell."""
     try:
-        handle = os.open(lock, os.O_RDWR)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(lock).st_ino == os.fstat(handle).st_ino:
-            return handle
-    except OSError:
-        pass
-    os.close(handle)
-    return None
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return 0 if words[0] in (b"Z", b"X") else int(words[19])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+@functools.lru_cache(1)
+def _self(pid: int) -> _Owner:
+    return _Owner(_host(), pid, _started(pid))
+
+
+def _temporary(path: Path) -> Path:
+    """A name for a temporary of this process, beside ``path``."""
+    host, pid, started = _self(os.getpid())
+    return path.with_name(f".{path.name}.rerun-{host}-{pid}-{started}-{secrets.token_hex(4)}{_PART}")
+
+
+def final(part) -> Path:
+    """The name that a temporary will take: the one to say to whoever asked for it."""
+    match = _TEMPORARY.fullmatch(Path(part).name)
+    return Path(part).with_name(match["name"]) if match else Path(part)
 
 
 def remove_stale(path) -> list[Path]:
     """Remove what killed writers of ``path`` left behind; returns the temporaries removed."""
     path = Path(path)
-    return _remove_stale(path.parent, _quoted(path.name))
+    return _remove_stale(path.parent, path.name)
 
 
 def clear(folder) -> list[Path]:
     """Remove what killed writers left behind in ``folder``, whatever they were writing; returns the temporaries."""
-    return _remove_stale(Path(folder), "*")
+    return _remove_stale(Path(folder), None)
 
 
-def _remove_stale(folder: Path, name: str) -> list[Path]:
-    removed = []
-    if fcntl is None:
-        return removed
-    for lock in sorted(folder.glob(f".{name}.*.lock")):
+def _remove_stale(folder: Path, name: str | None) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            found = [folder / entry.name for entry in entries if _is_stale(entry, name)]
+    except OSError:
+        return []
+    for part in found:
         with Deferred():
-            handle = _acquire(lock)
-            if handle is None:
-                continue
-            try:
-                for part in sorted(lock.parent.glob(_quoted(lock.stem) + "*.part")):
-                    _restore(part)
-                    _remove(part)
-                    removed.append(part)
-                lock.unlink(missing_ok=True)
-            finally:
-                os.close(handle)
-    return removed
+            _restore(part)
+            _remove(part)
+    return found
+
+
+def _is_stale(entry: os.DirEntry, name: str | None) -> bool:
+    """Whether an entry of a folder is a temporary (of ``name``, if there is one) that its dead owner left."""
+    match = _TEMPORARY.fullmatch(entry.name)
+    if match is None or name not in (None, match["name"]):
+        return False
+    if not _Owner(match["host"], int(match["pid"]), int(match["started"])).dead():
+        return False
+    with contextlib.suppress(OSError):
+        return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    return False
 
 
 def _restore(part: Path) -> None:
     """Give a folder its name back that a killed writer had moved aside without putting the new one there."""
-    path = part.with_name(part.name.removesuffix(_OLD).rpartition(".")[0].removeprefix("."))
+    match = _TEMPORARY.fullmatch(part.name)
+    path = part.with_name(match["name"])
     if part.name.endswith(_OLD) and not path.exists():
         with contextlib.suppress(OSError):
             os.rename(part, path)
 
 
-def _quoted(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+#: Temporaries that this process has named and not yet removed.
+_CLAIMS: set[Path] = set()
 
 
-class _Claim:
-    """The temporary and the lock of one writer, and the lock's descriptor while it is held."""
-
-    def __init__(self, part: Path, lock: Path):
-        self.part, self.lock = part, lock
-        self.handle: int | None = None
-
-    def hold(self) -> None:
-        """Make the lock file and lock it."""
-        while True:
-            handle = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
-            if fcntl is None:
-                break
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-                # Between creating and locking, another writer may have taken the file for stale.
-                if os.stat(self.lock).st_ino == os.fstat(handle).st_ino:
-                    break
-            except FileNotFoundError:
-                pass
-            except OSError:  # a filesystem without locks
-                break
-            os.close(handle)
-        self.handle = handle
-
-    def release(self) -> None:
-        """Remove what is left of the temporary, then the lock; harmless a second time.
-
-        The lock file stays, without a lock, where the temporary does: the next writer of that name tries again.
-        """
-        if self in _CLAIMS:
-            if _removed(self.part):
-                self.lock.unlink(missing_ok=True)
-            if self.handle is not None:
-                os.close(self.handle)
-                self.handle = None
-            _CLAIMS.discard(self)
+def _release(part: Path) -> None:
+    """Remove what is left of a temporary; harmless a second time."""
+    if part in _CLAIMS:
+        _removed(part)
+        _CLAIMS.discard(part)
 
 
-#: What this process has made and not yet removed.
-_CLAIMS: set[_Claim] = set()
-
-
-def _let_go(claim: _Claim) -> None:
+def _let_go(part: Path) -> None:
     with Deferred(ignored=True), contextlib.suppress(OSError):
-        claim.release()
+        _release(part)
 
 
 def _let_all_go() -> None:
-    for claim in list(_CLAIMS):
-        _let_go(claim)
+    for part in list(_CLAIMS):
+        _let_go(part)
 
 
 atexit.register(_let_all_go)
@@ -186,18 +204,11 @@ class Pending:
     def __init__(self, path):
         self.path = Path(path)
         self.stale = remove_stale(self.path)
-        token = f"{os.getpid()}-{secrets.token_hex(4)}"
-        self.lock = self.path.with_name(f".{self.path.name}.{token}.lock")
-        self.part = self.lock.with_suffix(".part")
+        self.part = _temporary(self.path)
         with Deferred():
-            self._claim = _Claim(self.part, self.lock)
-            _CLAIMS.add(self._claim)
-            weakref.finalize(self, _let_go, self._claim).atexit = False
-            try:
-                self._claim.hold()
-            except OSError:
-                self._claim.release()
-                raise
+            _CLAIMS.add(self.part)
+            self._last = weakref.finalize(self, _let_go, self.part)
+            self._last.atexit = False
 
     def commit(self, durable: bool = False) -> None:
         """Give the temporary its name; with ``durable`` the folder entry is synced as well."""
@@ -212,7 +223,13 @@ class Pending:
                     os.fsync(folder)
                 finally:
                     os.close(folder)
-            self._claim.release()
+            self._released()
+
+    def _released(self) -> None:
+        """Nothing of the temporary is left, nor anything to do when this object goes: Python would drop an interrupt
+        that came then."""
+        _release(self.part)
+        self._last.detach()
 
     def _replace_folder(self) -> None:
         """The folder of that name for this one; where they cannot change places in one step, it moves aside first."""
@@ -223,9 +240,9 @@ class Pending:
             _remove(old)
 
     def discard(self) -> None:
-        """Remove the temporary and its lock; harmless after ``commit``."""
+        """Remove the temporary; harmless after ``commit``."""
         with Deferred():
-            self._claim.release()
+            self._released()
 
     def __enter__(self):
         return self
@@ -281,14 +298,17 @@ def write_bytes(path, data, fsync: bool = False) -> None:
 def whole(path):
     """A temporary name beside ``path``, which takes that name when the block ends and goes when it fails.
 
-    Without a lock, two system calls in all: for files that no other process writes, in a folder that is pending
-    itself or that the next run clears.
+    Two system calls in all: it looks for nothing that others left, and stands in no list.  The next writer of that
+    name that is a :class:`Pending`, or :func:`clear`, removes what a killed process left of it.
     """
     path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = _temporary(path)
     try:
         yield part
         os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, str(path)) if error.strerror else error from None
     except BaseException:
         part.unlink(missing_ok=True)
         raise

@@ -4,7 +4,7 @@ At each output step the fields go to ``files`` files, a record each.  In the ope
 task also opened, read and closed three small files (one list of directories, two namelists), and the
 master task wrote one; the revised code did not.  Here tasks are shared out over threads, the file
 system is this host's, and there is no metadata server: in its place stand the system time and the
-number of calls this process hands to the system.
+number of calls this process hands to the system; ``latency`` makes every open as slow as a server's.
 
 The two variants take turns step by step, so that both see the same machine.  With ``load`` other processes make,
 read and remove small files of their own on the same file system meanwhile, as other jobs did there.
@@ -52,6 +52,7 @@ class Problem(Presets):
     record_bytes: int = 65536  # bytes of one record (a scale of its own; see ``full_record_bytes``)
     small_bytes: int = 4096  # bytes of a small file (an assumption: the report has no sizes)
     fsync: bool = False  # every step waits for the device
+    latency: float = 0.0  # seconds that a task's open takes at least; 0: what it takes here
     load: int = 0  # other processes that storm small files on the same file system meanwhile
     folder: str | None = None  # where to write; None: the system's temporary folder
 
@@ -67,6 +68,7 @@ class Problem(Presets):
         require_range("tasks", self.tasks, 1, 1_000_000)
         require_range("record_bytes", self.record_bytes, 16, 2**31, "bytes")
         require_range("small_bytes", self.small_bytes, 1, 2**24, "bytes")
+        require_range("latency", self.latency, 0.0, 1.0, "s")
         require_range("load", self.load, 0, 64, "processes")
 
 
@@ -108,7 +110,8 @@ def footprint(problem: Problem) -> Footprint:
     records = problem.steps * problem.files * problem.record_bytes
     small = (len(READ_BY_EVERY_TASK) + 1) * problem.small_bytes
     memory = 2 * problem.record_bytes + small + problem.load * PROCESS_BYTES
-    return Footprint(memory, len(VARIANTS) * (records + small) + problem.load * problem.small_bytes)
+    disk = len(VARIANTS) * (records + small) + problem.load * problem.small_bytes
+    return Footprint(memory, disk, processes=problem.load)
 
 
 _NOTES = Notes()
@@ -119,7 +122,7 @@ def setup(problem: Problem, seed: int = 0) -> np.ndarray:
     """One record, uint8 (record_bytes,); its first 16 bytes are overwritten by step and file number."""
     require_memory(footprint(problem).memory, "a record")
     # Compiled now, so that the first output step does not pay for it.
-    touch_files(np.zeros((1, 1), np.uint8), 0, os.O_RDONLY, np.zeros(1, np.uint8), np.zeros(3, np.int64))
+    touch_files(np.zeros((1, 1), np.uint8), 0, os.O_RDONLY, 0.0, np.zeros(1, np.uint8), np.zeros(3, np.int64))
     return np.random.default_rng(seed).integers(0, 256, problem.record_bytes, dtype=np.uint8)
 
 
@@ -139,13 +142,13 @@ def _system_calls() -> dict[str, int] | None:
     return {"read": int(found["syscr"]), "write": int(found["syscw"])}
 
 
-def _touch_small(paths: list[Path], names: np.ndarray, tasks: int, nbytes: int) -> np.ndarray:
+def _touch_small(problem: Problem, paths: list[Path], names: np.ndarray, tasks: int) -> np.ndarray:
     """``tasks`` tasks open, read to the end and close every small file.
 
     Returns the calls that succeeded, int64 (3,): open, read, close.
     """
-    counts, buffer = np.zeros(3, np.int64), np.zeros(nbytes, np.uint8)
-    failed = touch_files(names, tasks, os.O_RDONLY, buffer, counts)
+    counts, buffer = np.zeros(3, np.int64), np.zeros(problem.small_bytes, np.uint8)
+    failed = touch_files(names, tasks, os.O_RDONLY, problem.latency, buffer, counts)
     if failed >= 0:
         paths[failed].read_bytes()  # the same again: this time Python raises the error
         raise OSError(errno.EIO, f"{paths[failed]} could not be opened or read once")
@@ -200,9 +203,7 @@ class _Variant:
 
     def _storm(self, step: int) -> None:
         problem = self.problem
-        counts = sum(
-            self.pool.map(lambda share: _touch_small(self.small, self.names, share, problem.small_bytes), self.shares)
-        )
+        counts = sum(self.pool.map(lambda share: _touch_small(problem, self.small, self.names, share), self.shares))
         handle = os.open(self.folder / WRITTEN_BY_MASTER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         write_all(handle, b"x" * problem.small_bytes)
         os.close(handle)
@@ -351,6 +352,11 @@ def verify(problem: Problem, result: Result) -> list[Check]:
                     )
                 )
     return checks
+
+
+NO_OUTPUT = dict.fromkeys(
+    ("seconds", "small_seconds"), "seconds that were measured; every record of the files is read back"
+)
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

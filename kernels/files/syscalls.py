@@ -7,6 +7,7 @@ thread at a time prepare the next call.
 import numpy as np
 from numba.core import types
 
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 
 _write = types.ExternalFunction("write", types.intp(types.int32, types.uintp, types.uintp))
@@ -34,7 +35,7 @@ def write_column(handle, address, count, nbytes, stride):
 
 
 @kernel
-def touch_files(names, tasks, flags, buffer, counts):
+def touch_files(names, tasks, flags, latency, buffer, counts):
     """``tasks`` times: open each file, read it to its end, close it.
 
     Parameters
@@ -43,6 +44,8 @@ def touch_files(names, tasks, flags, buffer, counts):
         Paths, each closed by a zero byte.
     tasks, flags : int
         Repetitions; flags of ``open``.
+    latency : float
+        Seconds that each open takes at least: where a local file system answers sooner, the processor waits.
     buffer : uint8 (n,)
         Where the bytes go; n is also the size of a read.
     counts : int64 (3,)
@@ -54,7 +57,10 @@ def touch_files(names, tasks, flags, buffer, counts):
     address, nbytes = np.uint64(buffer.ctypes.data), np.uint64(buffer.size)
     for _ in range(np.uint64(tasks)):
         for f in range(np.uint64(names.shape[0])):
+            begin = monotonic()
             handle = _open(np.uint64(names[f].ctypes.data), np.int32(flags))
+            while latency > 0 and monotonic() - begin < latency:
+                pass
             if handle < 0:
                 return np.int64(f)
             counts[0] += 1

@@ -7,6 +7,7 @@ dump ``index``; ``finish(tail, fsync)`` writes the file's ``tail`` and waits for
 need that keep it beside the dump.
 """
 
+import contextlib
 import errno
 import mmap
 import os
@@ -296,7 +297,8 @@ class Mapped(FileWay):
 
     def close(self):
         if getattr(self, "map", None) is not None:
-            self.map.close()
+            with contextlib.suppress(BufferError):  # an interrupted copy still holds it; it goes with that
+                self.map.close()
             self.map = None
         super().close()
 

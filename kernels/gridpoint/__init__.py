@@ -10,7 +10,7 @@ Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 ``physics``                                       column work and radiation
 ``record``, ``stores``, ``transfers``             work files, and drivers that move records
 ``state``, ``model``, ``writeup``, ``postprocess``  the forecast, what it writes up, the job that reads it
-``jobs``, ``simulator``, ``builds``               several at once; a stand-in that only moves and waits; other compilers
+``simulator``                                     a stand-in that computes for as long and moves as much
 ``reference``, ``verification``, ``daily``        whole arrays in NumPy; conserved integrals; published cases
 """
 
@@ -24,11 +24,13 @@ from kernels.gridpoint.model import Model, run
 from kernels.gridpoint.plan import PAIR, row_coefficients
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, restart, setup
-from kernels.gridpoint.verification import verify
+from kernels.gridpoint.verification import BOUNDED, NO_OUTPUT, verify
 from kernels.proof import Proof
 
 __all__ = [
+    "BOUNDED",
     "Model",
+    "NO_OUTPUT",
     "Problem",
     "Result",
     "State",

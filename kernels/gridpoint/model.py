@@ -19,7 +19,7 @@ from kernels.gridpoint.rows import Room
 from kernels.gridpoint.scan import backward, explicit, forward, open_rows
 from kernels.gridpoint.state import KEPT, Result, State, Step, Summary, footprint, halves, hashed, padded, slots
 from kernels.gridpoint.stores import Counters, Files, Halves, page_aligned
-from kernels.gridpoint.transfers import Driver
+from kernels.gridpoint.transfers import Accounts, Driver, Watch
 from kernels.gridpoint.verification import Integrals
 from kernels.runtime.resources import require_disk, require_threads
 from kernels.runtime.threads import Team
@@ -28,7 +28,7 @@ from kernels.runtime.threads import Team
 class Model:
     """One forecast under way.  Use as a context manager: it holds files and threads."""
 
-    def __init__(self, problem: Problem, state: State, threads: int):
+    def __init__(self, problem: Problem, state: State, threads: int, accounts: Accounts | None = None):
         self.problem, self.threads, self.step = problem, require_threads(threads), state.step
         if need := footprint(problem).disk:
             require_disk(problem.folder or tempfile.gettempdir(), need, "a forecast with its work files")
@@ -49,10 +49,11 @@ class Model:
         self.bands = bands.make(self.plan, threads, *self.rays)
         self.band_plan, self.rooms = bands.rooms(self.plan, self.room, threads if self.banded else 0)
         self.folder = self.files = self.rhs = None
-        self.driver, self.team = Driver(problem.overlap), Team(threads)
+        self.driver, self.team = Driver(problem.overlap, accounts), Team(threads)
         self.computing: list[tuple[float, float]] = []
         self.summary = Summary(Integrals(problem), Integrals(problem)) if problem.allowed else None
         self.written: list[Path] = []
+        self.told = 0
         try:
             if problem.files or problem.rhs == "files" or problem.writeup_steps:
                 self.folder = WorkFolder(problem.folder, "forecast")
@@ -239,6 +240,12 @@ class Model:
             writer.commit(self.problem.fsync)
             self.written.append(writer.pending.path)
 
+    def tell(self, on_writeup: Callable[[Path], None]) -> None:
+        """Tell of the write-ups that were not told of before."""
+        while self.told < len(self.written):
+            on_writeup(self.written[self.told])
+            self.told += 1
+
     def _kind(self) -> str:
         up, radiating = self.step in self.problem.writeup_steps, self.step in self.problem.radiation_steps
         names = [name for name, yes in (("radiation", radiating), ("write-up", up)) if yes]
@@ -356,11 +363,14 @@ def run(
     state: State,
     threads: int = 1,
     repeats: int = 1,
-    on_writeup: Callable[[Path], None] | None = None,
+    on_writeup: Callable[[Path], None] = lambda path: None,
+    on_ready: Callable[[], None] = lambda: None,
+    accounts: Accounts | None = None,
 ) -> Result:
     """The forecast from ``state`` to its end, ``repeats`` times; the result of the fastest.
 
-    ``on_writeup(path)`` is told of each write-up file when it is whole; the files are removed at the end.
+    ``on_ready()`` is called when the work files are made, before the clock starts; ``on_writeup(path)`` is told of each
+    write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``transfers.Driver``.
 
     Raises
     ------
@@ -372,22 +382,19 @@ def run(
     given.require_state(problem, state, repeats)
     best = None
     for _ in range(repeats):
-        with Model(problem, state, threads) as model:
-            begin, cpu, steps, told = time.perf_counter(), time.process_time(), [], 0
+        with Model(problem, state, threads, accounts) as model:
+            on_ready()
+            watch, steps = Watch(accounts), []
             while model.step < problem.steps:
                 steps.append(model.advance())
-                if on_writeup is not None:
-                    for path in model.written[told:]:
-                        on_writeup(path)
-                    told = len(model.written)
+                model.tell(on_writeup)
             step, fields = model.last()
             steps.append(step)
-            clock, spent = time.perf_counter() - begin, time.process_time() - cpu
-            if on_writeup is not None:
-                for path in model.written[told:]:
-                    on_writeup(path)
+            clock, spent, accounted = watch.spent()
+            model.tell(on_writeup)
             counters = model.files.counters if model.files else Counters()
-            result = Result(fields, model.step, steps, counters, model.computing, state, clock, spent, model.summary)
+            rest = model.computing, state, clock, spent, model.summary, accounted
+            result = Result(fields, model.step, steps, counters, *rest)
         if best is None or result.clock < best.clock:
             best = result
     return best

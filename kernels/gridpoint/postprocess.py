@@ -4,13 +4,14 @@ Winds are averaged from the faces to the mass points; u, v, T, q and Φ are inte
 to pressure levels, and below the ground continued with the lowest level's value (T and Φ with 6.5 K/km); each
 level is packed as 16-bit numbers with a reference value and a step, the form that archives take.
 
-``run`` reads the whole file; with ``small`` it holds one row at a time and reads and writes row by row, the way
-of a job that has to share its memory.
+``run`` reads the whole file; with ``small`` it holds few rows at a time, the way of a job that has to share its memory:
+of every group it reads the next row as well, since winds are averaged over two rows.
 """
 
 import os
 import struct
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from kernels.gridpoint.levels import GRAVITY, R, vertical
 PRESSURES = np.array([1000, 850, 700, 500, 400, 300, 250, 200, 150, 100, 50], float) * 100
 NAMES = ("u", "v", "T", "q", "phi")
 LAPSE = 0.0065  # K/m, below the ground
+ROWS = 8  # rows that a job holds which has to share its memory
 
 
 def geopotential(T: np.ndarray, phis: np.ndarray, levels: int) -> np.ndarray:
@@ -66,22 +68,26 @@ def convert(fields, v_north, levels: int) -> dict[str, np.ndarray]:
     return out
 
 
-def pack(field: np.ndarray) -> bytes:
-    """Reference value, step (float64), then 16-bit numbers."""
-    low, high = float(field.min()), float(field.max())
-    step = (high - low) / 65535 or 1.0
-    return struct.pack("<dd", low, step) + np.round((field - low) / step).astype("<u2").tobytes()
+def pack(fields: np.ndarray) -> bytes:
+    """Of each row of ``fields`` (…, n): reference value, step (float64), then 16-bit numbers."""
+    low, high = fields.min(-1, keepdims=True), fields.max(-1, keepdims=True)
+    step = (high - low) / 65535
+    step[step == 0.0] = 1.0
+    packed = np.empty(fields.shape[:-1], [("low", "<f8"), ("step", "<f8"), ("numbers", "<u2", fields.shape[-1])])
+    packed["low"], packed["step"] = low[..., 0], step[..., 0]
+    packed["numbers"] = np.round((fields - low) / step)
+    return packed.tobytes()
 
 
 def unpack(data: bytes, shape) -> np.ndarray:
-    """What ``pack`` packed, to half a step."""
+    """What ``pack`` packed of one field, to half a step."""
     low, step = struct.unpack_from("<dd", data)
     return low + step * np.frombuffer(data, "<u2", offset=16).reshape(shape)
 
 
-def packed_bytes(problem) -> int:
-    """Bytes of what a job writes for one write-up of ``problem``, row by row (the whole takes less)."""
-    return len(NAMES) * len(PRESSURES) * problem.nj * (16 + 2 * problem.ni)
+def packed_bytes(problem, whole: bool = False) -> int:
+    """Bytes of what a job writes for one write-up of ``problem``: row by row, or less of the ``whole``."""
+    return len(NAMES) * len(PRESSURES) * ((1 if whole else problem.nj) * 16 + 2 * problem.ni * problem.nj)
 
 
 def _whole(path, out) -> None:
@@ -90,20 +96,20 @@ def _whole(path, out) -> None:
     levels = convert(fields, north, header["levels"])
     for name in NAMES:
         for n in range(len(PRESSURES)):
-            out.write(pack(levels[name][:, n]))
+            out.write(pack(levels[name][:, n].reshape(-1)))
 
 
-def _row(handle, j: int, ni: int, levels: int) -> dict[str, np.ndarray]:
+def _rows(handle, first: int, end: int, ni: int, levels: int) -> dict[str, np.ndarray]:
     words = writeup.row_words(ni, levels)
-    data = np.frombuffer(os.pread(handle, 8 * words, 8 * (writeup.HEADER + j * words)))
-    if data.size != words:
-        raise OSError(f"row {j} of the write-up file is missing: it was cut off; use another")
-    fields, at = {}, 0
+    data = np.frombuffer(os.pread(handle, 8 * words * (end - first), 8 * (writeup.HEADER + first * words)))
+    if data.size != words * (end - first):
+        raise OSError(f"rows {first} to {end - 1} of the write-up file are missing: it was cut off; use another")
+    data, fields, at = data.reshape(end - first, words), {}, 0
     for name in writeup.NAMES:
-        fields[name] = data[at : at + levels * ni].reshape(1, levels, ni)
+        fields[name] = data[:, at : at + levels * ni].reshape(-1, levels, ni)
         at += levels * ni
     for name in writeup.LINES:
-        fields[name] = data[at : at + ni].reshape(1, ni)
+        fields[name] = data[:, at : at + ni]
         at += ni
     return fields
 
@@ -115,28 +121,56 @@ def _by_rows(path, out) -> None:
         if header.size != writeup.HEADER or header[0] != writeup.MAGIC:
             raise OSError(f"{path} is not a write-up file; give one that a forecast wrote")
         ni, nj, levels = (int(value) for value in header[2:5])
-        for j in range(nj):
-            here = _row(handle, j, ni, levels)
-            north = _row(handle, j + 1, ni, levels)["v"] if j + 1 < nj else np.zeros_like(here["v"])
-            found = convert(here, north, levels)
-            out.write(b"".join(pack(found[name][:, n]) for name in NAMES for n in range(len(PRESSURES))))
+        for first in range(0, nj, ROWS):
+            end = min(first + ROWS, nj)
+            here = _rows(handle, first, end, ni, levels)
+            last = _rows(handle, end, end + 1, ni, levels)["v"] if end < nj else np.zeros_like(here["v"][:1])
+            found = convert(here, np.concatenate([here["v"][1:], last]), levels)
+            out.write(pack(np.stack([found[name] for name in NAMES], 1)))
     finally:
         os.close(handle)
 
 
-def run(path, target=None, small: bool = False) -> dict[str, float]:
-    """Post-process one write-up file; CPU and clock in seconds, and bytes written.
+def _forget(path: Path) -> None:
+    """Take a file that the device holds out of the page cache, where the system can."""
+    if hasattr(os, "posix_fadvise") and path.is_file():
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def timed(path, target, device: bool):
+    """The open output of a job on the write-up ``path``, and a dictionary that has its times at the end."""
+    path, found = Path(path), {}
+    if device:
+        _forget(path)
+    begin, cpu = time.perf_counter(), time.process_time()
+    with Pending(target or path.with_name(path.name + ".packed")) as pending:
+        with open(pending.part, "wb") as out:
+            yield out, found
+            found["bytes"] = out.tell()
+            if device:
+                out.flush()
+                os.fsync(out.fileno())
+        pending.commit()
+    end = time.perf_counter()
+    found.update(clock=end - begin, cpu=time.process_time() - cpu, begin=begin, end=end)
+
+
+def run(path, target=None, small: bool = False, device: bool = False) -> dict[str, float]:
+    """Post-process one write-up file: clock and CPU time, begin and end on the clock in seconds, and bytes written.
+
+    With ``device`` the job reads what the device has, past the page cache if the file was written with ``fsync``, and
+    waits until the device has its output.
 
     Raises
     ------
     OSError
         A missing or damaged file, or a target that cannot be written; nothing is left behind then.
     """
-    path = Path(path)
-    clock, cpu = time.perf_counter(), time.process_time()
-    with Pending(target or path.with_name(path.name + ".packed")) as pending:
-        with open(pending.part, "wb") as out:
-            (_by_rows if small else _whole)(path, out)
-            size = out.tell()
-        pending.commit()
-    return {"clock": time.perf_counter() - clock, "cpu": time.process_time() - cpu, "bytes": size}
+    with timed(path, target, device) as (out, found):
+        (_by_rows if small else _whole)(Path(path), out)
+    return found

@@ -8,21 +8,23 @@ that are under way and no more, which is why the report could run two at once.
 import functools
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 from kernels.contract import Check, Work
 from kernels.files.pending import WorkFolder
-from kernels.gridpoint import model, writeup
+from kernels.gridpoint import model, postprocess, writeup
 from kernels.gridpoint import state as forecast
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.record import require_stamps, stamp
 from kernels.gridpoint.state import Result, Step, footprint, slots
 from kernels.gridpoint.stores import Counters, Files, page_aligned
-from kernels.gridpoint.transfers import Driver
+from kernels.gridpoint.transfers import Accounts, Driver, Watch
 from kernels.runtime.barriers import opaque
 from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.resources import require_disk
@@ -36,6 +38,7 @@ class Pace:
 
     steps: dict[str, float] = field(repr=False)
     rate: float
+    post: float = 0.0  # CPU seconds of a post-processing job
 
 
 @kernel(fastmath=STRICT)
@@ -62,22 +65,32 @@ def _pace(problem: Problem) -> Pace:
     start = forecast.setup(problem)
     model.run(replace(problem, hours=4 * problem.dt / 3600, writeup=0.0), start)
     taken: dict[str, list[float]] = {}
-    for step in model.run(problem, start).steps:
+    posts: list[float] = []
+    for step in model.run(problem, start, on_writeup=lambda path: posts.append(postprocess.run(path)["cpu"])).steps:
         taken.setdefault(step.kind, []).append(step.cpu)
-    return Pace({kind: median(times) for kind, times in taken.items()}, _rate())
+    return Pace({kind: median(times) for kind, times in taken.items()}, _rate(), median(posts) if posts else 0.0)
 
 
 def setup(problem: Problem, seed: int = 0) -> Pace:
     """The pace of the forecast in memory; measured once for all work files of it."""
-    return _pace(replace(problem, files=0, place="memory", overlap="none", rhs="memory"))
+    return _pace(replace(problem, files=0, place="memory", overlap="none", rhs="memory", fsync=False))
+
+
+def post(path, problem: Problem, pace: Pace, device: bool) -> dict[str, float]:
+    """A simulated post-processing job: what it reads and writes, and in between as long a computation."""
+    with postprocess.timed(path, None, device) as (out, found):
+        Path(path).read_bytes()
+        _chain(int(pace.post * pace.rate))
+        out.write(bytes(postprocess.packed_bytes(problem)))
+    return found
 
 
 class _Run:
-    def __init__(self, problem: Problem, pace: Pace, folder):
+    def __init__(self, problem: Problem, pace: Pace, folder, accounts: Accounts | None):
         self.problem, self.pace, self.step = problem, pace, 0
         self.buffer = page_aligned((slots(problem), problem.words))
         self.files = Files(folder, problem, self.buffer) if problem.files else None
-        self.driver, self.computing, self.folder = Driver(problem.overlap), [], folder
+        self.driver, self.computing, self.folder = Driver(problem.overlap, accounts), [], folder
         if self.files is not None:
             for row in range(problem.nj):
                 self._move(self.files.write, row, 0)
@@ -107,8 +120,8 @@ class _Run:
             return None
         return writeup.Writer(self.folder / f"writeup{self.step}", p.ni, p.nj, p.levels, self.step, self.step * p.dt)
 
-    def scan(self, kind: str, writes: bool) -> None:
-        """One pass over the rows: read ahead, compute, write back, and write up where the step does."""
+    def scan(self, writes: bool) -> Path | None:
+        """One pass over the rows: read ahead, compute, write back, and write up where the step does, to that path."""
         p, driver, writer = self.problem, self.driver, self._writer()
         radiating = self.step in p.radiation_steps
         share = self.pace.steps["radiation" if radiating and "radiation" in self.pace.steps else "normal"] / p.nj
@@ -134,6 +147,7 @@ class _Run:
             writer.commit(p.fsync)
         if writes and self.files is not None:
             self.files.turn()
+        return writer.pending.path if writer else None
 
     def _start(self, group):
         if self.files is None or group is None:
@@ -155,8 +169,18 @@ def _kind(problem: Problem, step: int) -> str:
     return " and ".join(names) or ("last" if step == problem.steps else "first" if step == 0 else "normal")
 
 
-def run(problem: Problem, state: Pace, threads: int = 1, repeats: int = 1) -> Result:
+def run(
+    problem: Problem,
+    state: Pace,
+    threads: int = 1,
+    repeats: int = 1,
+    on_writeup: Callable[[Path], None] = lambda path: None,
+    on_ready: Callable[[], None] = lambda: None,
+    accounts: Accounts | None = None,
+) -> Result:
     """The steps of the forecast, ``repeats`` times; times and counters of the last, without fields.
+
+    The last three arguments are those of ``model.run``.
 
     Raises
     ------
@@ -168,18 +192,20 @@ def run(problem: Problem, state: Pace, threads: int = 1, repeats: int = 1) -> Re
     result = None
     for _ in range(repeats):
         with WorkFolder(problem.folder, "simulator") as folder:
-            going = _Run(problem, state, folder.path)
+            going = _Run(problem, state, folder.path, accounts)
             try:
-                steps, begin, spent = [], time.perf_counter(), time.process_time()
+                on_ready()
+                watch, steps = Watch(accounts), []
                 for number in range(problem.steps + 1):
-                    going.step, clock, cpu = number, time.perf_counter(), time.process_time()
-                    waited, kind = going.driver.waited, _kind(problem, number)
-                    going.scan(kind, number < problem.steps)
-                    now = time.perf_counter() - clock, time.process_time() - cpu, going.driver.waited - waited
-                    steps.append(Step(number, kind, *now, 0.0))
+                    step = Watch()
+                    going.step, waited, kind = number, going.driver.waited, _kind(problem, number)
+                    written = going.scan(number < problem.steps)
+                    steps.append(Step(number, kind, *step.spent()[:2], going.driver.waited - waited, 0.0))
+                    if written:
+                        on_writeup(written)
                 counters = going.files.counters if going.files else Counters()
-                clock, cpu = time.perf_counter() - begin, time.process_time() - spent
-                result = Result({}, problem.steps, steps, counters, going.computing, None, clock, cpu)
+                clock, cpu, accounted = watch.spent()
+                result = Result({}, problem.steps, steps, counters, going.computing, None, clock, cpu, None, accounted)
             finally:
                 going.close()
     return result

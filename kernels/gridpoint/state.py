@@ -58,6 +58,7 @@ class Result:
     clock: float = 0.0
     cpu: float = 0.0
     summary: "Summary | None" = None  # of a state that was not kept, of which ``fields`` has the lines
+    accounts: tuple[float, float] | None = None  # s that the computing thread executed, and waited for a CPU
 
     @property
     def digest(self) -> str:
@@ -70,6 +71,16 @@ class Result:
     def net(self) -> float:
         """Clock without write-up steps, s."""
         return sum(step.clock for step in self.steps if "write-up" not in step.kind)
+
+    @property
+    def requests(self) -> int:
+        """Requests to the work files."""
+        return self.counters.requests_read + self.counters.requests_written
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that they moved."""
+        return self.counters.bytes_read + self.counters.bytes_written
 
     @property
     def overlapped(self) -> float:

@@ -14,6 +14,26 @@ both     one that reads and one that writes
 import queue
 import threading
 import time
+from collections.abc import Callable
+
+#: Seconds that the thread which asks has executed, and has waited for a CPU.
+Accounts = Callable[[], tuple[float, float]]
+
+
+class Watch:
+    """Clock, CPU time of the process, and accounts of this thread since it was made."""
+
+    def __init__(self, accounts: Accounts | None = None):
+        self._accounts, self._clock, self._cpu = accounts, time.perf_counter(), time.process_time()
+        self._begin = accounts() if accounts else (0.0, 0.0)
+
+    def spent(self) -> tuple[float, float, tuple[float, float] | None]:
+        """Seconds of the clock, of CPU time, and of the accounts (None without), which the clock encloses."""
+        found = None
+        if self._accounts:
+            executed, queued = self._accounts()
+            found = executed - self._begin[0], queued - self._begin[1]
+        return time.perf_counter() - self._clock, time.process_time() - self._cpu, found
 
 
 class _Job:
@@ -32,10 +52,14 @@ class _Job:
 
 
 class Driver:
-    """See the module's text.  ``waited`` is the time in seconds that the caller spent in here."""
+    """See the module's text.  ``waited`` is the time in seconds that the caller spent in here.
 
-    def __init__(self, overlap: str):
-        self.overlap, self.waited = overlap, 0.0
+    Where ``accounts()`` gives the seconds that the caller's thread has executed and has waited for a CPU, these are
+    no part of ``waited``: the three add up to the clock.
+    """
+
+    def __init__(self, overlap: str, accounts: Accounts | None = None):
+        self.overlap, self.waited, self._accounts = overlap, 0.0, accounts
         self._queues, self._threads = {}, []
         if overlap != "none":
             kinds = ("read", "write") if overlap == "both" else ("any",)
@@ -50,12 +74,20 @@ class Driver:
         while (job := jobs.get()) is not None:
             job.work()
 
+    def _wait(self, action: Callable[[], object]) -> None:
+        """Do ``action`` and count its time, less what the thread executed or waited for a CPU meanwhile."""
+        before = sum(self._accounts()) if self._accounts else 0.0
+        begin = time.perf_counter()
+        action()
+        taken = time.perf_counter() - begin
+        if self._accounts:
+            taken -= sum(self._accounts()) - before
+        self.waited += max(0.0, taken)
+
     def _submit(self, kind: str, action) -> _Job:
         job = _Job(action)
         if self.overlap == "none":
-            begin = time.perf_counter()
-            job.work()
-            self.waited += time.perf_counter() - begin
+            self._wait(job.work)
         else:
             self._queues[kind if self.overlap == "both" else "any"].put(job)
         return job
@@ -73,9 +105,7 @@ class Driver:
         if job is None:
             return
         if not job.done.is_set():
-            begin = time.perf_counter()
-            job.done.wait()
-            self.waited += time.perf_counter() - begin
+            self._wait(job.done.wait)
         if job.error is not None:
             raise job.error
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32, int64
 
-from kernels.contract import Check, require_choice, require_range
+from kernels.contract import Check, require_choice, require_range, worst
 from kernels.imaging.convolution import Convolver, convolve
 from kernels.imaging.lanes import LANES, PAIR, fnma, gather, larger, largest, load, magnitude, store
 from kernels.runtime.arrays import require_array
@@ -323,5 +323,5 @@ def identity(dirty, beam, cleaned: Cleaned, bits: float, name: str, skip: int = 
     from kernels.imaging.bits import agreement
 
     expected = dirty - convolve(beam, cleaned.model.astype(np.float64))
-    found = agreement(cleaned.residual, expected, skip=skip, peak=float(np.abs(dirty).max()))
+    found = agreement(cleaned.residual, expected, skip=skip, peak=worst(dirty))
     return Check(f"{name}: bits of residual = dirty − beam ∗ model", found.maximum, bits, 0.0, found.maximum >= bits)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.imaging import clean, dirty, entropy, hogbom, masters, tasks
+from kernels.imaging import clean, dirty, entropy, hogbom, masters, sky, tasks
 from kernels.imaging.array import IM, RE, WEIGHT, U, V
-from kernels.imaging.bits import agreement
+from kernels.imaging.bits import EXACT, agreement
 from kernels.imaging.masters import CELL, SIZES
 from kernels.runtime.jit import STRICT, kernel
 
@@ -20,6 +20,8 @@ class Case(NamedTuple):
     maximum: float  # bits of the largest difference
     rms: float  # bits of the root-mean-square difference
     accepted: bool  # whether the test accepts it
+    flux: float = np.nan  # Jy of the model
+    image: np.ndarray | None = None  # the model ∗ the restoring beam, Jy per beam (side, side); None: no model
 
 
 @kernel(fastmath=STRICT)
@@ -60,19 +62,32 @@ def cases(size_name: str = "small") -> list[Case]:
     found.append(_case("dirty image, the same in the wrong order, strongest first", wrong_way, expected, peak, 16.6))
     shifted = np.roll(made.dirty, 1, axis=0)[pixels[:, 0], pixels[:, 1]]
     found.append(_case("dirty image, one pixel off", shifted, expected, peak, 16.6))
-    for gain in (0.1, 2.2):
-        limits = clean.Limits(40, gain=gain, list_length=size.list_length)
-        done = hogbom.clean(made.dirty, made.beam, limits)
-        left = np.abs(done.residual).max() / peak
+    return found + _models(made, size)
+
+
+def _models(made, size) -> list[Case]:
+    """The sky, and models of it by CLEAN and by maximum entropy; truth has the bits of what equals itself."""
+    sky_itself = sky.pixels(sky.made(size.side, CELL), size.side, CELL)
+    smooth = clean.restoring_beam(made.beam)
+    found = [Case("truth", EXACT, EXACT, True, float(sky_itself.sum()), clean.convolve(smooth, sky_itself))]
+
+    def add(what, model, residual, accepted):
+        bits = agreement(residual, made.dirty - clean.convolve(made.beam, model), peak=float(made.dirty.max()))
+        image = clean.convolve(smooth, model)
+        found.append(Case(what, *bits, bool(accepted and min(bits) >= 20), float(model.sum()), image))
+
+    for gain, components in ((0.1, size.components), (2.2, 40)):
+        done = hogbom.clean(made.dirty, made.beam, clean.Limits(components, gain=gain))
         # gain, not rounding, decides here: a sound CLEAN leaves less than it found
-        what = f"CLEAN, gain {gain:g}: peak left {left:.3g} of the first"
-        residual = made.dirty - clean.convolve(made.beam, done.model.astype(float))
-        found.append(_case(what, done.residual, residual, peak, 20.0 if left < 1 else np.inf))
-    noise = tasks.noise_of(size.visibilities)
-    restored = entropy.restore(made.dirty, made.beam, noise, None, tasks.ITERATIONS)
-    what = f"VTESS, {tasks.ITERATIONS} iterations: residual {restored.rms[-1] / noise:.0f} times the noise"
-    residual = made.dirty - clean.convolve(made.beam, restored.model.astype(float))
-    found.append(_case(what, restored.residual, residual, peak, 20.0 if restored.converged else np.inf))
+        left = np.abs(done.residual).max() / made.dirty.max()
+        what = f"CLEAN, gain {gain:g}: {components} components leave {left:.3g} of the peak"
+        add(what, done.model.astype(float), done.residual, left < 0.1)
+    noise, flux = tasks.noise_of(size.visibilities), float(made.flux[0])
+    for what, most in ((f"VTESS, {tasks.ITERATIONS} iterations", tasks.ITERATIONS), ("VTESS, converged", tasks.MOST)):
+        done = entropy.restore(made.dirty, made.beam, noise, flux, most)
+        checks = entropy.verify(done._asdict(), made.dirty, made.beam, noise, flux, most, converge=True)
+        what = f"{what}: residual {done.rms[-1] / noise:.2g} times the noise"
+        add(what, done.model.astype(float), done.residual, all(check.ok for check in checks))
     return found
 
 

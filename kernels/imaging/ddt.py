@@ -18,8 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.files import messages
 from kernels.files.pending import WorkFolder
-from kernels.imaging import checks, clean, fits, fourier, tasks
+from kernels.imaging import checks, clean, fits, fourier, habits, tasks
 from kernels.imaging.direct import FLOPS
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
 from kernels.imaging.taps import DEGREE, TAPS, grid_side
@@ -38,6 +39,9 @@ class Problem(Presets):
     reader: str = "raw"  # of FITS files
     folder: str | None = None  # where files lie; None: the system's temporary folder
     beside: int = 0  # other processes that keep a CPU busy meanwhile
+    converge: bool = False  # VTESS goes on until it converges; the memo's makes ten iterations
+    scratch: bool = False  # data move as AIPS moved them: in pieces, through scratch files, past the page cache
+    messages: int = 0  # of the task, to a file that is opened and closed for each, by way of a late broker
     pace: float = 0.0  # MB/s at which FITS files arrive, as from a tape; 0: as fast as the disk gives
 
     PRESETS: ClassVar = {
@@ -56,6 +60,7 @@ class Problem(Presets):
         require_choice("method", self.method, clean.METHODS)
         require_choice("reader", self.reader, fits.READERS)
         require_range("beside", self.beside, 0, 64)
+        require_range("messages", self.messages, 0, 1_000_000)
         require_range("pace", self.pace, 0.0, 1e6, "MB/s")
 
 
@@ -65,6 +70,8 @@ class Files:
     def __init__(self, problem: "Problem", made: Masters):
         self._problem, self._made, self._keep = problem, made, None
         self.inputs: list[Path] = []
+        self._told = messages.Problem(messages=max(problem.messages, 1), way="late")
+        self._lines = messages.setup(self._told).lines
 
     @property
     def out(self) -> Path:
@@ -81,6 +88,15 @@ class Files:
             self.out.mkdir()
             self.inputs = [self._write(name) for name in tasks.INPUTS[problem.task]]
         return self
+
+    def tell(self) -> int:
+        """Write the task's messages; how many lines the file then holds."""
+        if not self._problem.messages:
+            return 0
+        path = self._keep.path / "messages"
+        path.unlink(missing_ok=True)
+        messages.hand_over(self._told, path, self._lines)
+        return path.read_bytes().count(b"\n")
 
     def _write(self, name: str) -> Path:
         path = self._keep.path / name
@@ -110,11 +126,14 @@ class Result:
     inputs: list  # the arrays, or the paths of FITS files
     cpu_s: float  # CPU seconds a repeat, all threads
     real_s: float  # elapsed seconds a repeat
+    lines: int  # messages in the file
     made: Masters = field(repr=False)
 
 
 _KINDS = {"places": (np.int32, 2), "records": (np.float32, 8), "changed": (np.float32, 8)}
-_KINDS |= {name: (np.float32, 8) for name in ("corrupted", "by_tile")} | {"fluxes": (np.float32, 0)}
+_KINDS |= {name: (np.float32, 8) for name in ("corrupted", "by_tile")} | {
+    name: (np.float32, 0) for name in ("fluxes", "flux")
+}
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -122,7 +141,11 @@ def footprint(problem: Problem) -> Footprint:
     size = SIZES[problem.size]
     memory = bytes_of(size) + 12 * grid_side(2 * size.side) ** 2 + 5 * 32 * size.visibilities
     disk = 40 * size.side**2 + 4 * 32 * size.visibilities + 16 * size.components + 2**14
-    return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side))
+    disk, memory = disk + 80 * problem.messages, memory + 300 * problem.messages
+    if problem.scratch:  # the largest input once more
+        more = max(16 * size.side**2, 32 * size.visibilities)
+        disk, memory = disk + more, memory + more
+    return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side), problem.beside)
 
 
 _NOTES = Notes()
@@ -142,12 +165,12 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(made, Files(problem, made))
 
 
-def _read(path: Path):
-    """Array of one input file; FITS files stay paths, for the tasks that load them."""
+def _read(path: Path, scratch: Path | None = None):
+    """Array of one input file, by way of a scratch file; FITS files stay paths, for the tasks that load them."""
     if path.suffix == ".fits":
-        return path
+        return path if scratch is None else habits.fetched(path, scratch.with_suffix(".fits"))
     kind, columns = _KINDS.get(path.name, (np.float32, -1))
-    data = np.fromfile(path, kind)
+    data = np.fromfile(path, kind) if scratch is None else habits.through_scratch(path, scratch).view(kind)
     if columns < 0:
         side = int(round(data.size**0.5))
         return data.reshape(side, side)
@@ -182,6 +205,10 @@ def _fetched(path: Path, pace: float, out: Path) -> Path:
     return local
 
 
+def _store(array, path: Path) -> None:
+    np.ascontiguousarray(array).tofile(path)
+
+
 @_NOTES.given
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
@@ -194,28 +221,64 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         The folder cannot take the products.
     """
     require_threads(threads)
-    size, files = SIZES[problem.size], state.files.make()
+    size, files, lines = SIZES[problem.size], state.files.make(), 0
+    scratch = files.out / "scratch" if problem.scratch else None
+    put = habits.put if problem.scratch else _store
     with _others(problem.beside):
         cpu, real = time.process_time(), time.perf_counter()
         for _ in range(repeats):
-            inputs = [_read(_fetched(path, problem.pace, files.out)) for path in files.inputs]
-            products = tasks.perform(problem.task, inputs, size, threads, problem.method, problem.reader)
+            inputs = [_read(_fetched(path, problem.pace, files.out), scratch) for path in files.inputs]
+            products = tasks.perform(
+                problem.task, inputs, size, threads, problem.method, problem.reader, problem.converge
+            )
             for name, value in products.items():
-                np.ascontiguousarray(value).tofile(files.out / name)
+                put(value, files.out / name)
+            lines = files.tell()
         cpu, real = time.process_time() - cpu, time.perf_counter() - real
-    return Result(products, inputs, cpu / repeats, real / repeats, state.made)
+    return Result(products, inputs, cpu / repeats, real / repeats, lines, state.made)
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same products by NumPy, SciPy and astropy; minutes and gigabytes beyond the small size."""
     inputs = [_read(path) for path in state.files.make().inputs]
     products = tasks.reference(problem.task, inputs, SIZES[problem.size])
-    return Result(products, inputs, math.nan, math.nan, state.made)
+    return Result(products, inputs, math.nan, math.nan, problem.messages, state.made)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """DDT's bits of every product; see :mod:`kernels.imaging.checks`."""
-    return checks.of(problem.task, result.products, result.inputs, SIZES[problem.size], result.made)
+    """DDT's bits of every product, inputs and messages whole, all numbers finite; see :mod:`kernels.imaging.checks`."""
+    made = result.made
+    found = checks.of(problem.task, result.products, result.inputs, SIZES[problem.size], made, problem.converge)
+    pairs = zip(tasks.INPUTS[problem.task], result.inputs, strict=True)
+    other = sum(not np.array_equal(value, getattr(made, name)) for name, value in pairs if not isinstance(value, Path))
+    wrong = sum(np.count_nonzero(~np.isfinite(product)) for product in result.products.values())
+    return [
+        *found,
+        Check.near("numbers of all products that are not finite", wrong, 0, 0),
+        Check.near("inputs that came otherwise than they were written", other, 0, 0),
+        Check.near("messages in their file", result.lines, problem.messages, 0),
+    ]
+
+
+NO_OUTPUT = {
+    "inputs": "what the task reads, and refuses where it is no visibility",
+    "made": "what its input files were made from, and the truth",
+}
+
+
+def BOUNDED(problem: Problem) -> dict[str, str]:
+    """Products whose pixels and visibilities are known to so many bits of the peak, and no better."""
+    bits = "known to bits of the peak: a thousandth of a faint pixel is below them"
+    names = {
+        "APCLN": ("clean", "residual"),
+        "APRES": ("residual",),
+        "ASCAL": ("model",),
+        "MXCLN": ("clean", "residual", "dirty", "response"),
+        "MXMAP": ("dirty", "beam"),
+        "UVMAP": ("dirty", "beam"),
+        "VTESS": ("model", "residual", "rms", "entropy"),
+    }
+    return {f"products['{name}']": bits for name in names.get(problem.task, ())}
 
 
 def _gridding(visibilities: int) -> int:
@@ -247,7 +310,7 @@ def _flops(problem: Problem) -> int:
         "MXCLN": subtracted + mapped + 2 * _gridding(count) + _transform(2 * side) + 2 * _transform(side),
         "MXMAP": mapped,
         "UVMAP": mapped,
-        "VTESS": (tasks.ITERATIONS + 1) * _convolution(side) + 12 * tasks.ITERATIONS * side * side // 4,
+        "VTESS": (tasks.ITERATIONS + 1) * _convolution(side) + 18 * tasks.ITERATIONS * side * side,
     }.get(problem.task, 0)
 
 
@@ -256,7 +319,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     size = SIZES[problem.size]
     image, records = 4 * size.side**2, 32 * size.visibilities
     kinds = {"beam": 4 * image, "places": 8 * size.components, "fluxes": 4 * size.components}
-    kinds |= {"dirty": image, "residual": image, "dirty.fits": image}
+    kinds |= {"dirty": image, "residual": image, "dirty.fits": image, "flux": 4}
     read = sum(kinds.get(name, records) for name in tasks.INPUTS[problem.task])
     written = {
         "IMLOD": image,
@@ -271,7 +334,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
         "MXCLN": 8 * image + 12 * size.components,
         "MXMAP": 2 * image,
         "UVMAP": 2 * image,
-        "VTESS": 2 * image + 8 * (2 * tasks.ITERATIONS + 1),
+        "VTESS": 2 * image + 16 * (tasks.ITERATIONS + 1),
     }[problem.task]
     return Work(_flops(problem), read, written)
 

@@ -10,6 +10,7 @@ The transform goes first along the contiguous u, where it drops half of every ro
 columns of real numbers as one of complex ones.  Sixteen lines make one vector.
 """
 
+import threading
 import weakref
 from functools import cache
 from typing import NamedTuple
@@ -26,7 +27,7 @@ from kernels.imaging.taps import correction, grid_side
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import share
+from kernels.runtime.threads import alone, share
 
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
@@ -234,6 +235,7 @@ class Plan:
         require_threads(threads)
         require_form(records)
         self.side, self.cell, self.threads = side, float(cell), threads
+        self.lock = threading.RLock()  # calls share the grid and the buffers: those of other threads wait
         self.grid_side = grid_side(side)
         require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
         self.points: Sorted = gridding.sort(records, self.grid_side * self.cell, self.grid_side, threads)
@@ -243,6 +245,7 @@ class Plan:
         weakref.finalize(self, _SPARE.__setitem__, key, (self.grid, self.half, self.scratch))
         self.shape = _Shape(side, self.grid_side, rows, self.grid.shape[1], threads)
 
+    @alone
     def image(self, out: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
         """The dirty image, float32 (side, side).
 
@@ -262,6 +265,7 @@ class Plan:
         share(_columns_in, self.threads, half, out.reshape(-1), self.shape, across, up * scale, *tables, self.scratch)
         return out
 
+    @alone
     def predict(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """V of the image at the sorted points, float32 (n, 2), in the order of the tiles."""
         out = np.empty((len(self.points.points), 2), np.float32) if out is None else out

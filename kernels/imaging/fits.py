@@ -6,15 +6,19 @@ are stored in wavelengths with a scale of 1/frequency, so that a reader gets sec
 convention asks, and nothing is rounded on the way out and back.
 """
 
+import math
+import os
+import re
 from pathlib import Path
 
 import numpy as np
 
 from kernels.contract import require_choice
+from kernels.files import foreign
 from kernels.files.pending import whole
 from kernels.imaging.array import require_records
 from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_disk
+from kernels.runtime.resources import require_disk, require_memory
 
 RECORD = 2880
 FREQUENCY = 4.885e9  # Hz: 6 cm, the band of most maps of the time
@@ -22,6 +26,14 @@ FREQUENCY = 4.885e9  # Hz: 6 cm, the band of most maps of the time
 DAY = 2447161.5
 READERS = ("raw", "astropy")
 _PARAMETERS = ("UU", "VV", "WW", "BASELINE", "DATE")
+#: Longest header that is read: 3600 cards.
+_MOST_BLOCKS = 100
+#: Axes that the standard allows.
+_MOST_AXES = 999
+#: Cards by which a library would change what it reads, and the values that change nothing.
+_PLAIN = {"SIMPLE": True, "BSCALE": 1, "BZERO": 0}
+_COMMENTS = ("", "COMMENT", "HISTORY", "CONTINUE")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,20}(\.[0-9]{0,40})?|\.[0-9]{1,40})([ED][+-]?[0-9]{1,3})?", re.ASCII)
 
 
 def _card(key: str, value, comment: str = "") -> str:
@@ -46,7 +58,7 @@ def _write(path: Path, header: bytes, data: np.ndarray) -> int:
     require_disk(path.parent, size, f"FITS file {path.name}")
     with whole(path) as part, open(part, "wb") as file:
         file.write(header)
-        data.tofile(file)
+        file.write(np.ascontiguousarray(data))
         file.write(b"\0" * (size - len(header) - data.nbytes))
     return size
 
@@ -93,24 +105,32 @@ def header(path) -> tuple[dict, int]:
     Raises
     ------
     ValueError
-        No FITS file, or one that ends within its header.
+        No FITS file, one that ends within its header, or one whose header has no end or a keyword twice.
+    OSError
+        It is no regular file, or cannot be read.
     """
-    path = Path(path)
-    found, blocks = {}, 0
-    with open(path, "rb") as file:
-        while True:
+    found: dict = {}
+    with foreign.opened(path) as file:
+        for number in range(1, _MOST_BLOCKS + 1):
             block = file.read(RECORD)
-            if not blocks and not block.startswith(b"SIMPLE  ="):
-                raise ValueError(f"{path.name} is no FITS file: it does not begin with SIMPLE")
+            if number == 1 and not block.startswith(b"SIMPLE  ="):
+                raise ValueError(f"{path} is no FITS file: it does not begin with SIMPLE")
             if len(block) < RECORD:
-                raise ValueError(f"{path.name} is truncated within its header; copy it again")
-            blocks += 1
+                raise ValueError(f"{path} is truncated within its header; copy it again")
             for start in range(0, RECORD, 80):
                 card = block[start : start + 80].decode("ascii", "replace")
                 if card.startswith("END "):
-                    return found, blocks * RECORD
-                if card[8:10] == "= ":
-                    found[card[:8].strip()] = _value(card[10:])
+                    return found, number * RECORD
+                key, indicator, value = card[:8].strip(), card[8:10], card[10:]
+                if key == "HIERARCH":  # a longer name, or one of the others in disguise
+                    key, indicator, value = card[9:].partition("=")
+                    key, indicator = key.strip(), indicator and "= "
+                if indicator != "= " or key in _COMMENTS:
+                    continue
+                if key in found:
+                    raise ValueError(f"{path} has {key!r} twice in its header; take one out")
+                found[key] = _value(value)
+    raise ValueError(f"{path} has more than {_MOST_BLOCKS * RECORD // 80} cards in its header; copy it again")
 
 
 def _value(text: str):
@@ -120,10 +140,9 @@ def _value(text: str):
     text = text.split("/")[0].strip()
     if text in ("T", "F"):
         return text == "T"
-    try:
-        return float(text) if any(mark in text for mark in ".ED") else int(text)
-    except ValueError:
-        return text
+    if _NUMBER.fullmatch(text):
+        return float(text.replace("D", "E")) if any(mark in text for mark in ".ED") else int(text)
+    return text
 
 
 @kernel
@@ -140,19 +159,48 @@ def _swap(words):
 
 def _words(path, start: int, count: int) -> np.ndarray:
     """Float32 of the data, in this machine's order."""
-    path = Path(path)
-    held = (path.stat().st_size - start) // 4
-    if held < count:
-        raise ValueError(f"{path.name} is truncated: its header promises {count} numbers, {held} are there")
-    data = np.fromfile(path, np.uint32, count, offset=start)
+    data = np.empty(count, np.uint32)
+    with foreign.opened(path) as file:
+        file.seek(start)
+        file.readinto(data.view(np.uint8))
     if np.little_endian:
         _swap(data)
     return data.view(np.float32)
 
 
-def _require_floats(keys: dict, path) -> None:
-    if keys.get("BITPIX") != -32:
-        raise ValueError(f"{Path(path).name} holds BITPIX = {keys.get('BITPIX')!r}; 32-bit floats (-32) are needed")
+def _whole(keys: dict, name: str, least: int, most: int, path) -> int:
+    """The whole number of a card; ``ValueError`` for another kind of value, or one out of range."""
+    value = keys.get(name)
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"{path} has {name} = {value!r}; a whole number of {least} … {most} is needed")
+    return value
+
+
+def _axes(keys: dict, path) -> list[int]:
+    """Lengths of all axes."""
+    return [
+        _whole(keys, f"NAXIS{number}", 0, 2**31, path)
+        for number in range(1, 1 + _whole(keys, "NAXIS", 0, _MOST_AXES, path))
+    ]
+
+
+def _require_plain(keys: dict, path) -> None:
+    """``ValueError`` unless the data are 32-bit floats that mean what they say."""
+    if repr(keys.get("BITPIX")) != "-32":
+        raise ValueError(f"{path} holds BITPIX = {keys.get('BITPIX')!r}; 32-bit floats (-32) are needed")
+    for name, value in _PLAIN.items():
+        found = keys.get(name, value)
+        if found != value or isinstance(found, bool) is not isinstance(value, bool):
+            raise ValueError(f"{path} has {name} = {found!r}; numbers that mean what they say are needed")
+
+
+def _require_held(path, start: int, count: int) -> None:
+    """``ValueError`` unless the file has ``count`` numbers; ``MemoryError`` if they do not fit."""
+    with foreign.opened(path) as file:
+        held = (os.fstat(file.fileno()).st_size - start) // 4
+    if held < count:
+        raise ValueError(f"{path} is truncated: its header promises {count} numbers, {held} are there; copy it again")
+    require_memory(2 * 4 * count, f"reading {path}")
 
 
 def read_image(path, reader: str = "raw") -> np.ndarray:
@@ -165,27 +213,30 @@ def read_image(path, reader: str = "raw") -> np.ndarray:
     """
     require_choice("reader", reader, READERS)
     keys, start = header(path)
-    axes = [keys.get(f"NAXIS{number}", 0) for number in range(1, keys.get("NAXIS", 0) + 1)]
-    if len(axes) < 2 or any(length != 1 for length in axes[2:]) or min(axes[:2]) < 1:
-        raise ValueError(f"{Path(path).name} has axes {axes}; an image of two dimensions is needed")
-    _require_floats(keys, path)
+    axes = _axes(keys, path)
+    if len(axes) < 2 or any(length != 1 for length in axes[2:]) or min(axes[:2]) < 1 or keys.get("GROUPS") is True:
+        raise ValueError(f"{path} has axes {_shown(axes)}; an image of two dimensions is needed")
+    _require_plain(keys, path)
+    _require_held(path, start, axes[0] * axes[1])
     if reader == "raw":
         image = _words(path, start, axes[0] * axes[1]).reshape(axes[1], axes[0])
     else:
-        image = _astropy_image(path, axes)
+        image = _by_astropy(path, lambda part: np.ascontiguousarray(part.data.reshape(axes[1], axes[0]), np.float32))
     if not np.isfinite(image.sum(dtype=np.float64)):
         count = int(np.count_nonzero(~np.isfinite(image)))
-        raise ValueError(f"{Path(path).name} has {count} pixels that are not finite; blank them before loading")
+        raise ValueError(f"{path} has {count} pixels that are not finite; blank them before loading")
     return image
 
 
-def _astropy_image(path, axes) -> np.ndarray:
+def _by_astropy(path, take) -> np.ndarray:
+    """``take`` of the primary part of a file that :func:`header` knows, as astropy reads it."""
     from astropy.io import fits
 
-    if Path(path).stat().st_size < header(path)[1] + 4 * axes[0] * axes[1]:
-        raise ValueError(f"{Path(path).name} is truncated: the image is not whole")
-    with fits.open(path, memmap=False) as found:
-        return np.ascontiguousarray(found[0].data.reshape(axes[1], axes[0]), np.float32)
+    try:
+        with fits.open(path, memmap=False, do_not_scale_image_data=True) as found:
+            return take(found[0])
+    except Exception as error:  # whatever the library says of cards that it does not understand
+        raise ValueError(f"{path} is damaged: {type(error).__name__} in astropy; copy it again") from None
 
 
 def read_visibilities(path, reader: str = "raw") -> np.ndarray:
@@ -199,32 +250,54 @@ def read_visibilities(path, reader: str = "raw") -> np.ndarray:
     require_choice("reader", reader, READERS)
     keys, start = header(path)
     if keys.get("GROUPS") is not True or keys.get("NAXIS1") != 0:
-        raise ValueError(f"{Path(path).name} holds no random groups; visibilities in UVFITS form are needed")
-    axes = [keys.get(f"NAXIS{number}", 0) for number in range(2, keys.get("NAXIS", 0) + 1)]
-    names = tuple(keys.get(f"PTYPE{number}", "").split("-")[0] for number in range(1, 6))
-    if axes[:1] != [3] or any(length != 1 for length in axes[1:]) or keys.get("PCOUNT") != 5 or names != _PARAMETERS:
-        raise ValueError(f"{Path(path).name} has axes {axes} and parameters {names}; one Stokes and channel is needed")
-    _require_floats(keys, path)
-    count = keys.get("GCOUNT", 0)
+        raise ValueError(f"{path} holds no random groups; visibilities in UVFITS form are needed")
+    axes = _axes(keys, path)[1:]
+    names = tuple(str(keys.get(f"PTYPE{number}", "")).split("-")[0] for number in range(1, 6))
+    if (
+        axes[:1] != [3]
+        or any(length != 1 for length in axes[1:])
+        or repr(keys.get("PCOUNT")) != "5"
+        or names != _PARAMETERS
+    ):
+        raise ValueError(
+            f"{path} has axes {_shown(axes)} and parameters {names}; one Stokes parameter and channel are needed"
+        )
+    _require_plain(keys, path)
+    _require_scales(keys, path)
+    count = _whole(keys, "GCOUNT", 1, 2**40, path)
+    _require_held(path, start, 8 * count)
     if reader == "raw":
         records = _words(path, start, 8 * count).reshape(count, 8)
     else:
-        records = _astropy_visibilities(path, start, count)
-    return require_records(records)
+        records = _by_astropy(path, lambda part: _groups(part, count))
+    try:
+        return require_records(records)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
-def _astropy_visibilities(path, start: int, count: int) -> np.ndarray:
-    from astropy.io import fits
+def _shown(axes: list[int]) -> str:
+    return str(axes if len(axes) <= 8 else [*axes[:8], "…"])
 
-    if Path(path).stat().st_size < start + 32 * count:
-        raise ValueError(f"{Path(path).name} is truncated: the groups are not whole")
+
+def _require_scales(keys: dict, path) -> None:
+    """``ValueError`` unless lengths are in wavelengths and days count as :func:`write_visibilities` has them."""
+    for number, kind in enumerate(_PARAMETERS, 1):
+        wanted = {"PSCAL": 1.0 / FREQUENCY if number <= 3 else 1.0, "PZERO": DAY if kind == "DATE" else 0.0}
+        for word, value in wanted.items():
+            found = keys.get(f"{word}{number}")
+            if type(found) not in (int, float) or not math.isclose(found, value, rel_tol=1e-12):
+                raise ValueError(
+                    f"{path} has {word}{number} = {found!r}; {value:.14G} is needed: lengths in wavelengths"
+                )
+
+
+def _groups(part, count: int) -> np.ndarray:
+    """Records of astropy's random groups."""
     records = np.empty((count, 8), np.float32)
-    with fits.open(path, memmap=False) as found:
-        groups, keys = found[0].data, found[0].header
-        for column in range(5):
-            value = groups.par(column).astype(np.float64)
-            unit = FREQUENCY if column < 3 else 1.0
-            zero = keys[f"PZERO{column + 1}"]
-            records[:, column] = (value - zero) * (unit if column != 3 else 1.0)
-        records[:, 5:] = groups.data.reshape(count, 3)
+    for column in range(5):
+        value = part.data.par(column).astype(np.float64)
+        unit = FREQUENCY if column < 3 else 1.0
+        records[:, column] = (value - part.header[f"PZERO{column + 1}"]) * unit
+    records[:, 5:] = part.data.data.reshape(count, 3)
     return records

@@ -62,6 +62,7 @@ class Masters:
     places: np.ndarray  # components of a CLEAN of ``dirty``
     fluxes: np.ndarray
     residual: np.ndarray
+    flux: np.ndarray  # of the sky, Jy: one number
 
 
 #: Every how many visibilities UVDIF's second set differs, and by how many Jy.
@@ -79,7 +80,8 @@ def masters(name: str, seed: int = 0) -> Masters:
     size = SIZES[name]
     require_memory(bytes_of(size), f"the {name} test")
     records = array.scaled(array.tracks(size.times), FILL / CELL)
-    sky.observe(records, sky.made(size.side, CELL, seed=seed), NOISE, seed)
+    sources = sky.made(size.side, CELL, seed=seed)
+    sky.observe(records, sources, NOISE, seed)
     truth = sky.gains(size.intervals, seed=seed)
     changed = records.copy()
     changed[::CHANGED, array.RE] += np.float32(CHANGE)
@@ -97,6 +99,7 @@ def masters(name: str, seed: int = 0) -> Masters:
         found.places,
         found.fluxes,
         found.residual,
+        sources.flux.sum(keepdims=True).astype(np.float32),
     )
     for value in vars(made).values():
         value.flags.writeable = False

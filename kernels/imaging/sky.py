@@ -25,8 +25,8 @@ class Sky:
 def made(side: int, cell: float, points: int = 24, gaussians: int = 4, seed: int = 0) -> Sky:
     """Sources within the inner half of a field of ``side`` cells of ``cell`` radians.
 
-    Points lie on cells; their fluxes fall from 1 Jy as a power of their rank.  The Gaussians are three
-    to eight cells wide.
+    Points lie on the middles of cells; their fluxes fall from 1 Jy as a power of their rank.  The Gaussians are
+    three to eight cells wide, and their middles lie anywhere between cells.
     """
     generator = np.random.default_rng([seed, side, points])
     inner = side // 4
@@ -36,6 +36,19 @@ def made(side: int, cell: float, points: int = 24, gaussians: int = 4, seed: int
     sigma = np.concatenate([np.zeros(points), generator.uniform(3, 8, gaussians)])
     both = np.concatenate([place, wide], axis=1) * cell
     return Sky(flux, both[0], both[1], sigma * cell)
+
+
+def pixels(sky: Sky, side: int, cell: float) -> np.ndarray:
+    """The sky in Jy per pixel of ``cell`` radians, float64 (side, side): what an image of it is held to."""
+    out = np.zeros((side, side))
+    at = cell * (np.arange(side) - side // 2)
+    for flux, l, m, sigma in zip(sky.flux, sky.l, sky.m, sky.sigma, strict=True):  # noqa: E741
+        if sigma:
+            up, across = (np.exp(-((at - middle) ** 2) / (2 * sigma**2)) for middle in (m, l))
+            out += flux * cell**2 / (2 * np.pi * sigma**2) * np.outer(up, across)
+        else:
+            out[round(m / cell) + side // 2, round(l / cell) + side // 2] += flux
+    return out
 
 
 def visibilities(sky: Sky, u: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -27,11 +27,11 @@ INPUTS = {
     "MXCLN": ("records",),
     "MXMAP": ("records",),
     "UVMAP": ("by_tile",),
-    "VTESS": ("dirty", "beam"),
+    "VTESS": ("dirty", "beam", "flux"),
 }
 #: Largest difference that UVDIF lets pass, by column.
 LIMITS = (0.0, 0.0, 0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-6)
-ITERATIONS = 10
+ITERATIONS, MOST = 10, 10_000  # of VTESS: the memo's, and those after which convergence is given up
 GAIN = 0.1  # part of the peak that a component takes
 
 
@@ -86,12 +86,17 @@ def _differences(x, y) -> dict:
     return {"columns": found.columns, "largest": found.largest}
 
 
-def _restored_by_entropy(image, beam, size, threads) -> dict:
-    found = entropy.restore(image, beam, noise_of(size.visibilities), None, ITERATIONS, threads=threads)
+def _restored_by_entropy(image, beam, flux, size, threads, converge) -> dict:
+    iterations = MOST if converge else ITERATIONS
+    noise = noise_of(size.visibilities)
+    return _of_entropy(entropy.restore(image, beam, noise, float(flux[0]), iterations, threads=threads))
+
+
+def _of_entropy(found: entropy.Restored) -> dict:
     return {"model": found.model, "residual": found.residual, "rms": found.rms, "entropy": found.entropy}
 
 
-def perform(task: str, inputs: list, size, threads: int, method: str = "blocks", reader: str = "raw") -> dict:
+def perform(task: str, inputs: list, size, threads: int, method="blocks", reader="raw", converge=False) -> dict:
     """The products of one task by name."""
     if task == "IMLOD":
         return {"image": fits.read_image(inputs[0], reader)}
@@ -116,7 +121,7 @@ def perform(task: str, inputs: list, size, threads: int, method: str = "blocks",
         return _cleaned(found.cleaned, found.beam, threads) | {"dirty": found.dirty, "response": found.beam}
     if task in ("MXMAP", "UVMAP"):
         return _mapped(inputs[0], size, threads)
-    return _restored_by_entropy(*inputs, size, threads)
+    return _restored_by_entropy(*inputs, size, threads, converge)
 
 
 def direct_image(records, side: int, ones: bool = False) -> np.ndarray:
@@ -157,28 +162,5 @@ def reference(task: str, inputs: list, size) -> dict:
         image = direct_image(inputs[0], size.side).astype(np.float32)
         beam = direct_image(inputs[0], 2 * size.side, True).astype(np.float32)
         return perform("APCLN", [image, beam], size, 1, method="scalar") | {"dirty": image, "response": beam}
-    return _entropy_by_numpy(*inputs, size)
-
-
-def _entropy_by_numpy(image, beam, size) -> dict:
-    """The steps of ``entropy.restore`` in float64 with SciPy's transforms."""
-    side = size.side
-    inner = (slice(side // 4, side - side // 4),) * 2
-    spectrum = np.fft.rfft2(np.roll(beam.astype(float), (-side, -side), (0, 1)))
-    norm = np.abs(spectrum.real).max()
-    level = image[inner].max() / norm
-    model = np.zeros((side, side))
-    model[inner] = level
-    alpha, rms, total = 1 / np.abs(image[inner]).max(), [], []
-    for number in range(ITERATIONS + 1):
-        residual = image - clean.convolve(beam, model)
-        rms.append(np.sqrt(np.mean(residual[inner] ** 2)))
-        if number == ITERATIONS:
-            break
-        value = model[inner]
-        slope = -np.log(value / level)
-        total.append((value * (slope + 1)).sum())
-        step = value / (1 + 2 * alpha * norm * value) * (slope + 2 * alpha * residual[inner])
-        model[inner] = np.clip(value + step, 0.3 * value, 8 * value + level)
-        alpha *= 2.5 if rms[-1] > noise_of(size.visibilities) else 1
-    return {"model": model, "residual": residual, "rms": np.array(rms), "entropy": np.array(total)}
+    image, beam, flux = inputs
+    return _of_entropy(entropy.reference(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS))

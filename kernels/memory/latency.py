@@ -82,7 +82,7 @@ class Problem(Presets):
 #: Working sets of the sweeps, bytes.
 GRIDS = {
     "quick": [2**p for p in range(12, 25)],
-    "paper": [2**p * f // 4 for p in range(12, 29) for f in (4, 5, 6, 7)] + [2**29],
+    "paper": [2**p * f // 2 for p in range(12, 29) for f in (2, 3)] + [2**29],
     "modern": [2**p * f // 4 for p in range(12, 31) for f in (4, 5, 6, 7)] + [2**31],
 }
 
@@ -137,6 +137,7 @@ class Result:
 
     advance: np.ndarray  # (threads,) int64: nodes moved along the cycle, modulo its length
     items: np.ndarray  # (threads,) int64: item that each thread reached
+    named: np.ndarray  # (threads,) int64: item that the order of the chase has in that place
     loads: int  # loads made by each thread
     cycle: int  # length of the cycle that starts at the first node, loads
     huge: float | None  # share of the array on huge pages, None where unknown
@@ -197,11 +198,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     after = run_team(work, threads, cpus)
     state.positions[:threads] = after
     step = problem.spacing // ITEM
-    moved = [
-        (int(state.rank[b // step]) - int(state.rank[a // step])) % problem.nodes
-        for a, b in zip(before, after, strict=True)
-    ]
-    return Result(np.array(moved), np.array(after), loads, problem.nodes, state.huge)
+    begun, ended = (state.rank[np.array(items) // step].astype(np.int64) for items in (before, after))
+    named = state.order[(begun + loads) % problem.nodes].astype(np.int64)
+    return Result((ended - begun) % problem.nodes, np.array(after), named, loads, problem.nodes, state.huge)
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -209,16 +208,17 @@ def reference(problem: Problem, state: State) -> Result:
     place = int(state.rank[state.positions[0] * ITEM // problem.spacing])
     moved = problem.loads % problem.nodes
     item = int(state.order[(place + moved) % problem.nodes])
-    return Result(np.array([moved]), np.array([item]), problem.loads, problem.nodes, state.huge)
+    return Result(np.array([moved]), *(np.array([item]),) * 2, problem.loads, problem.nodes, state.huge)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """Every thread moved exactly as many nodes along the cycle as it made loads."""
+    """Every thread moved exactly as many nodes along the cycle as it made loads, to the item that is there."""
     expected = result.loads % problem.nodes
-    return [
+    moved = [
         Check.near(f"nodes moved by thread {thread}", int(moved), expected, 0)
         for thread, moved in enumerate(result.advance)
     ]
+    return [*moved, Check.near("threads at another item", np.count_nonzero(result.items != result.named), 0, 0)]
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

@@ -201,6 +201,9 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return [*checks, *(Check(*fact) for fact in world.share(comm, facts))]
 
 
+NO_OUTPUT = dict.fromkeys(("state", "norms.state"), "the solution in its layout and work space")
+
+
 def observe(result: Result) -> dict[str, float]:
     """T_T of one sample."""
     return {"T_T": result.T_T}

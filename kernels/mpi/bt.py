@@ -262,7 +262,7 @@ def reference(problem: Problem, state: State) -> Result:
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:
-    """NPB's published norms, to its tolerance; messages and bytes as the scale model counts them."""
+    """NPB's published norms, to its tolerance, alike on all ranks; messages and bytes as the scale model counts."""
     from kernels.mpi.scale import bt as counted_bt
 
     published, checks = problem.solver.published, []
@@ -273,7 +273,13 @@ def verify(problem: Problem, result: Result) -> list[Check]:
                 checks.append(Check.relative(label, value, getattr(published, kind)[m], TOLERANCE))
             else:
                 checks.append(Check(f"{label} is finite", value, value, 0.0, bool(0.0 < value < np.inf)))
+    comm, own = result.state.traffic.comm, [*result.residual.tolist(), *result.error.tolist()]
+    unlike = world.total(comm, own != world.share(comm, own))
+    checks.append(Check.near("ranks with other norms than the first", unlike, 0, 0))
     return checks + result.state.traffic.checks(counted_bt(problem), result.repeats, "run")
+
+
+NO_OUTPUT = {"state": "the solution in its layout and work space; its norms are the answer"}
 
 
 def split(result: Result) -> dict[str, float]:

@@ -103,6 +103,9 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return [Check.near("words of all ranks that are not the partner's", world.total(result.comm, wrong), 0, 0)]
 
 
+NO_OUTPUT = {"out": "what is sent"}
+
+
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes sent and received by all ranks in one exchange."""
     return Work(bytes_read=problem.ranks * problem.bytes, bytes_written=problem.ranks * problem.bytes)

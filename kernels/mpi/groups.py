@@ -190,6 +190,9 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     ]
 
 
+NO_OUTPUT = {"state": "what is written; the file is the output, and every word of it is read back"}
+
+
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes of U in the file."""
     return Work(bytes_written=problem.dumps * dump_bytes(problem.N))

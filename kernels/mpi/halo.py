@@ -257,6 +257,9 @@ def verify(problem: Problem, result: State) -> list[Check]:
     ]
 
 
+NO_OUTPUT = dict.fromkeys(("own", "values", "halo", "asked", "needed"), "what is asked for, and where it lies")
+
+
 def parts(result: State) -> dict[str, float]:
     """Seconds (slowest rank) and bytes (all ranks) of each part of one step; all ranks call it."""
     comm = result.traffic.comm

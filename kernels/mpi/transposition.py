@@ -128,6 +128,9 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return checks + result.moves.traffic.checks(transposition(problem.mesh), result.repeats[0], "repeat")
 
 
+NO_OUTPUT = dict.fromkeys(("grid", "waves"), "what is moved")
+
+
 def times(result: State) -> dict[str, float]:
     """Seconds of every routine a repeat, that of the slowest rank, and what all sent; all ranks call it."""
     traffic, repeats = result.moves.traffic, result.repeats[0]

@@ -1,9 +1,14 @@
-"""Communicators, and who runs where.  mpi4py is imported when a rank first asks for it."""
+"""Communicators, and who runs where.  mpi4py is imported when a rank first asks for it.
+
+A rank does not outlive its launcher: from then on it waits, asleep, for the lock that the launcher holds.
+"""
 
 import functools
 import json
 import os
+import signal
 import socket
+import threading
 import time
 
 import numpy as np
@@ -11,6 +16,13 @@ import numpy as np
 from kernels.contract import require_range
 from kernels.runtime.resources import affinity_cpus
 
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: no locks, so nothing to wait for
+    fcntl = None
+
+#: Environment variable that names the lock which the launcher of a job on this machine holds as long as it lives.
+LAUNCHER = "RERUN_MPI_LAUNCHER"
 #: Most ranks that a problem may name: what the scale model is drawn to.
 LARGEST = 100_000
 HOW_TO_GET_IT = (
@@ -23,9 +35,29 @@ class NoMPI(RuntimeError):
     """MPI is not there; the message says how to get it."""
 
 
+def _end_with(lock: str) -> None:
+    """Wait until the launcher's lock is free or gone, which it is when the launcher has ended, and end."""
+    try:
+        handle = os.open(lock, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+    except FileNotFoundError:
+        pass
+    except OSError:  # a file system without locks: the launcher's other means have to do
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def follow_launcher() -> None:
+    """End this process when its launcher ends, however that ends; nothing where none has left its lock's name."""
+    lock = os.environ.get(LAUNCHER)
+    if lock and fcntl is not None:
+        threading.Thread(target=_end_with, args=(lock,), daemon=True).start()
+
+
 @functools.cache
 def mpi():
     """The module ``mpi4py.MPI``, initialised; :class:`NoMPI` where it cannot be loaded."""
+    follow_launcher()
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # mpi4py is there and finds no library: RuntimeError
@@ -93,10 +125,10 @@ def total(comm, value: float) -> float:
 
 
 def largest(comm, value: float) -> float:
-    """Largest of the ranks' values, on every rank."""
-    found = np.empty(1)
-    comm.Allreduce(np.array([value], float), found, op=mpi().MAX)
-    return float(found[0])
+    """Largest of the ranks' values, on every rank; NaN where one is, which the reduction of MPI may lose."""
+    found = np.empty(comm.size)
+    comm.Allgather(np.array([value], float), found)
+    return float(found.max())
 
 
 def wait_aside(comm, patience: float = 0.002) -> None:

@@ -138,6 +138,9 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return [Check.relative(f"sum of thread {n}", total, expected, 0.0) for n, total in enumerate(result.sums)]
 
 
+NO_OUTPUT = dict.fromkeys(("computing", "waiting"), "seconds that were measured")
+
+
 def work(problem: Problem, threads: int = 1) -> Work:
     """Additions of all threads in one repeat."""
     return Work(flops=int(additions(problem, threads).sum()))

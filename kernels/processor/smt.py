@@ -20,8 +20,7 @@ Where a core has one hardware thread, ``streams = 2`` runs two independent copie
 interleaved instruction by instruction, in one thread.  That is *no* SMT measurement, and no bound on one:
 the fused loop is another program, with twice the live values and twice the streams of loads in one
 thread, and where those do not suit the processor it takes more than twice as long (the skipping loop
-reached 0.75 on one host, where SMT on Power5+ gave 1.1).  ``one_cpu`` lets two threads take turns on one
-CPU, which is what two threads a core come to without SMT: S is then about 1.
+reached 0.75 on one host, where SMT on Power5+ gave 1.1).
 
 The additions stay in order (no reassociation); product and sum may fuse.
 """
@@ -59,8 +58,7 @@ class Problem(Presets):
     streams: int = 1  # 2: two copies of the loop fused in each thread
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
-    one_cpu: bool = False  # threads 2k and 2k + 1 take turns on one CPU
-    doubled: bool = False  # twice the threads that are asked for, as with SMT; they take turns where there is none
+    doubled: bool = False  # twice the threads that are asked for, as with SMT
     order: str = ""  # list by which threads are bound, of ``lists.LISTS``; empty: as ``thread_cpus`` says
 
     PRESETS: ClassVar = {
@@ -74,12 +72,8 @@ class Problem(Presets):
         require_range("n", self.n, 20, 2**40)
         require_choice("threads_per_core", self.threads_per_core, (1, 2))
         require_choice("streams", self.streams, (1, 2))
-        if self.one_cpu and (self.threads_per_core == 2 or not self.binding):
-            raise ValueError(
-                "one_cpu = True binds pairs of threads to one CPU; leave threads_per_core = 1, binding = True"
-            )
         require_choice("order", self.order, ("", *LISTS))
-        if self.doubled and (self.one_cpu or self.threads_per_core == 2 or (self.binding and not self.order)):
+        if self.doubled and (self.threads_per_core == 2 or (self.binding and not self.order)):
             raise ValueError("doubled = True is placed by an order or by the system; give an order, or binding = False")
         if self.order and (not self.binding or (self.order == "no_smt") == self.doubled):
             raise ValueError(
@@ -104,8 +98,6 @@ class Problem(Presets):
             return "two fused streams (no SMT)"
         if self.doubled:
             return "twice the threads"
-        if self.one_cpu:
-            return "two threads that take turns on one CPU (no SMT)"
         return "two threads a core (SMT)" if self.threads_per_core == 2 else "one thread a core"
 
 
@@ -139,7 +131,7 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
     """CPU of each thread, or None without binding.
 
     With one thread a core, each gets the first CPU of another core.  With two, threads 2k and
-    2k + 1 share core k; with ``one_cpu``, its first CPU.  An ``order`` is kept as it is.
+    2k + 1 share core k.  An ``order`` is kept as it is.
 
     Raises
     ------
@@ -152,10 +144,6 @@ def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
         return list_cpus(problem.order, cores, problem.members(threads))
     per_core = problem.threads_per_core
     fitting = [core[:per_core] for core in cores if len(core) >= per_core]
-    if problem.one_cpu:
-        if threads > 2 * len(fitting):
-            raise ValueError(f"threads = {threads} needs {-(-threads // 2)} CPUs, {len(fitting)} are usable")
-        return [fitting[thread // 2][0] for thread in range(threads)]
     if per_core == 2:
         if not fitting:
             raise ValueError(
@@ -294,10 +282,15 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     expected = expected_sums(problem)
     tolerance = problem.iterations * 2.0**-52 if LOOPS[problem.loop][1] else 0.0
     sums = result.sums.sum(axis=0, keepdims=True) if problem.shared else result.sums
+    asked = [high - low for low, high in (_share(problem, n, len(result.sums)) for n in range(len(result.sums)))]
     return [
-        Check.relative(f"s{k + 1} of thread {thread}, stream {stream}", sums[thread, stream, k], expected[k], tolerance)
-        for thread, stream, k in np.ndindex(sums.shape)
-    ]
+        Check.near("threads with other iterations", np.count_nonzero(result.iterations != asked), 0, 0),
+        *(
+            Check.relative(f"s{k + 1} of thread {thread}, stream {stream}", sums[thread, stream, k], expected[k],
+                           tolerance)
+            for thread, stream, k in np.ndindex(sums.shape)
+        ),
+    ]  # fmt: skip
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

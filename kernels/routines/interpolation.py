@@ -37,12 +37,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Work, extremes, require_choice, require_range, worst
 from kernels.proof import Proof
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.lanes import WIDTHS, Part
 from kernels.routines.plain_interpolation import lagrange, nodes, quasi_cubic, trilinear, vertical_weights
+from kernels.routines.smooth import farthest
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
@@ -261,8 +262,7 @@ def quantities(problem: Problem, field: np.ndarray) -> np.ndarray:
 def reference(problem: Problem, state: State) -> State:
     """NumPy's answer in ``departure``, ``stencil`` or ``values``."""
     answer = _blocked(problem, list(plain_answer(problem, state)))
-    name = {"trajectory": "departure", "weights": "stencil"}.get(problem.scheme, "values")
-    return replace(state, **{name: answer})
+    return replace(state, **{WRITES[problem.scheme]: answer})
 
 
 def plain_answer(problem: Problem, state: State) -> np.ndarray:
@@ -292,9 +292,8 @@ def verify(problem: Problem, result: State) -> list[Check]:
     """Invariants of each scheme.
 
     Trajectory: no displacement exceeds the wind's; the iteration's residual is below what its contraction
-    rate allows.  Weights: box and distances lead to the departure point; moments 0 … 2 of the nodes.
-    Values: within the field's range, and no farther from the smooth function than linear interpolation
-    can be, Σ k²/8.
+    rate allows; every point is NumPy's.  Weights: box and distances lead to the departure point; moments 0 … 2 of
+    the nodes.  Values: within the field's range, and what a product of waves gives in closed form (``smooth``).
     """
     if problem.scheme == "trajectory":
         return _verify_trajectory(problem, result)
@@ -306,7 +305,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
         checks = [
             Check.near(
                 "largest distance of the box and its point from the departure point",
-                np.max(np.abs(there - position)),
+                worst(there - position),
                 0.0,
                 1e-9 * up,
             )
@@ -315,21 +314,21 @@ def verify(problem: Problem, result: State) -> list[Check]:
             w = rest[3 + 4 * axis : 7 + 4 * axis]
             for power in (0, 1) if name == "z" else (0, 1, 2):
                 moment = sum(weight * node**power for node, weight in zip(places, w, strict=True))
-                checks.append(
-                    Check.near(
-                        f"moment {power} of the weights in {name}",
-                        np.max(np.abs(moment - s[axis] ** power)),
-                        0.0,
-                        1e-14,
-                    )
-                )
+                off = worst(moment - s[axis] ** power)
+                checks.append(Check.near(f"moment {power} of the weights in {name}", off, 0.0, 1e-14))
         return checks
     values, points = quantities(problem, result.values), quantities(problem, result.departure)
-    exact = np.array([_smooth(problem, phase, *points) for phase in result.phase])
-    bound = sum(k * k for k in _wavenumbers(problem)) / 8.0
-    checks = [Check.near("largest distance from the smooth function", np.max(np.abs(values - exact)), 0.0, bound)]
-    if problem.scheme == "linear" or problem.monotone:
-        beyond = max(values.max() - result.field.max(), result.field.min() - values.min(), 0.0)
+    kind = 0 if problem.scheme == "linear" else 2 if problem.monotone else 1
+    off = worst(
+        *(
+            farthest(each, *points, np.array([_wavenumbers(problem), phase]), problem.levels, kind)
+            for each, phase in zip(values, result.phase, strict=True)
+        )
+    )
+    checks = [Check.near("largest distance from interpolated waves in closed form", off, 0.0, 1e-12)]
+    if kind != 1:
+        (low, high), (least, most) = extremes(result.field), extremes(values)
+        beyond = worst(np.maximum(0.0, [most - high, low - least]))
         checks.append(Check.near("overshoot of the field's range", beyond, 0.0, 1e-15))
     return checks
 
@@ -341,26 +340,31 @@ def _verify_trajectory(problem: Problem, result: State) -> list[Check]:
     middle = columns % problem.nx - d[0] / 2, columns // problem.nx - d[1] / 2, level - d[2] / 2
     wind = np.array([trilinear(problem, component, *middle) for component in result.wind])
     inside = (z > 0.0) & (z < problem.levels - 1.0)
-    residual = np.max(np.abs(wind - d)[:, inside], initial=0.0)
-    rate = 0.5 * max(
-        sum(np.max(np.abs(np.diff(component, axis=axis))) for axis in range(3)) for component in result.wind
-    )
-    farthest = max(np.max(np.abs(component)) for component in result.wind)
+    residual = worst((wind - d)[:, inside])
+    steepest = (sum(worst(np.diff(component, axis=axis)) for axis in range(3)) for component in result.wind)
+    rate, limit, moved = 0.5 * worst(*steepest), worst(result.wind), worst(d)
+    off = worst(quantities(problem, result.departure) - plain_answer(problem, result))
     return [
-        Check(
-            "largest displacement, grid intervals",
-            np.max(np.abs(d)),
-            farthest,
-            1e-12,
-            bool(np.max(np.abs(d)) <= farthest + 1e-12),
-        ),
+        Check("largest displacement, grid intervals", moved, limit, 1e-12, moved <= limit + 1e-12),
         Check.near(
             "largest residual of the displacement, grid intervals",
             residual,
             0.0,
-            rate**problem.iterations * farthest + 1e-12,
+            rate**problem.iterations * limit + 1e-12,
         ),
+        Check.near("largest difference from NumPy's departure points, grid intervals", off, 0.0, 1e-11),
     ]
+
+
+#: Scheme -> what it writes.
+WRITES = {"trajectory": "departure", "weights": "stencil", "linear": "values", "cubic": "values"}
+
+
+def NO_OUTPUT(problem: Problem) -> dict[str, str]:
+    """All but what the scheme writes."""
+    given = dict.fromkeys(("wind", "field", "phase", "arrival"), "what is interpolated, and where")
+    others = {name: "where another scheme writes: this one reads it or leaves it" for name in WRITES.values()}
+    return given | {name: why for name, why in others.items() if name != WRITES[problem.scheme]}
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

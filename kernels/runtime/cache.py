@@ -21,6 +21,8 @@ from pathlib import Path
 from numba.core import caching
 
 _SEAL = hashlib.sha256().digest_size
+#: A cache of this package, or one that a killed process was about to remove.
+_FOLDER = re.compile(r"(rerun-[0-9a-f]{16})(\.[0-9]+\.old)?")
 _OLD_TEMPORARY = 3600.0  # s, after which a file that a writer left half done goes
 
 
@@ -35,16 +37,22 @@ def source_digest() -> str:
     return digest.hexdigest()[:16]
 
 
+def _own(path: Path) -> bool:
+    found = path.lstat()
+    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())
+
+
 def prune(base: Path, keep: Path, newest: int = 16, days: float = 30.0) -> None:
     """Remove caches of sources that are no longer used from ``base``, and temporaries of killed writers from ``keep``.
 
     Every process touches its folder when it starts.  A folder goes if it was not touched for ``days``,
     or for one day when ``newest`` younger ones exist; so what a running process uses stays.  Each is
-    renamed before it is removed: of two processes that prune at once, one finds it gone.
+    renamed before it is removed: of two processes that prune at once, one finds it gone.  Only folders of this
+    user go whose name is one that :func:`cache_folder` gives: ``base`` may be shared with other programs.
     """
     now = time.time()
     try:
-        found = [path for path in base.iterdir() if re.fullmatch("[0-9a-f]{16}", path.name) and path != keep]
+        found = [path for path in base.iterdir() if _FOLDER.fullmatch(path.name) and path != keep and _own(path)]
         used = sorted(((path.stat().st_mtime, path) for path in found), reverse=True)
         for path in keep.rglob("*.tmp.*"):
             if now - path.stat().st_mtime > _OLD_TEMPORARY:
@@ -54,7 +62,7 @@ def prune(base: Path, keep: Path, newest: int = 16, days: float = 30.0) -> None:
     for rank, (touched, path) in enumerate(used):
         age = (now - touched) / 86400
         if age > days or (rank >= newest and age > 1):
-            doomed = path.with_name(f"{path.name}.{os.getpid()}.old")
+            doomed = path.with_name(f"{_FOLDER.match(path.name)[1]}.{os.getpid()}.old")
             try:
                 path.rename(doomed)
             except OSError:
@@ -83,7 +91,7 @@ def cache_folder() -> Path | None:
     """
     places = _places()
     for base in places:
-        folder = base / source_digest()
+        folder = base / f"rerun-{source_digest()}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not os.access(folder, os.W_OK):
@@ -160,6 +168,12 @@ class _Locator(getattr(caching, "UserProvidedCacheLocator", None) or caching._Us
     def __init__(self, py_func, py_file):
         super().__init__(py_func, py_file)
         self._cache_path = str(CACHE_FOLDER / self.get_suitable_cache_subpath(py_file))
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file):
+        """As numba has it, of the path's bytes: where the locale is not UTF-8, a name with accents is no text."""
+        folder = os.path.dirname(os.path.abspath(py_file))
+        return f"{os.path.basename(folder)}_{hashlib.sha1(os.fsencode(folder)).hexdigest()}"
 
     @classmethod
     def from_function(cls, py_func, py_file):

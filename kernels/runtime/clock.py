@@ -48,9 +48,9 @@ class Account:
     """
 
     def __init__(self):
+        self.parts: dict[str, tuple[int, float]] = {}  # calls of each function, and s of the clock inside
         self.computing = 0.0  # s, mean over the threads
         self.waiting = 0.0  # s, mean over the threads
-        self.regions = 0
 
     def region(self, function, stamps, *arguments) -> None:
         """Call ``function(*arguments, stamps)`` and book its time."""
@@ -60,7 +60,8 @@ class Account:
         busy = float((stamps[:, 1] - stamps[:, 0]).mean())
         self.computing += busy
         self.waiting += elapsed - busy
-        self.regions += 1
+        calls, seconds = self.parts.get(function.__name__, (0, 0.0))
+        self.parts[function.__name__] = calls + 1, seconds + elapsed
 
     def split(self, seconds: float) -> dict[str, float]:
         """``seconds`` of the clock as computing, waiting at barriers, and serial: outside of every region."""

@@ -7,14 +7,28 @@ its caller does not name.
 
 import numba
 from numba import njit
+from numba.core.codegen import JitEngine
 
 from kernels.runtime import cache as _kept
+from kernels.runtime.interrupts import Deferred
 
 if numba.config.DISABLE_JIT:
     raise ImportError(
         "NUMBA_DISABLE_JIT is set: the kernels are made of machine instructions and addresses that the interpreter "
         "has no words for; unset it"
     )
+
+_finalize = JitEngine.finalize_object
+
+
+def _finalize_whole(engine):
+    """Make machine code.  LLVM calls Python meanwhile, where an exception would be dropped with the code: signals wait,
+    as they do for the rest of this call."""
+    with Deferred():
+        _finalize(engine)
+
+
+JitEngine.finalize_object = _finalize_whole
 
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})

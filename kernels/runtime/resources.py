@@ -1,4 +1,4 @@
-"""What this process may use: CPUs, memory, disk.  Standard library only.
+"""What this process may use: CPUs, memory, disk, processes, open files.  Standard library only.
 
 Affinity masks and control-group quotas are honoured, because a container that shows 64 CPUs
 and grants two would otherwise be overloaded, and its timings worthless.
@@ -9,6 +9,11 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+try:
+    import resource
+except ImportError:  # not a POSIX system: it sets no such limits
+    resource = None
 
 _CGROUP = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
@@ -152,24 +157,78 @@ def _reclaimable(folder: Path) -> int:
         return 0
 
 
-def available_memory(root: Path = _CGROUP, proc: Path = _PROC) -> int | None:
-    """Bytes that can be allocated without swapping, or None where the system does not say."""
-    free = []
+def _room(controller: str, limit_name: str, used_name: str, root: Path, proc: Path) -> Iterator[tuple[Path, int]]:
+    """The folders of the groups that limit what ``controller`` counts, and what each limit leaves."""
+    for folder in _control_folders(controller, root, proc):
+        limit, used = _integer(folder / limit_name), _integer(folder / used_name)
+        if limit is not None and used is not None and limit < _NO_LIMIT:
+            yield folder, limit - used
+
+
+def process_limit(name: str) -> int | None:
+    """The limit of this process that ``ulimit`` shows, such as ``"RLIMIT_AS"``; None where it has none."""
+    number = getattr(resource, name, None)
+    soft = None if number is None else resource.getrlimit(number)[0]
+    return None if soft is None or soft == resource.RLIM_INFINITY else soft
+
+
+def _lines(path: Path) -> list[str]:
     try:
-        for line in (proc / "meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free.append(int(line.split()[1]) * 1024)
-    except (OSError, ValueError):
-        pass
-    for folder in _control_folders("memory", root, proc):
-        for limit_name, used_name in (
-            ("memory.max", "memory.current"),
-            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-        ):
-            limit, used = _integer(folder / limit_name), _integer(folder / used_name)
-            if limit is not None and used is not None and limit < _NO_LIMIT:
-                free.append(max(0, limit - used + _reclaimable(folder)))
+        return path.read_text().splitlines()
+    except OSError:
+        return []
+
+
+def available_memory(root: Path = _CGROUP, proc: Path = _PROC, others: bool = False) -> int | None:
+    """Bytes that can be allocated without swapping, or None where the system does not say.
+
+    What ``ulimit`` leaves to this process counts too, unless ``others`` will allocate them.
+    """
+    free = []
+    for line in _lines(proc / "meminfo"):
+        if line.startswith("MemAvailable:"):
+            free.append(int(line.split()[1]) * 1024)
+    for names in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+        for folder, left in _room("memory", *names, root, proc):
+            free.append(max(0, left + _reclaimable(folder)))
+    for name, place in (("RLIMIT_AS", 0), ("RLIMIT_DATA", 5)):  # of statm: all pages, and those of data
+        limit = None if others else process_limit(name)
+        for line in _lines(proc / "self" / "statm") if limit is not None else ():
+            free.append(max(0, limit - int(line.split()[place]) * os.sysconf("SC_PAGE_SIZE")))
     return min(free) if free else None
+
+
+def _tasks(proc: Path) -> int:
+    """Threads of all processes of this user."""
+    count, user = 0, os.getuid()
+    for folder in proc.glob("[0-9]*"):
+        try:
+            count += sum(1 for _ in (folder / "task").iterdir()) if folder.stat().st_uid == user else 0
+        except OSError:  # it ended meanwhile
+            pass
+    return count
+
+
+def available_processes(root: Path = _CGROUP, proc: Path = _PROC) -> int | None:
+    """Processes and threads that can still be started, or None where the system does not say."""
+    free = [left for _, left in _room("pids", "pids.max", "pids.current", root, proc)]
+    limit, most = process_limit("RLIMIT_NPROC"), _integer(proc / "sys" / "kernel" / "threads-max")
+    if limit is not None:
+        free.append(limit - _tasks(proc))
+    for line in _lines(proc / "loadavg") if most is not None else ():
+        free.append(most - int(line.split()[3].partition("/")[2]))  # tasks that run / tasks there are
+    return max(0, min(free)) if free else None
+
+
+def available_files(proc: Path = _PROC) -> int | None:
+    """Files that this process can still open, or None where it has no limit."""
+    limit = process_limit("RLIMIT_NOFILE")
+    if limit is None:
+        return None
+    try:
+        return max(0, limit - sum(1 for _ in (proc / "self" / "fd").iterdir()))
+    except OSError:
+        return limit
 
 
 def require_threads(threads: int) -> int:
@@ -195,16 +254,14 @@ def _size(nbytes: float) -> str:
     return f"{nbytes / 2**30:.2f} GiB" if nbytes >= 2**29 else f"{nbytes / 2**20:.1f} MiB"
 
 
-def require_memory(nbytes: int, what: str) -> None:
-    """``MemoryError`` with a remedy if ``nbytes`` for ``what`` exceed the available memory."""
-    free = available_memory()
+def require_memory(nbytes: int, what: str, others: bool = False, remedy: str = "choose a smaller problem") -> None:
+    """``MemoryError`` with a remedy if ``nbytes`` for ``what`` exceed the memory available to us, or to ``others``."""
+    free = available_memory(others=True) if others else available_memory()
     if free is not None and nbytes > 0.9 * free:
-        raise MemoryError(
-            f"{what} needs {_size(nbytes)} of memory, {_size(free)} are available; choose a smaller problem"
-        )
+        raise MemoryError(f"{what} needs {_size(nbytes)} of memory, {_size(free)} are available; {remedy}")
 
 
-def require_disk(folder, nbytes: int, what: str) -> None:
+def require_disk(folder, nbytes: int, what: str, remedy: str = "choose a smaller problem or another folder") -> None:
     """``OSError`` with a remedy if ``folder`` cannot take ``nbytes`` for ``what``.
 
     A twentieth of the filesystem, at most 1 GiB, is left free for everyone else.
@@ -213,6 +270,24 @@ def require_disk(folder, nbytes: int, what: str) -> None:
     reserve = min(2**30, usage.total // 20)
     if nbytes > usage.free - reserve:
         raise OSError(
-            f"{what} needs {_size(nbytes)} in {folder}, {_size(max(0, usage.free - reserve))} "
-            "can be used; choose a smaller problem or another folder"
+            f"{what} needs {_size(nbytes)} in {folder}, {_size(max(0, usage.free - reserve))} can be used; {remedy}"
+        )
+
+
+def require_processes(count: int, what: str) -> None:
+    """``OSError`` with a remedy if ``count`` more processes and threads for ``what`` cannot be started."""
+    free = available_processes()
+    if free is not None and count > free:
+        raise OSError(
+            f"{what} needs {count} processes and threads, {free} more may be started "
+            "(ulimit -u, control group); ask for less or raise the limit"
+        )
+
+
+def require_files(count: int, what: str) -> None:
+    """``OSError`` with a remedy if one process of ``what`` cannot open ``count`` files."""
+    free = available_files()
+    if free is not None and count > free:
+        raise OSError(
+            f"{what} needs {count} open files, {free} may be opened (ulimit -n); raise the limit or ask for less"
         )

@@ -8,7 +8,7 @@ Creating and joining a thread costs about 0.1 ms: give it work for 10 ms.
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, wraps
 
 from numba import get_num_threads, set_num_threads
 
@@ -163,6 +163,17 @@ def share(work: Callable, threads: int, *arguments) -> None:
     team, lock = _standing(threads)
     with lock:
         team.run(lambda number: work(*arguments, number))
+
+
+def alone(method: Callable) -> Callable:
+    """``method`` for one thread at a time, where an object has one work space: it holds the object's ``lock``."""
+
+    @wraps(method)
+    def locked(self, *arguments, **options):
+        with self.lock:
+            return method(self, *arguments, **options)
+
+    return locked
 
 
 class Placement:

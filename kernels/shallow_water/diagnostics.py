@@ -11,26 +11,26 @@ def weights(grid) -> np.ndarray:
 
 
 def integrals(stepper) -> tuple[float, float, float, float]:
-    """Hour, and means over the sphere of depth, energy and potential enstrophy.
+    """Those of a stepper as it stands, see :func:`means`."""
+    return (stepper.hour, *means(stepper.state, stepper.now, stepper.threads))
+
+
+def means(state, spectra, threads: int = 1) -> tuple[float, float, float]:
+    """Means over the sphere of depth, energy and potential enstrophy.
 
     ``h`` (m), ``½ h V² + ½ g ((h + h_s)² - h_s²)`` (m³/s²) and ``½ (ζ + f)² / h`` (1/(m s²)), the
     integrals of Williamson et al. (1992), section 4.
     """
-    plan, state, threads = stepper.state.plan, stepper.state, stepper.threads
+    plan = state.plan
     weight = weights(plan.grid)
-    u, v = plan.wind(stepper.now[0], stepper.now[2], threads=threads)
-    vorticity, phi = plan.inverse(stepper.now[:2], threads=threads)
+    u, v = plan.wind(spectra[0], spectra[2], threads=threads)
+    vorticity, phi = plan.inverse(spectra[:2], threads=threads)
     depth = (phi + state.mean) / GRAVITY
     surface = depth + state.ground_height
     energy = 0.5 * depth * (u * u + v * v) + 0.5 * GRAVITY * (surface**2 - state.ground_height**2)
     enstrophy = 0.5 * (vorticity + state.coriolis) ** 2 / depth
     # np.sum adds in an order of its own that no number of threads changes
-    return (
-        stepper.hour,
-        float((weight * depth).sum()),
-        float((weight * energy).sum()),
-        float((weight * enstrophy).sum()),
-    )
+    return float((weight * depth).sum()), float((weight * energy).sum()), float((weight * enstrophy).sum())
 
 
 def norms(grid, found, true) -> tuple[float, float, float]:

@@ -55,6 +55,8 @@ class Result(NamedTuple):
     history: np.ndarray  # structured: hour, mass, energy, enstrophy
     #: with ``accounts``: s of the clock as computing and waiting at barriers, means over the threads, and serial work
     split: dict[str, float] | None = None
+    #: with ``accounts``: calls of each compiled region and s of the clock inside, all repeats together
+    parts: dict[str, tuple[int, float]] | None = None
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -285,7 +287,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
             for name, value in stepper.seconds.items():
                 seconds[name] += value
         split = account.split(perf_counter() - begin) if account else None
-    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), split)
+    parts = account.parts if account else None
+    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), split, parts)
 
 
 @contextmanager

@@ -115,9 +115,9 @@ class Scores(NamedTuple):
     strict: np.ndarray  # float64[members, leads]
     fast: np.ndarray  # float64[members, leads]
     #: largest relative change of mass, energy and potential enstrophy between start and end over the
-    #: members, float64[3], by integration: ``truth``, ``strict``, ``fast``, and ``wrong`` where it was asked for
+    #: members, float64[3], by integration: ``truth``, ``strict``, ``fast``, and ``wrong 0``, ``wrong 1`` …
     drift: dict[str, np.ndarray]
-    wrong: np.ndarray | None = None  # float64[members, leads], where a wrong build was asked for
+    wrong: np.ndarray  # float64[wrong builds, members, leads]
 
     @property
     def difference(self) -> np.ndarray:
@@ -151,12 +151,12 @@ def scores(truth_plan, truth, plan, heights) -> np.ndarray:
 
 
 def paired_scores(
-    problem: Problem, truth: Problem, members: int, leads, threads: int = 1, seed: int = 0, off: float = 0.0
+    problem: Problem, truth: Problem, members: int, leads, threads: int = 1, seed: int = 0, off=()
 ) -> Scores:
-    """Score the strict and the fast build of ``problem`` against ``truth`` for an ensemble.
+    """Score the strict, the fast and wrong builds of ``problem`` against ``truth`` for an ensemble.
 
     Member ``k`` adds a random height of ``problem.perturbation`` metres RMS, drawn from ``seed + k``, to
-    the initial state of all three integrations.
+    the initial state of all integrations.
 
     Parameters
     ----------
@@ -166,8 +166,8 @@ def paired_scores(
         Size of the ensemble.
     leads : sequence of float
         Lead times, h, ascending, whole multiples of both time steps.
-    off : float
-        If not zero, a third build is scored: strict, with the rotation wrong by this relative amount.
+    off : sequence of float
+        For each, one build more is scored: strict, with the rotation wrong by this relative amount.
 
     Raises
     ------
@@ -191,21 +191,20 @@ def paired_scores(
                     f"{name}; choose another lead time or step"
                 )
     truth = replace(truth, perturbation=problem.perturbation)
-    found, wrong = {build: [] for build in BUILDS}, []
-    drift = {name: np.zeros(3) for name in ("truth", *BUILDS, *(["wrong"] if off else []))}
+    builds = {build: (replace(problem, build=build), 0.0) for build in BUILDS}
+    builds |= {f"wrong {number}": (replace(problem, build="strict"), each) for number, each in enumerate(off)}
+    found = {name: np.empty((members, len(leads))) for name in builds}
+    drift = {name: np.zeros(3) for name in ("truth", *builds)}
     for member in range(members):
         truth_plan, true, moved = _heights(truth, seed + member, leads, threads)
         np.maximum(drift["truth"], moved, out=drift["truth"])
-        for build in BUILDS:
-            plan, heights, moved = _heights(replace(problem, build=build), seed + member, leads, threads)
-            np.maximum(drift[build], moved, out=drift[build])
-            found[build].append(scores(truth_plan, true, plan, heights))
-        if off:
-            plan, heights, moved = _heights(replace(problem, build="strict"), seed + member, leads, threads, off)
-            np.maximum(drift["wrong"], moved, out=drift["wrong"])
-            wrong.append(scores(truth_plan, true, plan, heights))
+        for name, (build, wrong) in builds.items():
+            plan, heights, moved = _heights(build, seed + member, leads, threads, wrong)
+            np.maximum(drift[name], moved, out=drift[name])
+            found[name][member] = scores(truth_plan, true, plan, heights)
     times = np.asarray(leads, dtype=np.float64)
-    return Scores(times, np.array(found["strict"]), np.array(found["fast"]), drift, np.array(wrong) if off else None)
+    others = np.array([found[name] for name in builds if name not in BUILDS])
+    return Scores(times, found["strict"], found["fast"], drift, others)
 
 
 class Errors(NamedTuple):

@@ -1,11 +1,13 @@
 """Spherical-harmonic transforms between triangular spectra and Gaussian grids."""
 
+import threading
+
 import numpy as np
 
 from kernels.contract import require_range
 from kernels.runtime.pages import LINE, zeros
 from kernels.runtime.resources import require_memory
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
 from kernels.spectral import fourier_rows, legendre_eight, legendre_one, tasks
 from kernels.spectral.checks import (
@@ -46,7 +48,7 @@ class Plan(VectorTransforms):
 
     On a row of ``L`` points the wavenumbers above ``(L - 1) // 2`` are left out in both directions.
     Several fields at once are faster than one after the other: eight travel together.  A plan owns work
-    space and serves one call at a time.  Results do not depend on ``threads``.
+    space and serves one call at a time: calls of other threads wait.  Results do not depend on ``threads``.
 
     Parameters
     ----------
@@ -83,6 +85,7 @@ class Plan(VectorTransforms):
         self._fourier_tables(counts)
         self._workspace: dict = {}
         self._calls: dict = {}
+        self.lock = threading.RLock()
         self.account = None
 
     # --- tables -------------------------------------------------------------------------------
@@ -206,12 +209,14 @@ class Plan(VectorTransforms):
             return [*groups, slice(LANES * whole, fields)]
         return groups + [slice(i, i + 1) for i in range(LANES * whole, fields)]
 
+    @alone
     def _inverse(self, spec, out, power, threads):
         with numba_threads(threads):
             for group in self._groups(len(spec)):
                 self._inverse_group(spec[group], out[group], power, threads)
         require_finite(out[:, self._equator], "a coefficient of field")
 
+    @alone
     def _direct(self, values, out, power, threads):
         with numba_threads(threads):
             for group in self._groups(len(values)):

@@ -13,7 +13,7 @@ from numba import prange
 
 from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
-from kernels.runtime.threads import numba_threads
+from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
 from kernels.spectral.legendre import epsilon
 
@@ -119,6 +119,7 @@ class VectorTransforms:
         factor[1:] = -self.radius / (n * (n + 1.0))
         return self._vector(vor, div, factor, threads)
 
+    @alone
     def vordiv(self, u, v, threads: int = 1):
         """Vorticity and divergence of a wind field, shapes as in ``direct``.
 
@@ -153,6 +154,7 @@ class VectorTransforms:
         fields = group.stop - group.start
         return self._space(key, 4 * fields * size).view(np.complex128).reshape(2, fields, size)
 
+    @alone
     def _vector(self, psi, chi, factor, threads):
         """``(∂χ/∂λ - cos φ ∂ψ/∂φ) / cos φ`` and ``(∂ψ/∂λ + cos φ ∂χ/∂φ) / cos φ`` on the grid.
 

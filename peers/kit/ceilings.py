@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from companion.bench.rounds import interleave
+from companion.bench.engine import interleave
 from companion.host import machine
 from kernels.memory import stream, stride
 from kernels.processor import peak

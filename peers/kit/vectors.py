@@ -13,6 +13,7 @@ import numpy as np
 from llvmlite import binding
 from numba.core import config
 
+from companion import numbers
 from kernels.runtime.cache import CACHE_FOLDER
 
 _VARIABLE = "RERUN_PEER_VECTORS"
@@ -22,8 +23,18 @@ _WITHOUT = {256: ("-mno-avx512f", "-mprefer-vector-width=256")}
 
 
 def bits() -> int | None:
-    """Bits of the vectors that this process was started for; None for the processor's own."""
-    return int(os.environ[_VARIABLE]) if _VARIABLE in os.environ else None
+    """Bits of the vectors that this process was started for; None for the processor's own.
+
+    Raises
+    ------
+    ValueError
+        The environment holds no whole number.
+    """
+    text = os.environ.get(_VARIABLE)
+    try:
+        return numbers.whole(text) if text else None
+    except ValueError as error:
+        raise ValueError(f"{error} ({_VARIABLE} in the environment)") from None
 
 
 def flags() -> tuple[str, ...]:

@@ -12,6 +12,8 @@ import nbformat
 import pytest
 import yaml
 
+from companion import items
+
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "book"
 
@@ -130,7 +132,9 @@ def test_every_page_is_in_the_contents_and_exists():
     contents = yaml.safe_load((BOOK / "_toc.yml").read_text())
     entries = [entry for part in contents["parts"] for entry in part["chapters"]]
     named = {contents["root"], *(entry["file"] for entry in entries if "file" in entry)}
-    assert {"glob": "notebooks/*"} in entries
+    assert {"glob": "notebooks/*"} in entries and {"glob": "book/records/*"} in entries
+    records = {path.stem for path in (BOOK / "records").glob("*.md")}
+    assert records == {items.page(document) for document in items.documents()}
     assert named == {f"book/{path.stem}" for path in BOOK.glob("*.md")}
 
 

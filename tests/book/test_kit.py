@@ -1,16 +1,14 @@
 """Numbers of figures and tables, the dressing of cells."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
 
+import kit
 import nbformat
 import pytest
 
-_spec = importlib.util.spec_from_file_location("kit", Path(__file__).parents[2] / "book" / "_ext" / "kit.py")
-kit = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(kit)
+from companion import notebook_files
 
 
 def test_figures_and_tables_are_numbered_apart_and_get_ids_of_their_own():
@@ -37,15 +35,16 @@ def test_chapters_number_their_own(docname, prefix):
         ("figures.document_table('a', 'b')", "remove-input"),
         ("x = tables.load('a', 'b')\nxc.storm(x)", "remove-input"),
         ("xc.storm(full) if full is not None else missing", "remove-input"),
-        ("r = experiments.run('a')\nxc.storm(r)", None),
+        ("r = experiments.run('a')\nxc.storm(r)", "hide-input"),
+        ("for x in y:\n    print(x)\nxc.storm(r)", "hide-input"),
         ("from companion import figures, tables\nlen(tables.names('a'))", "hide-input"),
-        ("from kernels import bt\nfrom companion import figures", None),
-        ("print(1)", None),
-        ("a = 1", None),
-        ("1 +", None),
+        ("from kernels import bt\nfrom companion import figures", "remove-input"),
+        ("print(1)", "hide-input"),
+        ("for x in y:\n    print(x)", "hide-input"),
+        ("a = 1", "remove-input"),
     ],
 )
-def test_code_that_only_shows_leaves_and_code_that_prepares_folds(source, tag):
+def test_code_that_only_shows_or_prepares_leaves_and_other_code_folds(source, tag):
     assert kit.dressing(source, {"figures", "xc"}) == tag
 
 
@@ -84,11 +83,26 @@ def test_a_notebook_is_dressed_by_its_own_imports_and_keeps_tags_of_its_own():
         nbformat.v4.new_code_cell("from companion.chapters.xc30 import figures as xc"),
         nbformat.v4.new_code_cell("xc.storm(1)"),
         nbformat.v4.new_code_cell("xc.storm(2)", metadata={"tags": ["hide-input"]}),
+        nbformat.v4.new_code_cell("print(1)", metadata={"tags": ["teaches"]}),
     ]
     out = json.loads(kit.dressed(nbformat.writes(nbformat.v4.new_notebook(cells=cells))))
     assert [cell["metadata"].get("tags") for cell in out["cells"]] == [
-        ["parameters"], ["hide-input"], ["remove-input"], ["hide-input"]
+        ["parameters"], ["remove-input"], ["remove-input"], ["hide-input"], ["teaches"]
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", notebook_files.paths(), ids=lambda path: path.stem)
+def test_at_most_three_cells_of_a_chapter_show_their_code(path):
+    tags = [cell.metadata.get("tags", []) for cell in nbformat.read(path, as_version=4).cells]
+    assert sum(kit.OPEN in each for each in tags) <= 3
+
+
+def test_what_is_folded_below_a_run_at_full_size_has_an_address_and_no_number():
+    small = '<details class="rerun-fold"><figure class="rerun-figure" data-name="a">' + kit.NUMBER
+    counts, seen = {}, set()
+    html, labels = kit.numbered(small, "3.", counts, seen)
+    assert 'id="fig-a"' in html and not labels and "Figure" not in html
+    assert kit.numbered(small.removeprefix(kit.FOLD), "3.", counts, seen)[1] == [("fig-a-2", "Figure 3.1")]
 
 
 def test_a_cell_that_a_claim_recomputes_leads_to_the_ledger():
@@ -103,4 +117,4 @@ def test_figures_of_a_chapter_imported_by_name_show_and_their_code_leaves():
         nbformat.v4.new_code_cell("live.images(1)"),
     ]
     out = json.loads(kit.dressed(nbformat.writes(nbformat.v4.new_notebook(cells=cells))))
-    assert [cell["metadata"]["tags"] for cell in out["cells"]] == [["hide-input"], ["remove-input"]]
+    assert [cell["metadata"]["tags"] for cell in out["cells"]] == [["remove-input"], ["remove-input"]]

@@ -16,22 +16,31 @@ def _load(path):
 
 
 pdf, paper, find = (_load(BOOK / name) for name in ("pdf.py", "_ext/paper.py", "_ext/find.py"))
-CONTENTS = '<nav class="bd-links"><a class="reference internal" href="../notebooks/01_a.html">A</a></nav>'
+CONTENTS = (
+    '<nav class="bd-links"><a class="reference internal" href="../notebooks/01_a.html">A</a>'
+    '<a class="reference internal" href="records/01_a.html">Behind A</a></nav>'
+)
 FRONT = (
     f'<html><body>{CONTENTS}<article class="bd-article"><section id="top"><h1>Front</h1><p class="rerun-pdf"></p>'
     '<a href="../notebooks/01_a.html#top">to A</a><a href="../_static/x.csv">data</a></section></article></body></html>'
 )
 CHAPTER = (
     '<html><body><article class="bd-article"><section id="top"><h1>A</h1><script>1</script>'
-    '<details><summary>more</summary>folded</details><svg><defs><path id="p"/></defs>'
+    '<details><summary>more</summary>folded</details><details class="rerun-fold">small run</details>'
+    '<svg><defs><path id="p"/></defs>'
     '<use href="#p" clip-path="url(#p)"/></svg><a href="#top">up</a></section></article></body></html>'
 )
 
 
 @pytest.fixture
 def html(tmp_path):
-    for name, text in (("book/index.html", FRONT), ("notebooks/01_a.html", CHAPTER)):
-        (tmp_path / name).parent.mkdir()
+    behind = CHAPTER.replace("<h1>A", "<h1>Behind A")
+    for name, text in (
+        ("book/index.html", FRONT),
+        ("notebooks/01_a.html", CHAPTER),
+        ("book/records/01_a.html", behind),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "_static").mkdir()
     return tmp_path
@@ -44,6 +53,18 @@ def test_pages_follow_the_contents_and_links_lead_within_the_book(html):
     assert 'href="#notebooks-01-a--top">to A' in text and "<a>data</a>" in text
     assert 'clip-path="url(#notebooks-01-a--p)"' in text and 'href="#notebooks-01-a--p"' in text
     assert '<details open="">' in text and "<script>" not in text and "rerun-pdf" not in text
+    assert "small run" not in text and "small run" in pdf.article(CHAPTER, "notebooks/01_a.html", [])
+
+
+def test_the_records_are_a_file_of_their_own(html):
+    assert pdf.order(html, pdf.RECORDS) == ["book/records/01_a.html"]
+    assert "Behind A" in pdf.whole(html, pdf.RECORDS) and "Behind A" not in pdf.whole(html)
+
+
+def test_the_contents_name_the_sheets_of_the_headings(html):
+    text = pdf.whole(html, sheets={"notebooks-01-a--top": 7})
+    assert '<a href="#notebooks-01-a--top"><span>A</span> <span>7</span></a>' in text
+    assert text.index("Front</h1>") < text.index("Contents</h1>") < text.index("A</h1>")
 
 
 def test_without_chromium_it_says_so(monkeypatch):
@@ -86,4 +107,4 @@ def test_the_outline_gets_the_words_of_the_headings(tmp_path):
 
 
 def test_headings_are_those_of_the_pages_in_order(html):
-    assert pdf.headings(pdf.whole(html)) == ["Front", "A"]
+    assert pdf.headings(pdf.whole(html)) == ["Front", "Contents", "A"]

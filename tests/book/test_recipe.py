@@ -1,4 +1,5 @@
-"""The recipe of ``CONTRIBUTING.md``: a chapter is a notebook, a folder in data/ and one in companion/chapters/.
+"""The recipe of ``CONTRIBUTING.md``: a chapter is a notebook, a record, a folder in data/ and one in
+companion/chapters/.
 
 A toy document is added to a copy of the tree, nothing else is touched, and its page is built.
 """
@@ -16,7 +17,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("companion", "kernels", "book/_ext", "book/_static", "data")
+COPIED = ("companion", "kernels", "book/_ext", "book/_static", "book/_templates", "data")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "runs", "peers", "*.nc", "_build")
 
 DESCRIPTOR = {
@@ -66,18 +67,19 @@ T-F1,T1,a lost plot of sums,its title,not possible,Sums,the points are lost
 """
 CELLS = (
     "# A toy",
-    "from companion import claims, experiments, figures, tables\nfrom companion.pages import items",
+    "from companion import experiments, figures, tables",
     "## Sums",
     'figures.document_table("toy", "sums")',
-    'figures.claims_table("toy", "contradicts")',
-    'items.items_table("toy")',
-    'items.items_table("toy", "plots")',
     'print(experiments.run("toy-sum", progress=False).attrs["experiment"], tables.names("toy"))',
 )
+#: Pages that a record names.
+PAGES = ("ledger", "methods", "peers")
+#: Cells that leave the chapter's page for its record.
+BEHIND = ('print("behind", 6 * 7)', "## Words behind the sums")
 
 
 def add_a_chapter(root: Path) -> None:
-    """What the recipe names: two files of a table, claims, experiments and items, and a notebook."""
+    """What the recipe names: two files of a table, claims, experiments and items, a notebook and its record."""
     data, chapter = root / "data" / "toy", root / "companion" / "chapters" / "toy"
     data.mkdir(), chapter.mkdir()
     (data / "resources.json").write_text(json.dumps(DESCRIPTOR))
@@ -88,12 +90,15 @@ def add_a_chapter(root: Path) -> None:
     (chapter / "items.csv").write_text(ITEMS)
     cell = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}
     cells = [cell[text.startswith("#")](text) for text in CELLS]
+    cells += [cell[" " in text[:3]](text.removeprefix("## "), metadata={"tags": ["record"]}) for text in BEHIND]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "07_toy.ipynb")
+    (root / "book" / "records").mkdir()
+    (root / "book" / "records" / "07_toy.md").write_text("# Record 7: toy\n")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    """The HTML of the toy's page, built with this book's configuration and extensions."""
+def pages(tmp_path_factory):
+    """The HTML of the toy's story and record, built with this book's configuration and extensions."""
     root = tmp_path_factory.mktemp("recipe")
     for name in COPIED:
         shutil.copytree(ROOT / name, root / name, ignore=LEFT_OUT)
@@ -101,13 +106,21 @@ def page(tmp_path_factory):
         (root / "data" / name).mkdir()
     for name in ("_config.yml", "references.bib", "execution.md"):
         shutil.copy(ROOT / "book" / name, root / "book" / name)
+    shutil.copy(ROOT / "CITATION.cff", root)
     (root / "notebooks").mkdir()
     add_a_chapter(root)
     (root / "book" / "index.md").write_text("# Index\n\nA page.\n")
+    for name in PAGES:
+        (root / "book" / f"{name}.md").write_text(f"# {name}\n\nA page.\n")
     toc = {
         "format": "jb-book",
         "root": "book/index",
-        "chapters": [{"glob": "notebooks/*"}, {"file": "book/execution"}],
+        "chapters": [
+            *({"file": f"book/{name}"} for name in PAGES),
+            {"glob": "notebooks/*"},
+            {"glob": "book/records/*"},
+            {"file": "book/execution"},
+        ],
     }
     (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
     recipe = re.search(r"^book:.*\n\t\$\(BIN\)/(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
@@ -121,22 +134,39 @@ def page(tmp_path_factory):
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return (root / "book" / "_build" / "html" / "notebooks" / "07_toy.html").read_text(encoding="utf-8")
+    html = root / "book" / "_build" / "html"
+    return {name: (html / name / "07_toy.html").read_text(encoding="utf-8") for name in ("notebooks", "book/records")}
+
+
+TABLE = "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1"
 
 
 @pytest.mark.parametrize(
-    "shown",
+    ("name", "shown"),
     [
-        "Sums of two numbers. A. Toy, Sums of whole numbers, 1999, Table 1",  # the table
-        "Two and two are 4.",  # the claim that fails
-        'href="#sums"',  # the item leads to its heading
-        "rerun live<br><small>toy-sum</small>",  # and names its experiment
-        "a lost plot of sums",
-        "toy-sum ['sums']",  # the experiment runs
+        ("notebooks", TABLE),
+        ("notebooks", "toy-sum ['sums']"),  # the experiment runs
+        ("book/records", TABLE),
+        ("book/records", "Two and two are 4."),  # the claim that fails
+        ("book/records", 'href="../../notebooks/07_toy.html#sums"'),  # the item leads to its heading
+        ("book/records", "rerun live<br><small>toy-sum</small>"),  # and names its experiment
+        ("book/records", "a lost plot of sums"),
+        ("book/records", "behind 42"),  # a cell of the record
+        ("book/records", "Words behind the sums"),  # and words of it
     ],
 )
-def test_the_page_of_a_new_chapter_shows(page, shown):
-    assert shown in page
+def test_the_pages_of_a_new_chapter_show(pages, name, shown):
+    assert shown in pages[name]
+
+
+@pytest.mark.parametrize("gone", ["behind 42", "Words behind the sums"])
+def test_what_is_on_the_record_has_left_the_story(pages, gone):
+    assert gone not in pages["notebooks"]
+
+
+def test_tables_are_numbered_through_story_and_record(pages):
+    numbers = [re.findall(r"Table (7\.\d+)\. ", pages[name]) for name in ("notebooks", "book/records")]
+    assert numbers[0] == ["7.1"] and numbers[1][:2] == ["7.2", "7.3"]
 
 
 def test_contributing_names_what_a_chapter_is():

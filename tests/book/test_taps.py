@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from built import HTML, absent
@@ -54,6 +55,7 @@ def test_the_contents_of_the_page_open_and_lead_to_a_section(reader, width):
     wanted = link.get_attribute("href")
     link.tap()
     page.wait_for_function("hash => location.hash === hash", arg=wanted)
+    page.wait_for_selector("#pst-secondary-sidebar-modal[open]", state="detached")
 
 
 def test_the_wide_page_shows_its_contents_without_a_tap(reader):
@@ -119,6 +121,31 @@ def test_a_figures_data_and_the_notebook_are_downloaded(reader):
     assert len(first) > 1 and "," in first[0]
     _shown(page, ".dropdown-download-buttons > button").tap()
     assert page.locator(".dropdown-download-buttons a[href$='.ipynb']").first.is_visible()
+
+
+def test_a_figure_is_taken_away_with_its_source_and_cited(reader):
+    page = reader(CHAPTER, 1400)
+    figure = page.locator("figure.rerun-figure:has(svg)").first
+    saved = {}
+    for form in ("SVG", "PNG"):
+        with page.expect_download() as waiting:
+            figure.get_by_role("button", name=form).click()
+        saved[form] = Path(waiting.value.path()).read_bytes()
+    drawn = ElementTree.fromstring(saved["SVG"])
+    assert "RND-93-007" in "".join(drawn.itertext()) and b"currentColor" not in saved["SVG"]
+    assert saved["PNG"].startswith(b"\x89PNG") and len(saved["PNG"]) > 5000
+    figure.locator(".rerun-cite summary").click()
+    words = figure.locator(".rerun-cite pre").inner_text()
+    assert "@techreport{nht1," in words and f"{CHAPTER}#{figure.get_attribute('id')}" in words
+
+
+@pytest.mark.parametrize("word", ["transposition", "CLEAN"])
+def test_search_finds_chapters_first_and_shows_their_text(reader, word):
+    page = reader(f"search.html?q={word}")
+    page.wait_for_selector("#search-results li p.context")
+    found = [link.get_attribute("href") for link in page.locator("#search-results li > a").all()]
+    assert "notebooks/" in next(each for each in found if "glossary" not in each)  # whose terms come before pages
+    assert word.lower() in page.locator("#search-results li p.context").first.inner_text().lower()
 
 
 def test_the_source_can_be_downloaded_and_holds_the_makefile(reader):

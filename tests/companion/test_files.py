@@ -186,3 +186,14 @@ def test_after_a_power_cut_there_is_the_old_file_or_the_new_one(tmp_path, monkey
     assert set(found) <= allowed
     assert found[-1] == content.encode()
     assert set(disk.states[-1]) == {"x.json"}
+
+
+@pytest.mark.parametrize("room", [0, 4096, 40_000, 2**20 - 1])
+def test_a_folder_that_takes_less_than_a_record_may_need_is_refused_beforehand(tmp_path, room):
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room},) * 2)\n"
+        f"from companion import files\nwith files.prepared({str(tmp_path / 'new')!r}):\n    print('begun')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode and "File too large" in done.stderr and "begun" not in done.stdout
+    assert list(tmp_path.iterdir()) == []

@@ -73,9 +73,11 @@ def test_summary_takes_the_fastest_peer_of_each_case():
         Row("g", str(k), np.array([1.0]), {"a": np.array([r]), "b": np.array([9.0])})
         for k, r in enumerate((0.5, 1.0, 1.5))
     ] + [Row("h", "x", np.array([1.0]), {})]
-    (summary,) = summarise(rows)
-    assert (summary.group, summary.cases, summary.median, summary.lowest) == ("g", 3, 1.0, 0.5)
-    assert summary.tenth_percentile == pytest.approx(0.6)
+    assert summarise(rows) == {
+        "g": pytest.approx(
+            {"cases": 3, "median": 1.0, "tenth_percentile": 0.6, "lowest": 0.5, "median_of_medians": 1.0}
+        )
+    }
 
 
 def test_relative_difference():

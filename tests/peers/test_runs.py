@@ -39,9 +39,6 @@ class Load:
     def value(self):
         return Load.answers.pop(0)
 
-    def excess(self, threads):
-        return None
-
 
 @pytest.fixture
 def book(monkeypatch, tmp_path):
@@ -64,7 +61,7 @@ def book(monkeypatch, tmp_path):
 def test_the_book_takes_records_of_a_quiet_host(monkeypatch, book):
     Load.answers = [0.1, 0.2, 0.25]
     fake_module(monkeypatch)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
+    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
     assert kept(book)["load"] == {"before": 0.1, "during": 0.2, "after": 0.25}
     assert "numba -O" in kept(book)["ours"]["kernels"]
 
@@ -72,7 +69,7 @@ def test_the_book_takes_records_of_a_quiet_host(monkeypatch, book):
 def test_a_loaded_host_is_refused_before_anything_is_measured(monkeypatch, book, capsys):
     Load.answers = [0.5]
     monkeypatch.setattr("peers.__main__.collect", lambda names, threads: pytest.fail("measured"))
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 2
+    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "others keep 0.50 CPUs busy" in line and "at most 0.25" in line and "name another folder" in line
 
@@ -81,7 +78,7 @@ def test_a_loaded_host_is_refused_before_anything_is_measured(monkeypatch, book,
 def test_load_that_comes_later_keeps_the_record_out_of_the_book(monkeypatch, book, capsys, answers):
     Load.answers = list(answers)
     fake_module(monkeypatch)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
+    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
     assert list(book.iterdir()) == []
     assert kept(book.parent / "aside")["load"]["before"] == 0.0
     assert "others kept 0.30 CPUs busy" in capsys.readouterr().out
@@ -90,20 +87,20 @@ def test_load_that_comes_later_keeps_the_record_out_of_the_book(monkeypatch, boo
 def test_other_folders_take_what_comes(monkeypatch, book, tmp_path):
     Load.answers = [0.9, 0.9, 0.9]
     fake_module(monkeypatch)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path / "else")]) == 0
+    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(tmp_path / "else")]) == 0
     assert kept(tmp_path / "else")["load"]["during"] == 0.9
 
 
 def test_for_the_book_a_row_beside_other_load_is_measured_again(monkeypatch, book, tmp_path):
     Load.answers = [0.0] * 9
     left = fake_module(monkeypatch, [{"load": "busy"}] * 2)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
+    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
     assert left == [] and kept(book)["rows"][0]["flags"] == {}
     left = fake_module(monkeypatch, [{"load": "busy"}] * 9)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(book)]) == 0
+    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
     assert len(left) == 1 and kept(tmp_path / "aside")["rows"][0]["flags"] == {"load": "busy"}
     left = fake_module(monkeypatch, [{"load": "busy"}] * 4)
-    assert main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path / "else")]) == 0
+    assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(tmp_path / "else")]) == 0
     assert len(left) == 3
 
 

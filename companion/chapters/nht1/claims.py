@@ -306,6 +306,32 @@ ledger.not_checkable(
     reason="The time itself is on the lost pages 12 to 20.",
 )
 
+ledger.equal(
+    "ipsc_faster",
+    "abstract, Section 3.2 and Figure 1",
+    "The iPSC/860 is faster than the CM-2: the axis of Figure 1 ends before the least time of the CM-2.",
+    ("prose", "cm2_time"),
+    lambda t: max(t("figure_1_axes")[*key, "value"].mid for key in t("figure_1_axes").keys() if key[0] == "y") / 3600,
+    form="{} h",
+    bound="<",
+)
+for _name, _where, _statement, _cell, _reason in (
+    ("fastest", "abstract", "The fastest of the three machines.", ("prose", "fastest"), "The times of the Y-MP"),
+    ("slowest", "abstract", "The slowest of the three machines; against the iPSC/860 it is checked.",
+     ("prose", "slowest"), "The times of the Y-MP"),
+    ("first_code", "Section 3.3", "Overhead, time and rate of the first code of the iPSC/860.",
+     ("codes", "SampleBT/iPSC", "stated"), "Its results"),
+    ("asynchronous", "Section 3.3", "Asynchronous writes on the iPSC/860, for the larger sizes.",
+     ("prose", "asynchronous"), "Times of asynchronous writes"),
+):  # fmt: skip
+    ledger.not_checkable(
+        _name,
+        where=_where,
+        statement=_statement,
+        cells=(_cell,),
+        reason=f"{_reason} are on the lost pages 12 to 20.",
+    )
+
 
 # Figure 1
 

@@ -27,14 +27,16 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.files import foreign
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes, require_schedule
-from kernels.runtime.resources import require_memory
 
 HEADER_BYTES = 4096
 MAGIC = b"NHT-1 U\n"
 END = b"\nEND U\r\n"
 MARK = 0x0102030405060708
 VERSION = 1
+#: Dumps of one file: their list is read in one piece.
+MOST_DUMPS = 2**18
 DTYPE = np.dtype("<f8")
 _ORDERS = ("u[k][j][i][m], m fastest", "u[m][k][j][i], i fastest")  # one array, five arrays
 _TAIL = struct.Struct("<QII8s")  # bytes of JSON, its CRC-32, zero, END
@@ -56,7 +58,7 @@ class Layout:
 
     def __post_init__(self):
         require_range("N", self.N, 1, 2000, "grid points")
-        require_schedule(self.NS, self.IW)
+        require_range("NS/IW", require_schedule(self.NS, self.IW), 1, MOST_DUMPS, "dumps")
 
     @property
     def dumps(self) -> int:
@@ -163,8 +165,8 @@ def _parse_header(path: Path, head: bytes) -> Layout:
     return layout
 
 
-class SolutionFile:
-    """A finished solution file, opened for reading plane by plane.
+class Solution:
+    """A finished solution of any form, opened for reading plane by plane.
 
     Attributes
     ----------
@@ -172,25 +174,67 @@ class SolutionFile:
     steps : list of int
         Time step of each dump.
     crc32 : list of int
-        Checksum of each dump as the trailer has it.
+        Checksum of each dump as it is stored.
 
     Raises
     ------
     SolutionError
-        If the file is truncated, of the wrong endianness, or not a solution file.
+        If it is truncated, damaged, of the wrong endianness, or no solution.
     """
+
+    crc32: list[int]
 
     def __init__(self, path):
         self.path = Path(path)
-        self._file = open(self.path, "rb")
         try:
-            self.layout = _parse_header(self.path, self._file.read(HEADER_BYTES))
-            self._read_trailer()
+            self._open()
         except BaseException:
-            self._file.close()
+            self.close()
             raise
-        self.N, self.NS, self.IW = self.layout.N, self.layout.NS, self.layout.IW
-        self.planes_in_memory = 2
+
+    def _open(self) -> None:
+        """Read everything but the dumps."""
+        raise NotImplementedError
+
+    def planes(self, index: int):
+        """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``.
+
+        One buffer is used again for every plane: copy what is to be kept.
+        """
+        raise NotImplementedError
+
+    def _take(self, layout: Layout) -> None:
+        self.layout, self.steps = layout, layout.steps
+        self.N, self.NS, self.IW = layout.N, layout.NS, layout.IW
+
+    def _announced(self, attributes) -> None:
+        """Take the layout from ``N``, ``NS`` and ``IW`` of a form that keeps them as attributes."""
+        try:
+            self._take(Layout(*(attributes[name] for name in ("N", "NS", "IW"))))
+        except KeyError as error:
+            raise SolutionError(f"{self.path} is not an NHT-1 solution: it lacks {error}") from None
+        except (TypeError, ValueError) as error:
+            raise SolutionError(f"{self.path} is not an NHT-1 solution: {error}") from None
+
+    def close(self) -> None:
+        """Let the file go; harmless a second time."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+
+class SolutionFile(Solution):
+    """A finished solution file in the form that this module describes."""
+
+    _file = None
+
+    def _open(self) -> None:
+        self._file = foreign.opened(self.path)
+        self._take(_parse_header(self.path, self._file.read(HEADER_BYTES)))
+        self._read_trailer()
 
     def _read_trailer(self) -> None:
         size = os.fstat(self._file.fileno()).st_size
@@ -212,24 +256,23 @@ class SolutionFile:
                 f"{self.path} has a damaged trailer: {length} bytes, {self.layout.dumps} dumps need "
                 f"{self.layout.trailer_bytes} at most; write or copy it again"
             )
-        require_memory(16 * length, f"the trailer of {self.path} with {self.layout.dumps} dumps")
         self._file.seek(self.layout.trailer_offset)
         text = self._file.read(length)
         if zlib.crc32(text) != crc:
             raise SolutionError(f"{self.path} has a damaged trailer: its checksum does not match")
-        self.steps, self.crc32 = self._entries(text)
+        self.crc32 = self._entries(text)
 
-    def _entries(self, text: bytes) -> tuple[list[int], list[int]]:
-        """Steps and checksums of the trailer; only the trailer that this layout writes is accepted."""
+    def _entries(self, text: bytes) -> list[int]:
+        """Checksums of the trailer; only the trailer that this layout writes is accepted."""
         try:
             steps, crc32 = (json.loads(text)[name] for name in ("steps", "crc32"))
             sums = [operator.index(value) for value in crc32]
             if (
                 len(steps) == len(sums) == self.layout.dumps
-                and steps == self.layout.steps
+                and steps == self.steps
                 and self.layout.trailer(sums)[: len(text)] == text
             ):
-                return steps, sums
+                return sums
         except (ValueError, TypeError, KeyError, RecursionError):
             pass
         raise SolutionError(
@@ -238,10 +281,7 @@ class SolutionFile:
         )
 
     def planes(self, index: int):
-        """Yield the N k-planes of dump ``index``, float64 (N, N, 5) as ``[j, i, m]``.
-
-        One buffer is used again for every plane: copy what is to be kept.
-        """
+        """As :meth:`Solution.planes`."""
         if self.layout.arrays:
             yield from self._planes_of_arrays(index)
             return
@@ -278,13 +318,8 @@ class SolutionFile:
             )
 
     def close(self) -> None:
-        self._file.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.close()
+        if self._file is not None:
+            self._file.close()
 
 
 def checksum(planes) -> int:

@@ -4,13 +4,15 @@ import os
 import stat
 from pathlib import Path
 
-from kernels.files.format.containers import NetcdfSolution, ZarrSolution
-from kernels.files.format.layout import SolutionError, SolutionFile
+from kernels.files import foreign
+from kernels.files.format.layout import Solution, SolutionError, SolutionFile
+from kernels.files.format.read_netcdf import NetcdfSolution
+from kernels.files.format.read_zarr import ZarrSolution
 from kernels.files.format.seal import MANIFEST
 
 
-def open_solution(path):
-    """Open a finished solution file of any kind: this module's, NetCDF or Zarr.
+def open_solution(path) -> Solution:
+    """Open a finished solution of any form: our own file, NetCDF-4, or a Zarr folder.
 
     Raises
     ------
@@ -22,13 +24,11 @@ def open_solution(path):
     path = Path(path)
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
-        if not any((path / name).is_file() for name in ("zarr.json", ".zgroup", MANIFEST)):
+        if not any((path / name).is_file() for name in ("zarr.json", MANIFEST)):
             raise SolutionError(f"{path} is a folder and no Zarr solution; name a solution file")
         return ZarrSolution(path)
     if not stat.S_ISREG(mode):
         raise SolutionError(f"{path} is no regular file; name a solution file")
-    with open(path, "rb") as file:
-        start = file.read(8)
-    if start[:4] in (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05"):
-        return NetcdfSolution(path)
-    return SolutionFile(path)
+    with foreign.opened(path) as file:
+        start = file.read(4)
+    return (NetcdfSolution if start == b"\x89HDF" else SolutionFile)(path)

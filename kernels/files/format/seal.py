@@ -14,18 +14,20 @@ its superblock names), a finished Zarr folder one more file:
 
 import json
 import os
-import stat
 import struct
 import zlib
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from kernels.files import foreign
 
 SEAL = b"\nSEAL U\n"
 _TAIL = struct.Struct("<QII8s")
 #: inside the array's own folder: readers of a Zarr group warn of files that they do not know beside it
 MANIFEST = "U/nht1-seal.json"
 _CHUNK = 2**22
-#: Largest manifest that is read: a path, a size and a checksum for each dump and the folder's own entries.
-_MANIFEST_BYTES = 2**24
+#: Largest manifest that is read, and the dumps whose paths, sizes and checksums are sure to fit into it.
+_MANIFEST_BYTES, MOST_FOLDER_DUMPS = 2**22, 2**14
 
 
 class SealError(ValueError):
@@ -35,7 +37,7 @@ class SealError(ValueError):
 def _crc32(path: Path, nbytes: int) -> int:
     """CRC-32 of the first ``nbytes`` of a file, at most 4 MiB of it in memory."""
     crc, left = 0, nbytes
-    with open(path, "rb") as file:
+    with foreign.opened(path) as file:
         while left:
             block = file.read(min(_CHUNK, left))
             if not block:
@@ -70,7 +72,7 @@ def require_file_seal(path: Path) -> None:
     size = path.stat().st_size - _TAIL.size
     tail = b""
     if size >= 0:
-        with open(path, "rb") as file:
+        with foreign.opened(path) as file:
             file.seek(size)
             tail = file.read(_TAIL.size)
     if len(tail) != _TAIL.size or _TAIL.unpack(tail)[::3] != (size, SEAL) or _TAIL.unpack(tail)[2]:
@@ -79,24 +81,38 @@ def require_file_seal(path: Path) -> None:
         raise SealError(f"{path} is damaged: its checksum is not the one it was sealed with; write or copy it again")
 
 
-def _entries(folder: Path) -> dict[str, Path]:
-    """Files below ``folder`` by their path in it, the seal left out; ``SealError`` for links, FIFOs, devices."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        mode = path.lstat().st_mode
-        if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
-            raise SealError(f"{path} is neither a file nor a folder, and a solution holds nothing else; remove it")
-        if stat.S_ISREG(mode) and path.relative_to(folder).as_posix() != MANIFEST:
-            found[path.relative_to(folder).as_posix()] = path
-    return found
+def _files(folder: Path, known: set[str] | None = None) -> Iterator[str]:
+    """Files below ``folder`` by their path in it, the seal left out; of ``known`` ones and their folders alone.
+
+    ``SealError`` for links, FIFOs and devices, and for what is not known, at the first of them.
+    """
+    folders = [""]
+    if known is not None:
+        known = {*known, MANIFEST, *(parent.as_posix() for name in known for parent in PurePosixPath(name).parents)}
+    while folders:
+        inside = folders.pop()
+        with os.scandir(folder / inside) as entries:
+            for entry in entries:
+                name = f"{inside}{entry.name}"
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if not is_folder and not entry.is_file(follow_symlinks=False):
+                    raise SealError(
+                        f"{folder / name} is neither a file nor a folder, and a solution holds nothing else; remove it"
+                    )
+                if known is not None and name not in known:
+                    raise SealError(f"{folder / name} does not belong to the solution; remove it or copy again")
+                if is_folder:
+                    folders.append(f"{name}/")
+                elif name != MANIFEST:
+                    yield name
 
 
 def seal_folder(folder: Path, fsync: bool = False) -> None:
     """Write the manifest of a finished folder; with ``fsync`` wait for the device."""
     entries = {}
-    for name, path in _entries(folder).items():
-        size = path.stat().st_size
-        entries[name] = [size, _crc32(path, size)]
+    for name in sorted(_files(folder)):
+        size = (folder / name).stat().st_size
+        entries[name] = [size, _crc32(folder / name, size)]
     text = json.dumps(entries, indent=0).encode("ascii") + b"\n"
     with open(folder / MANIFEST, "wb") as file:
         file.write(text + b"%08x\n" % zlib.crc32(text))
@@ -104,37 +120,53 @@ def seal_folder(folder: Path, fsync: bool = False) -> None:
         _sync(file.fileno(), fsync)
 
 
-def _manifest(path: Path) -> dict[str, list[int]]:
-    if not path.is_file():
-        raise SealError(f"{path} is missing: the solution is truncated or was never finished; write or copy it again")
-    if path.stat().st_size > _MANIFEST_BYTES:
-        raise SealError(f"{path} is damaged: it has {path.stat().st_size} bytes, at most {_MANIFEST_BYTES} are read")
-    content = path.read_bytes()
-    text, seal = content[:-9], content[-9:]
+def sealed_files(folder: Path) -> dict[str, tuple[int, int]]:
+    """What the seal of a folder says: bytes and CRC-32 of each file; ``SealError`` unless its own checksum is right."""
+    path = folder / MANIFEST
+    try:
+        found = foreign.content(path, _MANIFEST_BYTES)
+    except FileNotFoundError:
+        raise SealError(
+            f"{path} is missing: the solution is truncated or was never finished; write or copy it again"
+        ) from None
+    except OSError as error:
+        raise SealError(f"{path} is damaged: {error.strerror}; write or copy the solution again") from None
+    text, seal = found[:-9], found[-9:]
     if seal != b"%08x\n" % zlib.crc32(text):
         raise SealError(f"{path} is damaged: its checksum does not match; write or copy the solution again")
     try:
         entries = json.loads(text)
-        return {str(name): [int(size), int(crc)] for name, (size, crc) in entries.items()}
-    except (ValueError, TypeError, AttributeError, RecursionError):
+        return {str(name): (int(size), int(crc)) for name, (size, crc) in entries.items()}
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         raise SealError(f"{path} is damaged: it is no list of files; write the solution again") from None
 
 
-def require_folder_seal(folder: Path) -> None:
+def holds_nothing_else(folder: Path) -> bool:
+    """Whether a folder is a sealed solution and nothing more, which another solution may replace."""
+    try:
+        sealed = sealed_files(folder)
+        return set(_files(folder, set(sealed))) == set(sealed)
+    except (SealError, OSError):
+        return False
+
+
+def require_folder_seal(folder: Path, sealed: dict[str, tuple[int, int]]) -> None:
     """Read every file of the folder once.
 
     Raises
     ------
     SealError
-        A file is missing, too many, of another length or other content; the sentence names it.
+        A file is missing, too many, of another length or other content than ``sealed`` says; the sentence names it.
     """
-    sealed, found = _manifest(folder / MANIFEST), _entries(folder)
-    for name in sorted(set(sealed) ^ set(found)):
-        what = "is missing" if name in sealed else "does not belong to the solution"
-        raise SealError(f"{folder / name} {what}; write or copy the solution again")
+    found = set(_files(folder, set(sealed)))
+    for name in sorted(set(sealed) - found):
+        raise SealError(f"{folder / name} is missing; write or copy the solution again")
+    for name, (size, _) in sealed.items():
+        held = (folder / name).stat().st_size
+        if held != size:
+            raise SealError(f"{folder / name} has {held} bytes instead of {size}; copy the solution again")
     for name, (size, crc) in sealed.items():
-        path = found[name]
-        if path.stat().st_size != size:
-            raise SealError(f"{path} has {path.stat().st_size} bytes instead of {size}; copy the solution again")
-        if _crc32(path, size) != crc:
-            raise SealError(f"{path} is damaged: its checksum differs from the sealed one; copy the solution again")
+        if _crc32(folder / name, size) != crc:
+            raise SealError(
+                f"{folder / name} is damaged: its checksum differs from the sealed one; copy the solution again"
+            )

@@ -24,6 +24,7 @@ from kernels.files.filesystem import describe, drop_cache
 from kernels.files.format.containers import estimated_bytes, memory_bytes
 from kernels.files.format.layout import DTYPE, Layout, checksum, require_checksums
 from kernels.files.format.opening import open_solution
+from kernels.files.format.seal import holds_nothing_else
 from kernels.files.formulas import dump_bytes
 from kernels.files.pending import Pending
 from kernels.files.ways import CONTAINERS, WAYS, dump_buffer, open_way, place_dump, require_way
@@ -40,6 +41,8 @@ def _explain(error: OSError, path: Path) -> OSError:
         errno.EACCES: "choose a folder that can be written",
         errno.EPERM: "choose a folder that can be written",
     }.get(error.errno)
+    if remedy is None and isinstance(error.filename, str) and Path(error.filename) != path:
+        return type(error)(error.errno, error.strerror, str(path))  # and not the temporary that nobody asked for
     if remedy is None or getattr(error, "explained", False):
         return error
     explained = type(error)(error.errno, f"{path} cannot be written: {os.strerror(error.errno)}; {remedy}")
@@ -88,6 +91,7 @@ class SolutionWriter:
         self.path = Path(path)
         require_way(way, direct)
         form = WAYS.get(way)
+        self._is_folder = way == "zarr"
         self.layout = Layout(N, NS, IW, form is not None and form.RECORDS, form is not None and form.ARRAYS)
         self.asynchronous, self.fsync = bool(asynchronous), bool(fsync)
         self._require_folder()
@@ -104,7 +108,7 @@ class SolutionWriter:
         self._buffers = [None] * buffers
         self._pending = self._way = self._pool = None
         self._futures: list = []
-        self._finished = False
+        self._finished = self._published = False
         start = time.perf_counter()
         try:
             self._pending = Pending(self.path)
@@ -130,6 +134,14 @@ class SolutionWriter:
         if not os.access(self.path.parent, os.W_OK | os.X_OK):
             raise PermissionError(
                 errno.EACCES, f"the folder {self.path.parent} is read-only; choose a folder that can be written"
+            )
+        self._require_replaceable()
+
+    def _require_replaceable(self) -> None:
+        """A folder gives way to a Zarr solution if it is one itself; whatever else it holds is somebody's."""
+        if self.path.is_dir() and not (self._is_folder and holds_nothing_else(self.path)):
+            raise FileExistsError(
+                errno.EEXIST, f"{self.path} is a folder and no solution that can be replaced; choose another name"
             )
 
     def write(self, step: int, u) -> None:
@@ -207,8 +219,10 @@ class SolutionWriter:
         """Read the file back, compare every checksum, give it its name.
 
         With ``fsync`` or O_DIRECT the pages are dropped first, so that the device is read and not
-        the page cache (where the filesystem has a device).
+        the page cache (where the filesystem has a device).  Harmless a second time.
         """
+        if self._published:
+            return
         self.finish()
         try:
             self._way.seal(self.fsync)
@@ -221,7 +235,9 @@ class SolutionWriter:
             if solution.crc32 != self.checksums:
                 raise OSError(errno.EIO, f"{self.path} was not written: the checksums read back differ")
             require_checksums(solution)
+        self._require_replaceable()
         self._pending.commit(durable=self.fsync)
+        self._published = True
 
     def _close(self) -> None:
         if self._pool is not None:

@@ -198,24 +198,55 @@ class FakeProcess:
         return []
 
 
-@pytest.mark.parametrize(("other", "threads", "flagged"), [(0.1, 2, False), (1.0, 1, False), (1.0, 2, True)])
-def test_load_of_others_is_flagged_above_the_usable_cpus(monkeypatch, other, threads, flagged):
-    row = psutil.cpu_times(percpu=True)[0]
-    idle, seconds = iter(range(0, 100, 7)), iter([0.0, 10.0, 10.0, 10.0])
-    busy = iter([0.0, 10.0 * (other + 1), 10.0 * (other + 1)] * 2)
+class FakeHost:
+    """Two CPUs of ours and one that is not, as psutil tells them; ``others`` of ours are busy with something else."""
 
-    def cpu_times(percpu):
-        values = dict.fromkeys(row._fields, 0.0) | {"user": next(busy) / 2, "idle": next(idle)}
-        return [row._replace(**values)] * 2 + [row._replace(user=1e6)]  # a third CPU that is not ours
+    def __init__(self, monkeypatch, others):
+        self.row, self.now, self.others, self.busy = psutil.cpu_times(percpu=True)[0], 0.0, others, 0.0
+        monkeypatch.setattr(sampling.psutil, "Process", FakeProcess)
+        monkeypatch.setattr(sampling.psutil, "cpu_times", self.cpu_times)
+        monkeypatch.setattr(sampling.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(FakeProcess, "own", 0.0)
 
-    monkeypatch.setattr(sampling.psutil, "Process", FakeProcess)
-    monkeypatch.setattr(sampling.psutil, "cpu_times", cpu_times)
-    monkeypatch.setattr(sampling.time, "perf_counter", lambda: next(seconds))
-    monkeypatch.setattr(FakeProcess, "own", 0.0)
+    def cpu_times(self, percpu):
+        values = dict.fromkeys(self.row._fields, 0.0) | {"user": self.busy / 2, "idle": self.now}
+        return [self.row._replace(**values)] * 2 + [self.row._replace(user=1e6 * self.now)]
+
+    def passes(self, seconds):
+        """So much time, in which one CPU works for us."""
+        self.now += seconds
+        self.busy += (1.0 + self.others) * seconds
+        FakeProcess.own += seconds
+
+
+@pytest.mark.parametrize(("other", "flagged"), [(0.1, False), (0.25, False), (0.3, True), (1.0, True)])
+def test_load_of_others_is_flagged_whether_or_not_a_cpu_is_free(monkeypatch, other, flagged):
+    host = FakeHost(monkeypatch, other)
     load = sampling.OtherLoad()
-    FakeProcess.own = 10.0
+    host.passes(10.0)
     assert load.value() == pytest.approx(other)
-    assert (load.excess(threads) is not None) == flagged
+    assert (sampling.disturbed(round(load.value(), 9)) is not None) == flagged
+
+
+def test_each_long_case_has_the_load_of_its_own_samples(monkeypatch, clock, make_toy):
+    """Others come while one case is sampled: it is flagged, and the one beside it is not; a short one has the mean."""
+    host = FakeHost(monkeypatch, 0.0)
+
+    def kernel(seconds, others):
+        def cost(call):
+            host.others = others
+            host.passes(seconds)
+            host.others = 0.0
+            return seconds * 1e9
+
+        return timed_kernel(clock, make_toy, cost)
+
+    kernels = {"quiet": kernel(1.0, 0.0), "busy": kernel(1.0, 1.5), "short": kernel(0.05, 0.0)}
+    cases = [Case(name, kernel, kernel.Problem()) for name, kernel in kernels.items()]
+    found = {m.label: m for m in measure(cases, rounds=3, progress=False)}
+    assert found["quiet"].other_load == pytest.approx(0.0) and "load" not in found["quiet"].flags
+    assert found["busy"].other_load == pytest.approx(1.5) and "1.50 CPUs busy" in found["busy"].flags["load"]
+    assert 0.6 < found["short"].other_load < 0.8 and "load" in found["short"].flags
 
 
 def test_living_descendants_are_not_others():
@@ -224,20 +255,19 @@ def test_living_descendants_are_not_others():
     spinning = "import time\nwhile time.process_time() < 0.4: pass\nprint(flush=True)\ntime.sleep(60)"
     nested = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {spinning!r}])"
     load = sampling.OtherLoad()
-    before = load._ours()
+    before = load.ours()
     with subprocess.Popen([sys.executable, "-c", nested], stdout=subprocess.PIPE) as child:
         child.stdout.readline()
         grandchildren = psutil.Process(child.pid).children()
-        assert grandchildren and load._ours() - before >= 0.3
+        assert grandchildren and load.ours() - before >= 0.3
         for process in (*grandchildren, child):
             process.kill()
 
 
 def test_too_short_a_time_says_nothing_about_load(monkeypatch):
     monkeypatch.setattr(sampling.time, "perf_counter", lambda: 1.0)
-    load = sampling.OtherLoad()
-    assert load.value() is None
-    assert load.excess(10**6) is None
+    assert sampling.OtherLoad().value() is None
+    assert sampling.disturbed(None) is None
 
 
 def test_a_spent_budget_cuts_rounds_but_one_always_runs(toy_cases):

@@ -21,10 +21,10 @@ from companion.claims.engine import (
     total,
     verdict,
 )
-from companion.claims.verdicts import significant_half
+from companion.claims.verdicts import SLACK, significant_half
 
 # Every claim not listed agrees.  A digit changed in a table moves a claim between these lists.
-AGREES = {"nht1": 41, "p5plus": 225, "xc30": 37}
+AGREES = {"nht1": 42, "p5plus": 225, "xc30": 36}
 ITSELF = {"nht1": 12, "p5plus": 0, "xc30": 3}  # identities, and cells restored by what checks them
 ROUNDING = {
     "nht1": set(),
@@ -59,7 +59,7 @@ CONTRADICTS = {  # what is printed, and what the printed inputs give, worked out
     },
     "xc30": {},
 }
-NOT_CHECKABLE = {"nht1": 4, "p5plus": 10, "xc30": 7}
+NOT_CHECKABLE = {"nht1": 8, "p5plus": 13, "xc30": 10}
 
 STATED_BOUNDS = {
     "aips58.cpu_factor",
@@ -173,8 +173,8 @@ def test_a_printed_value_without_a_number_is_refused():
 
 @given(st.floats(-1e5, 1e5), st.integers(0, 4))
 def test_a_correctly_rounded_value_agrees_and_a_far_one_contradicts(value, places):
-    # the exact binary value, a half away from zero: the rule of the ledger
-    printed = str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
+    # a half away from zero, also one that binary fractions miss by less than SLACK: the rule of the ledger
+    printed = str((Decimal(value) * (1 + Decimal(SLACK))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
     assert verdict(printed, Interval.around(value)) == "agrees"
     assert verdict(printed, Interval.around(float(printed) + 1.01 * 10.0**-places)) == "contradicts"
 
@@ -400,7 +400,7 @@ def test_a_survey_of_one_document_and_its_shares():
 
 def test_the_command_counts_lists_and_writes(tmp_path, capsys):
     assert command.main(["count", "nht1"]) == 0
-    assert re.search(r"nht1\s+41\s+2\s+4\s+10", capsys.readouterr().out)
+    assert re.search(r"nht1\s+42\s+2\s+8\s+10", capsys.readouterr().out)
     out = tmp_path / "claims.csv"
     assert command.main(["list", "p5plus", "--verdict", "contradicts", "--out", str(out)]) == 0
     assert out.read_text().count("\n") >= 1 + len(CONTRADICTS["p5plus"]) and list(tmp_path.iterdir()) == [out]

@@ -28,7 +28,7 @@ def test_ledger_and_table_lead_to_each_other():
     linked = 0
     for claim in frame.itertuples():
         place = places.places("xc30")[claim.id]
-        if place.row is None or place.table not in ledger.printed_tables("xc30"):
+        if place.row is None:
             continue
         target = ledger.source(claim).partition("#")[2]
         html = figures.document_table("xc30", place.table).html

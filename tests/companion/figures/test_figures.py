@@ -16,9 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from companion import figures
-from companion.figures.parts import bytes_label, plain
+from companion.figures.parts import bytes_label, plain, times
 from companion.figures.tabular import significant
-from companion.pages import machines as page
 
 ROOT = Path(__file__).parents[3]
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
@@ -255,21 +254,6 @@ def test_table_prints_counts_without_a_decimal_point_and_gaps_as_dashes():
     assert cells == ["2", "–", "–", "x"]
 
 
-def test_clock_rates_leave_out_what_is_unknown():
-    machines = xr.Dataset(
-        {
-            "name": ("machine", ["A", "B", "C"]),
-            "clock": ("machine", [700.0, np.nan, np.nan]),
-            "clock_period": ("machine", [np.nan, 6.0, np.nan]),
-        }
-    )
-    frame = page.clock_rates(machines, {"cpu": {"nominal_hz": None}})
-    assert frame["machine"].tolist() == ["B", "A"]
-    assert frame["clock"].tolist() == pytest.approx([1000 / 6, 700])
-    frame = page.clock_rates(machines, {"cpu": {"nominal_hz": 2_600_000_000}})
-    assert frame["clock"].iloc[-1] == 2600 and frame["kind"].iloc[-1] == "here"
-
-
 def test_saved_picture_is_the_same_every_time_and_follows_the_scheme(tmp_path):
     texts = []
     for _ in range(2):
@@ -299,8 +283,8 @@ def test_picture_of_the_front_page_is_current(tmp_path):
     picture = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(picture)
     drawn, alt = picture.picture()
-    figures.save(drawn, tmp_path / "smt.svg", alt=alt)
-    assert (tmp_path / "smt.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
+    figures.save(drawn, tmp_path / "loops.svg", alt=alt)
+    assert (tmp_path / "loops.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
     assert picture.PATH.relative_to(ROOT).as_posix() in (ROOT / "README.md").read_text()
 
 
@@ -356,6 +340,14 @@ def test_the_box_says_all_four_things_and_refuses_less():
         figures.box(report="R", mattered="M", findings=["f"], missing=" ")
 
 
+def test_an_answer_is_folded_and_says_something():
+    shown = figures.answer("1 < 2: yes.")
+    assert "<summary>Answer</summary>" in shown.html and ">1 &lt; 2: yes.</p></details>" in shown.html
+    assert str(shown) == str(figures.paragraph("1 < 2: yes.")) == "1 < 2: yes."
+    with pytest.raises(ValueError, match="paragraph: there is no text"):
+        figures.answer(" ")
+
+
 def test_folded_keeps_what_is_inside_and_refuses_nothing():
     table = figures.table(pd.DataFrame({"a": [1]}), caption="Fig. 1 here: one number.", name="little")
     assert "<strong>Fig. 1 here:</strong> one number." in table.html
@@ -364,3 +356,12 @@ def test_folded_keeps_what_is_inside_and_refuses_nothing():
     assert repr(shown).startswith("Made here & now:\nFig. 1 here: one number.")
     with pytest.raises(ValueError, match="folded: give what is folded"):
         figures.folded(title="Nothing")
+
+
+def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
+    fast, slow = np.r_[np.linspace(0.98, 1.02, 7), np.nan], np.linspace(1.95, 2.05, 8)
+    assert times(slow, fast).medians == pytest.approx(2.0)
+    assert re.fullmatch(r"2\.00\d times \(95 % interval 1\.9\d+ to 2\.0\d+\)", times(slow, fast).times)
+    assert times(slow[None], 2 * fast).times.endswith("no measurable difference)")
+    with pytest.raises(ValueError, match="at least one time"):
+        times(slow, [np.nan])

@@ -93,10 +93,10 @@ def test_o_direct_leaves_no_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
     real = os.open
 
-    def refuse(name, flags, *rest):
+    def refuse(name, flags, *rest, **more):
         if flags & getattr(os, "O_DIRECT", 0):
             raise OSError(errno.EINVAL, "Invalid argument")
-        return real(name, flags, *rest)
+        return real(name, flags, *rest, **more)
 
     monkeypatch.setattr(doctor.os, "open", refuse)
     found = doctor.o_direct(tmp_path)

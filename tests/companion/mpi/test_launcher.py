@@ -117,12 +117,19 @@ def test_a_killed_rank_is_named_though_another_met_an_error_of_mpi_first(tmp_pat
         launch(script(tmp_path, body), 2, timeout=60, name=name)
 
 
+def _is_rank(process) -> bool:
+    """Whether it computes; one that ended between being listed and being asked does not."""
+    try:
+        return "companion.mpi.job" in process.cmdline() and "python" in process.name()
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return False
+
+
 def _while_writing(process, folder):
     """Its ranks, as soon as an unfinished solution file is there."""
     for _ in range(2000):
         if any(folder.rglob("*.nht1.*.part")):
-            children = psutil.Process(process.pid).children(recursive=True)
-            ranks = [child for child in children if "companion.mpi.job" in child.cmdline() and "python" in child.name()]
+            ranks = [child for child in psutil.Process(process.pid).children(recursive=True) if _is_rank(child)]
             if len(ranks) >= 2:
                 return ranks
         assert process.poll() is None, process.stderr.read()

@@ -1,15 +1,18 @@
 """The check file for ReFrame: made from the register, and run under the local scheduler."""
 
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from companion import experiments
+from companion.host import limits
 from companion.mpi import libraries, reframe
 from companion.pages import cluster
 from companion.records import runs
@@ -55,6 +58,44 @@ def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
     assert check["fastest_s"] > 0 and os.uname().nodename not in kept.read_text()
     (record,) = (tmp_path / "output").rglob("*.json")
     assert runs.read(record)["machine"]["mpi"]["ranks"] == 2
+
+
+@pytest.mark.parametrize(
+    ("cpus", "ranks", "threads", "nodes", "skipped"),
+    [
+        (None, 1000, 1, None, "1000 ranks of 1 threads exceed the 8 threads of this machine"),
+        (None, -5, 1, None, "-5 ranks of 1 threads: both must be at least 1"),
+        (None, 2, 1000, None, "2 ranks of 1000 threads exceed the 8 threads of this machine"),
+        (64, 1000, 2, 32, None),
+        (64, 4, 1, 4, None),
+        (64, 4, 65, None, "4 ranks of 65 threads: a node has 64 CPUs"),
+        (0, 1000, 65, None, None),  # the site's settings do not tell
+    ],
+)
+def test_checks_ask_for_nothing_impossible(tmp_path, monkeypatch, cpus, ranks, threads, nodes, skipped):
+    """The hook of the check, run on a partition made up: the local one, or one of a cluster."""
+    pytest.importorskip("reframe")
+    monkeypatch.setattr(limits.machine, "usable_cpus", lambda: 2)
+    checks, _ = reframe.write(tmp_path)
+    spec = importlib.util.spec_from_file_location("rerun_checks", checks)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    scheduler = SimpleNamespace(registered_name="local" if cpus is None else "slurm")
+    said = []
+    check = SimpleNamespace(
+        ranks=ranks,
+        threads=threads,
+        experiment="p5plus-exchange",
+        preset="quick",
+        num_tasks_per_node=None,
+        current_partition=SimpleNamespace(scheduler=scheduler, processor=SimpleNamespace(num_cpus=cpus)),
+        skip_if=lambda condition, why: said.append(why) if condition else None,
+    )
+    module.Rerun.ask(check)
+    assert said == ([skipped] if skipped else [])
+    if not skipped:
+        assert (check.num_tasks, check.num_cpus_per_task, check.num_tasks_per_node) == (ranks, threads, nodes)
 
 
 def test_a_file_that_is_no_report_is_refused(tmp_path):

@@ -1,43 +1,81 @@
-"""The rule of data/runs/README.md, held by every committed run record."""
+"""The rule of data/runs and data/peers, held by every committed record."""
+
+import subprocess
+from functools import cache
+from pathlib import Path
 
 import pytest
 
-from companion.records import runs
+from companion.records import peer_records, runs
 
-#: Samples of a case that a committed record has at least, or it says why not.
-FEWEST = 3
-
-
-def offences(record) -> list[str]:
-    """What keeps a record out of data/runs."""
-    found = []
-    provenance = record["machine"].get("provenance") or {}
-    if provenance.get("dirty") is not False or not provenance.get("commit"):
-        found.append("it does not come from a clean checkout")
-    loaded = [case["label"] for case in record["measurements"] if "load" in case["flags"]]
-    if loaded:
-        found.append(f"others kept CPUs busy in {len(loaded)} cases, {loaded[0]!r} first")
-    few = [case["label"] for case in record["measurements"] if len(case["samples"]) < FEWEST]
-    if few and not record.get("few_samples"):
-        found.append(f"{len(few)} cases have fewer than {FEWEST} samples and it does not say why, {few[0]!r} first")
-    return found
+ROOT = Path(__file__).resolve().parents[3]
+#: Records that break the rule and are to be measured again, by the beginning of their names.
+RETAKEN = ("peers_memory_t1_20261122T202423Z",)
 
 
-@pytest.mark.parametrize("path", sorted(runs.COMMITTED.glob("*.json")), ids=lambda path: path.stem)
-def test_a_committed_record_keeps_the_rule(path):
-    assert offences(runs.read(path)) == []
+def committed(folder):
+    again = pytest.mark.xfail(reason="to be measured again", strict=True)
+    return [
+        pytest.param(path, id=path.stem, marks=again if path.stem in RETAKEN else ())
+        for path in sorted(folder.glob("*.json"))
+    ]
 
 
-def test_offences_are_noticed(record):
-    record["machine"]["provenance"] = {"commit": "c0ffee", "dirty": False, "lock_sha256": None}
+@cache
+def history():
+    """Commits that HEAD comes from; a reason to skip where this checkout does not have them."""
+
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no git checkout, so the history of its commits is unknown")
+    if git("rev-parse", "--is-shallow-repository").strip() == "true":
+        pytest.skip("this checkout is shallow, so the history of its commits is not there")
+    return frozenset(git("rev-list", "HEAD").split())
+
+
+@pytest.mark.parametrize("path", committed(runs.COMMITTED))
+def test_a_committed_run_keeps_the_rule(path):
+    record = runs.read(path)
+    assert runs.unfit(record) == []
+    assert record["machine"]["provenance"]["commit"] in history()
+
+
+@pytest.mark.parametrize("path", committed(peer_records.COMMITTED))
+def test_committed_comparisons_keep_the_rule(path):
+    record = peer_records.read(path)
+    # records of before 22 November 2026, 12 h UTC do not know the load of the whole run, but that of each row
+    assert set(peer_records.unfit(record)) <= {"the load of the host was not recorded"}
+    assert record["machine"]["provenance"]["commit"] in history()
+
+
+def test_what_does_not_belong_to_the_book_is_noticed(record):
+    record["machine"]["provenance"] = {"commit": "c0ffee1", "dirty": False, "lock_sha256": None}
     for case in record["measurements"]:
-        case["flags"] = {}
-    assert offences(record) == []
+        case["flags"], case["other_load"] = {}, 0.25
+    assert runs.unfit(record) == []
     first = record["measurements"][0]
-    first["flags"], first["samples"] = {"load": "others were busy"}, [1.0, 2.0]
+    first["other_load"], first["samples"] = 0.26, [1.0, 2.0]
     record["machine"]["provenance"]["dirty"] = True
-    assert len(offences(record)) == 3
+    assert len(runs.unfit(record)) == 3
     record["few_samples"] = "one forecast takes a day"
-    assert len(offences(record)) == 2
+    assert len(runs.unfit(record)) == 2
+    first["other_load"], first["flags"] = None, {"load": "others were busy"}
+    reasons = " ".join(runs.unfit(record))
+    assert "unknown in 1 of 2 cases" in reasons and "more than 0.25 CPUs busy in 1 of 2 cases" in reasons
     record["machine"]["provenance"] = None
-    assert "clean" in offences(record)[0]
+    assert "clean" in runs.unfit(record)[0]
+
+
+def test_what_does_not_belong_to_the_book_is_put_aside(record, monkeypatch, tmp_path):
+    monkeypatch.setattr(runs, "COMMITTED", tmp_path / "book")
+    monkeypatch.setattr(runs, "ASIDE", tmp_path / "aside")
+    record["machine"]["provenance"] = {"commit": "c0ffee1", "dirty": False, "lock_sha256": None}
+    for case in record["measurements"]:
+        case["flags"], case["other_load"] = {}, 0.0
+    assert runs.keep(record, tmp_path / "book") == (tmp_path / "book" / runs.file_name(record), [])
+    record["measurements"][0]["other_load"] = 0.3
+    path, (reason,) = runs.keep(record, tmp_path / "book")
+    assert path.parent == tmp_path / "aside" and "'n = 10' first" in reason
+    assert runs.keep(record, tmp_path / "else") == (tmp_path / "else" / path.name, [])

@@ -12,8 +12,9 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from companion import files
 from companion.files import write_atomically
-from companion.records import runs
+from companion.records import runs, store
 from companion.records.runs import RunRecordError, committed, dataset, load, read, save, validate
 
 
@@ -228,9 +229,9 @@ def test_absent_files_folders_and_giants_are_refused(tmp_path, monkeypatch):
         read(tmp_path / "absent.json")
     with pytest.raises(RunRecordError, match="cannot be read"):
         read(tmp_path)
-    monkeypatch.setattr(runs, "MAX_BYTES", 10)
+    monkeypatch.setattr(store, "MAX_BYTES", 10)
     (tmp_path / "big.json").write_text(" " * 11)
-    with pytest.raises(RunRecordError, match="more than"):
+    with pytest.raises(RunRecordError, match="it has 11 bytes, at most 10 are read"):
         read(tmp_path / "big.json")
 
 
@@ -255,6 +256,28 @@ def test_a_failed_write_leaves_nothing(record, tmp_path, monkeypatch, step, erro
     with pytest.raises(type(error)):
         save(record, tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [28, 13, 30, 122])
+def test_what_was_measured_is_kept_where_there_is_room(record, tmp_path, monkeypatch, number):
+    """The folder takes no record any more when the measurement ends; the folder for temporary files does."""
+    (tmp_path / "records").mkdir(), (tmp_path / "work").mkdir()
+    written = store.write_text
+
+    def refuse(path, text, overwrite=False):
+        if path.parent.name == "records":
+            raise OSError(number, os.strerror(number), str(path))
+        return written(path, text, overwrite)
+
+    monkeypatch.setattr(store, "write_text", refuse)
+    monkeypatch.setattr(store.tempfile, "tempdir", str(tmp_path / "work"))
+    with pytest.raises(OSError) as caught:
+        save(record, tmp_path / "records")
+    (kept,) = (tmp_path / "work").iterdir()
+    assert read(kept)["measurements"] == record["measurements"]
+    said = files.sentence(caught.value)
+    assert f"(what was measured is kept in {kept})" in said and caught.value.errno == number
+    assert os.listdir(tmp_path / "records") == []
 
 
 def test_a_full_disk_leaves_nothing(tmp_path):

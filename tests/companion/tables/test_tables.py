@@ -404,7 +404,9 @@ def test_a_folder_or_a_missing_file_in_place_of_a_csv_is_named(house):
     path.unlink()
     assert "doc/toy.csv: the file is missing" in refusal(lambda: tables.printed("doc", "toy"))
     path.mkdir()
-    assert "doc/toy.csv: this is no file" in refusal(lambda: tables.printed("doc", "toy"))
+    assert "doc/toy.csv: the file cannot be read (it is a folder and no regular file" in refusal(
+        lambda: tables.printed("doc", "toy")
+    )
 
 
 @pytest.mark.parametrize(

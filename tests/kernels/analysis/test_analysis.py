@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import analysis
-from kernels.analysis import boxes, chain, gap, sphere, synthetic, together, tools, verification
+from kernels.analysis import boxes, chain, gap, sphere, synthetic, tools, verification
 from kernels.analysis.constants import LN_P
 from kernels.analysis.datasets import Dataset, copy
 from kernels.runtime.resources import usable_cpus
@@ -27,6 +27,12 @@ def result(state):
 
 def failed(problem, result):
     return [str(check) for check in analysis.verify(problem, result) if not check.ok]
+
+
+@pytest.mark.parametrize("what", ["errors", "first_guess", "standard"])
+def test_predicted_errors_and_fields_of_zeros_fail_verification(result, what):
+    wrong = replace(result, **{what: np.zeros_like(getattr(result, what))})
+    assert failed(PROBLEM, wrong)
 
 
 def test_the_analysis_is_better_than_first_guess_and_data(state, result):
@@ -156,12 +162,6 @@ def test_nonsense_is_refused(changes, message):
 def test_a_missing_folder_is_said(state, tmp_path):
     with pytest.raises(OSError, match="does not exist; make it or choose another"):
         analysis.run(replace(PROBLEM, rest="cache", folder=str(tmp_path / "none")), state)
-
-
-def test_one_cpu_is_too_few_for_both(monkeypatch):
-    monkeypatch.setattr(together, "affinity_cpus", lambda: [0])
-    with pytest.raises(ValueError, match="needs two CPUs"):
-        together.require_two()
 
 
 def test_observations_are_in_their_boxes(state):

@@ -138,38 +138,6 @@ def test_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
     assert all(check.ok for check in application.verify(problem, application.run(problem, state)))
 
 
-def test_measure_gives_zeta_for_every_choice_of_T_C(tmp_path):
-    common = {"N": 8, "NS": 4, "IW": 2, "folder": str(tmp_path)}
-    lines = application.measure(
-        {"one write": application.Problem(**common), "records": application.Problem(**common, way="records")},
-        rounds=2,
-        best={"ten times faster": 1e-3},
-    )
-    assert [line.label for line in lines] == ["one write", "records"]
-    for line in lines:
-        assert line.T_T.shape == line.T_C.shape == (2,)
-        assert line.zeta["same code"] == line.T_T.min() / line.T_C.min() - 1
-        assert line.zeta["ten times faster"] == line.T_T.min() / 1e-3 - 1
-    with pytest.raises(ValueError, match="2 different computations"):
-        application.measure({"a": application.Problem(N=8), "b": application.Problem(N=9)})
-
-
-def test_measure_refuses_a_file_that_does_not_verify(tmp_path, monkeypatch):
-    problem = application.Problem(N=6, NS=2, IW=1, folder=str(tmp_path))
-    real = application.run
-
-    def damaged(*arguments):
-        result = real(*arguments)
-        raw = bytearray(result.path.read_bytes())
-        raw[5000] ^= 1
-        result.path.write_bytes(raw)
-        return result
-
-    monkeypatch.setattr(application, "run", damaged)
-    with pytest.raises(RuntimeError, match="does not verify: dumps whose checksum differs"):
-        application.measure({"a": problem})
-
-
 def test_contract_and_work(monkeypatch):
     assert isinstance(application, Kernel)
     monkeypatch.setattr(bt, "work", lambda problem: Work(problem.N, 20, 30, (("sweep", 7),)), raising=False)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.files import conversion
+from kernels.files import words as loops
 
 WORDS = {  # value: Cray word, by hand from the format
     0.0: 0x0000000000000000,
@@ -25,14 +26,14 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 def encode(*values):
     native = np.array(values, np.float64).view(np.uint64)
     out = np.zeros_like(native)
-    conversion.encode_cray(native, out)
+    loops.encode_cray(native, out)
     return out
 
 
 def decode(*words):
     foreign = np.array(words, np.uint64)
     out = np.zeros_like(foreign)
-    conversion.decode_cray(foreign, out)
+    loops.decode_cray(foreign, out)
     return out.view(np.float64)
 
 
@@ -57,6 +58,48 @@ def test_every_cray_word_becomes_the_nearest_ieee_number(words):
         assert found == expected
 
 
+@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)), min_size=1, max_size=40))
+def test_every_pair_of_cray_words_becomes_the_nearest_ieee_number(pairs):
+    foreign = np.array(pairs, np.uint64).ravel()
+    found = np.zeros(len(pairs), np.uint64)
+    loops.decode_pairs(foreign, found)
+    for pair, each in zip(pairs, found.view(np.float64), strict=True):
+        exact = conversion.cray_value(*pair)
+        try:
+            expected = float(exact)
+        except OverflowError:
+            expected = float("inf") if exact > 0 else float("-inf")
+        assert each == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**16 - 1), st.integers(0, 2**53 - 1)), min_size=1, max_size=40))
+def test_pairs_around_the_subnormal_numbers_round_to_the_nearest(pairs):
+    """Exponents from below the least subnormal number to the normal ones, and fractions that end in ties."""
+    words = [((16384 - 1080 + low % 70) << 48 | 1 << 47 | high >> 5, (high & 31) << 43) for low, high in pairs]
+    found = np.zeros(len(words), np.uint64)
+    loops.decode_pairs(np.array(words, np.uint64).ravel(), found)
+    assert found.view(np.float64).tolist() == [float(conversion.cray_value(*pair)) for pair in words]
+
+
+@given(st.lists(finite, min_size=1, max_size=40))
+def test_two_cray_words_hold_every_finite_number_and_give_it_back(values):
+    native = np.array(values, np.float64)
+    foreign, back = np.zeros(2 * native.size, np.uint64), np.zeros(native.size, np.uint64)
+    loops.encode_pairs(native.view(np.uint64), foreign)
+    for value, high, low in zip(values, foreign[::2], foreign[1::2], strict=True):
+        assert conversion.cray_value(int(high), int(low)) == Fraction(value) and int(low) >> 48 == 0
+    loops.decode_pairs(foreign, back)
+    assert back.view(np.float64).tolist() == values
+
+
+def test_one_third_by_hand():
+    """IEEE 0x3FD5555555555555 is 0.1010…101 of 53 bits times 2^-1: 48 of them in one word, 10101 begin the next."""
+    native, pair = np.array([1 / 3]).view(np.uint64), np.zeros(2, np.uint64)
+    loops.encode_pairs(native, pair)
+    assert [hex(word) for word in pair] == ["0x3fffaaaaaaaaaaaa", "0xa80000000000"]
+    assert encode(1 / 3)[0] == 0x3FFFAAAAAAAAAAAB
+
+
 @given(st.integers(-(2**48) + 1, 2**48 - 1), st.integers(-1000, 960))
 def test_numbers_that_both_formats_hold_come_back_unchanged(significand, exponent):
     value = float(Fraction(significand) * Fraction(2) ** exponent)
@@ -79,14 +122,14 @@ def test_order_is_kept_and_the_change_is_half_a_unit_of_the_48th_place_at_most(v
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_the_cray_has_no_word_for_is_out_of_its_range(value):
     word = int(encode(value)[0])
-    assert (word >> 48) & 0x7FFF == conversion.CRAY_RANGE and np.isinf(decode(word)[0])
+    assert (word >> 48) & 0x7FFF == loops.CRAY_RANGE and np.isinf(decode(word)[0])
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=50))
 def test_swapping_is_that_of_the_standard_library(words):
     source = np.array(words, np.uint64)
     out = np.zeros_like(source)
-    conversion.swap_words(source, out)
+    loops.swap_words(source, out)
     assert out.tobytes() == source.byteswap().tobytes()
     assert out.tolist() == [struct.unpack(">Q", struct.pack("<Q", word))[0] for word in words]
 

@@ -21,6 +21,27 @@ def test_every_line_arrives_once(way, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("way", ["late", "off"])
+def test_procedures_are_translated_stored_and_give_what_they_say(way, tmp_path):
+    problem = messages.Problem(way=way, messages=35, delay=0.001, load=True, folder=str(tmp_path))
+    state = messages.setup(problem)
+    result = messages.run(problem, state, repeats=2)
+    assert all(check.ok for check in messages.verify(problem, result))
+    assert result.values == sum(eval(statement, {"x": messages.AT}) for statement in state.statements) != 0
+    assert len(list(result.keep.path.glob("procedure*"))) == 3
+    wrong = dataclasses.replace(result, values=result.values + 1)
+    assert not all(check.ok for check in messages.verify(problem, wrong))
+    result.keep.close()
+
+
+def test_reverse_polish_keeps_the_order_of_operands():
+    codes = messages.polish("x * 2 - (x + 5)")
+    assert [messages.OPERATIONS[code].__name__ for code, _ in codes] == [
+        "Name", "Constant", "Mult", "Name", "Constant", "Add", "Sub",
+    ]  # fmt: skip
+    assert messages.value(codes, 10) == 5 and messages.value(codes + codes, 10) == 10
+
+
 def test_a_lost_line_is_noticed(tmp_path):
     problem = messages.Problem(messages=5, folder=str(tmp_path))
     state = messages.setup(problem)

@@ -65,7 +65,7 @@ def test_misplaced_records_are_found(tmp_path):
 def test_small_file_that_vanishes_is_an_error(tmp_path):
     names = np.frombuffer(os.fsencode(tmp_path / "gone") + b"\0", np.uint8).reshape(1, -1).copy()
     with pytest.raises(FileNotFoundError):
-        storm._touch_small([tmp_path / "gone"], names, 2, 100)
+        storm._touch_small(storm.Problem(small_bytes=100), [tmp_path / "gone"], names, 2)
 
 
 def test_contract_and_nonsense(tmp_path):

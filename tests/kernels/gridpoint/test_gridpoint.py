@@ -407,7 +407,7 @@ def test_daily_looks_follow_a_forecast():
 
 
 def test_a_difference_of_builds_counts_what_differs(tmp_path, start):
-    from kernels.gridpoint import builds
+    from kernels.jobs import builds
 
     _, copies = kept(SHORT, start, tmp_path)
     data = np.fromfile(copies[2])
@@ -417,7 +417,7 @@ def test_a_difference_of_builds_counts_what_differs(tmp_path, start):
 
     data[7] = zlib.crc32(memoryview(words).cast("B"))
     data.tofile(tmp_path / "other")
-    found = builds._difference(SHORT, copies[1:], [copies[1], tmp_path / "other"])
+    found = builds._difference(copies[1:], [copies[1], tmp_path / "other"])
     assert list(found.hours) == [2.0, 4.0] and found.differing[0] == 0.0 < found.differing[1] < 1e-4
     assert found.largest["u"][1] == pytest.approx(1e-9, rel=1e-3) and found.largest["T"].max() == 0.0
 

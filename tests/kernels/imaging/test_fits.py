@@ -1,5 +1,7 @@
 """FITS files: what we write astropy reads, both readers agree, and damaged files are refused in one sentence."""
 
+from datetime import date
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,11 @@ from kernels.imaging import array, fits, sky
 CELL = 2.1e-6
 RECORDS = sky.observe(array.scaled(array.tracks(3), 0.36 / CELL), sky.made(64, CELL, points=3))
 IMAGE = np.random.default_rng(0).standard_normal((64, 96)).astype(np.float32)
+
+
+def test_records_count_from_the_first_of_january_1988():
+    """Julian date of the midnight that begins a day of the calendar: its ordinal and 1721424.5."""
+    assert date(1988, 1, 1).toordinal() + 1721424.5 == fits.DAY
 
 
 @pytest.mark.parametrize("reader", fits.READERS)

@@ -14,7 +14,6 @@ from kernels.imaging import (
     cotton_schwab,
     direct,
     dirty,
-    entropy,
     fourier,
     hogbom,
     selfcal,
@@ -242,16 +241,6 @@ def test_gains_that_have_not_settled_come_from_as_many_steps_as_allowed(most):
     np.testing.assert_allclose(found.gains, numpy.gains, rtol=1e-10)
     np.testing.assert_allclose(found.change, numpy.change, rtol=1e-10)
     assert found.steps.tolist() == numpy.steps.tolist() == [most]
-
-
-def test_entropy_by_its_identity_and_its_descent(images):
-    _, image, beam = images
-    found = entropy.restore(image, beam, noise=1e-9, iterations=12)
-    expected = image - convolution.convolve(beam, found.model.astype(float))
-    assert bits.agreement(found.residual, expected, peak=float(image.max())).maximum >= 20
-    assert (np.diff(found.rms) < 0).all() and not found.converged
-    assert (found.model[32:96, 32:96] > 0).all()
-    assert entropy.restore(image, beam, noise=1.0, iterations=3).converged
 
 
 def test_arithmetic_of_images_and_visibilities():

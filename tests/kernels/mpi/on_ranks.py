@@ -24,20 +24,22 @@ def verified(kernel, fields):
     checks += kernel.verify(problem, kernel.run(problem, state, repeats=2))
     if hasattr(kernel, "close"):
         kernel.close(state)
-    return [[check.name, check.value, check.expected, bool(check.ok)] for check in checks]
+    return {"fields": fields, "checks": [[check.name, check.value, check.expected, bool(check.ok)] for check in checks]}
 
 
-def main():
+def over(judge):
+    """What ``judge(kernel, fields)`` finds for each problem on the command line, told by rank 0."""
     comm = world.mpi().COMM_WORLD
     for name, fields in json.loads(sys.argv[1]):
         try:
-            checks = verified(importlib.import_module(f"kernels.mpi.{name}"), fields)
+            found = judge(importlib.import_module(f"kernels.mpi.{name}"), fields)
         except BaseException:
             traceback.print_exc()
             comm.Abort(1)
         world.wait_aside(comm)
         if comm.rank == 0:
-            tell({"kernel": name, "fields": fields, "checks": checks})
+            tell({"kernel": name, **found})
 
 
-main()
+if __name__ == "__main__":
+    over(verified)

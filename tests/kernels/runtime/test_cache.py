@@ -52,7 +52,7 @@ def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path):
     (package / "__init__.py").write_text("")
     (package / "runtime").mkdir()
     (package / "runtime" / "__init__.py").write_text("")
-    for name in ("cache.py", "jit.py"):
+    for name in ("cache.py", "interrupts.py", "jit.py"):
         shutil.copy(Path(cache.__file__).with_name(name), package / "runtime" / name)
     helper = "from kernels.runtime.jit import kernel\n\n@kernel\ndef helper(x):\n    return x + {}\n"
     (package / "helper.py").write_text(helper.format(1))
@@ -98,7 +98,7 @@ def caches(tmp_path):
     def build(*ages):
         folders = []
         for number, days in enumerate(ages):
-            folder = tmp_path / f"{number:016x}"
+            folder = tmp_path / f"rerun-{number:016x}"
             folder.mkdir()
             (folder / "code.nbc").write_bytes(b"x")
             os.utime(folder, (time.time() - days * 86400,) * 2)
@@ -110,10 +110,12 @@ def caches(tmp_path):
 
 def test_old_caches_go_and_young_ones_stay(tmp_path, caches):
     keep, young, old = caches(100, 3, 40)
-    (tmp_path / "someone-elses").mkdir()
-    os.utime(tmp_path / "someone-elses", (0, 0))
+    others = [tmp_path / name for name in ("someone-elses", "0123456789abcdef", f"rerun-{9:016x}-mine")]
+    for other in others:
+        other.mkdir()
+        os.utime(other, (0, 0))
     cache.prune(tmp_path, keep)
-    assert keep.exists() and young.exists() and (tmp_path / "someone-elses").exists()
+    assert keep.exists() and young.exists() and all(other.exists() for other in others)
     assert not old.exists()
     assert not list(tmp_path.glob("*.old"))
 
@@ -193,7 +195,7 @@ def small_copy(root):
     (package / "runtime").mkdir(parents=True)
     for name in ("__init__.py", "runtime/__init__.py"):
         (package / name).write_text("")
-    for name in ("cache.py", "jit.py"):
+    for name in ("cache.py", "interrupts.py", "jit.py"):
         shutil.copy(Path(cache.__file__).with_name(name), package / "runtime" / name)
     (package / "outer.py").write_text(
         "from kernels.runtime.jit import kernel\n\n@kernel\ndef outer(x):\n    return 10 * x\n"
@@ -271,7 +273,7 @@ def test_a_user_without_a_home_has_no_place(monkeypatch):
 
 
 def test_temporaries_of_killed_writers_go(tmp_path):
-    keep = tmp_path / f"{1:016x}"
+    keep = tmp_path / f"rerun-{1:016x}"
     keep.mkdir()
     old, young, code = (keep / name for name in ("a.nbc.tmp.1", "b.nbc.tmp.2", "a.nbc"))
     for path in (old, young, code):

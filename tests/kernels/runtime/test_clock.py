@@ -26,5 +26,6 @@ def test_an_account_adds_up_to_the_clock():
         account.region(region, stamps, 0.002)
     seconds = now() - started
     split = account.split(seconds)
-    assert account.regions == 3 and sum(split.values()) == pytest.approx(seconds)
+    assert account.parts["region"] == (3, pytest.approx(split["computing"] + split["waiting"]))
+    assert sum(split.values()) == pytest.approx(seconds)
     assert split["computing"] == pytest.approx(split["waiting"], rel=0.2) and split["computing"] >= 0.003

@@ -7,10 +7,14 @@ import pytest
 
 from kernels.runtime import resources
 from kernels.runtime.resources import (
+    available_files,
     available_memory,
+    available_processes,
     cpu_quota,
     require_disk,
+    require_files,
     require_memory,
+    require_processes,
     require_threads,
     usable_cpus,
 )
@@ -110,6 +114,53 @@ def test_no_control_groups_at_all(tmp_path):
 )
 def test_available_memory(system, line, files, expected):
     assert available_memory(*system(line, files, available_kib=8 * GIB // 1024)) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "files", "expected"),
+    [
+        ("0::/a", {}, 900),
+        ("0::/a/b", {"a/b/pids.max": "max", "a/b/pids.current": "3", "a/pids.max": "50", "a/pids.current": "20"}, 30),
+        ("0::/a", {"a/pids.max": "20", "a/pids.current": "30"}, 0),
+        ("7:pids:/j", {"pids/j/pids.max": "40", "pids/j/pids.current": "1"}, 39),
+    ],
+)
+def test_available_processes(system, monkeypatch, line, files, expected):
+    monkeypatch.setattr(resources, "process_limit", lambda name: None)
+    root, proc = system(line, files)
+    (proc / "sys" / "kernel").mkdir(parents=True)
+    (proc / "sys" / "kernel" / "threads-max").write_text("1000\n")
+    (proc / "loadavg").write_text("0.1 0.2 0.3 2/100 4711\n")
+    assert available_processes(root, proc) == expected
+
+
+def test_ulimit_counts_with_what_is_used(system, monkeypatch):
+    root, proc = system("0::/", {}, 8 * GIB // 1024)
+    for number, tasks in ((11, 3), (12, 2)):
+        for task in range(tasks):
+            (proc / str(number) / "task" / str(task)).mkdir(parents=True)
+    for handle in range(5):
+        (proc / "self" / "fd" / str(handle)).mkdir(parents=True)
+    (proc / "self" / "statm").write_text("1000 500 100 10 0 400 0\n")
+    page = os.sysconf("SC_PAGE_SIZE")
+    limits = {"RLIMIT_NPROC": 9, "RLIMIT_NOFILE": 20, "RLIMIT_AS": 3000 * page, "RLIMIT_DATA": 2000 * page}
+    monkeypatch.setattr(resources, "process_limit", limits.get)
+    assert available_processes(root, proc) == 4
+    assert available_files(proc) == 15
+    assert available_memory(root, proc) == 1600 * page
+    assert available_memory(root, proc, others=True) == 8 * GIB
+    del limits["RLIMIT_DATA"]
+    assert available_memory(root, proc) == 2000 * page
+
+
+def test_processes_and_files_that_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(resources, "available_processes", lambda: 9)
+    monkeypatch.setattr(resources, "available_files", lambda: 9)
+    require_processes(9, "it"), require_files(9, "it")
+    with pytest.raises(OSError, match="^it needs 10 processes and threads, 9 more may be started"):
+        require_processes(10, "it")
+    with pytest.raises(OSError, match="^it needs 10 open files, 9 may be opened"):
+        require_files(10, "it")
 
 
 @pytest.fixture

@@ -82,6 +82,17 @@ def test_steady_zonal_flow_stays_for_five_days(truncation, grid, alpha):
     assert all(check.ok for check in sw.verify(problem, result))
 
 
+def test_the_mountain_is_a_cone_on_level_ground():
+    """Williamson et al. (1992), case 5: 2000 m at 90° W, 30° N, zero from 20 degrees of latitude and longitude on."""
+    problem = sw.Problem(21, "F24", "williamson5")
+    grid = spectral.grid(problem.grid)
+    latitude, longitude = np.degrees(grid.coordinates())
+    found = cases.initial(problem, grid).ground
+    away = np.hypot(longitude - 270.0, latitude - 30.0)
+    assert (found[away >= 20.0] == 0.0).all() and (found[away < 20.0] > 0.0).all()
+    assert found[away < 20.0] == pytest.approx(2000.0 - 100.0 * away[away < 20.0])
+
+
 def test_flow_over_a_mountain_conserves_its_integrals():
     """T42, Williamson case 5, five days: mass to rounding, energy and enstrophy without diffusion."""
     problem = sw.Problem(42, "F32", "williamson5", dt=1200.0, hours=120.0)

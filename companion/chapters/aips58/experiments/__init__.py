@@ -8,11 +8,14 @@ import numpy as np
 
 from companion import tables
 from companion.bench import Case, Measurement
+from companion.chapters.aips58 import overhead
 from companion.experiments import Experiment, columns, register
 from companion.host import machine
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
+#: Units of parameters that are numbers.
+UNITS = {"beside": "1", "habits": "1", "messages": "1"}
 #: An output with a value for each run.
 _column = columns("run")
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
@@ -51,19 +54,17 @@ def _bits(measurement: Measurement, kind: str) -> float | None:
     return min(found, default=None)
 
 
-def _best(measurement: Measurement, kind: str) -> float:
-    return min(measurement.observed[kind])
+def _middle(measurement: Measurement, kind: str) -> float:
+    return float(np.median(measurement.observed[kind]))
 
 
 def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Per problem and size: CPU and real time of the fastest run, bits of its products, memory and threads."""
-    fastest = [int(np.argmin(m.observed["real"])) for m in measurements]
-    pairs = list(zip(measurements, fastest, strict=True))
+    """Per problem and size: medians of CPU and real time, bits of the products, memory and threads."""
     return {
         "run_task": _column((m.parameters["task"] for m in measurements), None, "problem"),
         "run_size": _column((m.parameters["size"] for m in measurements), None, "size"),
-        "run_cpu": _column((m.observed["cpu"][n] for m, n in pairs), "s", "CPU time of the fastest run"),
-        "run_real": _column((m.observed["real"][n] for m, n in pairs), "s", "real time of the fastest run"),
+        "run_cpu": _column((_middle(m, "cpu") for m in measurements), "s", "CPU time, median"),
+        "run_real": _column((_middle(m, "real") for m in measurements), "s", "real time, median"),
         "run_bits_maximum": _column((_bits(m, "maximum") for m in measurements), "bit", "bits, largest difference"),
         "run_bits_rms": _column((_bits(m, "rms") for m in measurements), "bit", "bits, root mean square"),
         "run_spread": _column(map(_spread, measurements), "1", "slowest real time over fastest, less one"),
@@ -106,7 +107,7 @@ def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Seconds a message, CPU and real, and what of them is the file's: the same without messages taken off."""
 
     def each(kind):
-        return [_best(m, kind) / m.parameters["messages"] for m in measurements]
+        return [_middle(m, kind) / m.parameters["messages"] for m in measurements]
 
     return {
         "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
@@ -114,6 +115,42 @@ def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
         "run_cpu": _column(each("cpu"), "s", "CPU time a message"),
         "run_real": _column(each("real"), "s", "real time a message"),
     }
+
+
+def _ddtload(preset: str, threads: int) -> list[Case]:
+    """Procedures loaded and stored, a message about each line, by how the messages' file is reached."""
+    from kernels.files import messages
+
+    cases = []
+    for way in ("late", "reopened", "kept", "off"):
+        problem = messages.Problem.preset(preset, way=way, load=True)
+        cases.append(Case(way, messages, problem, 1, {"way": way, "messages": problem.messages}, _times))
+    return cases
+
+
+def _ddtload_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Medians of CPU and real time of the whole run."""
+    return {
+        "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
+        "run_cpu": _column((_middle(m, "cpu") for m in measurements), "s", "CPU time, median"),
+        "run_real": _column((_middle(m, "real") for m in measurements), "s", "real time, median"),
+    }
+
+
+def _habits(preset: str, threads: int) -> list[Case]:
+    """Every problem of the largest size from memory, and as AIPS: scratch files, and its messages by the model."""
+    from kernels.imaging import tasks
+
+    ddt = tables.load("aips58", "ddt")
+    model = overhead.table(ddt, overhead.model(ddt, tables.load("aips58", "ddtload"))).set_index("problem")
+    size, cases = SIZES[preset][-1], []
+    for task in tasks.TASKS:
+        for habits in (False, True):
+            given = {"scratch": habits, "messages": int(model.loc[task, "messages"]) if habits else 0}
+            shown = {"habits": int(habits), "messages": given["messages"]}
+            label = f"{task}, {'as AIPS' if habits else 'in memory'}"
+            cases.append(_case(label, threads, shown, task=task, size=size, **given))
+    return cases
 
 
 def _gather(preset: str, threads: int) -> list[Case]:
@@ -180,10 +217,10 @@ def _moved(result) -> dict[str, float]:
 
 
 def _stripe_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """MB/s of the fastest run of each way and place; whether reads came past the page cache."""
+    """MB/s of the median run of each way and place; whether reads came past the page cache."""
 
     def rates(kind):
-        return [m.parameters["bytes"] / _best(m, kind) / 1e6 for m in measurements]
+        return [m.parameters["bytes"] / _middle(m, kind) / 1e6 for m in measurements]
 
     return {
         "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
@@ -195,16 +232,16 @@ def _stripe_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
 
 
 def _outputs(*names: str):
-    """CPU and real time of the fastest run of every case, with the named parameters."""
+    """Medians of CPU and real time of every case, with the named parameters."""
 
     def outputs(measurements):
         found = {
-            f"run_{name}": _column((m.parameters[name] for m in measurements), "1" if name == "beside" else None, name)
+            f"run_{name}": _column((m.parameters[name] for m in measurements), UNITS.get(name), name)
             for name in ("task", "size", *names)
         }
         return found | {
-            "run_cpu": _column((_best(m, "cpu") for m in measurements), "s", "CPU time, least"),
-            "run_real": _column((_best(m, "real") for m in measurements), "s", "real time, least"),
+            "run_cpu": _column((_middle(m, "cpu") for m in measurements), "s", "CPU time, median"),
+            "run_real": _column((_middle(m, "real") for m in measurements), "s", "real time, median"),
             "run_slowest": _column((max(m.observed["real"]) for m in measurements), "s", "real time, most"),
             "run_spread": _column(map(_spread, measurements), "1", "slowest real time over fastest, less one"),
         }
@@ -216,12 +253,36 @@ register(
     Experiment(
         "aips58-ddt",
         "aips58",
-        "A1-A4, A7, A10-A12",
+        "A1-A4, A7, A10, A11",
         "The Dirty Dozen Test: thirteen problems, CPU and real time",
         _ddt,
         outputs=_ddt_outputs,
         rounds=7,
         budgets={"quick": 12.0, "paper": 150.0, "modern": 200.0},
+    )
+)
+register(
+    Experiment(
+        "aips58-habits",
+        "aips58",
+        "A10-A12",
+        "The thirteen problems with AIPS's scratch files and messages, and without",
+        _habits,
+        outputs=_outputs("habits", "messages"),
+        rounds=7,
+        budgets={"quick": 12.0, "paper": 120.0, "modern": 200.0},
+    )
+)
+register(
+    Experiment(
+        "aips58-ddtload",
+        "aips58",
+        "A5, A6",
+        "RUN DDTLOAD: procedures translated and stored, hundreds of messages",
+        _ddtload,
+        outputs=_ddtload_outputs,
+        rounds=7,
+        budgets={"quick": 4.0, "paper": 20.0, "modern": 60.0},
     )
 )
 register(

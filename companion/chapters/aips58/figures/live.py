@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.figures.parts import MARKED, bars, converted, cpu, log_axis, of_samples, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
 
@@ -45,88 +45,6 @@ def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
 #: Task, its product and the name of the picture.
 PICTURES = (("UVMAP", "dirty", "dirty"), ("APCLN", "clean", "CLEAN"), ("VTESS", "model", "maximum entropy"))
 MEMO_UNITS = {"CPU": "s", "real": "s"}
-
-
-def speedups(ddt: xr.Dataset, classes: xr.Dataset) -> Shown:
-    """Real-time speed-up of CLSC over the Convex by problem and size; scalar problems above, vector ones below."""
-    ratio = ddt["real"].sel(system="NRAO1") / ddt["real"].sel(system="CLSC")
-    cpu_gain = ddt["cpu"].sel(system="NRAO1") / ddt["cpu"].sel(system="CLSC")
-    kinds = classes["class"].sel(problem=ddt["problem"]).values
-    order = np.argsort(np.where(kinds == "vector", 1, 0), kind="stable")
-    names = ddt["problem"].values[order]
-    figure, axis = axes(height=5.4)
-    place = np.arange(len(names))
-    for number, size in enumerate(ddt["size"].values):
-        shift = 0.25 * (number - 1)
-        points(axis, ratio.sel(size=size).values[order], place + shift, label=f"{size}, real", index=number, line=False)
-        axis.plot(
-            cpu_gain.sel(size=size).values[order],
-            place + shift,
-            "|",
-            color=CYCLE[number],
-            markersize=9,
-            label=f"{size}, CPU",
-        )
-    edge = float(np.count_nonzero(kinds != "vector")) - 0.5
-    axis.axhline(edge, color=INK, linewidth=0.9)
-    axis.text(0.99, edge - 0.1, "scalar", transform=axis.get_yaxis_transform(), ha="right", va="bottom", size=8)
-    axis.text(0.99, edge + 0.1, "vector", transform=axis.get_yaxis_transform(), ha="right", va="top", size=8)
-    axis.axvline(1, color=INK, linewidth=0.8)
-    axis.set_yticks(place, names)
-    axis.set_ylim(len(names) - 0.5, -0.5)
-    axis.grid(False, axis="y")
-    log_axis(axis, "x")
-    axis.set_xlabel("speed-up of the X-MP at Toronto over the Convex C1")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3, columnspacing=1.0)
-    vector = kinds == "vector"
-    medians = [
-        (size, *(float(ratio.sel(size=size)[kind].median()) for kind in (~vector, vector)))
-        for size in ddt["size"].values
-    ]
-    text = ", ".join(f"{size} {scalar:.1f} and {quick:.1f}" for size, scalar, quick in medians)
-    return show(
-        figure,
-        data=xr.Dataset({"real": ratio, "cpu": cpu_gain}),
-        name="aips58_speedups",
-        title="What the X-MP gained, scalar and vector problems apart",
-        alt=f"Speed-up of the Cray X-MP/24 at Toronto over the Convex C1 by problem and size: markers real time, "
-        "upright bars CPU time, which gained more. Median in real time of scalar and of vector problems: "
-        f"{text}. The largest is {float(ratio.max()):.1f}.",
-    )
-
-
-def over_time(ddt: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
-    """Real time of every problem on the three systems and in a run, the run with its spread."""
-    record = single(record)
-    times = of_samples(record["observed_real"], record["flags"])
-    times = times.set_axis(record["run_task"].values)[record["run_size"].values == size]
-    problems = [name for name in ddt["problem"].values if name in times.index]
-    times = times.loc[problems]
-    figure, axis = axes(height=4.8)
-    place = np.arange(len(problems))
-    for number, system in enumerate(ddt["system"].values):
-        old = ddt["real"].sel(size=size, system=system, problem=problems)
-        points(axis, old, place, label=str(system), index=number, line=False)
-    bars(axis, place, times, label=cpu(record), index=3, line=False, across=True)
-    axis.set_yticks(place, problems)
-    axis.set_ylim(len(problems) - 0.5, -0.5)
-    axis.grid(False, axis="y")
-    log_axis(axis, "x")
-    axis.set_xlabel(f"real time [s], {size} problems, logarithmic")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=4)
-    axis.set_title(run_title(record), size=8, loc="left", pad=26)
-    gain = ddt["real"].sel(size=size, system="NRAO1", problem=problems).values / times["middle"].values
-    return show(
-        figure,
-        data=with_spread(pd.DataFrame({"task": problems}), real=times),
-        name=f"aips58_here_{size}",
-        title=f"The {size} problems in 1988 and rerun",
-        run=record,
-        caption=f"Real time on three systems of 1988 and on {cpu(record)}, which is {gain.min():.0f} to "
-        f"{gain.max():.0f} times as fast as the Convex C1. {MARKED}",
-        alt=f"Real time of the {size} problems on three systems of 1988 and on {cpu(record)}, logarithmic. "
-        f"{cpu(record)} is {gain.min():.0f} to {gain.max():.0f} times as fast as the Convex C1.",
-    )
 
 
 #: How a message reaches its file.
@@ -171,7 +89,7 @@ def messages(record: xr.Dataset) -> Shown:
     log_axis(axis, "x")
     axis.set_xlabel("time of a message [µs], logarithmic")
     axis.legend(loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=2)
-    axis.set_title(run_title(record), size=8, loc="left", pad=38)
+    axis.set_title(run_title(record), size=9, loc="left", pad=38)
     frame = with_spread(frame, **times)
     text = "; ".join(
         f"{WAY_NAMES[row.way]}, {row.place}: {1e6 * row.cpu:.2g} µs CPU, {1e6 * row.real:.2g} µs real"
@@ -254,35 +172,75 @@ def _square_root(top: float):
     return FuncNorm((lambda x: np.sqrt(np.maximum(x - low, 0)), lambda y: y**2 + low), vmin=low, vmax=top, clip=True)
 
 
-def conclusions(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
-    """What the memo concludes, with the memo's number, the run's, and whether it holds there."""
-    frame = runs_frame(record)
-    frame = frame[frame["size"] == size].set_index("task")
-    part = ddt.sel(size=size, problem=list(frame.index))
-    share = (part["cpu"] / part["real"]).sel(system="CLSC").values
-    here = (frame["cpu"] / frame["real"]).values
-    gain = frame["real"].rdiv(part["real"].sel(system="NRAO1").to_series())
-    cpu = frame["cpu"].rdiv(part["cpu"].sel(system="NRAO1").to_series())
-    most = frame["real"].idxmax()
-    old = str(part["problem"].values[int(part["real"].sel(system="CLSC").values.argmax())])
-    vector = frame.index.isin(["APCLN", "APRES", "ASCAL", "MXMAP", "MXCLN", "UVMAP", "VTESS"])
-    gain_vector, gain_scalar = cpu[vector].median(), cpu[~vector].median()
-    load = gain[["IMLOD", "UVLOD"]].median()
+def wrong(cases: list) -> Shown:
+    """Images of ``damage.cases`` that have one, with flux and bits, on the scale of the first, the truth."""
+    cases = [case for case in cases if case.image is not None]
+    truth = cases[0]
+    side = len(truth.image)
+    inner = (slice(side // 4, side - side // 4),) * 2
+    norm = _square_root(float(truth.image.max()))
+    figure, panels = axes((len(cases) + 2) // 3, 3, height=1.75 * ((len(cases) + 2) // 3), squeeze=False)
+    for axis, case in zip(panels.ravel(), cases, strict=False):
+        axis.imshow(case.image[inner], origin="lower", cmap="viridis", norm=norm, rasterized=True)
+        name = case.what.partition(":")[0]
+        title = f"{name}\n{case.flux:.3g} Jy, {case.maximum:.0f} bits"
+        axis.set_title(title.replace("-", "−"), size=9)
+        axis.set(xticks=[], yticks=[])
+        axis.grid(False)
+    for axis in panels.ravel()[len(cases) :]:
+        axis.axis("off")
+    frame = pd.DataFrame([case._asdict() for case in cases]).drop(columns="image")
+    apart = np.abs(cases[-1].image - cases[-2].image).max() / truth.image.max()
+    text = "; ".join(
+        f"{case.what}: {case.flux:.2f} Jy, {case.maximum:.0f} bits, {'accepted' if case.accepted else 'refused'}"
+        for case in cases
+    )
+    return show(
+        figure,
+        data=frame,
+        name="aips58_wrong",
+        title="Sound and wrong images of one sky",
+        caption="The inner half of the small image, each model smoothed with the same beam, colours as in the truth. "
+        f"The last two images differ by at most {100 * float(apart):.1f} % of the peak.",
+        alt=f"Images of one sky in the colours of the truth. {text}.",
+    )
+
+
+def _share(frame: pd.DataFrame) -> float:
+    return float((frame["cpu"] / frame["real"]).median())
+
+
+def conclusions(ddt: xr.Dataset, facts: xr.Dataset, bare: xr.DataArray, found: dict[str, xr.Dataset]) -> pd.DataFrame:
+    """The memo's conclusions: as it words them in numbers, what its tables give, and what the runs give.
+
+    ``bare`` is the CPU time of Pittsburgh without the cost of its files; ``found`` has records by experiment.
+    """
+    cpu = {system: ddt["cpu"].sel(system=system, drop=True) for system in ddt["system"].values}
+    real = {system: ddt["real"].sel(system=system, drop=True) for system in ddt["system"].values}
+    gain, waited = real["NRAO1"] / real["CLSC"], real["PSC"] / real["NRAO1"]
+    share = float((cpu["CLSC"] / real["CLSC"]).sel(size="large").median())
+    cleaned = (cpu["CLSC"] / bare).sel(size=["medium", "large"], problem=["APCLN", "MXCLN"])
+    loads = runs_frame(found["ddtload"]).set_index("way")["cpu"]
+    alone = runs_frame(found["load"]).pivot(index="task", columns="beside", values="real")
+    loops = runs_frame(found["gather"]).pivot(index="task", columns="method", values="cpu")
+    habits = runs_frame(found["habits"])
+    here = runs_frame(found["ddt"])
+    here = here[here["size"] == "large"].set_index("task")["real"].rdiv(real["NRAO1"].sel(size="large").to_series())
     rows = [
-        ("CPU time is a small part of real time on a fast machine (median C/R)", float(np.median(share)),
-         float(np.median(here)), float(np.median(here)) < 0.5),
-        ("real time gains less than CPU time (median of the 13)", float((ddt["real"].sel(system="NRAO1")
-         / ddt["real"].sel(system="CLSC")).sel(size=size).median()), float(gain.median()),
-         float(gain.median()) < float(cpu.median())),
-        ("loading gains least of all in real time", float((ddt["real"].sel(system="NRAO1")
-         / ddt["real"].sel(system="CLSC")).sel(size=size, problem=["IMLOD", "UVLOD"]).median()), float(load),
-         float(load) <= float(gain.median())),
-        ("vector problems gain as much CPU time as scalar ones (ratio of medians)", float("nan"),
-         float(gain_vector / gain_scalar), 0.5 <= float(gain_vector / gain_scalar) <= 2.0),
-        (f"the longest problem is {old} (in the run {most})", float("nan"), float("nan"), most == old),
+        ("CPU time, slow file handling over plain: most", f">= {float(facts['cpu_factor']):.0f}",
+         float((cpu["PSC"] / cpu["CLSC"]).max()), float(loads["late"] / loads["off"])),
+        ("real time, Convex over X-MP: best", f"~ {float(facts['real_best']):.0f}", float(gain.max()),
+         float(here.max())),
+        ("real time, Convex over X-MP: typical", f"{float(facts['real_typical_least']):.0f} to "
+         f"{float(facts['real_typical_most']):.0f}", float(gain.median()), float(here.median())),
+        ("real time, machine that others use over the Convex, or over itself alone", "no better than 1",
+         float(waited.median()), float((alone.iloc[:, -1] / alone.iloc[:, 0]).median())),
+        ("CPU time of CLEAN, gather by software over by hardware", "> 1 expected", float(cleaned.median()),
+         float((loops["scalar"] / loops["gather"]).median())),
+        ("CPU over real time, large problems: data in memory", "", float("nan"), _share(habits[habits["habits"] == 0])),
+        ("CPU over real time, large problems: through files", "", share, _share(habits[habits["habits"] == 1])),
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["conclusion", "CLSC", "here", "holds"])
-    return frame.assign(holds=frame["holds"].map({True: "yes", False: "no"}))
+    return pd.DataFrame(rows, columns=["conclusion", "memo", "its tables", "here"])
 
 
 def full_tables(ddt: xr.Dataset, record: xr.Dataset | None) -> Table:

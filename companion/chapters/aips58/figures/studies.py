@@ -6,9 +6,10 @@ import xarray as xr
 
 from companion.chapters.aips58 import overhead
 from companion.chapters.aips58.figures.live import WAY_NAMES, named, runs_frame
-from companion.figures.parts import cpu, run_title
+from companion.figures.parts import cpu, of_samples, run_title, times
 from companion.figures.tabular import Table, table
 from companion.records import peer_records, runs
+from companion.records.runs import single
 
 #: Bytes of a word of the X-MP.
 WORD = 8
@@ -119,6 +120,50 @@ def loading(record: xr.Dataset) -> pd.DataFrame:
 LOADING_UNITS = {"CPU time": "ms", "real time": "ms", "slowest real time": "ms", "spread": "%"}
 
 
+def ddtload(record: xr.Dataset) -> pd.DataFrame:
+    """CPU and real time of RUN DDTLOAD by how its messages reach their file, and CPU over real."""
+    frame = runs_frame(record)
+    return pd.DataFrame(
+        {
+            "message file": frame["way"].map(WAY_NAMES),
+            "CPU time": 1e3 * frame["cpu"],
+            "real time": 1e3 * frame["real"],
+            "C/R": frame["cpu"] / frame["real"],
+        }
+    )
+
+
+DDTLOAD_UNITS = {"CPU time": "ms", "real time": "ms"}
+
+
+def habits(record: xr.Dataset, ddt: xr.Dataset) -> pd.DataFrame:
+    """Problems with their data in memory and as AIPS moved them: times, C/R, and C/R at Toronto."""
+    frame = runs_frame(record)
+    plain, aips = (frame[frame["habits"] == number].set_index("task") for number in (0, 1))
+    size = str(frame["size"].iloc[0])
+    old = ddt.sel(size=size if size in ddt["size"].values else "large", system="CLSC", problem=list(plain.index))
+    return pd.DataFrame(
+        {
+            "problem": plain.index,
+            "messages": aips["messages"].values,
+            "real, in memory": 1e3 * plain["real"].values,
+            "real, as AIPS": 1e3 * aips["real"].values,
+            "C/R, in memory": (plain["cpu"] / plain["real"]).values,
+            "C/R, as AIPS": (aips["cpu"] / aips["real"]).values,
+            "C/R, Toronto": (old["cpu"] / old["real"]).values,
+        }
+    )
+
+
+HABITS_UNITS = {"real, in memory": "ms", "real, as AIPS": "ms"}
+
+
+def together(record: xr.Dataset, chosen: np.ndarray, kind: str = "real") -> np.ndarray:
+    """Real or CPU seconds of the chosen cases added up, one value for each round that all of them had."""
+    samples = single(record)[f"observed_{kind}"].values[chosen]
+    return samples[:, ~np.isnan(samples).any(axis=0)].sum(axis=0)
+
+
 def resources(record: xr.Dataset) -> pd.DataFrame:
     """Memory of every problem in words of the X-MP, by size, and threads."""
     frame = runs_frame(record)
@@ -161,28 +206,25 @@ def kept(experiment: str, maker, *, name: str, caption: str, units=None) -> Tabl
     return shown(record, frame, name=name, caption=caption, units=units)
 
 
-def findings(ddt: xr.Dataset, ddtload: xr.Dataset, record: xr.Dataset | None) -> list[str]:
-    """What the chapter finds, in sentences whose numbers come from the tables and the committed run."""
-    found = overhead.model(ddt, ddtload)
+def findings(ddt: xr.Dataset, load: xr.Dataset, moved: xr.Dataset) -> list[str]:
+    """What the chapter finds, in sentences computed from the tables and from a run of the test with AIPS's habits."""
+    found = overhead.model(ddt, load)
     gain = (ddt[["cpu", "real"]].sel(system="NRAO1") / ddt[["cpu", "real"]].sel(system="CLSC")).median()
-    hidden = overhead.hidden(ddt, found, ["VTESS"]).iloc[0]
-    texts = [
-        f"At Toronto the median gain over the Convex is {float(gain['cpu']):.1f} in CPU time and "
-        f"{float(gain['real']):.1f} in real time: the faster the processor, the more of a test is waiting for files.",
-        f"Pittsburgh's handling of files cost each problem between {float(found.overhead.min()):.0f} and "
-        f"{float(found.overhead.max()):.0f} seconds of CPU time. Those seconds, taken from the small problems, predict "
-        f"the ratios of the medium and large ones within {100 * overhead.error(overhead.table(ddt, found)):.0f} % "
-        "(median).",
-        f"They hid vector speed: large VTESS ran {hidden['large, printed']:.1f} times as fast as on the Convex, and "
-        f"{hidden['large, without files']:.1f} times without them.",
+    frame = runs_frame(moved)
+    in_memory, as_aips = (together(moved, (frame["habits"] == number).to_numpy()) for number in (0, 1))
+    spread = of_samples(in_memory[None], [""]).iloc[0]
+    old = ddt["real"].sel(size=str(frame["size"].iloc[0]), problem=list(dict.fromkeys(frame["task"]))).sum("problem")
+    return [
+        f"The median gain of Toronto's X-MP over the Convex is {float(gain['cpu']):.1f} in CPU time and "
+        f"{float(gain['real']):.1f} in real time.",
+        f"Pittsburgh's files cost each task {float(found.overhead.min()):.0f} to {float(found.overhead.max()):.0f} s "
+        "of CPU time in the small test; those seconds predict the ratios of the larger ones within "
+        f"{100 * overhead.error(overhead.table(ddt, found)):.0f} % (median).",
+        f"All large problems took {float(old.sel(system='NRAO1')):.0f} s on the Convex, "
+        f"{float(old.sel(system='CLSC')):.0f} s at Toronto, {spread['middle']:.2f} s ({spread['low']:.2f} to "
+        f"{spread['high']:.2f}) on {cpu(moved)} with files in memory, and {times(as_aips, in_memory).times} that with "
+        "files as in AIPS.",
     ]
-    if record is not None:
-        whole = totals(ddt, record).set_index("size").loc["large"]
-        texts.append(
-            f"The thirteen large problems took {whole['NRAO1']:.0f} s on the Convex, {whole['CLSC']:.0f} s at Toronto "
-            f"and {whole['here']:.1f} s on {record.attrs['machine']}, one thread, on a made sky of the same size."
-        )
-    return texts
 
 
 def apart(records, name: str) -> float:

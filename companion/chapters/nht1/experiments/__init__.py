@@ -1,7 +1,6 @@
 """Experiments of Fineberg, *Implementing the NHT-1 Application I/O Benchmark* (1993)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import median
 
 from companion.bench import Case, Measurement
@@ -111,66 +110,6 @@ def _application(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-def _overlap(preset: str, threads: int) -> list[Case]:
-    """One size: without writing, and double-buffered through the page cache and past it (O_DIRECT)."""
-    from kernels import bt
-    from kernels.files import application
-
-    sample = application.Problem.preset(SIZES[preset][-1])
-    common = {"N": sample.N, "NS": sample.NS, "IW": sample.IW}
-    cases = [Case(f"N = {sample.N}, without writing", bt, sample.solver, threads, {**common, "way": "none"})]
-    for way, direct in (("asynchronous, page cache", False), ("asynchronous, O_DIRECT", True)):
-        problem = replace(sample, way="positioned", asynchronous=True, direct=direct)
-        cases.append(
-            Case(
-                f"N = {sample.N}, {way}",
-                application,
-                problem,
-                threads,
-                {**common, "way": way, "solution_bytes": problem.solution_bytes},
-                _observe,
-            )
-        )
-    return cases
-
-
-def _overheads(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """zeta of every way, with T_C of the same code and with the best T_C of any thread count."""
-    from kernels.files.formulas import overhead
-
-    computing = {(m.parameters["N"], m.threads): m.minimum for m in measurements if m.parameters["way"] == "none"}
-    writing = [m for m in measurements if m.parameters["way"] != "none"]
-    best = {N: min(seconds for (size, _), seconds in computing.items() if size == N) for N, _ in computing}
-    elapsed = [min(m.observed["T_T"]) for m in writing]
-    column = columns("run")
-
-    def zeta(T_C):
-        return [overhead(T_T, T_C(m)) for T_T, m in zip(elapsed, writing, strict=True)]
-
-    return {
-        "run_N": column((m.parameters["N"] for m in writing), "1", "grid points in each direction"),
-        "run_threads": column((m.threads for m in writing), "1", "threads of the solver"),
-        "run_way": column((m.parameters["way"] for m in writing), None, "way of writing"),
-        "T_T": column(elapsed, "s", "elapsed time with writing, best"),
-        "T_C": column(
-            (computing[m.parameters["N"], m.threads] for m in writing),
-            "s",
-            "elapsed time of the same code without writing, best",
-        ),
-        "R_IO": column(
-            (m.parameters["solution_bytes"] / T_T for T_T, m in zip(elapsed, writing, strict=True)),
-            "byte/s",
-            "computed transfer rate",
-        ),
-        "zeta": column(
-            zeta(lambda m: computing[m.parameters["N"], m.threads]), "1", "T_T/T_C - 1 with T_C of the same code"
-        ),
-        "zeta_best": column(
-            zeta(lambda m: best[m.parameters["N"]]), "1", "T_T/T_C - 1 with the best verified T_C of this size"
-        ),
-    }
-
-
 def _groups(preset: str, threads: int) -> list[Case]:
     from kernels.files import groups
 
@@ -243,22 +182,8 @@ register(
         "N1-N6, N8, N9",
         "Application I/O: T_T, R_IO and zeta by way of writing",
         _application,
-        outputs=_overheads,
         rounds=5,
         budgets={"quick": 20.0, "paper": 900.0, "modern": 1800.0},
-    )
-)
-register(
-    Experiment(
-        "nht1-overlap",
-        "nht1",
-        "N6, N8",
-        "Writing beside computing: page cache against O_DIRECT",
-        _overlap,
-        outputs=_overheads,
-        rounds=5,
-        needs=frozenset({"o_direct"}),
-        budgets={"quick": 8.0, "paper": 300.0, "modern": 600.0},
     )
 )
 register(

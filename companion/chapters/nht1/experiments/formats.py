@@ -34,7 +34,7 @@ register(
         "nht1-formats",
         "nht1",
         "N5",
-        "Converting a dump between IEEE, big-endian and Cray words",
+        "Converting a dump between IEEE, big-endian and Cray words of 64 and 128 bits",
         _cases,
         rounds=11,
         budgets={"quick": 5.0, "paper": 30.0, "modern": 60.0},

@@ -5,113 +5,41 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import NullLocator
 
-from companion.chapters.nht1.figures.evidence import (
-    base_code,
-    by_processors,
-    conversion_table,
-    rates_then_and_now,
-    surviving_rates,
-)
+from companion.chapters.nht1.figures.balance import balance as balance
+from companion.chapters.nht1.figures.balance import balance_1993 as balance_1993
+from companion.chapters.nht1.figures.balance import beside as beside
+from companion.chapters.nht1.figures.balance import beside_table as beside_table
+from companion.chapters.nht1.figures.balance import by_processors as by_processors
+from companion.chapters.nht1.figures.balance import processors_table as processors_table
+from companion.chapters.nht1.figures.balance import waits as waits
+from companion.chapters.nht1.figures.evidence import conversion_cost as conversion_cost
+from companion.chapters.nht1.figures.evidence import conversion_table as conversion_table
+from companion.chapters.nht1.figures.evidence import rates_then_and_now as rates_then_and_now
+from companion.chapters.nht1.figures.evidence import surviving_rates as surviving_rates
 from companion.chapters.nht1.figures.findings import added as added
 from companion.chapters.nht1.figures.findings import base as base
 from companion.chapters.nht1.figures.findings import group as group
+from companion.chapters.nht1.figures.findings import later as later
 from companion.chapters.nht1.figures.findings import moved as moved
+from companion.chapters.nht1.figures.findings import over_mpi as over_mpi
+from companion.chapters.nht1.figures.findings import small as small
 from companion.chapters.nht1.figures.nodes import grouped as grouped
 from companion.chapters.nht1.figures.nodes import points_table as points_table
+from companion.chapters.nht1.figures.opening import opening as opening
 from companion.chapters.nht1.figures.ranks import legal_table as legal_table
-from companion.chapters.nht1.figures.ranks import mpiio_table as mpiio_table
+from companion.chapters.nht1.figures.ranks import mpiio as mpiio
 from companion.chapters.nht1.figures.ranks import rank_groups as rank_groups
 from companion.chapters.nht1.figures.ranks import ranks as ranks
-from companion.chapters.nht1.figures.ranks import slowest as slowest
 from companion.chapters.nht1.figures.ranks import volume as volume
 from companion.chapters.nht1.figures.stalls import overhead_parts as overhead_parts
-from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
-from companion.figures.parts import MARKED, bytes_axis, cpu, log_axis, points, run_title, spread
+from companion.chapters.nht1.figures.writing import choice_of_base as choice_of_base
+from companion.chapters.nht1.figures.writing import groups as groups
+from companion.chapters.nht1.figures.writing import overheads as overheads
+from companion.chapters.nht1.figures.writing import runs_table as runs_table
+from companion.figures.parts import MARKED, cpu, log_axis, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.labels import counted
-
-__all__ = [
-    "base_code",
-    "by_processors",
-    "choice_of_base",
-    "conversion_table",
-    "field",
-    "groups",
-    "io_rates",
-    "layout",
-    "overheads",
-    "rates_then_and_now",
-    "runs_table",
-    "solver",
-    "surviving_rates",
-    "write_sizes",
-]
-
-
-def write_sizes(parameters: pd.DataFrame, sizes: pd.DataFrame) -> Shown:
-    """Bytes of a write by size of the grid, one array a write against one plane a record."""
-    figure, axis = axes(height=3.0)
-    points(axis, sizes["N"], sizes["bytes_per_write"], label="one write of U, all planes", index=0)
-    points(axis, sizes["N"], sizes["bytes_per_record"], label="one record, a plane", index=1)
-    bytes_axis(axis, [sizes["bytes_per_record"].min(), sizes["bytes_per_write"].max()], "y", step=16)
-    axis.set_xticks(parameters["N"])
-    axis.set(xlabel="grid points in each direction, N", ylabel="bytes")
-    ends = {
-        name: f"{sizes[name].min():,.0f} to {sizes[name].max():,.0f}"
-        for name in ("bytes_per_write", "bytes_per_record")
-    }
-    axis.legend(loc="lower right")
-    return show(
-        figure,
-        data=sizes,
-        name="nht1_write_sizes",
-        title="Bytes of a write",
-        caption="Bytes that one write passed on, against the size of the grid. A write of the whole solution grows "
-        "with the cube of N, a record of one plane with its square.",
-        alt="Bytes of one write and of one record on the Y-MP for three grid sizes, on a logarithmic axis: writes "
-        f"rise from {ends['bytes_per_write']} bytes, records from {ends['bytes_per_record']}.",
-    )
-
-
-def io_rates(systems: xr.Dataset) -> Shown:
-    """I/O rates that the report states for its three systems."""
-    names = {
-        "io_rate_peak": "peak of the I/O system",
-        "disk_rate": "one file or disk",
-        "io_rate_serial": "serial file, measured",
-        "link_rate": "link between nodes",
-    }
-    rows = [
-        (system, text, float(systems[fact].sel(system=system)))
-        for system in systems["system"].values
-        for fact, text in names.items()
-        if np.isfinite(systems[fact].sel(system=system))
-    ]
-    frame = pd.DataFrame(rows, columns=["system", "what", "rate"])
-    figure, axis = axes(height=3.0)
-    place = np.arange(len(frame))
-    axis.barh(
-        place,
-        frame["rate"],
-        height=0.6,
-        color=[CYCLE[list(systems["system"].values).index(system)] for system in frame["system"]],
-    )
-    axis.set_yticks(place, frame["system"] + ", " + frame["what"], size=8)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="rate [MB/s]")
-    text = "; ".join(f"{row.system}, {row.what} {row.rate:g} MB/s" for row in frame.itertuples())
-    cm2 = {name: float(systems[name].sel(system="CM-2")) for name in ("io_rate_serial", "io_rate_peak")}
-    return show(
-        figure,
-        data=frame,
-        name="nht1_io_rates",
-        title="Rates of 1993",
-        caption="I/O rates stated in the report, one colour for each machine. A serial file on the CM-2 reached "
-        f"{100 * cm2['io_rate_serial'] / cm2['io_rate_peak']:.0f} % of the peak of its I/O system.",
-        alt=f"Bars of I/O rates in 1993: {text}.",
-    )
 
 
 def layout(lanes: int = 8) -> Shown:

@@ -1,59 +1,90 @@
 """What chapter 3 found, in sentences whose numbers come from the tables and the committed runs."""
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.chapters.nht1.figures.balance import beside_table, waits
+from companion.chapters.nht1.figures.evidence import FILE, WHOLE, rates_here
+from companion.chapters.nht1.figures.stalls import overhead_parts
 from companion.chapters.nht1.figures.writing import written
 from companion.figures.parts import cpu
-from companion.labels import counted
 from companion.records.runs import single
 
-#: The way of writing that the first code of the iPSC/860 had.
+#: The method of writing that the first code of the iPSC/860 had.
 POINTS = "40-byte elements"
+
+
+def _largest(record: xr.Dataset) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Runs on the largest grid with most threads: what they are, their overheads, their rates."""
+    frame, found = written(record)
+    rows = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
+    return frame[rows], found["zeta"][rows], found["R_IO"][rows]
 
 
 def added(printed: pd.DataFrame, record: xr.Dataset) -> str:
     """What writing added in 1993, and adds on the largest grid of a run with a solver thread on every processor."""
     old = printed.set_index("system")
-    frame, found = written(record)
-    rows = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
-    zeta = found["zeta"]["middle"][rows]
-    points = zeta[frame["way"][rows] == POINTS].iloc[0]
-    whole = zeta[frame["way"][rows] != POINTS]
-    team = counted(int(frame["threads"].max()), "thread")
+    frame, found, _ = _largest(record)
+    zeta, points = found["middle"], frame["way"] == POINTS
     return (
-        f"In 1993 writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP, "
-        f"below {old.loc['CM-2', 'high']:g} % on the CM-2 and more than {old.loc['iPSC/860', 'low']:g} % on the "
-        f"iPSC/860. On {cpu(record)} with {team} it adds {whole.min():.0f} to {whole.max():.0f} % where planes or "
-        f"arrays are written (N = {frame['N'].max()}), and {points:.0f} % where every point is a write of its own."
+        f"Writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP of 1993, "
+        f"below {old.loc['CM-2', 'high']:g} % on the CM-2 and over {old.loc['iPSC/860', 'low']:g} % on the iPSC/860. "
+        f"On {cpu(record)} it adds {zeta[~points].min():.0f} to {zeta[~points].max():.0f} %, and "
+        f"{zeta[points].iloc[0]:.0f} % point by point."
+    )
+
+
+def small(record: xr.Dataset) -> str:
+    """Large writes against writes of a point, on the largest grid: what both add, and why the large are not ranked."""
+    frame, found, _ = _largest(record)
+    points = (frame["way"] == POINTS).to_numpy()
+    parts = overhead_parts(record).set_index("way").drop(POINTS)
+    within, between = (parts["T_T, largest"] / parts["T_T, least"]).max(), parts["T_T"].max() / parts["T_T"].min()
+    doubt = ", so that this run cannot rank them" if within > between else ""
+    zeta, N = found["middle"].to_numpy(), int(frame["N"].max())
+    return (
+        f"On the largest grid the methods that write planes or arrays add {zeta[~points].min():.0f} to "
+        f"{zeta[~points].max():.0f} %. Samples of one method differ by up to {within:.2f} times, and their medians by "
+        f"{between:.2f} times{doubt}. A write for every point adds {zeta[points][0]:.0f} %, because each of the "
+        f"{N**3 / 1e6:.1f} million points of a dump needs a system call and a seek."
     )
 
 
 def moved(surviving: pd.DataFrame, record: xr.Dataset) -> str:
-    """Rates of whole runs then, from the ends of an axis and a time, and now."""
-    old = surviving.set_index("what")["rate"]
-    frame, found = written(record)
-    rate = found["R_IO"]["middle"][frame["N"] == frame["N"].max()]
+    """Rates of whole runs then, from the ends of an axis and a time, and now, beside those of writing alone."""
+    old, rates = surviving.set_index(["system", "what"]), rates_here(record)
+    whole, file = (rates[rates["what"] == what]["middle"].to_numpy() for what in (WHOLE, FILE))
+    cm2, ipsc = (old.loc[system, WHOLE] for system in ("CM-2", "iPSC/860"))
+    idle = old.loc[("CM-2", FILE), "low"] / cm2["high"]
     return (
-        f"Computing included, a whole run wrote at most {old['CM-2, whole run, at most']:.2g} MB/s on the CM-2 and "
-        f"{old['iPSC/860, whole run, least']:.2g} to {old['iPSC/860, whole run, most']:.2g} MB/s on the iPSC/860; on "
-        f"{cpu(record)} it writes {rate.min():.0f} to {rate.max():.0f} MB/s, depending on the method."
+        f"On the CM-2 a whole run wrote at most {cm2['high']:.2g} MB/s, {idle:.0f} times less than the call that wrote "
+        f"its file: it computed nearly all the time. On the iPSC/860 it wrote {ipsc['low']:.2g} to {ipsc['high']:.2g} "
+        f"MB/s. On {cpu(record)} whole runs write {whole.min():.0f} to {whole.max():.0f} MB/s by these methods, "
+        f"{(file / whole).min():.1f} to {(file / whole).max():.1f} times less than while they write."
     )
 
 
 def base(record: xr.Dataset) -> str:
-    """The same writing under the fastest and the slowest code of the largest grid that all codes run."""
-    record = single(record)
-    frame = record[["base_N", "base_code", "base_T_C", "base_T_T"]].to_dataframe()
-    codes = frame.groupby("base_N")["base_code"].nunique()
-    N = int(codes.index[codes == codes.max()].max())
-    part = frame[frame["base_N"] == N].sort_values("base_T_C")
-    zeta = 100 * (part["base_T_T"] / part["base_T_C"] - 1)
-    times = part["base_T_C"].iloc[-1] / part["base_T_C"].iloc[0]
+    """The same dumps under the fastest and the slowest code of the largest grid, by what the solver waits for them."""
+    found = waits(record)
+    part = found[found["N"] == found["N"].max()].sort_values("computing")
+    fast, slow = part.iloc[0], part.iloc[-1]
     return (
-        f"The same writing adds {zeta.iloc[0]:.1f} % with the {part['base_code'].iloc[0]} and {zeta.iloc[-1]:.1f} % "
-        f"with a slow one ({part['base_code'].iloc[-1]}), which computes {times:.0f} times as long (N = {N}, best "
-        "samples)."
+        f"Beside a solver {slow.computing / fast.computing:.0f} times as slow, the same dumps add {slow.middle:.1f} % "
+        f"({slow.low:.1f} to {slow.high:.1f} %), not {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f} %), on "
+        f"{cpu(record)}."
+    )
+
+
+def later(record: xr.Dataset, way: str, beside: str) -> str:
+    """A run that writes in the background over one that waits, on the largest grid with a processor to spare."""
+    table = beside_table(record, way, beside)
+    row = table[table["N"] == table["N"].max()].sort_values("threads").iloc[0]
+    doubt = ", no measurable difference" if row["run_low"] <= 1 <= row["run_high"] else ""
+    return (
+        f"Writing in the background takes a run to {row['run']:.2f} ({row['run_low']:.2f} to {row['run_high']:.2f}"
+        f"{doubt}) of its time where a processor is free."
     )
 
 
@@ -65,4 +96,21 @@ def group(best_group: int, nodes: int, record: xr.Dataset) -> str:
         f"In 1993 the run on {nodes} processors took least time when {best_group} of them wrote at a time. With as "
         f"many processes on {cpu(record)} the whole run takes {time.min():.2g} to {time.max():.2g} s, least with "
         f"{time.idxmin()} at a time, and {float(record['T_C']):.2g} s without writing."
+    )
+
+
+def over_mpi(record: xr.Dataset) -> str:
+    """What writing over MPI-IO adds: a write for every point, and the other methods, with how far samples spread."""
+    way, T_T = record["way"].values.astype(str), single(record)["observed_T_T"]
+    middle = pd.Series(T_T.median("sample").values, way)
+    zeta = 100 * (middle / middle["none"] - 1).drop("none")
+    others = ~np.isin(way, ("none", "elements"))
+    within = float((T_T.max("sample") / T_T.min("sample")).values[others].max())
+    between = float(middle[others].max() / middle[others].min())
+    doubt = ", so that they cannot be ranked" if within > between else ""
+    rest = zeta.drop("elements")
+    return (
+        f"Between ranks, too, a write for every point costs most: it adds {zeta['elements']:.0f} %. The other methods "
+        f"add {rest.min():.0f} to {rest.max():.0f} %. Samples of one of them differ by up to {within:.2f} times, and "
+        f"their medians by {between:.2f} times{doubt}."
     )

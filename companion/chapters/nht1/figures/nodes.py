@@ -14,22 +14,22 @@ def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> 
     record = single(record)
     columns = {"g": "group", "least": "group_low", "median": "group_median", "largest": "group_high"}
     frame = pd.DataFrame({name: record[key].values for name, key in columns.items()})
-    figure, axis = axes(height=3.6)
+    figure, axis = axes(height=2.9)
     flags = dict(zip(record["label"].values.astype(str), record["flags"].values.astype(str), strict=True))
     doubtful = any(flags.values())
     unit, factor = ("ms", 1e3) if frame["largest"].max() < 0.1 else ("s", 1)
     found = pd.DataFrame(
         {"low": factor * frame["least"], "middle": factor * frame["median"], "high": factor * frame["largest"]}
     ).assign(flagged=doubtful)
-    bars(axis, frame["g"], found, label="whole run, median and range of samples")
+    bars(axis, frame["g"], found, index=1, label="whole run")
     axis.axhline(factor * float(record["T_C"]), color=INK, linewidth=0.9, linestyle="--",
-                 label="the same steps without writing")  # fmt: skip
-    axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
+                 label="without writing")  # fmt: skip
+    axis.axvline(best_group, color=INK, linestyle=":", label="best group in 1993")
     axis.set_xscale("log", base=2)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, frame["g"])})
     axis.set_xticks(ticks, ticks)
     axis.set(xlabel="processes that write at a time", ylabel=f"time of the run [{unit}]", ylim=(0, None))
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=1)
+    figure.legend(loc="outside lower center", ncols=3)
     case = record.isel(case=0)
     sizes = ", ".join(f"{name} = {int(case[name])}" for name in ("N", "NS", "IW"))
     figure.suptitle(f"{run_title(record)}\n{int(case['P'])} processes, {sizes}", size=9)

@@ -1,32 +1,73 @@
 """Figures of runs over MPI: ways of MPI-IO, write groups, BT on ranks (N1, N6, N7)."""
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, MARKS, cpu, log_axis, points, spread, stacked_bars
+from companion.chapters.nht1.figures.writing import around, percent, percent_axis
+from companion.figures.parts import (
+    MARKED,
+    MARKS,
+    bars,
+    cpu,
+    log_axis,
+    of_samples,
+    points,
+    printed_ranges,
+    spread,
+    stacked_bars,
+    with_spread,
+)
 from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
 from companion.records.runs import single
 
+#: Methods of writing over MPI-IO, as a mark has room for them.
+METHODS = {
+    "collective": "all ranks in one call",
+    "independent": "each rank for itself",
+    "elements": "40 bytes a call",
+    "per-rank": "a file for each rank",
+}
 
-def mpiio_table(record: xr.Dataset) -> pd.DataFrame:
-    """T_T, T_C, R_IO and zeta of every way of writing over MPI-IO."""
-    names = ["run_way", "T_T", "T_C", "R_IO", "zeta"]
-    frame = single(record)[names].to_dataframe()[names].rename(columns={"run_way": "way"})
-    frame["R_IO"] /= 1e6
-    frame["zeta"] *= 100
-    frame = frame.rename(columns={"zeta": "overhead"})
-    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", "overhead": "%"}
-    return frame.reset_index(drop=True)
+
+def mpiio(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
+    """Overhead of every method of writing over MPI-IO, below the bound that the abstract gives for the iPSC/860."""
+    frame = cases(record, "way", "N")
+    elapsed = of_samples(record["observed_T_T"].values, frame["flags"])
+    alone = frame["way"] == "none"
+    ways = frame["way"][~alone].tolist()
+    zeta = percent(elapsed[~alone], elapsed[alone].loc[[frame.index[alone][0]] * len(ways)])
+    bound = printed.set_index("system").loc["iPSC/860"]
+    figure, axis = axes(height=2.9)
+    printed_ranges(axis, [0], [bound["low"]], [bound["high"]])
+    bars(axis, 1 + np.arange(len(ways)), zeta, index=1, line=False, label=cpu(record), across=True)
+    percent_axis(axis)
+    axis.set_yticks(range(len(ways) + 1), ["iPSC/860 (1993)", *(METHODS[way] for way in ways)])
+    axis.set(xlabel="overhead ζ [%]", ylim=(len(ways) + 0.5, -0.5), xlim=around(zeta))
+    figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}", size=9)
+    text = ", ".join(f"{METHODS[way]} {middle:.0f} percent" for way, middle in zip(ways, zeta["middle"], strict=True))
+    return show(
+        figure,
+        data=with_spread(pd.DataFrame({"way": ways}), zeta=zeta),
+        name="nht1_mpiio",
+        title="Writing over MPI-IO",
+        caption="Overhead of writing from several ranks, on an axis that is linear below 10 %. Hollow: the bound that "
+        "the report prints. Files of single ranks are joined after the clock has stopped. "
+        f"{MARKED} {doubts(record)}",
+        run=record,
+        alt=f"Overhead of four methods of writing over MPI-IO on {cpu(record)}: {text}. iPSC/860 in 1993: above "
+        f"{bound['low']:g} percent. {MARKED}",
+    )
 
 
 def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """Time to write one file against the ranks that write at a time."""
     frame = cases(record, "group", "N").sort_values("group").reset_index(drop=True)
     figure, axis = axes(height=3.6)
-    spread(axis, frame["group"], frame, lambda t: 1e3 * t, label=cpu(record))
+    spread(axis, frame["group"], frame, lambda t: 1e3 * t, index=2, label=cpu(record))
     axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
     axis.set_xscale("log", base=2)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *frame["group"].astype(int)})
@@ -80,12 +121,6 @@ def ranks(record: xr.Dataset) -> Shown:
         f"grows with the number of ranks. {BARRED} {doubts(record)}",
         run=record,
     )
-
-
-def slowest(record: xr.Dataset) -> str:
-    """The way of writing over MPI-IO with the largest overhead, in a sentence."""
-    zeta = mpiio_table(record).set_index("way")["overhead"]
-    return f"The method {zeta.idxmax()} adds most, {zeta.max():.0f} %; {zeta.idxmin()} adds least, {zeta.min():.0f} %."
 
 
 def legal_table(record: xr.Dataset) -> pd.DataFrame:

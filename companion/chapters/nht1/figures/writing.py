@@ -16,21 +16,9 @@ from companion.figures.parts import (
     with_spread,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes
 from companion.labels import counted
 from companion.records.runs import single
-
-
-def runs_table(record: xr.Dataset) -> pd.DataFrame:
-    """T_T, T_C, R_IO and zeta of every run with writing, best of the samples."""
-    names = ["run_N", "run_threads", "run_way", "T_T", "T_C", "R_IO", "zeta", "zeta_best"]
-    heads = {"zeta": "overhead", "zeta_best": "overhead over the best T_C"}
-    frame = single(record)[names].to_dataframe()[names].rename(columns=lambda name: name.removeprefix("run_"))
-    frame["R_IO"] /= 1e6
-    frame[["zeta", "zeta_best"]] *= 100
-    frame = frame.rename(columns=heads)
-    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", **dict.fromkeys(heads.values(), "%")}
-    return frame.reset_index(drop=True)
 
 
 def percent(T_T: pd.DataFrame, T_C: pd.DataFrame) -> pd.DataFrame:
@@ -66,6 +54,15 @@ def written(record: xr.Dataset) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     return cases.loc[rows].reset_index(drop=True), found
 
 
+def runs_table(record: xr.Dataset) -> pd.DataFrame:
+    """T_T, T_C, R_IO and zeta of every run with writing, medians of the samples."""
+    frame, found = written(record)
+    heads = {"T_T": "T_T", "T_C": "T_C", "R_IO": "R_IO", "zeta": "overhead", "zeta_best": "overhead over the best T_C"}
+    frame = frame.assign(**{head: found[name]["middle"] for name, head in heads.items()})
+    frame.attrs["units"] = {"T_T": "s", "T_C": "s", "R_IO": "MB/s", **dict.fromkeys(list(heads.values())[3:], "%")}
+    return frame
+
+
 def percent_axis(axis, linear: float = 10) -> None:
     """Percent, linear up to ±``linear`` and logarithmic beyond, because zeta spans decades and can be negative."""
     axis.set_xscale("symlog", linthresh=linear, linscale=0.7)
@@ -80,48 +77,41 @@ def around(*quantities: pd.DataFrame) -> tuple[float, float]:
     return (1.6 * low if low < 0 else 0), 1.6 * high
 
 
-def overheads(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
-    """Overhead zeta of every way of writing here, below the ranges of 1993."""
+#: Words in the name of a method by which a second thread writes while the solver goes on.
+BESIDE = "asynchronous"
+
+
+def overheads(record: xr.Dataset) -> Shown:
+    """Overhead zeta of every method in which the solver waits for its writes, with most threads, by size of grid."""
     frame, found = written(record)
-    zeta = found["zeta"]
-    ways = list(dict.fromkeys(frame["way"]))
-    figure, axis = axes(height=1.9 + 0.42 * (len(ways) + len(printed)))
-    top = max(zeta["high"].max(), printed[["low", "high"]].max().max()) * 1.6
-    for row, (low, high) in enumerate(zip(printed["low"], printed["high"], strict=True)):
-        left, right = (0 if np.isnan(low) else low), (top if np.isnan(high) else high)
-        axis.barh(row, right - left, left=left, height=0.5, color=CYCLE[-1], alpha=0.6)
-    groups = list(dict.fromkeys(zip(frame["N"], frame["threads"], strict=True)))
-    sizes, teams = (sorted(set(frame[name])) for name in ("N", "threads"))
-    for number, (N, threads) in enumerate(groups):
-        mine = (frame["N"] == N) & (frame["threads"] == threads)
+    zeta, waiting = found["zeta"], ~frame["way"].str.contains(BESIDE) & (frame["threads"] == frame["threads"].max())
+    ways, sizes = list(dict.fromkeys(frame["way"][waiting])), sorted(set(frame["N"][waiting]), reverse=True)
+    figure, axis = axes(height=1.2 + 0.19 * len(ways))
+    for number, N in enumerate(sizes):
+        mine = waiting & (frame["N"] == N)
         # one below the other, since spreads of equal rows would hide each other
-        shift = 0.6 * ((number + 0.5) / len(groups) - 0.5)
-        rows = [len(printed) + ways.index(way) + shift for way in frame["way"][mine]]
-        label = f"N = {N}, {counted(threads, 'thread')}"
-        drawn = bars(axis, rows, zeta[mine], index=teams.index(threads), line=False, label=label, across=True)
-        drawn.set_marker("os^vDP"[sizes.index(N) % 6])
+        rows = [ways.index(way) + 0.25 * (number - (len(sizes) - 1) / 2) for way in frame["way"][mine]]
+        bars(axis, rows, zeta[mine], index=1 + number, line=False, label=f"N = {N}", across=True)
     percent_axis(axis)
     axis.axvline(0, color=INK, linewidth=0.8)
-    axis.axhline(len(printed) - 0.5, color=INK, linewidth=0.8)
-    axis.set_yticks(range(len(printed) + len(ways)), [f"{name} (1993)" for name in printed["system"]] + ways, size=8)
+    axis.set_yticks(range(len(ways)), ways, size=8)
     axis.invert_yaxis()
-    axis.set(xlabel="overhead ζ [%]", xlim=(None, top))
-    middle = zeta["middle"][(frame["N"] == sizes[-1]) & (frame["threads"] == teams[-1])]
-    least, most = (f"{frame['way'][row]} {middle[row]:.0f} percent" for row in (middle.idxmin(), middle.idxmax()))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
+    axis.set(xlabel="overhead ζ [%]", xlim=around(zeta[waiting]))
+    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=len(sizes))
     figure.suptitle(run_title(record), size=9)
+    middle = zeta["middle"][waiting & (frame["N"] == sizes[0])]
+    least, most = (f"{frame['way'][row]} {middle[row]:.0f} percent" for row in (middle.idxmin(), middle.idxmax()))
+    team = counted(int(frame["threads"].max()), "thread")
     return show(
         figure,
         data=with_spread(frame, zeta=zeta),
         name="nht1_overheads",
-        title="What writing adds",
-        caption="Overhead of writing, on an axis that is linear below 10 %. Grey: the ranges given in the abstract "
-        f"of 1993. Below them {cpu(record)}, one row for each method of writing: shapes tell the size of the grid, "
-        f"colours the number of threads. {MARKED}",
+        title="What each method of writing adds",
+        caption=f"Overhead of writing on {cpu(record)} with {team}, one row for each method, on an axis that is linear "
+        f"below 10 %. {MARKED}",
         run=record,
-        alt="Overhead of writing in percent, on an axis that is linear below ten percent. Upper "
-        f"rows, the ranges that the 1993 abstract states for three systems; lower rows, {cpu(record)} by method of "
-        f"writing. With most threads on the largest grid: {least}; {most}. {MARKED}",
+        alt="Overhead of writing in percent by method, on an axis that is linear below ten percent, on "
+        f"{cpu(record)} with {team}. On the largest grid: {least}; {most}. {MARKED}",
     )
 
 
@@ -169,7 +159,7 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
     size, flags = record["group"].values.astype(int), [str(record["flags"].values[0])]
     found = of_samples([1e3 * record[f"observed_group {g}"].values[0] for g in size], flags * len(size))
     figure, axis = axes(height=3.4)
-    bars(axis, size, found, label=cpu(record))
+    bars(axis, size, found, index=2, label=cpu(record))
     axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
     axis.set_xscale("log", base=2)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})

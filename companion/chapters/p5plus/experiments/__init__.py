@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
+
+import numpy as np
 
 from companion.bench import Case, Measurement
 from companion.experiments import Experiment, column, columns, register
@@ -9,7 +12,7 @@ from companion.host import doctor, machine
 from companion.labels import counted
 
 LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
-#: Two threads of one core: hardware threads where there are two, else turns on one CPU.
+#: Two hardware threads of one core.
 PAIR = "two threads on one core"
 #: Bytes between the loads of the document's latency walk: 1024 items of 4 bytes.
 WALK = 4096
@@ -24,7 +27,9 @@ def _size(nbytes: int) -> str:
     return f"{nbytes // 2**20} MiB" if nbytes % 2**20 == 0 else f"{nbytes / 2**10:g} KiB"
 
 
-#: Strides swept with every page size and thread count; the others with one thread and small pages.
+#: Pages of the sweeps: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
+PAGES = ("small", LARGE := "huge")
+#: Strides swept with every page size and thread count; the others with one thread and large pages.
 SHOWN_STRIDES = (1, 16, 1024)
 
 
@@ -33,10 +38,10 @@ def _bandwidth(preset: str, threads: int) -> list[Case]:
     from kernels.memory import stride
 
     cases = []
-    for pages in ("small", "huge"):
+    for pages in PAGES:
         for problem in stride.grid(preset, pages=pages, binding=True):
             for count in _thread_counts(threads):
-                alone = pages == "small" and count == 1
+                alone = pages == LARGE and count == 1
                 if problem.stride in SHOWN_STRIDES or alone:
                     cases.append(_reading(problem, count))
                 if alone and problem.in_lines and problem.stride > 1:
@@ -54,32 +59,36 @@ def _reading(problem, count: int) -> Case:
 
 
 def _latency(preset: str, threads: int) -> list[Case]:
-    """The random chase, and the document's walk of 1024 items, which prefetchers see through."""
+    """The random chase, and the document's walk of 1024 items, which prefetchers see through, on both kinds of pages.
+
+    Each sample observes which share of the memory the system put on huge pages.
+    """
     from kernels.memory import latency
 
     loads = latency.Problem.preset(preset).loads
     cases = []
-    for pattern, spacing in (("random", latency.LINE), ("stride", WALK)):
-        for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=loads):
+    for pages, (pattern, spacing) in product(PAGES, (("random", latency.LINE), ("stride", WALK))):
+        for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=loads, pages=pages):
             cases.append(
                 Case(
-                    f"{_size(problem.nbytes)}, {pattern}",
+                    f"{_size(problem.nbytes)}, {pattern}, {pages} pages",
                     latency,
                     problem,
                     threads,
-                    {"nbytes": problem.nbytes, "pattern": pattern, "spacing": spacing, "loads": loads},
+                    {"nbytes": problem.nbytes, "pattern": pattern, "spacing": spacing, "loads": loads, "pages": pages},
+                    lambda result: {"huge": np.nan if result.huge is None else result.huge},
                 )
             )
     return cases
 
 
 def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Plateaus of the random chase's curve beside the caches that the system reports."""
+    """Plateaus of the random chase on large pages, without page walks, beside the caches that the system reports."""
     from kernels.memory.plateaus import plateaus
 
-    chase = [m for m in measurements if m.parameters["pattern"] == "random"]
+    chase = [m for m in measurements if (m.parameters["pattern"], m.parameters["pages"]) == ("random", LARGE)]
     sizes = [m.parameters["nbytes"] for m in chase]
-    levels = plateaus(sizes, [1e9 * m.minimum / m.parameters["loads"] for m in chase])
+    levels = plateaus(sizes, [1e9 * m.median / m.parameters["loads"] for m in chase])
     reported = [cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"]
     along = columns("plateau")
     return {
@@ -138,8 +147,8 @@ def _smt_factors(measurements: Sequence[Measurement]) -> tuple[list, list]:
     measured, fused = [], []
     for loop in LOOPS:
         one, two = found[loop, "one thread"], found.get((loop, "SMT"))
-        measured.append(smt_factor(one.minimum, two.minimum) if two else None)
-        fused.append(smt_factor(one.minimum, found[loop, "two fused streams"].minimum))
+        measured.append(smt_factor(one.median, two.median) if two else None)
+        fused.append(smt_factor(one.median, found[loop, "two fused streams"].median))
     return measured, fused
 
 
@@ -153,21 +162,15 @@ def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
 
 
 def _model(preset: str, threads: int) -> list[Case]:
-    """S from two copies on one core, f from two threads on two cores, and both at once: two threads on one.
-
-    Where a core has one hardware thread the two take turns on its CPU.
-    """
-    smt = doctor.smt().ok
-    cases = _smt(preset, threads)
+    """S from two copies on one core, f from two threads on two cores, and both at once: two threads on one."""
+    cases = []
     for loop in LOOPS:
+        cases.append(_loop_case(loop, preset, "one thread", 1))
+        cases.append(_loop_case(loop, preset, PAIR, 2, threads_per_core=2))
         cases.append(_loop_case(loop, preset, "shared work", 1, shared=True))
-        if machine.usable_cpus() > 1:
-            cases.append(
-                _loop_case(loop, preset, "shared work, twice the threads", 2, shared=True, binding=_cores() > 1)
-            )
-            both = {"threads_per_core": 2} if smt else {"one_cpu": True}
-            cases.append(_loop_case(loop, preset, PAIR, 2, **both))
-            cases.append(_loop_case(loop, preset, f"shared work, {PAIR}", 2, shared=True, **both))
+        cases.append(_loop_case(loop, preset, f"shared work, {PAIR}", 2, shared=True, threads_per_core=2))
+        if _cores() > 1:
+            cases.append(_loop_case(loop, preset, "shared work, twice the threads", 2, shared=True))
     return cases
 
 
@@ -182,19 +185,17 @@ def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     from kernels.processor.smt import scaling_factor, smt_factor, speedup
 
     found = _by_kind(measurements)
-    factors, pairs, timed = [], [], []
+    S, f, timed = [], [], []
     for loop in LOOPS:
         one, two = found[loop, "shared work"], found.get((loop, "shared work, twice the threads"))
-        factors.append(scaling_factor(one.minimum, two.minimum) if two else None)
-        copies, work = found.get((loop, PAIR)), found.get((loop, f"shared work, {PAIR}"))
-        pairs.append(smt_factor(found[loop, "one thread"].minimum, copies.minimum) if copies else None)
-        timed.append(one.minimum / work.minimum if work else None)
-    predicted = [speedup(S, f) if S and f else None for S, f in zip(pairs, factors, strict=True)]
-    return _smt_outputs(measurements) | {
-        "f": column(factors, "1", "gain of the same work from twice the threads on twice the cores", "loop"),
-        "S_pair": column(
-            pairs, "1", f"throughput of two copies over one, {PAIR}: hardware threads if there are two", "loop"
-        ),
+        S.append(smt_factor(found[loop, "one thread"].median, found[loop, PAIR].median))
+        f.append(scaling_factor(one.median, two.median) if two else None)
+        timed.append(one.median / found[loop, f"shared work, {PAIR}"].median)
+    predicted = [speedup(one, gain) if gain else None for one, gain in zip(S, f, strict=True)]
+    return {
+        "loop_name": column(list(LOOPS), None, "loop", "loop"),
+        "S": column(S, "1", f"throughput of two copies over one, {PAIR}", "loop"),
+        "f": column(f, "1", "gain of the same work from twice the threads on twice the cores", "loop"),
         "speedup": column(predicted, "1", "S f / 2, predicted from S and f", "loop"),
         "speedup_timed": column(timed, "1", f"the same work by one thread over that of two, {PAIR}: measured", "loop"),
     }
@@ -213,17 +214,17 @@ BINDINGS = (
 def _binding(preset: str, threads: int) -> list[Case]:
     """The loops that use memory, the same work by one thread a core and by two, bound by the report's lists or not.
 
-    Where a core has one hardware thread, its two threads take turns.
+    Two threads a core only where cores have two.
     """
-    cores = doctor.smt().ok
     cases = []
     for loop in ("streaming", "skipping"):
         for doubled, order, text in BINDINGS:
             if threads > _cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
                 continue
+            if doubled and not doctor.smt().ok:
+                continue
             changes = {"doubled": doubled, "order": order, "binding": bool(order), "shared": True}
-            turns = doubled and not cores and (order or 2 * threads > _cores())  # unbound ones may find a core each
-            case = _loop_case(loop, preset, f"{text}, in turns" if turns else text, threads, **changes)
+            case = _loop_case(loop, preset, text, threads, **changes)
             cases.append(replace(case, parameters={**case.parameters, "order": order, "doubled": doubled}))
     return cases
 
@@ -316,7 +317,7 @@ register(
         "SMT model: S, f and S f / 2",
         _model,
         outputs=_model_outputs,
-        needs=frozenset({"affinity"}),
+        needs=frozenset({"affinity", "smt"}),
         budgets={"quick": 15.0},
     )
 )

@@ -1,7 +1,9 @@
 """Experiments of the 2006 report that need ranks: exchange and transposition (P4), sensors (P8), scaling (P10)."""
 
+import re
+
 from companion.bench import Case
-from companion.experiments import Experiment, register
+from companion.experiments import Experiment, column, register
 from companion.labels import counted
 
 
@@ -29,6 +31,27 @@ def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
             problem = exchange.Problem(nbytes, used)
             cases.append(Case(label, exchange, problem, threads, {"nbytes": nbytes, "pairs": used // 2}))
     return cases
+
+
+def _report_message(measurements) -> dict[str, dict]:
+    """What a message of the report was: its plots have lost their sizes, but the decomposition of its forecast has one.
+
+    The forecast is that in the title of the table of systems, the tasks are those of the lost plot of transpositions.
+    """
+    from companion import tables
+    from kernels.mpi import scale
+    from kernels.spectral import classic_rows
+
+    title, plot = tables.load("p5plus", "p4_p5").attrs["title"], tables.load("p5plus", "plots").sel(figure=5)
+    ((truncation, levels),) = ((int(t), int(n)) for t, n in re.findall(r"T(\d+)L(\d+)", title))
+    rows = next(n for n in sorted(classic_rows()) if 4 * n >= 2 * truncation + 1)
+    tasks = int(plot["nodes"] * plot["tasks_per_node"])
+    moved = scale.forecast(f"N{rows}", truncation, levels, tasks)
+    assert moved is not None
+    return {
+        "then_message": column(moved.bytes / moved.messages, "byte", "mean message, counted for the report's forecast"),
+        "then_tasks": column(tasks, "1", "MPI tasks of the report's transposition"),
+    }
 
 
 #: Fields of the transposition curve: their number sets the size of the messages.
@@ -131,6 +154,7 @@ register(
         "P4",
         "Exchange between pairs of ranks by message size",
         _exchange,
+        outputs=_report_message,
         rounds=11,
         budgets=_BUDGETS,
         ranks=2,
@@ -143,6 +167,7 @@ register(
         "P4",
         "Transpositions of a spectral model by size of the messages",
         _transposition,
+        outputs=_report_message,
         rounds=7,
         budgets=_BUDGETS,
         ranks=2,

@@ -32,7 +32,6 @@ from companion.chapters.p5plus.figures.ranks import transposition as transpositi
 from companion.chapters.p5plus.figures.threads import DOCUMENT as DOCUMENT
 from companion.chapters.p5plus.figures.threads import binding as binding
 from companion.chapters.p5plus.figures.threads import binding_gains as binding_gains
-from companion.chapters.p5plus.figures.threads import combinations as combinations
 from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
 from companion.chapters.p5plus.figures.threads import smt_loops as smt_loops

@@ -1,15 +1,16 @@
 """What chapter 4 found, in sentences whose numbers come from the tables and the committed runs."""
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import cpu
+from companion.figures.parts import cpu, times
 from companion.records.runs import single
 
 
-def systems_gain(times: xr.Dataset) -> str:
+def systems_gain(found: xr.Dataset) -> str:
     """The ten-day forecast on the old and on the new system, as many processors of the same clock."""
-    wall, cpus = times["wall"], int(times["cpus"].values[0])
+    wall, cpus = found["wall"], int(found["cpus"].values[0])
     old, new = float(wall.sel(system="P4+")), float(wall.sel(system="P5+"))
     return (
         f"On {cpus} processors of the same clock the ten-day forecast took {old:.0f} s on Power4+ and {new:.0f} s on "
@@ -56,8 +57,9 @@ def load_times(record: xr.Dataset) -> str:
 def disturbed(record: xr.Dataset) -> str:
     """What sensors cost ranks, all at one moment and each at its own."""
     record = single(record)
-    wait = dict(zip(record["way"].values, record["observed_wait"].median("sample").values, strict=True))
+    wait = dict(zip(record["way"].values, record["observed_wait"].values, strict=True))
     return (
-        f"In a run on {cpu(record)} processes wait {1e3 * wait['synchronised']:.0f} ms for each other when a sensor "
-        f"interrupts all of them at one moment, and {1e3 * wait['drifted']:.0f} ms when it interrupts them in turn."
+        f"In a run on {cpu(record)} processes wait {1e3 * np.nanmedian(wait['synchronised']):.0f} ms for each other "
+        "when a sensor interrupts all of them at one moment. When it interrupts them in turn they wait "
+        f"{times(wait['drifted'], wait['synchronised']).times} as long."
     )

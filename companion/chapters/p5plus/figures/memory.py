@@ -24,10 +24,16 @@ def read_fastest(record: xr.Dataset) -> pd.DataFrame:
     return frame.assign(rate=per_thread(frame)(frame["median"]))
 
 
+def swept(frame: pd.DataFrame) -> str:
+    """The kind of pages on which all strides were read."""
+    return str(frame.groupby("pages")["stride"].nunique().idxmax())
+
+
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
     frame = read_fastest(record)
-    alone = frame[(frame["threads"] == 1) & (frame["pages"] == "small")]
+    pages = swept(frame)
+    alone = frame[(frame["threads"] == 1) & (frame["pages"] == pages)]
     figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
     strides = sorted(alone["stride"].unique())
     for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
@@ -39,7 +45,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
         line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
         name = f"{counted(count, 'thread')}, {pages} pages"
         spread(by_threads, line["nbytes"], line, per_thread(line), label=name, index=number)
-    for axis, title in ((by_stride, "1 thread, small pages"), (by_threads, "stride 1, per thread")):
+    for axis, title in ((by_stride, f"1 thread, {pages} pages"), (by_threads, "stride 1, per thread")):
         log_axis(axis, "y")
         axis.set(ylabel="bytes asked for [GB/s]", title=title)
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if axis is by_threads else -0.06), ncols=2)
@@ -70,7 +76,7 @@ def _read_both_ways(record: xr.Dataset) -> pd.DataFrame:
     """Cases of one thread and of the strides that were read by whole lines and by the item; items a second, 10⁹."""
     frame = curves(record, ["nbytes", "stride", "pages", "loads"])
     both = set(frame.loc[frame["loads"] == "scalar", "stride"])
-    frame = frame[frame["stride"].isin(both) & (frame["threads"] == 1) & (frame["pages"] == "small")]
+    frame = frame[frame["stride"].isin(both) & (frame["threads"] == 1) & (frame["pages"] == swept(frame))]
     items = frame["bytes_read"] / 4
     return frame.assign(items=items, rate=items / frame["median"] / 1e9)
 
@@ -118,43 +124,54 @@ def loads_gain(record: xr.Dataset) -> str:
     return f"Items a second by whole lines over those with a load for each, medians: {'; '.join(parts)}."
 
 
+#: The two walks of a latency run, in the words of legends.
+WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
+
+
+def loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
+    """Cases of a latency run; ``ns``, median nanoseconds until a load has its value."""
+    if "pages" not in record.coords:  # a run of before both kinds were measured
+        record = record.assign_coords(pages=("case", ["default"] * record.sizes["case"]))
+    frame = curves(record, ["nbytes", "pattern", "pages", "loads"])
+    return frame.assign(ns=1e9 * frame["median"] / frame["loads"])
+
+
 def latency(record: xr.Dataset) -> Shown:
-    """Time of one dependent load against working set: random chase and walk with stride 1024."""
-    frame = curves(record, ["nbytes", "pattern", "loads"])
-    frame["ns"] = 1e9 * frame["median"] / frame["loads"]
-    figure, axis = axes(height=4.4)
-    names = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
-    for number, (pattern, name) in enumerate(names.items()):
-        line = frame[frame["pattern"] == pattern].sort_values("nbytes")
+    """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
+    frame = loads_in_turn(record)
+    figure, axis = axes(height=4.8)
+    for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
+        line, name = line.sort_values("nbytes"), f"{WALKS[pattern]}, {pages} pages"
         spread(axis, line["nbytes"], line, lambda t, loads=line["loads"]: 1e9 * t / loads, label=name, index=number)
     for first, last, ns in zip(
         record["plateau_first"].values, record["plateau_last"].values, record["plateau_ns"].values, strict=True
     ):
-        named = None if axis.get_legend_handles_labels()[1].count("plateau, best samples") else "plateau, best samples"
+        named = None if "plateau" in axis.get_legend_handles_labels()[1] else "plateau"
         axis.plot([first, last], [ns, ns], color=INK, linewidth=4, alpha=0.35, solid_capstyle="butt", label=named)
     for number, size in enumerate(np.unique(record["reported_capacity"].values)):
         axis.axvline(
             size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
         )
-    ns = frame[frame["nbytes"] == frame["nbytes"].max()].set_index("pattern")["ns"]
     log_axis(axis, "y")
     bytes_axis(axis, frame["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=1)
     figure.suptitle(run_title(record), size=9)
+    last = frame[frame["nbytes"] == frame["nbytes"].max()]
+    text = ", ".join(f"{WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_latency",
         title="Latency of a load",
-        caption="Time until a load has its value, against the size of what is walked through. The random chase rises "
-        "in steps, one for each level of caches and memory. Grey bars are plateaus found from its best samples, "
+        caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB and of "
+        "2 MB. On large pages the random chase rises in steps, one for each level of caches and memory; on small ones "
+        "the search for each page's address is added. Grey bars are plateaus of the random chase on large pages, "
         f"dotted lines the caches that the system reports. {MARKED}",
         run=record,
-        alt=f"Load latency on {cpu(record)} against working set, logarithmic axes: a random chase that rises in steps "
-        f"to {ns['random']:.3g} ns, and a walk with stride 1024 items, {ns['stride']:.3g} ns at the end. Grey bars "
-        "mark plateaus found from the best samples of the random curve, dotted lines the cache sizes the system "
-        f"reports. {MARKED}",
+        alt=f"Load latency on {cpu(record)} against working set, logarithmic axes. In the largest set: {text}. Grey "
+        "bars mark plateaus of the random chase on large pages, dotted lines the cache sizes the system reports. "
+        f"{MARKED}",
     )
 
 

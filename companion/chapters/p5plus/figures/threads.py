@@ -1,6 +1,7 @@
 """Figures of chapter 4 that draw what a second thread on a core and binding do, then and now."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from companion.figures.parts import (
     points,
     quotient,
     run_title,
+    times,
     with_spread,
 )
 from companion.figures.rendering import Shown, show
@@ -112,40 +114,40 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     )
 
 
-def model(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
-    """S, f and S f/2 of the document and of each loop here, and the gain that two threads on one core had."""
-    rows = [
-        {
-            "program": f"T799 on {int(printed['cpus'])} CPUs (2006)",
-            "S": float(printed["S_in_formula"]),
-            "f": float(printed["f_in_formula"]),
-            "S f/2": float(printed["speedup"]),
-            "measured": np.nan,
-        }
-    ]
-    names = {"S": "S_pair", "f": "f", "S f/2": "speedup", "measured": "speedup_timed"}
-    for number, loop in enumerate(single(record)["loop_name"].values):
-        found = {column: float(record[key].values[number]) for column, key in names.items()}
-        rows.append({"program": f"{LOOPS.get(str(loop), loop)}, {cpu(record)}", **found})
-    return pd.DataFrame(rows)
+#: What stands where a machine without SMT has nothing to say.
+UNMEASURED = "not measured: no SMT"
+
+
+def model(printed: xr.Dataset, records: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """S, f and S f/2 of the document, and of each loop in runs from machines with SMT, with the gain measured there."""
+    program = f"T799 on {int(printed['cpus'])} CPUs (2006)"
+    factors = (float(printed[name]) for name in ("S_in_formula", "f_in_formula", "speedup"))
+    columns = ("program", "S", "f", "S f/2", "gain of two threads on one core")
+    rows: list[tuple] = [(program, *factors, "–")]
+    for record in records:
+        for number, loop in enumerate(record["loop_name"].values):
+            found = (float(record[key].values[number]) for key in ("S", "f", "speedup", "speedup_timed"))
+            rows.append((f"{LOOPS.get(str(loop), loop)}, {cpu(record)}", *found))
+    if not records:
+        rows.append(("five loops", np.nan, np.nan, np.nan, UNMEASURED))
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _own_threads(record: xr.Dataset) -> xr.Dataset:
+    """A binding run without cases in which two threads take turns on one hardware thread, as older runs have."""
+    record = single(record)
+    return record.isel(case=["turns" not in str(kind) for kind in record["kind"].values])
 
 
 def _binding_cases(record: xr.Dataset) -> pd.DataFrame:
-    """Cases of a binding run: loop, kind, list that binds (empty: none), whether there are two threads a core.
-
-    An older run has one thread a core, bound in order or not.
-    """
-    frame = curves(record, ["loop", "kind", "binding"])
-    if "order" in record:
-        frame["order"], frame["doubled"] = record["order"].values, record["doubled"].values.astype(bool)
-    else:
-        frame["order"], frame["doubled"] = np.where(frame["binding"] == "bound", "no_smt", ""), False
-        frame["kind"] += ", " + frame["binding"]
-    return frame.reset_index(drop=True)
+    """Cases of a binding run: loop, kind, list that binds (empty: none), whether there are two threads a core."""
+    frame = curves(record, ["loop", "kind", "order", "doubled"])
+    return frame.assign(doubled=frame["doubled"].astype(bool)).reset_index(drop=True)
 
 
 def binding(record: xr.Dataset) -> Shown:
     """Every sample of the bound and the unbound runs in milliseconds, with median and spread."""
+    record = _own_threads(record)
     frame = _binding_cases(record)
     figure, axis = axes(height=1.8 + 0.5 * len(frame))
     names, ranges = [], converted(intervals(frame), lambda seconds: 1e3 * seconds)
@@ -154,8 +156,7 @@ def binding(record: xr.Dataset) -> Shown:
         seconds = record["seconds"].isel(case=number).values
         colour = CYCLE[0 if case.order else 1]
         axis.plot(1e3 * seconds, np.full(seconds.size, number), "o", markersize=3, alpha=0.45, color=colour)
-        kind = case.kind if case.order else str(case.kind).replace(", in turns", "")  # they may find CPUs of their own
-        names.append(f"{case.loop}: {kind}".replace(", ", ",\n", 1))
+        names.append(f"{case.loop}: {case.kind}".replace(", ", ",\n", 1))
     place = np.arange(len(frame)) + 0.22
     axis.hlines(place, ranges["low"], ranges["high"], color=INK, linewidth=2)
     axis.plot(middle, place, "|", color=INK, markersize=9)
@@ -184,44 +185,12 @@ def binding(record: xr.Dataset) -> Shown:
     )
 
 
-def binding_gains(record: xr.Dataset) -> pd.DataFrame:
-    """Gain of every list over no binding: unbound over bound, less one, of best times and of medians, in percent."""
-    rows = []
+def binding_gains(record: xr.Dataset) -> list[str]:
+    """One sentence a loop and list: how long the loop takes left to the scheduler over bound, by medians."""
+    record, found = _own_threads(record), []
     for (loop, _), part in _binding_cases(record).groupby(["loop", "doubled"], sort=False):
-        free = part[part["order"] == ""].iloc[0]
-        for each in part[part["order"] != ""].itertuples():
-            rows.append(
-                {
-                    "loop": loop,
-                    "threads": each.kind,
-                    "gain of the best time": 100 * (free["minimum"] / each.minimum - 1),
-                    "gain of the median": 100 * (free["median"] / each.median - 1),
-                }
-            )
-    found = pd.DataFrame(rows)
-    found.attrs["units"] = {"gain of the best time": "%", "gain of the median": "%"}
+        free = record["seconds"].values[part.index[part["order"] == ""][0]]
+        for number, each in part[part["order"] != ""].iterrows():
+            ratio = times(free, record["seconds"].values[number])
+            found.append(f"{loop}, {each['kind']}: not bound it takes {ratio.times} as long")
     return found
-
-
-def combinations(printed: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
-    """The eight combinations and the front-loaded list: the report, and medians of loops where this host has them."""
-    cases = _binding_cases(record)
-    here = {(row.loop, bool(row.doubled), row.order): 1e3 * row.median for row in cases.itertuples()}
-    lists = {("N", "N"): "", ("N", "Y"): "no_smt", ("Y", "N"): "", ("Y", "Y"): "smt"}
-    rows = []
-    for used, bound, near in np.ndindex(2, 2, 2):
-        smt_, bind, memory = ("NY"[number] for number in (used, bound, near))
-        row: dict[str, str | float] = {"SMT": smt_, "bound": bind, "memory affinity": memory}
-        row["forecast day, 2006"] = float(printed["time"].sel(smt=smt_, bind=bind, memory_affinity=memory))
-        for loop in dict.fromkeys(cases["loop"]):
-            found = here.get((loop, smt_ == "Y", lists[smt_, bind]), np.nan)
-            row[f"{loop}, {cpu(record)}"] = found if memory == "N" else np.nan
-        rows.append(row)
-    front = {
-        f"{loop}, {cpu(record)}": here.get((loop, True, "smt_front_loaded"), np.nan)
-        for loop in dict.fromkeys(cases["loop"])
-    }
-    rows.append({"SMT": "Y", "bound": "Y, front loaded", "memory affinity": "N", "forecast day, 2006": np.nan, **front})
-    frame = pd.DataFrame(rows)
-    frame.attrs["units"] = {"forecast day, 2006": "s"} | dict.fromkeys(front, "ms")
-    return frame

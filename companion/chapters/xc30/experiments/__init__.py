@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from companion.bench import Case, Measurement
 from companion.chapters.xc30.experiments import cases as known_cases
 from companion.chapters.xc30.experiments import model as small_model
@@ -172,79 +170,6 @@ def _routine_rates(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
-# --- the storm of small files --------------------------------------------------------------------------
-
-
-#: Processes that load the file system beside the output steps, and what the steps are then called.
-LOADS = {0: "", 1: ", file system loaded"}
-
-
-def _storm(preset: str, threads: int) -> list[Case]:
-    """Output steps with and without small files, steps of both taking turns; alone, and beside a storming process.
-
-    At ``quick`` fewer steps and files than in the talk, with all of its tasks.
-    """
-    from kernels.files import storm
-
-    changes = {"steps": 25, "tasks": storm.Problem.preset("paper").tasks} if preset == "quick" else {}
-
-    def observe(result):
-        found = {
-            f"{name} step {step}": seconds
-            for name in storm.VARIANTS
-            for step, seconds in enumerate(result.seconds[name])
-        }
-        for name in storm.VARIANTS:
-            found[f"{name} calls"] = sum(result.calls[name].values())
-            for what, spent in (("system", result.system_seconds), ("user", result.user_seconds)):
-                found[f"{name} {what}"] = np.nan if spent[name] is None else spent[name]
-        return {**found, "other sets": result.other_sets}
-
-    def case(load):
-        problem = storm.Problem.preset(preset, load=load, **changes)
-        names = ("steps", "files", "tasks", "record_bytes", "load")
-        return Case(
-            f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{LOADS[load]}",
-            storm,
-            problem,
-            threads,
-            {name: getattr(problem, name) for name in names},
-            observe,
-        )
-
-    return [case(load) for load in LOADS]
-
-
-def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Seconds of every step of every sample, and what the operating system spent on them."""
-    steps = measurements[0].parameters["steps"]
-    runs = [(m, name) for m in measurements for name in ("before", "after")]
-    texts = {"before": "with small files", "after": "without"}
-    fewest = min(len(m.samples) for m in measurements)
-    every = np.array([[m.observed[f"{name} step {step}"][:fewest] for step in range(steps)] for m, name in runs])
-
-    def per_step(what, units, long_name):
-        return column([np.mean(m.observed[f"{name} {what}"]) / steps for m, name in runs], units, long_name, "variant")
-
-    return {
-        "variant_name": column(
-            [texts[name] + LOADS[m.parameters["load"]] for m, name in runs], None, "code and load", "variant"
-        ),
-        "variant_load": column([m.parameters["load"] for m, _ in runs], "1", "other storming processes", "variant"),
-        "step_seconds": column(every[..., -1], "s", "time of each output step, last sample", "variant", "step"),
-        "every_step": column(every, "s", "time of each output step", "variant", "step", "taken"),
-        "calls_per_step": per_step("calls", "1", "system calls of one step"),
-        "system_per_step": per_step("system", "s", "system time of one step, mean"),
-        "user_per_step": per_step("user", "s", "user time of one step, mean"),
-        "other_sets": column(
-            [float(np.median(m.observed["other sets"])) for m, _ in runs],
-            "1/s",
-            "sets of open, read or write, close of the other processes",
-            "variant",
-        ),
-    }
-
-
 register(
     Experiment(
         "xc30-transforms",
@@ -309,19 +234,6 @@ register(
 )
 register(
     Experiment(
-        "xc30-scores",
-        "xc30",
-        "C9",
-        "Paired scores of a strict and a fast-math build",
-        small_model.scores,
-        outputs=small_model.score_differences,
-        kind="study",
-        few_samples=ONCE,
-        budgets={"quick": 10.0, "paper": 120.0, "modern": 600.0},
-    )
-)
-register(
-    Experiment(
         "xc30-routines",
         "xc30",
         "C4, P13",
@@ -332,21 +244,9 @@ register(
         budgets={"quick": 12.0, "paper": 300.0, "modern": 600.0},
     )
 )
-register(
-    Experiment(
-        "xc30-storm",
-        "xc30",
-        "C10-C12",
-        "Output steps with and without a storm of small files",
-        _storm,
-        outputs=_storm_steps,
-        rounds=3,
-        budgets={"quick": 10.0, "paper": 120.0, "modern": 300.0},
-    )
-)
 
-# The experiments over MPI register themselves.
+# The others register themselves.
+from companion.chapters.xc30.experiments import builds as builds  # noqa: E402
+from companion.chapters.xc30.experiments import forecast as forecast  # noqa: E402
 from companion.chapters.xc30.experiments import mpi as mpi  # noqa: E402
-
-# The experiment on wrong builds registers itself.
-from companion.chapters.xc30.experiments import wrong as wrong  # noqa: E402
+from companion.chapters.xc30.experiments import output as output  # noqa: E402

@@ -1,4 +1,4 @@
-"""The small spectral model on the talk's grids: costs, sections, aliasing and scores."""
+"""The small spectral model on the talk's grids: costs, sections, aliasing."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ def counts(threads: int) -> list[int]:
     return sorted({1, threads})
 
 
-def _named(name: str, part: int, steps: int):
+def named(name: str, part: int, steps: int):
     """A resolution of the talk, its truncation and rows divided by ``part``, cut to a few steps."""
     from kernels import shallow_water
 
@@ -60,7 +60,7 @@ def resolutions(preset: str, threads: int) -> list[Case]:
     part, steps = {"quick": (8, 4), "paper": (1, 2), "modern": (1, 4)}[preset]
     cases = []
     for name in RESOLUTIONS:
-        problem = _named(name, part, steps)
+        problem = named(name, part, steps)
         if _fits(problem):
             cases.append(
                 Case(
@@ -110,7 +110,7 @@ def work_model(measurement: Measurement) -> dict[str, float]:
     }
     found = {}
     for name in RESOLUTIONS:
-        parts = dict(shallow_water.work(_named(name, 1, 1)).parts)
+        parts = dict(shallow_water.work(named(name, 1, 1)).parts)
         found[name] = sum(sum(parts[part] for part in COUNTED[kind]) / rate for kind, rate in rates.items())
     return found
 
@@ -143,7 +143,7 @@ def sections(preset: str, threads: int) -> list[Case]:
     from kernels import shallow_water
 
     part = {"quick": 8, "paper": 2, "modern": 1}[preset]
-    problem = replace(_named("TL1279", part, 1), hours=3.0, output=1.0, accounts=True)
+    problem = replace(named("TL1279", part, 1), hours=3.0, output=1.0, accounts=True)
     return [
         Case(
             f"T{problem.truncation} on {problem.grid}, {counted(count, 'thread')}",
@@ -157,18 +157,11 @@ def sections(preset: str, threads: int) -> list[Case]:
     ]
 
 
-def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Seconds of each section in the sample of least total, and the rest that no section accounts for."""
-    names, rows, split = (*STEP_SECTIONS, "output"), [], []
-    for m in measurements:
-        best = int(np.argmin(m.samples))
-        split.append([[seconds / m.repeats for seconds in m.observed[name]] for name in SPLIT])
-        rows.append([m.observed[name][best] / m.repeats for name in names])
-        rows[-1].append(max(0.0, m.samples[best] - sum(rows[-1])))
+def class_columns(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """What the threads of each run did in its time: median, least and largest sample."""
+    split = [[[seconds / m.repeats for seconds in m.observed[name]] for name in SPLIT] for m in measurements]
     return {
         "run_label": column([m.label for m in measurements], None, "run", "run"),
-        "section_name": column([*names, "rest"], None, "section", "section"),
-        "section_seconds": column(rows, "s", "time by section, sample of least total", "run", "section"),
         "run_threads": column([m.threads for m in measurements], "1", "threads", "run"),
         "class_name": column(list(SPLIT.values()), None, "what the threads did", "class"),
         "class_seconds": column(
@@ -183,7 +176,21 @@ def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
-# --- aliasing and scores: results of the small model, not times ---------------------------------------
+def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Seconds of each section in the sample of least total, and the rest that no section accounts for."""
+    names, rows = (*STEP_SECTIONS, "output"), []
+    for m in measurements:
+        best = int(np.argmin(m.samples))
+        rows.append([m.observed[name][best] / m.repeats for name in names])
+        rows[-1].append(max(0.0, m.samples[best] - sum(rows[-1])))
+    return {
+        "section_name": column([*names, "rest"], None, "section", "section"),
+        "section_seconds": column(rows, "s", "time by section, sample of least total", "run", "section"),
+        **class_columns(measurements),
+    }
+
+
+# --- aliasing: a result of the small model, not a time ----------------------------------------------
 
 
 def aliasing(preset: str, threads: int) -> list[Case]:
@@ -255,75 +262,4 @@ def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
             "matching_grid",
             "wave",
         ),
-    }
-
-
-def scores(preset: str, threads: int) -> list[Case]:
-    """One ensemble of perturbed initial states, scored in both builds every day up to ``forecast_hours``."""
-    from kernels import shallow_water
-    from kernels.shallow_water import ensemble
-
-    members, truncation, dt = {"quick": (6, 21, 1800.0), "paper": (40, 42, 900.0), "modern": (100, 63, 600.0)}[preset]
-    problem = shallow_water.Problem(
-        truncation=truncation,
-        dt=dt,
-        case="williamson5",
-        hours=24.0,
-        grid=shallow_water.grid_for(truncation, "quadratic"),
-        diffusion=12.0,
-        perturbation=20.0,
-    )
-    truth = replace(
-        problem,
-        truncation=2 * truncation + 1,
-        dt=dt / 2,
-        grid=shallow_water.grid_for(2 * truncation + 1, "quadratic"),
-    )
-    hours = 72.0 if preset == "quick" else 240.0
-    leads = tuple(float(lead) for lead in np.arange(24.0, hours + 1.0, 24.0))
-    return [
-        Case(
-            f"T{truncation} against T{truth.truncation}, {members} members",
-            ensemble,
-            ensemble.Problem(problem, truth, members, leads),
-            threads,
-            {"members": members, "truncation": truncation, "forecast_hours": hours},
-        )
-    ]
-
-
-def mean_interval(values, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean over the first axis and the ends of its confidence interval by Student's t.
-
-    ``mean ± t s / √n`` for independent, nearly normal ``values`` (n, …).
-
-    Raises
-    ------
-    ValueError
-        With fewer than two values.
-    """
-    from scipy.stats import t
-
-    values = np.asarray(values, dtype=float)
-    n = len(values)
-    if n < 2:
-        raise ValueError(f"an interval needs at least 2 values, got {n}")
-    mean = values.mean(axis=0)
-    half = t.ppf(0.5 + confidence / 2, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
-    return mean, mean - half, mean + half
-
-
-def score_differences(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Errors of both builds against a run of twice the truncation, and their paired difference."""
-    (ensemble,) = measurements
-    found = ensemble.result
-    mean, low, high = mean_interval(found.difference)
-    return {
-        "lead": column(found.hours, "h", "lead time", "lead_time"),
-        "error_strict": column(found.strict.mean(axis=0), "m", "RMS error of height, strict build", "lead_time"),
-        "error_fast": column(found.fast.mean(axis=0), "m", "RMS error of height, fast-math build", "lead_time"),
-        "difference": column(mean, "m", "mean of fast minus strict, paired", "lead_time"),
-        "difference_low": column(low, "m", "lower end of the 95 % interval", "lead_time"),
-        "difference_high": column(high, "m", "upper end of the 95 % interval", "lead_time"),
-        "member_difference": column(found.difference, "m", "fast minus strict of each member", "member", "lead_time"),
     }

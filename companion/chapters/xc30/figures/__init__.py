@@ -1,4 +1,4 @@
-"""Figures of chapter 5: IFS from IBM Power7 to Cray XC30, 2014.
+"""Figures of chapter 5: IFS from IBM to Cray XC30, 2014.
 
 Functions of the document's tables are here; those of run records, which draw the host, in
 ``live`` and ``model``.
@@ -11,14 +11,16 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
-from companion.chapters.xc30.figures.evidence import day, day_table, profile_table, wrong
-from companion.chapters.xc30.figures.findings import (
-    densest_part,
-    linear_cost,
-    met_twice,
-    same_forecast,
-    small_files_cost,
+from companion.chapters.xc30.figures.evidence import (
+    SAME_GRID,
+    builds,
+    day,
+    day_table,
+    profile_table,
+    significant,
+    verdicts,
 )
+from companion.chapters.xc30.figures.findings import linear_cost, same_forecast, shares_now, small_files_cost
 from companion.chapters.xc30.figures.live import (
     cycle_table,
     nproma,
@@ -26,8 +28,9 @@ from companion.chapters.xc30.figures.live import (
     routines,
     transforms,
 )
-from companion.chapters.xc30.figures.model import aliasing, cases, costs, scores, sections, steady_table
-from companion.chapters.xc30.figures.output import output_rates, requests, storm, storm_sizes, storm_table
+from companion.chapters.xc30.figures.model import aliasing, cases, costs, sections, steady_table, tendency
+from companion.chapters.xc30.figures.output import opens, output_rates, records, storm, storm_table, with_small_files
+from companion.chapters.xc30.figures.peak import cores, measured_cores, printed_cores, whole_forecasts
 from companion.chapters.xc30.figures.ranks import halo, inflight, inflight_times, moves, split, volume
 from companion.chapters.xc30.figures.threads import classes
 from companion.figures.parts import log_axis, points
@@ -35,44 +38,48 @@ from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 
 __all__ = [
+    "SAME_GRID",
     "aliasing",
+    "builds",
     "cases",
     "classes",
+    "cores",
     "costs",
     "cycle_table",
+    "day",
+    "day_table",
     "halo",
     "inflight",
     "inflight_times",
-    "moves",
-    "day",
-    "day_table",
-    "densest_part",
     "linear_cost",
-    "met_twice",
+    "measured_cores",
+    "moves",
     "nproma",
+    "opens",
     "output_rates",
-    "overlap",
+    "printed_cores",
     "profile_table",
-    "requests",
-    "resolutions",
+    "records",
     "routine_table",
     "routines",
     "same_forecast",
-    "scores",
     "sections",
-    "share_of_peak",
+    "shares_now",
+    "significant",
     "small_files",
     "small_files_cost",
-    "steady_table",
     "split",
+    "steady_table",
     "storm",
-    "storm_sizes",
     "storm_table",
     "systems",
+    "tendency",
     "timeline",
     "transforms",
+    "verdicts",
     "volume",
-    "wrong",
+    "whole_forecasts",
+    "with_small_files",
 ]
 
 IBM, CRAY = "IBM Power7", "Cray XC30"
@@ -109,93 +116,6 @@ def systems(machines: xr.Dataset) -> Shown:
         caption="Ratios, drawn from the line at 1. A core became slower and a system larger: what the Cray gained, it "
         "gained by the number of its cores.",
         alt=f"Bars of ratios, one Cray system over one IBM system, from the line at 1: {text}.",
-    )
-
-
-def share_of_peak(runs: xr.Dataset, machines: xr.Dataset, forecast: xr.Dataset) -> Shown:
-    """Peak of the nodes that each forecast used, and the rate that it reached."""
-    rate = float(forecast["tflops"])
-    peak = (machines["peak"] * runs["nodes"] / machines["nodes"]).to_series()
-    figure, axis = axes(height=2.0)
-    axis.barh(peak.index, peak, height=0.55, facecolor="none", edgecolor=CYCLE[0], linewidth=1.4)
-    axis.barh(peak.index, rate, height=0.55, color=CYCLE[0])
-    for number, (system, printed) in enumerate(runs["peak_percent"].to_series().items()):
-        axis.text(peak[system] + 1, number, f"{printed:g} %", va="center", size=9)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="peak of the nodes used, and rate reached (filled) [TFLOPS]", xlim=(0, 1.2 * peak.max()))
-    frame = pd.DataFrame(
-        {"peak [TFLOPS]": peak, "rate [TFLOPS]": rate, "printed share [%]": runs["peak_percent"].to_series()}
-    )
-    text = "; ".join(f"{row.Index} {row[1]:.0f} TFLOPS, printed share {row[3]:g} %" for row in frame.itertuples())
-    return show(
-        figure,
-        data=frame.reset_index(),
-        name="xc30_share_of_peak",
-        title="Peak used and rate reached",
-        caption="Peak of the nodes that each forecast ran on, and the part of it that the forecast reached, with the "
-        "share that the talk prints.",
-        alt=f"Bars of the peak of the nodes used: {text}. Both forecasts reach {rate:g} TFLOPS, the "
-        f"short filled part of each bar.",
-    )
-
-
-def resolutions(table: xr.Dataset) -> Shown:
-    """Truncations that match each grid: linear, quadratic, cubic."""
-    figure, axis = axes(height=3.4)
-    size = table["grid_points"].values / 1e6
-    for number, matching in enumerate(table["matching"].values):
-        truncation = table["truncation"].sel(matching=matching).values
-        points(
-            axis, size[np.isfinite(truncation)], truncation[np.isfinite(truncation)], label=str(matching), index=number
-        )
-    axis.set(xlabel="horizontal grid points [million]", ylabel="truncation", xlim=(0, None), ylim=(0, None))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    pairs = table["truncation"].to_series().dropna()
-    text = ", ".join(f"{matching} {value:.0f} on {number} points" for (number, matching), value in pairs.items())
-    return show(
-        figure,
-        data=table,
-        name="xc30_resolutions",
-        title="Grids and truncations",
-        caption="Seven pairs of a grid and a truncation. Points one above the other belong to one grid; the cubic "
-        "truncation of the finest grid is the linear one of the coarsest.",
-        alt=f"Truncation against grid points for seven pairs, a line each for linear, quadratic and "
-        f"cubic matching: {text}.",
-    )
-
-
-def overlap(times: xr.Dataset) -> Shown:
-    """Inverse Legendre transform with and without overlapped transpositions."""
-    frame = times["time"].to_pandas()
-    figure, axis = axes(height=2.6)
-    place = np.arange(frame.shape[1])
-    labels = {"original": "waits for communication", "new": "communication overlapped"}
-    for number, version in enumerate(frame.index):
-        bars = axis.barh(
-            place + 0.36 * (number - 0.5),
-            frame.loc[version],
-            height=0.33,
-            color=CYCLE[number],
-            label=labels.get(version, version),
-        )
-        axis.bar_label(bars, fmt="%g", padding=3, size=9)
-    axis.set_yticks(place, frame.columns)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="inverse Legendre transform [s]", xlim=(0, 1.12 * frame.to_numpy().max()))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
-    gains = ", ".join(
-        f"{name} by {100 * (1 - frame.loc['new', name] / frame.loc['original', name]):.0f} %" for name in frame
-    )
-    return show(
-        figure,
-        data=times,
-        name="xc30_overlap",
-        title="What overlapping saved",
-        caption="Seconds of the inverse Legendre transform, waiting for communication and overlapped with it. Saved: "
-        f"{gains}.",
-        alt=f"Bars of the time of the inverse Legendre transform at two truncations. Overlap shortens it: {gains}.",
     )
 
 

@@ -1,6 +1,6 @@
-"""Figures and tables of chapter 5 on the cost of a day, the profile's routines, output rates and wrong builds."""
+"""Figures and tables of chapter 5 on the cost of a day, the profile's routines, output rates and builds."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,12 +9,14 @@ from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.chapters.xc30.figures.model import step_ends, step_seconds
-from companion.figures.parts import MARKED, bars, converted, log_axis, points, run_title
+from companion.figures.parts import MARKED, bars, converted, log_axis, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
 
 _DAY = 86400.0
+#: Pairs of the linear and the cubic truncation on one grid of the talk.
+SAME_GRID = (("TL2047", "TC1023"), ("TL2559", "TC1279"))
 
 
 def day_table(record: xr.Dataset, forecast: xr.Dataset) -> pd.DataFrame:
@@ -41,40 +43,49 @@ def day_table(record: xr.Dataset, forecast: xr.Dataset) -> pd.DataFrame:
     return found
 
 
-def day(record: xr.Dataset, forecast: xr.Dataset) -> Shown:
-    """Seconds of a day of forecast of the small model on the seven grids of the talk."""
-    frame = day_table(record, forecast)
-    figure, axis = axes(height=3.6)
-    place = np.arange(len(frame))
-    axis.barh(place, frame["model"], height=0.6, facecolor="none", edgecolor=CYCLE[1], hatch="////",
-              label="work model, full size")  # fmt: skip
-    marks = ""
-    if frame["measured"].notna().any():
-        steps = step_seconds(record).set_index("measured_resolution")
-        rows = [number for number, name in enumerate(frame["resolution"]) if name in steps.index]
-        count = frame["steps"].to_numpy()[rows]
-        found = converted(
-            step_ends(steps.loc[frame["resolution"].iloc[rows]]), lambda seconds: count * seconds.to_numpy()
-        )
-        bars(axis, rows, found, label="measured: a step times the steps of a day", line=False, across=True)
-        marks = f" {MARKED}"
-    axis.set_yticks(place, frame["resolution"])
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="one day of forecast, one layer [s]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=1)
+#: The matching of wavenumbers and grid that the letters of a resolution name.
+_MATCHING = {"TL": "linear", "TQ": "quadratic", "TC": "cubic"}
+
+
+def day(record: xr.Dataset, forecast: xr.Dataset, resolutions: xr.Dataset) -> Shown:
+    """Cost of a day of forecast of the small model on the seven grids of the talk, over that on the first."""
+    steps = step_seconds(record)
+    frame = day_table(record, forecast).set_index("resolution").loc[steps["measured_resolution"]].reset_index()
+    part = int(np.ravel(record["part"].values)[0])
+    cut = "" if part == 1 else f" (measured: {part} times smaller)"
+    sizes = resolutions["truncation"].to_dataframe()["truncation"].dropna().astype(int).reset_index()
+    size = {f"T{row.matching[0].upper()}{row.truncation}": row.grid_points / 1e6 for row in sizes.itertuples()}
+    count, base = frame["steps"].to_numpy(), frame["steps"][0] * steps["measured_step"][0]
+    found = converted(step_ends(steps), lambda seconds: count * seconds.to_numpy() / base)
+    names = steps["measured_resolution"].astype(str)
+    figure, axis = axes(height=3.0)
+    for number, (letters, matching) in enumerate(_MATCHING.items()):
+        rows = np.flatnonzero(names.str.startswith(letters))
+        place = [size[name] for name in names.iloc[rows]]
+        bars(axis, place, found.iloc[rows], label=f"{matching} ({letters})", index=number)
+        for x, y, name in zip(place, found["middle"].iloc[rows], names.iloc[rows], strict=True):
+            axis.annotate(name, (x, y), (7, -9), textcoords="offset points", size=9)
+    log_axis(axis, "y")
+    axis.set(
+        xlabel="horizontal grid points [million]",
+        ylabel=f"cost of a day\nover that of {names[0]}",
+        xlim=(1.5, 10.2),
+        ylim=(0.7, None),
+    )
+    axis.legend(loc="upper left")
     figure.suptitle(run_title(record), size=9)
-    text = ", ".join(f"{row.resolution} {row.relative:.1f}" for row in frame.itertuples())
+    text = ", ".join(f"{name} {value:.1f}" for name, value in zip(names, found["middle"], strict=True))
     return show(
         figure,
-        data=frame,
+        data=with_spread(frame.rename(columns={"relative": "model, relative"}), cost=found),
         name="xc30_day",
-        title="Cost of a forecast day",
-        caption="Steps of a day times seconds of a step, for one layer, with a time step in proportion to 1 / "
-        f"truncation. Hatched: work model; points: measured.{marks}",
+        title="Cost of a forecast day at the seven resolutions of the talk",
+        caption="Steps of a day times the measured time of a step of a model of one layer, over the same at "
+        f"{names[0]}. Grids, truncations{cut} and the time step at {names[0]} "
+        f"are the talk's; other time steps are taken in proportion to 1 / truncation. {MARKED}",
         run=record,
-        alt="Seconds of one day of forecast of a one-layer model on the seven grids, time step in proportion to "
-        f"1 / truncation, over the first by the work model: {text}.{marks}",
+        alt="Cost of a day of forecast of a one-layer model against the grid points of the talk's three grids, a line "
+        f"for each matching of truncation and grid, over {names[0]}: {text}. {MARKED}",
     )
 
 
@@ -88,43 +99,63 @@ def profile_table(profile: xr.Dataset, known: Collection[str]) -> pd.DataFrame:
     return found
 
 
-def wrong(record: xr.Dataset, samples: int) -> Shown:
-    """Mean paired difference of a wrong and of a harmless build, and how many pairs show it.
+def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
+    """Mean paired difference of three builds to the strict one, with its interval: what significance and size say.
 
-    ``samples`` is the least number of samples of the talk.
+    ``names`` are those that the page calls the builds; ``samples`` is the least number of samples of the talk.
     """
     record = single(record)
-    figure, (size, seen) = axes(2, 1, height=6.2, sharex=True)
-    lead, members = record["lead"].values / 24, int(record["pairs"])
-    for number, name in enumerate(str(each) for each in record["build_name"].values):
-        points(size, lead, np.abs(record["difference"].values[number]), label=name, host=True, index=number)
-        points(seen, lead, record["seen_at"].values[number], label=name, host=True, index=number, line=False)
-    points(size, lead, record["error_strict"], label="error of the forecast", host=True, index=2).set_linestyle("--")
+    figure, (judged, size) = axes(2, 1, height=4.1, sharex=True)
+    lead, mean = record["lead"].values / 24, record["difference"].values
+    half = record["difference_high"].values - mean
+    for number, name in enumerate(names):
+        place = lead + 0.12 * (number - 1)
+        judged.errorbar(place, mean[number] / half[number], yerr=1.0, fmt="o", color=CYCLE[number], capsize=3)
+        points(size, lead, np.abs(mean[number]), label=name, host=True, index=number)
+    judged.axhline(0, color=INK, linewidth=0.8)
+    judged.set(ylabel="mean difference\nover half its interval", yscale="symlog")
+    points(size, lead, record["error_strict"], label="error of the forecast", host=True, index=3).set_linestyle("--")
+    size.axhline(float(record["rounding"]), color=INK, linestyle=":", label="one rounding of the depth")
     log_axis(size, "y")
-    size.set(ylabel="mean difference, error [m]")
-    log_axis(seen, "y")
-    seen.axhline(members, color=INK, linewidth=0.8, linestyle=":", label=f"pairs of this run, {members}")
-    seen.axhline(samples, color=INK, linewidth=0.8, label=f"samples of the talk, {samples}")
-    seen.set(xlabel="lead time [days]", ylabel="pairs that show it")
-    seen.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=1)
-    size.legend(loc="center", bbox_to_anchor=(0.5, 0.34), ncols=1)  # between errors and rounding
-    seen.xaxis.set_major_locator(MaxNLocator(integer=True))
+    size.set(ylabel="mean difference, error [m]", xlabel="lead time [days]")
+    size.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
+    size.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(
-        f"{name}: at most {np.abs(row).max():.0e} m, shown at {int(np.isfinite(at).sum())} of {lead.size} lead times"
-        for name, row, at in zip(
-            record["build_name"].values, record["difference"].values, record["seen_at"].values, strict=True
-        )
+        f"{name}: zero left out at {count} of {lead.size} lead times, at most {most:.0e} m"
+        for name, count, most in zip(names, significant(record), np.abs(mean).max(axis=1), strict=True)
     )
+    columns = {f"{name} [m]": row for name, row in zip(names, mean, strict=True)}
     return show(
         figure,
-        data=frame_of(record, "lead", "error_strict"),
-        name="xc30_wrong",
-        title="A harmless and a wrong build",
-        caption="Above, the size of the mean difference between each build and the strict one, and the error of the "
-        "forecast itself. Below, the number of pairs from which on the 95 % interval of the difference leaves zero "
-        "out; a mark is missing where this run has too few pairs.",
+        data=frame_of(record, "lead", "error_strict").assign(**columns),
+        name="xc30_builds",
+        title="Three builds under the paired test",
+        caption="Above, the mean difference of paired scores over half of its 95 % interval: a bar that does not touch "
+        "zero is significant. Below, the size of the same difference, beside the error of the forecast and one "
+        f"rounding of the fluid's depth. {int(record['pairs'])} pairs, where the talk had at least {samples}.",
         run=record,
-        alt=f"Upper: size of the mean paired difference of two builds to the strict one, logarithmic. Lower: the "
-        f"number of pairs from which on its 95 % interval leaves zero out. {text}.",
+        alt=f"Two panels against lead time. Upper: significance of the mean paired difference of three builds. Lower: "
+        f"its size in metres, logarithmic. {text}. The error of the forecast is at least "
+        f"{float(record['error_strict'].min()):.2g} m, one rounding {float(record['rounding']):.0e} m.",
+    )
+
+
+def significant(record: xr.Dataset) -> list[int]:
+    """Of each build, the number of lead times at which the 95 % interval of the difference leaves zero out."""
+    record = single(record)
+    return ((record["difference_low"] > 0) | (record["difference_high"] < 0)).sum("lead_time").values.tolist()
+
+
+def verdicts(record: xr.Dataset, names: Sequence[str]) -> str:
+    """What each build was, at how many lead times the test finds it different, and by how much at most."""
+    record = single(record)
+    most = abs(record["difference"]).max("lead_time").values
+    each = (
+        f"{name}, {build}: significant at {count} of {record.sizes['lead_time']} lead times, at most {size:.0e} m"
+        for name, build, count, size in zip(names, record["build_name"].values, significant(record), most, strict=True)
+    )
+    return (
+        f"{'; '.join(each)}. One rounding of the fluid's depth is {float(record['rounding']):.0e} m, and the error of "
+        f"the forecast at least {float(record['error_strict'].min()):.0f} m."
     )

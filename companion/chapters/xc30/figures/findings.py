@@ -1,13 +1,12 @@
 """What chapter 5 found, in sentences whose numbers come from the tables and the committed runs."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import xarray as xr
 
-from companion.chapters.xc30.figures.live import rates
-from companion.chapters.xc30.figures.output import every_step
-from companion.figures.parts import cpu
+from companion.chapters.xc30.figures.model import section_samples
+from companion.chapters.xc30.figures.output import with_small_files
+from companion.chapters.xc30.figures.peak import measured_cores
+from companion.figures.parts import times
 from companion.records.runs import single
 
 
@@ -16,47 +15,45 @@ def same_forecast(runs: xr.Dataset) -> str:
     cores, share = runs["cores"].to_series(), runs["peak_percent"].to_series()
     (old, new) = cores.index
     return (
-        f"For the same ten-day forecast {cores[old]:.0f} cores of the {old} ran at {share[old]:g} % of their peak, and "
-        f"{cores[new]:.0f} cores of the {new} at {share[new]:g} %."
+        f"One forecast reached {share[old]:g} % of peak on {cores[old]:.0f} cores of the {old}, {share[new]:g} % on "
+        f"{cores[new]:.0f} of the {new}."
     )
 
 
-def densest_part(runs: xr.Dataset, record: xr.Dataset) -> str:
-    """Share of peak of the largest transform of eight fields on one thread, and of whole forecasts."""
-    frame, rate = rates(record, "transforms", 1e9)
-    teams, peak = rates(record, "peak", 1e9)
-    row = frame.index[(frame["fields"] == 8) & (frame["threads"] == 1)]
-    row = row[frame["truncation"][row].argmax()]
-    one = float(peak["middle"][teams.index[teams["threads"] == 1][0]])
-    printed = runs["peak_percent"].values
-    return (
-        f"Whole forecasts reached {printed.min():g} to {printed.max():g} % of peak in 2014. The part that computes "
-        f"most densely, the spectral transform, reaches {100 * rate['middle'][row] / one:.0f} % of the measured peak "
-        f"of one thread of {cpu(record)} at truncation {int(frame['truncation'][row])}."
+def shares_now(transforms: xr.Dataset, model: xr.Dataset, truncation: int) -> str:
+    """Share of the measured peak of a small model and of its transforms, at the truncation of the talk."""
+    whole, part = (
+        f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f})"
+        for row in measured_cores(transforms, model, truncation).itertuples()
     )
+    return f"Today a model of one layer reaches {whole} of a thread's peak, its transforms {part}."
 
 
-def met_twice(table: xr.Dataset) -> str:
-    """The truncation that two grids have, each with another matching."""
-    pairs = table["truncation"].to_series().dropna().astype(int)
-    (value,) = pairs[pairs.duplicated()].unique()
-    (coarse, first), (fine, second) = sorted(pairs.index[pairs == value])
-    return f"Truncation {value} is {first} on {coarse} points and {second} on {fine}."
-
-
-def linear_cost(day: Mapping[str, float]) -> str:
-    """A day with a linear truncation over one with the cubic one of the same grid, by the work model."""
+def linear_cost(record: xr.Dataset) -> str:
+    """A day with the linear truncation over one with the cubic one of the same grid, steps measured and counted."""
+    record = single(record)
+    parts = [name for name in section_samples(record) if name != "output"]
+    step = np.sum([section_samples(record)[name] for name in parts], axis=0)
+    names = list(record["resolution"].values)
+    linear, cubic = (names.index(name) for name in ("TL2559", "TC1279"))
+    truncation = record["truncation"].values.astype(float)
+    day = times(step[linear] * truncation[linear] / truncation[cubic], step[cubic])
     return (
-        "On the finest grid of the talk a forecast day with the linear truncation costs "
-        f"{day['TL2559'] / day['TC1279']:.1f} times one with the cubic truncation (work model of one layer)."
+        f"On the talk's finest grid a day of that model takes {day.times} as long with the linear as with the cubic "
+        "truncation."
     )
 
 
 def small_files_cost(record: xr.Dataset) -> str:
-    """Median time of an output step with and without the small files, file system not loaded."""
-    record = single(record)
-    middle = [float(np.median(every)) for every in every_step(record)[:2]]
+    """What small files add to an output step with the largest records: as this host opens, and with slow opens."""
+    frame = with_small_files(record)
+    largest = frame[frame["record_bytes"] == frame["record_bytes"].max()].sort_values("open")
+    here, slow = (largest[chosen].iloc[-1] for chosen in (largest["asked"] == 0, largest["asked"] > 0))
+
+    def found(row) -> str:
+        return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f})"
+
     return (
-        f"Small files make an output step on {cpu(record)} take {middle[0] / middle[1]:.1f} times as long, though "
-        "nobody else uses the file system and the names of its files are in memory."
+        f"Beside the talk's records of {here.record_bytes / 1e6:.0f} MB, small files make an output step {found(here)} "
+        f"as long here, and {found(slow)} where an open takes {1e3 * slow.open:.0f} ms."
     )

@@ -47,19 +47,6 @@ def rates(record: xr.Dataset, what: str, scale: float) -> tuple[pd.DataFrame, pd
     return pd.DataFrame({name: record[name].values[rows] for name in names}), found
 
 
-def _peaks(axis, teams: pd.DataFrame, peak: pd.DataFrame) -> None:
-    """The measured peak of each number of threads: median as a line, its interval as a band."""
-    for number, threads in enumerate(teams["threads"]):
-        axis.axhspan(peak["low"][number], peak["high"][number], color=INK, alpha=0.2)
-        axis.axhline(
-            peak["middle"][number],
-            color=INK,
-            linewidth=1,
-            linestyle=(":", "-.")[number % 2],
-            label=f"peak measured, {counted(threads, 'thread')}",
-        )
-
-
 def _shares(record: xr.Dataset) -> pd.DataFrame:
     """Truncation, fields and threads of every transform, its rate [GFLOPS] and its share [%] of the peak."""
     frame, rate = rates(record, "transforms", 1e9)
@@ -77,27 +64,22 @@ def _ends(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
-    """Rate and share of peak of the transforms, with the shares of the forecasts of 2014.
+    """Share of peak of the transforms, with the shares of the forecasts of 2014.
 
     ``truncation`` is that of the document's forecast.
     """
     frame = _shares(record)
-    figure, (rate, share) = axes(2, 1, height=7.0, sharex=True)
+    figure, axis = axes(height=3.9)
     groups = frame.groupby(["threads", "fields"], sort=True)
-    for number, ((threads, fields), line) in enumerate(groups):
-        name = f"{counted(fields, 'field')}, {counted(threads, 'thread')}"
-        for axis, column in ((rate, "rate"), (share, "share")):
-            bars(axis, line["truncation"], _ends(line, column), label=name, index=number)
-    _peaks(rate, *rates(record, "peak", 1e9))
     printed = runs["peak_percent"].to_series()
     for number, (system, value) in enumerate(printed.items()):
-        points(share, [truncation], [value], label=f"{value:g} %, {system}, 2014", index=number + 3, line=False)
-    log_axis(rate, "y")
-    rate.set(ylabel="rate [GFLOPS]")
-    log_axis(share, "y")
-    share.set(ylabel="share of peak [%]", ylim=(None, 100), xlabel="truncation", xlim=(0, None))
-    for axis in (rate, share):
-        axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.16 if axis is share else -0.03), ncols=2)
+        points(axis, [truncation], [value], label=f"forecast, {system} (2014)", index=number, line=False)
+    for number, ((threads, fields), line) in enumerate(groups, start=len(printed)):
+        name = f"transforms, {counted(fields, 'field')}, {counted(threads, 'thread')}"
+        bars(axis, line["truncation"], _ends(line, "share"), label=name, index=number)
+    log_axis(axis, "y")
+    axis.set(ylabel="share of peak [%]", ylim=(5, 100), xlabel="truncation", xlim=(0, None))
+    figure.legend(loc="outside lower center", ncols=2)
     figure.suptitle(run_title(record), size=9)
     text = " and ".join(f"{value:g} % ({system})" for system, value in printed.items())
     lines = "; ".join(
@@ -109,14 +91,12 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
         figure,
         data=frame,
         name="xc30_transforms",
-        title="Rate of the spectral transforms",
-        caption=f"Above, the rate on {cpu(record)}, with the peak measured in the same run (line and band). Below, the "
-        "same as a share of that peak. Hollow: the whole forecasts of 2014, with physics, advection and communication. "
-        f"{MARKED}",
+        title="Share of peak: spectral transforms now, whole forecasts then",
+        caption=f"Filled: transforms on {cpu(record)}, as shares of the peak measured in the same run. Hollow: whole "
+        f"forecasts of 2014, with physics, advection and communication. {MARKED}",
         run=record,
-        alt="Two panels against truncation. Upper: rate of inverse and direct spectral transforms on "
-        f"{cpu(record)}, with the measured peak. Lower: the same as share of that peak, with "
-        f"the shares of the forecasts of 2014, {text}, which are those of a whole model. "
+        alt=f"Share of peak of inverse and direct spectral transforms on {cpu(record)} against truncation, with the "
+        f"shares of the forecasts of 2014, {text}, which are those of a whole model. "
         f"By number of fields and threads: {lines}. {MARKED}",
     )
 
@@ -127,7 +107,7 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     builds = {build: found[cases["build"] == build].reset_index(drop=True) for build in ("scalar", "vector")}
     names = [str(name) for name in cases["routine"][cases["build"] == "vector"]]
     frame = pd.DataFrame({"routine_name": names, "document_mflops": profile["mflops"].reindex(routine=names).values})
-    figure, axis = axes(height=4.6)
+    figure, axis = axes(height=3.3)
     place = np.arange(len(names))
     points(axis, frame["document_mflops"], place, label="Power4+ (2006)", index=0, line=False)
     # one above the other, since equal rates would hide each other
@@ -142,7 +122,7 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     log_axis(axis, "x")
     axis.xaxis.set_major_formatter(MEGA)
     axis.set(xlabel="rate [MFLOPS]")
-    figure.legend(loc="outside lower center", ncols=1)
+    figure.legend(loc="outside lower center", ncols=2)
     figure.suptitle(run_title(record), size=9)
     gain = builds["vector"]["middle"] / builds["scalar"]["middle"]
     return show(

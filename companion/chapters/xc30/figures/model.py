@@ -1,4 +1,4 @@
-"""Figures of chapter 5 that draw the small spectral model: costs, sections, errors, aliasing, scores.
+"""Figures of chapter 5 that draw the small spectral model: costs, sections, errors, aliasing.
 
 Each takes one record.
 """
@@ -6,7 +6,7 @@ Each takes one record.
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.ticker import MaxNLocator, MultipleLocator
+from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.figures.parts import (
@@ -215,33 +215,16 @@ def _vorticity_maps(figure, panels, record: xr.Dataset, field: np.ndarray, names
     bar.outline.set_edgecolor(INK)
 
 
-def _product_errors(axis, record: xr.Dataset, names: list[str]) -> None:
-    """Relative error of the tendency by degree, a line for each grid that makes any."""
-    for number, name in enumerate(names):
-        error = record["product_error"].values[number, 1:]
-        if (error > 0).any():
-            drawn = np.where(error > 0, error, np.nan)
-            line = points(axis, record["degree"].values[1:], drawn, label=f"{name} grid", host=True, index=number)
-            line.set_markersize(2.5)
-    axis.set_yscale("log")
-    axis.set(xlabel="degree of the spherical harmonic", ylabel="relative error of tendency")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=2)
-
-
 def aliasing(record: xr.Dataset) -> Shown:
     """Vorticity of one truncation on a linear and on a cubic grid, and the error of each grid's products."""
     record = single(record)
     names = [str(name) for name in record["matching"].values]
     field = 1e5 * record["vorticity"].values
-    figure, panels = axes(3, 1, height=7.4)
-    _vorticity_maps(figure, panels[:2], record, field, names)
-    _product_errors(panels[2], record, names)
+    figure, panels = axes(2, 1, height=3.1, sharex=True)
+    _vorticity_maps(figure, panels, record, field, names)
     figure.suptitle(run_title(record), size=9)
     linear, quadratic, cubic = (field[names.index(name)] for name in ("linear", "quadratic", "cubic"))
     apart, near = (float(np.sqrt(((one - cubic) ** 2).mean() / (cubic**2).mean())) for one in (linear, quadratic))
-    worst = {
-        name: float(record["product_error"].values[names.index(name), 1:].max()) for name in ("linear", "quadratic")
-    }
     days = float(record["forecast_hours"].values.ravel()[-1]) / 24
     rows, columns = np.meshgrid(record["latitude"], record["longitude"], indexing="ij")
     frame = pd.DataFrame(
@@ -257,55 +240,41 @@ def aliasing(record: xr.Dataset) -> Shown:
         name="xc30_aliasing",
         title="One truncation on two grids",
         caption=f"Vorticity of an unstable jet after {days:.0f} days. On the linear grid products of short waves fold "
-        f"back onto waves that the model keeps; the maps differ by {100 * apart:.0f} % (RMS). Below, the relative "
-        "error of the tendency of one state, degree by degree.",
+        f"back onto waves that the model keeps: it differs from the cubic grid by {100 * apart:.0f} % (RMS), and a "
+        f"quadratic grid, which is not drawn, by {100 * near:.2g} %.",
         run=record,
         alt=f"Two maps of vorticity of an unstable jet {days:.0f} days after its start, northern "
         "mid-latitudes, equal truncation, linear and cubic grid. They differ by "
-        f"{100 * apart:.0f} % RMS, quadratic and cubic grid by {100 * near:.2g} %. "
-        "Below: relative error of the vorticity tendency by degree, at most "
-        + " and ".join(f"{most:.0e} on the {name} grid" for name, most in worst.items())
-        + ".",
+        f"{100 * apart:.0f} % RMS, quadratic and cubic grid by {100 * near:.2g} %.",
     )
 
 
-def scores(record: xr.Dataset) -> Shown:
-    """Errors of a strict and a fast-math build, and their paired difference with a 95 % interval."""
+def tendency(record: xr.Dataset) -> Shown:
+    """Relative error of the tendency of vorticity by degree, a line for each grid that makes any."""
     record = single(record)
-    figure, (error, paired) = axes(2, 1, height=5.4, sharex=True)
-    lead = record["lead"].values / 24
-    points(error, lead, record["error_strict"], label="strict", host=True, index=0)
-    points(error, lead, record["error_fast"], label="fast-math", host=True, index=1).set_linestyle("--")
-    error.set(ylabel="RMS error of height [m]", ylim=(0, 1.1 * float(record["error_strict"].max())))
-    error.legend(loc="lower right")
-    low, middle, high = (record[name].values for name in ("difference_low", "difference", "difference_high"))
-    size = max(np.abs(low).max(), np.abs(high).max())
-    power = int(np.floor(np.log10(size))) if size > 0 else 0
-    raised = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    paired.errorbar(
-        lead,
-        middle / 10.0**power,
-        yerr=np.array([middle - low, high - middle]) / 10.0**power,
-        fmt="o",
-        color=CYCLE[1],
-        ecolor=CYCLE[1],
-        capsize=4,
-    )
-    paired.axhline(0, color=INK, linewidth=0.8)
-    paired.xaxis.set_major_locator(MaxNLocator(integer=True))
-    paired.set(xlabel="lead time [days]", ylabel=f"fast − strict [10{raised} m]")
+    figure, axis = axes(height=3.4)
+    worst, columns = {}, {}
+    for number, name in enumerate(str(name) for name in record["matching"].values):
+        error = record["product_error"].values[number, 1:]
+        columns[name] = error
+        if (error > 0).any():
+            worst[name] = float(error.max())
+            drawn = np.where(error > 0, error, np.nan)
+            line = points(axis, record["degree"].values[1:], drawn, label=f"{name} grid", host=True, index=number)
+            line.set_markersize(2.5)
+    axis.set_yscale("log")
+    axis.set(xlabel="degree of the spherical harmonic", ylabel="relative error of tendency")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     figure.suptitle(run_title(record), size=9)
-    frame = frame_of(record, "lead", "error_strict", "error_fast", "difference", "difference_low", "difference_high")
     return show(
         figure,
-        data=frame,
-        name="xc30_scores",
-        title="Scores of two builds",
-        caption="Above, the errors of the forecasts of both builds: the lines cover each other. Below, the mean "
-        f"difference of pairs with its 95 % interval, at most {size:.0e} m from zero.",
+        data=pd.DataFrame({"degree": record["degree"].values[1:], **columns}),
+        name="xc30_tendency",
+        title="Error of the tendency, degree by degree",
+        caption="How wrong the rate of change of vorticity of one state is on each grid, compared with the cubic grid "
+        "and relative to the whole.",
         run=record,
-        alt="Upper: root-mean-square error of height of two builds of the small model against lead "
-        f"time, {record['error_strict'].values.min():.3g} to "
-        f"{record['error_strict'].values.max():.3g} m. Lower: mean paired difference with its "
-        f"95 % interval, at most {size:.0e} m from zero.",
+        alt="Relative error of the vorticity tendency by degree, at most "
+        + " and ".join(f"{most:.0e} on the {name} grid" for name, most in worst.items())
+        + ".",
     )

@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import cpu, flag_note, log_axis, run_title
+from companion.figures.parts import MARKED, bars, cpu, flag_note, log_axis, of_samples, run_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, axes
+from companion.figures.style import CYCLE, INK, axes
 from companion.records.runs import single
+
+#: Small files that a task opens in a step.
+OPENED = 3
 
 
 def every_step(record: xr.Dataset) -> np.ndarray:
@@ -56,23 +59,80 @@ def storm(record: xr.Dataset) -> Shown:
     )
 
 
-def storm_sizes(record: xr.Dataset, output: xr.Dataset, runs: xr.Dataset) -> pd.DataFrame:
-    """What one output step writes and touches: in the talk, and in the run that is drawn."""
+def with_small_files(record: xr.Dataset) -> pd.DataFrame:
+    """Size of a record, time of an open and, of every sample, a step with small files over one without: median, 95 %.
+
+    The step with small files is the one without and the time of the small files: both write the same.
+    """
     record = single(record)
-    steps, files = (int(output[name]) for name in ("steps", "files"))
-    here = {name: int(record[name].values.ravel()[-1]) for name in ("tasks", "files", "steps", "record_bytes")}
-    megabytes = 1e6 * float(output["volume"]) / (steps * files)
-    frame = pd.DataFrame(
-        {
-            "tasks": [*runs["tasks"].values, here["tasks"]],
-            "output files": [files, files, here["files"]],
-            "output steps": [steps, steps, here["steps"]],
-            "one record": [megabytes, megabytes, here["record_bytes"] / 1e6],
-        },
-        index=[*(f"{name}, 2014" for name in runs["system"].values), cpu(record)],
+    without, small = (record[f"observed_{name}"].values for name in ("without", "small"))
+    found = of_samples(1 + small / without, record["flags"].values)
+    found = found.rename(columns={"middle": "times", "low": "times_low", "high": "times_high"})
+    sets = record["tasks"].values * OPENED
+    each = {"record_bytes": record["record_bytes"].values, "asked": record["latency"].values,
+            "open": np.nanmedian(small, axis=1) / sets, "without": np.nanmedian(without, axis=1)}  # fmt: skip
+    return pd.DataFrame(each).join(found)
+
+
+def _over_without(axis, place, part: pd.DataFrame, **style) -> None:
+    """A step with small files over one without, at ``place``, and the line at 1."""
+    ends = {"times_low": "low", "times": "middle", "times_high": "high"}
+    bars(axis, place, part.rename(columns=ends)[[*ends.values(), "flagged"]].reset_index(drop=True), **style)
+    log_axis(axis)
+    axis.axhline(1, color=INK, linewidth=0.8)
+    axis.set(ylabel="step with small files\nover one without")
+
+
+def opens(record: xr.Dataset) -> Shown:
+    """What small files cost an output step by the time of an open, for the least and the largest records."""
+    frame = with_small_files(record)
+    figure, axis = axes(height=2.9)
+    text = []
+    for number, nbytes in enumerate((frame["record_bytes"].max(), frame["record_bytes"].min())):
+        part = frame[frame["record_bytes"] == nbytes].sort_values("open")
+        label = f"records of {nbytes / 1e6:.2g} MB{', as in the talk' if number == 0 else ''}"
+        _over_without(axis, 1e3 * part["open"], part, label=label, index=number)
+        text.append(f"{nbytes / 1e6:.2g} MB: " + ", ".join(
+            f"{row.times:.3g} times with opens of {1e3 * row.open:.2g} ms" for row in part.itertuples()))  # fmt: skip
+    axis.set(xlabel="one set of open, read, close [ms]")
+    axis.legend(loc="upper left")
+    figure.suptitle(run_title(record), size=9)
+    return show(
+        figure,
+        data=frame,
+        name="xc30_opens",
+        title="What small files cost, by the time of an open",
+        caption="Time of an output step with small files over the same without. On the left an open takes its time "
+        f"here, in the memory of one machine; then opens are made to last. {MARKED}",
+        run=record,
+        alt="Logarithmic axes: time of an output step with small files over the same without, by the time of an open. "
+        f"{'; '.join(text)}. {MARKED}",
     )
-    frame.attrs["units"] = {"one record": "MB"}
-    return frame.rename_axis("run").reset_index().astype({"tasks": int})
+
+
+def records(record: xr.Dataset) -> Shown:
+    """What small files cost an output step by the size of its records, opened as fast as this host opens."""
+    frame = with_small_files(record)
+    here = frame[frame["asked"] == 0].sort_values("record_bytes")
+    figure, axis = axes(height=3.2)
+    label = f"opens of {1e6 * here['open'].median():.0f} µs, as here"
+    _over_without(axis, here["record_bytes"] / 1e6, here, label=label)
+    axis.set(xlabel="one record [MB]")
+    axis.legend(loc="upper right")
+    figure.suptitle(run_title(record), size=9)
+    text = ", ".join(f"{row.times:.3g} times at {row.record_bytes / 1e6:.2g} MB" for row in here.itertuples())
+    return show(
+        figure,
+        data=here,
+        name="xc30_records",
+        title="What small files cost, by the size of a record",
+        caption="Time of an output step with small files over the same without, for "
+        f"{int(single(record)['files'].values[0])} files and the share of tasks that belongs to them, up to records of "
+        f"the talk's size. {MARKED}",
+        run=record,
+        alt="Logarithmic axes: time of an output step with small files over the same without, by the size of a record: "
+        f"{text}. {MARKED}",
+    )
 
 
 def storm_table(record: xr.Dataset) -> pd.DataFrame:
@@ -121,35 +181,3 @@ def output_rates(record: xr.Dataset, output: xr.Dataset) -> pd.DataFrame:
         ("median step", "5 % of steps below", "5 % of steps above", "longest step"), "ms"
     ) | {"rate of a file": "MB/s", "rate of all files": "GB/s"}
     return frame
-
-
-def requests(record: xr.Dataset) -> Shown:
-    """System calls a second over time of both variants, in place of the lost load of the metadata server."""
-    record = single(record)
-    figure, axis = axes(height=3.4)
-    rows = []
-    for number, name in enumerate(record["variant_name"].values):
-        seconds = record["step_seconds"].values[number]
-        rate = float(record["calls_per_step"].values[number]) / seconds
-        ends = np.cumsum(seconds)
-        axis.step(ends, rate / 1e3, where="pre", color=CYCLE[number], label=str(name), linewidth=1)
-        rows += [{"variant": name, "time": t, "requests a second": r} for t, r in zip(ends, rate, strict=True)]
-    log_axis(axis, "y")
-    axis.set(xlabel="time spent in output steps [s]", ylabel="requests [1000/s]", xlim=(0, None))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    figure.suptitle(f"{run_title(record)}{flag_note(record)}", size=9)
-    frame = pd.DataFrame(rows)
-    middle = frame.groupby("variant", sort=False)["requests a second"].median()
-    text = "; ".join(f"{name} {rate / 1e3:.0f} thousand" for name, rate in middle.items())
-    return show(
-        figure,
-        data=frame,
-        name="xc30_requests",
-        title="Requests a second",
-        caption="System calls a second over the time of the output steps, one level for each step, in place of the "
-        "lost load of a metadata server. The median is, of "
-        f"{text}. The title names the flags of the run, if it has any.",
-        run=record,
-        alt=f"System calls a second over the time of the output steps, median: {text}. Each step is drawn; the title "
-        "names the flags of the run, if it has any.",
-    )

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, MARKS, cpu, intervals, log_axis, points, stacked_bars
+from companion.figures.parts import MARKED, cpu, intervals, log_axis, points, stacked_bars
 from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes, document_style
@@ -20,7 +21,7 @@ def split(record: xr.Dataset) -> Shown:
     frame = observed(record, *CLASSES).rename(columns=CLASSES)
     frame.index = [counted(n, "rank") for n in record["ranks"].values]
     shares = 100 * frame.div(frame.sum(axis=1), axis=0)
-    figure, axis = axes(height=2.9)
+    figure, axis = axes(height=2.5)
     stacked_bars(axis, shares, label="share of the time [%], mean over ranks, medians")
     samples = xr.concat([record[f"observed_{name}"] for name in CLASSES], "class")
     edges = 100 * (samples.cumsum("class") / samples.sum("class")).isel({"class": slice(None, -1)})
@@ -90,60 +91,67 @@ def moves(record: xr.Dataset) -> Shown:
 
 
 def inflight_times(record: xr.Dataset) -> pd.DataFrame:
-    """Seconds of every way of exchanging, and its ratio to MPI_Alltoallv in one piece on the same processors.
-
-    With processors set apart, the ratio is to blocking calls with as many groups there.
-    """
+    """Seconds of every way of exchanging, over those of MPI_Alltoallv in one piece on all processors."""
     frame = cases(single(record), "way", "groups", "spare")
     frame = frame.sort_values(["spare", "way", "groups"]).reset_index(drop=True)
-    for _, part in frame.groupby("spare"):
-        plain_calls = part[part["way"] == "alltoallv"].sort_values("groups").iloc[0]
-        for name, column in (("to_blocking", "middle"), ("low", "low"), ("high", "high")):
-            frame.loc[part.index, name] = intervals(part)[column] / plain_calls["median"]
-    return frame
+    whole = frame[(frame["way"] == "alltoallv") & (frame["groups"] == 1) & (frame["spare"] == 0)]["median"].item()
+    found = intervals(frame)
+    return frame.assign(to_blocking=found["middle"] / whole, low=found["low"] / whole, high=found["high"] / whole)
+
+
+def _ways(frame: pd.DataFrame) -> list[str]:
+    """What each way of exchanging is called: blocking or in flight, in how many groups, with which processors."""
+    names = {"alltoallv": "blocking", "ialltoallv": "in flight", "progress": "in flight, thread"}
+    return [
+        f"{names[way]}, {counted(groups, 'group')}{', apart' if spare else ''}"
+        for way, groups, spare in zip(frame["way"], frame["groups"], frame["spare"], strict=True)
+    ]
 
 
 def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     """Time of the Legendre transforms with messages in flight over that with blocking calls, here and in the talk."""
-    frame = inflight_times(record)
-    names = {"alltoallv": "MPI_Alltoallv", "ialltoallv": "MPI_Ialltoallv", "progress": "MPI_Ialltoallv, thread"}
-    labels = [
-        f"{names[way]}, {counted(groups, 'group')}{', apart' if spare else ''}"
-        for way, groups, spare in zip(frame["way"], frame["groups"], frame["spare"], strict=True)
-    ]
+    every = inflight_times(record)
+    groups = sorted(set(every["groups"]) - {1})
+    frame = every[every["groups"].isin([groups[0], groups[-1]])].reset_index(drop=True)
+    labels = _ways(frame)
     printed = talk.set_index("version")[["t2047", "t1198"]].astype(float)
     gains = printed.loc["new"] / printed.loc["original"]
-    figure, axis = axes(height=0.36 * (len(frame) + 2) + 1.2)
-    places = list(range(len(frame)))
-    axis.hlines(places, frame["low"], frame["high"], color=CYCLE[0], linewidth=2.0)
-    axis.plot(frame["to_blocking"], places, "o", color=CYCLE[0], label=cpu(record))
-    flagged = frame["flags"].astype(str) != ""
+    figure, axis = axes(height=0.27 * (len(frame) + 1) + 1.3)
+    places = list(range(1, len(frame) + 1))
+    for number, (name, gain) in enumerate(gains.items()):
+        axis.plot(
+            [gain], [0], label=f"the talk, {name.upper()} (2014)", **{**document_style(number), "linestyle": "none"}
+        )
+    axis.hlines(places, frame["low"], frame["high"], color=CYCLE[2], linewidth=2.0)
+    axis.plot(frame["to_blocking"], places, "o", color=CYCLE[2], label=cpu(record))
+    flagged = frame["flags"].astype(str).to_numpy() != ""
     if flagged.any():
-        axis.plot(frame.loc[flagged, "to_blocking"], frame.index[flagged], "x", color=INK, markersize=8)
-    style = {**document_style(0), "linestyle": "none"}
-    axis.plot(gains, [len(frame), len(frame) + 1], label="the talk (2014)", **style)
-    axis.set_yticks(
-        [*places, len(frame), len(frame) + 1], [*labels, *(f"talk, {name.upper()}" for name in gains.index)]
-    )
+        axis.plot(
+            frame["to_blocking"][flagged], np.array(places)[flagged], "x", color=INK, markersize=8, linestyle="none"
+        )
+    axis.set_yticks([0, *places], ["in flight, the talk", *labels])
     axis.axvline(1.0, color=INK, linestyle=":")
     axis.invert_yaxis()
-    axis.set(xlabel="time over that of blocking calls", xlim=(0, None))
+    axis.grid(False, axis="y")
+    log_axis(axis, "x")
+    axis.set(xlabel="time over that of blocking calls")
     figure.legend(loc="outside lower center", ncols=2)
-    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
+    figure.suptitle(rank_title(record), size=9)
     text = (
         "Time of Legendre transforms with exchanges over that of blocking calls, below 1 a gain: "
+        f"the talk {gains.iloc[0]:.2f} and {gains.iloc[1]:.2f}; "
         + "; ".join(f"{label} {value:.2f}" for label, value in zip(labels, frame["to_blocking"], strict=True))
-        + f"; the talk {gains.iloc[0]:.2f} and {gains.iloc[1]:.2f}. 'Apart': ranks compute on half of the processors."
+        + ". 'Apart': ranks compute on half of the processors."
     )
     return show(
         figure,
-        data=frame,
+        data=every,
         name="xc30_inflight",
-        title="Messages in flight",
+        title="Messages in flight: the talk and today",
         alt=text,
-        caption="Time of Legendre transforms with their exchanges over that with blocking calls; left of the dotted "
-        'line is a gain. "Apart": ranks compute on half of the processors and leave the others to the exchange. '
-        f"{MARKED} {doubts(record)}",
+        caption="Time of Legendre transforms with their exchanges, over that with blocking calls in one piece on all "
+        'processors; left of the dotted line is a gain. "Thread": one more thread a rank drives the exchange. "Apart": '
+        f"ranks compute on half of the processors and leave the others to the exchange. {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -188,35 +196,33 @@ _PARTS = {
 
 
 def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, processors: Mapping) -> Shown:
-    """Bytes of a forecast and messages of a step by ranks, and the volume that the report states.
+    """Bytes of a forecast by ranks, and the volume that the report states; messages are in the data.
 
     ``tasks`` are those of the report's runs, ``processors`` what is marked on the axis, by name.
     """
     ranks = record["ranks"].values
-    figure, (left, right) = axes(1, 2, height=3.8, wide=True)
-    for number, (name, label) in enumerate(_PARTS.items()):
-        points(left, ranks, record[f"{name}_bytes"].values / 1e12, host=True, index=number, label=label)
-        points(right, ranks, record[f"{name}_messages"].values, host=True, index=number, label=label)
-    points(left, list(tasks.values()), [printed_terabytes] * len(tasks), line=False, label="whole model (2014)")
-    for axis, label in ((left, "sent in the forecast [TB]"), (right, "messages in a time step")):
-        log_axis(axis)
-        axis.set(xlabel="MPI ranks", ylabel=label)
-        for value in processors.values():
-            axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    figure.suptitle("counted from the decompositions, not measured", size=9)
+    figure, axis = axes(height=2.9)
+    for number, (name, label) in enumerate(_PARTS.items(), start=1):
+        points(axis, ranks, record[f"{name}_bytes"].values / 1e12, host=True, index=number, label=f"{label}, counted")
+    printed = [printed_terabytes] * len(tasks)
+    points(axis, list(tasks.values()), printed, line=False, label="whole model, the talk (2014)")
+    log_axis(axis)
+    axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
+    for value in processors.values():
+        axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
+    figure.legend(loc="outside lower center", ncols=2)
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
     whole = record["transpositions_bytes"].values / 1e12
+    dotted = ", ".join(f"{value:.0f} {name}" for name, value in processors.items())
     return show(
         figure,
         data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),
         name="xc30_volume",
         title="What the forecast sends",
-        caption="Terabytes of the whole forecast and messages of one step against the number of ranks, counted and not "
+        caption="Terabytes of a ten-day forecast against the number of ranks, counted from the decomposition and not "
         "measured. Squares: the volume that the talk states for the whole model, at the tasks of its two runs. Dotted: "
-        f"{', '.join(f'{value:.0f} {name}' for name, value in processors.items())}.",
-        alt="Left, terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of "
-        f"MPI ranks, the transpositions from {whole.min():.0f} to {whole.max():.0f}, and the "
-        f"{printed_terabytes:.0f} TB that the report states for the whole model; right, messages of one time step; "
-        f"all axes logarithmic. Dotted: {', '.join(f'{value:.0f} {name}' for name, value in processors.items())}.",
+        f"{dotted}.",
+        alt="Terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of MPI "
+        f"ranks, logarithmic axes: the transpositions from {whole.min():.0f} to {whole.max():.0f}, and the "
+        f"{printed_terabytes:.0f} TB that the report states for the whole model. Dotted: {dotted}.",
     )

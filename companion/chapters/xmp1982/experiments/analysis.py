@@ -8,10 +8,11 @@ cache (through it where that is refused), buffer memory the page cache, the SSD 
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, Unavailable, column, register
+from companion.chapters.xmp1982.experiments import pairs
+from companion.chapters.xmp1982.experiments.forecast import places, sized
+from companion.experiments import Experiment, column, register
 
 #: Configuration: place of the work files and of the sequential ones.
 CONFIGURATIONS = {
@@ -24,16 +25,15 @@ CONFIGURATIONS = {
 }
 #: The programs of Fig. 6.2, by the names of the steps.
 PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
-#: Analysis and forecast together: the analysis' configuration, the forecast's work files and overlap.
+#: Analysis and forecast together: the analysis' configuration, the forecast's work files.
 TOGETHER = (
-    ("half in memory", (1, "memory", "both")),
-    ("half in memory", (4, "direct", "both")),
-    ("page cache", (1, "memory", "both")),
-    ("page cache", (4, "direct", "both")),
+    ("half in memory", "ssd1-async"),
+    ("half in memory", "disk4"),
+    ("page cache", "ssd1-async"),
+    ("page cache", "disk4"),
 )
-#: How much longer than the analysis the forecast next to it is meant to last.
-LONGER = 1.3
-ROUNDS = {"quick": 1, "paper": 3}
+#: Length of the forecast next to the analysis in days, so that it lasts longer than the analysis, as in 1982.
+DAYS = {"ssd1-async": 4, "disk4": 1}
 
 
 def _sized(preset: str, name: str):
@@ -58,8 +58,13 @@ def usable() -> list[str]:
 
 
 def observe(result) -> dict[str, float]:
-    """Clock and CPU time from step d to w, and of every step."""
+    """Clock and CPU time from step d to w, and of every step; errors against the truth, and what was rejected."""
+    from kernels.analysis import verification
+
     found = {"clock": result.clock, "cpu": result.cpu, "moved": float(sum(step.moved for step in result.steps))}
+    for key, what in (("guess_error", "first_guess"), ("analysis_error", "standard")):
+        found |= {f"{key}_{name}": value for name, value in verification.errors(result, what).items()}
+    found |= {"data": float(result.quality.size), "rejected": float((result.quality == 2).sum())}
     for n, step in enumerate(result.steps):
         found |= {f"step_{n:02d}_clock": step.clock, f"step_{n:02d}_cpu": step.cpu}
     return found
@@ -73,86 +78,58 @@ def _cases(preset: str, threads: int) -> list[Case]:
 
 def _steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Names of the steps, and errors of first guess and analysis."""
-    from kernels import analysis
-    from kernels.analysis import verification
+    from kernels.analysis.chain import STEPS
+    from kernels.analysis.constants import NAMES
 
-    problem = measurements[0].problem
-    result = analysis.run(problem, analysis.setup(problem))
-    before, after = (verification.errors(result, what) for what in ("first_guess", "standard"))
+    found = measurements[0].observed
     return {
-        "letter": column([step.letter for step in result.steps], None, "step of section 3.4", "step"),
-        "step_name": column([step.name for step in result.steps], None, "what the step does", "step"),
-        "field": column(list(before), None, "field on standard levels", "field"),
-        "guess_error": column(list(before.values()), "1", "root mean square error of the first guess, SI", "field"),
-        "analysis_error": column(list(after.values()), "1", "the same of the analysis, SI", "field"),
-        "data": column(int(result.quality.size), "count", "observed numbers"),
-        "rejected": column(int((result.quality == 2).sum()), "count", "of these rejected"),
+        "letter": column([letter for letter, _ in STEPS], None, "step of section 3.4", "step"),
+        "step_name": column([name for _, name in STEPS], None, "what the step does", "step"),
+        "field": column(list(NAMES), None, "field on standard levels", "field"),
+        "guess_error": column(
+            [found[f"guess_error_{name}"][0] for name in NAMES],
+            "1",
+            "root mean square error of the first guess, SI",
+            "field",
+        ),
+        "analysis_error": column(
+            [found[f"analysis_error_{name}"][0] for name in NAMES], "1", "the same of the analysis, SI", "field"
+        ),
+        "data": column(int(found["data"][0]), "count", "observed numbers"),
+        "rejected": column(int(found["rejected"][0]), "count", "of these rejected"),
     }
 
 
-def _alone(preset: str, threads: int) -> list[Case]:
-    from kernels import analysis
-    from kernels.runtime.resources import usable_cpus
-
-    if usable_cpus() < 2:
-        raise Unavailable(
-            "an analysis next to a forecast needs two CPUs, one may be used; give the process a second one"
-        )
-    name = "disk"
-    return [Case(name, analysis, _sized(preset, name), 1, {"configuration": name, "preset": preset}, observe)]
-
-
-def _forecast(preset: str, files: int, place: str, overlap: str, hours: float):
-    from kernels.files.filesystem import direct_refusal
-    from kernels.gridpoint import Problem
-
-    if place == "direct" and direct_refusal(tempfile.gettempdir()):
-        place = "cache"
-    problem = Problem.preset(preset, physics=True, hours=hours, writeup=0.0)
-    return replace(problem, files=files, place=place, overlap=overlap)
-
-
-def _days(preset: str, way: tuple[int, str, str], seconds: float) -> int:
-    """Days that a forecast with these work files needs to last ``seconds``."""
-    from kernels.analysis import together
-
-    return max(1, round(seconds / together.alone(_forecast(preset, *way, 24.0))["clock"]))
+def _beside(preset: str, threads: int) -> list[Case]:
+    """Fig. 6.3: analysis and forecast, each on a CPU of its own, and each of them alone there."""
+    pairs.require_two()
+    base, found = sized(preset), []
+    forecasts = {name: replace(places(base, name), hours=24.0 * days) for name, days in DAYS.items()}
+    analyses = {name: _sized(preset, name) for name in ("disk", "half in memory", "page cache")}
+    one = {name: (name, "analysis", problem) for name, problem in analyses.items()}
+    one |= {name: (name, "forecast", problem) for name, problem in forecasts.items()}
+    for names in (*((name,) for name in one), *TOGETHER):
+        found.append(pairs.case([one[name] for name in names], "one each"))
+    return found
 
 
 def _together(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Fig. 6.3: times of both alone with files on disk, and of both at once; of the forecast for each of its days."""
-    from kernels import analysis
-    from kernels.analysis import together
-
-    preset = measurements[0].parameters["preset"]
-    state, disk = analysis.setup(measurements[0].problem), (4, "direct", "both")
-    spent = LONGER * median(measurements[0].observed["clock"])
-    ways = {way for _, way in TOGETHER}
-    # at the page's size starting a process takes longer than what it would be asked
-    days = {
-        way: 10 if preset == "quick" and way[1] == "memory" else 1 if preset == "quick" else _days(preset, way, spent)
-        for way in ways
-    }
-    rounds = []
-    for _ in range(ROUNDS[preset]):
-        reference = together.beside(measurements[0].problem, state, None)[0].clock
-        forecast = together.alone(_forecast(preset, *disk, 24.0 * days[disk]))["clock"] / days[disk]
-        both = []
-        for name, way in TOGETHER:
-            result, answer = together.beside(_sized(preset, name), state, _forecast(preset, *way, 24.0 * days[way]))
-            both.append((result.clock, answer["clock"] / days[way]))
-        rounds.append((reference, forecast, both))
-    names = [f"{name}; {'disk' if way[1] == 'direct' else 'memory'}" for name, way in TOGETHER]
-    found = {
+    """Fig. 6.3: times of both, alone with files on disk, and at once; of the forecast for each of its days."""
+    of = {each.parameters["test"]: each.observed for each in measurements}
+    names = [f"{name}; {'disk' if way == 'disk4' else 'memory'}" for name, way in TOGETHER]
+    days = [DAYS[way] for _, way in TOGETHER]
+    both = [of["+".join(pair)] for pair in TOGETHER]
+    analyses = list(zip(*(each["job_0_clock"] for each in both), strict=True))
+    forecasts = zip(*([t / d for t in each["job_1_clock"]] for each, d in zip(both, days, strict=True)), strict=True)
+    disk = [t / DAYS["disk4"] for t in of["disk4"]["job_0_clock"]]
+    return pairs.worth(measurements) | {
         "test": column(names, None, "work files of the analysis; of the forecast", "test_number"),
-        "days": column([days[way] for _, way in TOGETHER], "1", "length of the forecast in days", "test_number"),
-        "reference_analysis": column([each[0] for each in rounds], "s", "analysis alone, files on disk", "round"),
-        "reference_forecast": column([each[1] for each in rounds], "s", "a day's forecast alone, on disk", "round"),
+        "days": column(days, "1", "length of the forecast in days", "test_number"),
+        "reference_analysis": column(of["disk"]["job_0_clock"], "s", "analysis alone, files on disk", "round"),
+        "reference_forecast": column(disk, "s", "a day's forecast alone, on disk", "round"),
+        "analysis_clock": column(analyses, "s", "analysis", "round", "test_number"),
+        "forecast_clock": column(list(forecasts), "s", "a day of the forecast next to it", "round", "test_number"),
     }
-    for n, (key, text) in enumerate((("analysis", "analysis"), ("forecast", "a day of the forecast next to it"))):
-        values = [[each[n] for each in both] for *_, both in rounds]
-        found[f"{key}_clock"] = column(values, "s", text, "round", "test_number")
-    return found
 
 
 register(
@@ -175,10 +152,10 @@ register(
         item="X18",
         title="The analysis while a forecast runs on the other CPU",
         needs=frozenset({"affinity"}),
-        cases=_alone,
+        cases=_beside,
         presets=("quick", "paper"),
         outputs=_together,
         rounds=3,
-        budgets={"quick": 4.0, "paper": 40.0},
+        budgets={"quick": 4.0, "paper": 290.0},
     )
 )

@@ -130,6 +130,7 @@ def outputs(_measurements) -> dict[str, dict]:
     _wanted, full, half = printed()
     mixed = np.array([ratios(_mixed(job, share), full, half) for share in SHARES])
     departures = np.array([one["departure"] for one in ranked])
+    near = np.stack([predictions(_job(one))[..., -1] for one in ranked if one["departure"] <= 0.02])
     return {
         "searched": column(len(ranked), "count", "points of the grid that were simulated"),
         "within_2_percent": column(int((departures <= 0.02).sum()), "count", "points within 2 % of all three ratios"),
@@ -142,6 +143,10 @@ def outputs(_measurements) -> dict[str, dict]:
         "predicted_ratio": column(
             predictions(job), "1", "time over that alone in all banks, first and last", "bank_count", "cpu_count", "end"
         ),
+        "least_ratio": column(
+            near.min(0), "1", "last to end, least of all points within 2 %", "bank_count", "cpu_count"
+        ),
+        "most_ratio": column(near.max(0), "1", "last to end, most of all points within 2 %", "bank_count", "cpu_count"),
         "heavy_share": column(list(SHARES), "1", "share of the mixed job's time in the heavy loop", "mix"),
         "mixed_ratio": column(mixed, "1", "time over that alone in all banks, mixed job", "mix", "job_run"),
     }

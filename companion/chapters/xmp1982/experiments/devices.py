@@ -74,7 +74,7 @@ register(
         title="Large blocks written and read: each place, one job and two, a fast one next to the disk",
         cases=_cases,
         presets=("quick", "paper"),
-        rounds=3,
+        rounds=6,
         budgets={"quick": 6.0, "paper": 400.0},
     )
 )

@@ -6,13 +6,12 @@ by copying.
 """
 
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, column, register
+from companion.experiments import Experiment, Unavailable, column, register
 
 #: Configuration of the report: files, place on the host, overlap.
 CONFIGURATIONS = {
@@ -29,10 +28,10 @@ CONFIGURATIONS = {
 
 
 def sized(preset: str):
-    """A day's forecast with physics, and its state in memory."""
+    """A day's forecast with physics, its state in memory; what it writes up is on the device when a step ends."""
     from kernels.gridpoint import Problem
 
-    return Problem.preset(preset, physics=True, hours=24.0, writeup=6.0)
+    return Problem.preset(preset, physics=True, hours=24.0, writeup=6.0, fsync=True)
 
 
 def places(problem, name: str):
@@ -45,11 +44,6 @@ def places(problem, name: str):
     return replace(problem, files=files, place=place, overlap=overlap)
 
 
-def degraded(problem):
-    """Less memory: one work file, and three more for the right-hand sides, which are read backwards."""
-    return replace(problem, files=1, place="memory", rhs="files", lines=4)
-
-
 def observe(result) -> dict[str, float]:
     """Clock of the parts, CPU time, waiting and overlap of one forecast."""
     kinds = {kind: [step for step in result.steps if step.kind == kind] for kind in ("normal", "radiation")}
@@ -60,8 +54,8 @@ def observe(result) -> dict[str, float]:
         "forecast": result.clock,
         "waiting": sum(step.waiting for step in result.steps),
         "overlapped": result.overlapped,
-        "requests": result.counters.requests_read + result.counters.requests_written,
-        "bytes": result.counters.bytes_read + result.counters.bytes_written,
+        "requests": result.requests,
+        "bytes": result.bytes,
     }
     found |= {f"write_step_{n + 1}": step.clock for n, step in enumerate(ups)}
     for kind, steps in kinds.items():
@@ -75,70 +69,81 @@ def observe(result) -> dict[str, float]:
     return found
 
 
-def _case(label: str, kernel, problem, threads: int, configuration: str) -> Case:
+def observe_forecast(result) -> dict[str, float]:
+    """The same of a forecast that ran as a job, and of its post-processing jobs."""
+    found = observe(result.jobs[0]) | {"complete": result.complete}
+    for n, post in enumerate(result.posts):
+        found |= {f"post_{n + 1}_clock": post.clock, f"post_{n + 1}_cpu": post.cpu}
+    return found
+
+
+def _case(label: str, program: str, problem, threads: int, configuration: str, binding: str = "free", **how) -> Case:
+    """A forecast or its simulator, and its post-processing jobs one by one after it."""
+    from kernels import jobs
+
     parameters = {"configuration": configuration, "place": problem.place, "overlap": problem.overlap}
-    return Case(label, kernel, problem, threads, parameters, observe)
+    job = jobs.Problem((jobs.Job(program, problem),), binding, **{"posts": "after", **how})
+    return Case(label, jobs, job, threads, parameters, observe_forecast)
 
 
 def _alone(preset: str, threads: int) -> list[Case]:
-    from kernels import gridpoint
+    from kernels.memory import stream
     from kernels.runtime.resources import usable_cpus
 
     base = sized(preset)
-    cases = [_case("in memory", gridpoint, base, threads, "memory")]
+    cases = [_case("in memory", "forecast", base, threads, "memory")]
     if threads == 1 and usable_cpus() > 1:
-        cases.append(_case("in memory, two threads", gridpoint, base, 2, "memory, two threads"))
-    cases += [_case(name, gridpoint, places(base, name), threads, name) for name in CONFIGURATIONS]
-    label = "degraded: one file and three for right-hand sides"
-    return [*cases, _case(label, gridpoint, degraded(base), threads, "degraded")]
+        cases.append(_case("in memory, two threads", "forecast", base, 2, "memory, two threads"))
+    cases += [_case(name, "forecast", places(base, name), threads, name) for name in CONFIGURATIONS]
+    records = stream.Problem(base.nj * base.words, "copy")
+    for count in sorted({case.threads for case in cases}):
+        cases.append(
+            Case(f"records copied, {count} threads", stream, records, count, {"configuration": f"copy, {count}"})
+        )
+    return cases
 
 
 def _simulated(preset: str, threads: int) -> list[Case]:
     """The simulator in every configuration; it computes on one thread."""
-    from kernels.gridpoint import simulator
-
     base = sized(preset)
-    return [_case(name, simulator, places(base, name), threads, name) for name in CONFIGURATIONS]
+    return [_case(name, "simulator", places(base, name), threads, name) for name in CONFIGURATIONS]
 
 
-def _moving(problem, threads: int) -> float:
-    """Seconds, at best, in which ``threads`` read and write all records once in memory: a bound of a step in memory."""
-    from concurrent.futures import ThreadPoolExecutor
+def degraded(problem):
+    """Less memory: one work file, and three more for the right-hand sides, which are read backwards."""
+    return replace(problem, files=1, place="memory", rhs="files", lines=4)
 
-    import numpy as np
 
-    records = np.ones((problem.nj, problem.words))
-    other, best = records.copy(), float("inf")
-    shares = [slice(problem.nj * t // threads, problem.nj * (t + 1) // threads) for t in range(threads)]
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in range(9):
-            begin = time.perf_counter()
-            list(pool.map(lambda share: np.copyto(other[share], records[share]), shares))
-            best = min(best, time.perf_counter() - begin)
-    return best
+def _less(preset: str, threads: int) -> list[Case]:
+    """The usual forecast and the degraded one, with usual and degraded jobs, in turn and on the second CPU."""
+    from kernels.runtime.resources import usable_cpus
+
+    if usable_cpus() < 2:
+        raise Unavailable("jobs beside their forecast need two CPUs, one may be used; give the process a second one")
+    base, cases = sized(preset), []
+    for name, problem in (("usual", places(base, "ssd1-sync")), ("degraded", degraded(base))):
+        for posts, when in (("after", "in turn"), ("beside", "second CPU")):
+            for small in (False, True):
+                label = f"{name} forecast, {'degraded' if small else 'usual'} jobs, {when}"
+                how = {"posts": posts, "small": small}
+                cases.append(_case(label, "forecast", problem, threads, label, "one each", **how))
+    return cases
 
 
 def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Clock and CPU time of the post-processing job for each write-up, whole and row by row; the memory bound."""
-    from kernels import gridpoint
-    from kernels.gridpoint import postprocess
-
-    problem = measurements[0].problem
-    whole, rows = [], []
-
-    def post(path):
-        whole.append(postprocess.run(path))
-        rows.append(postprocess.run(path, small=True))
-
-    gridpoint.run(problem, gridpoint.setup(problem), on_writeup=post)
-    threads = sorted({each.threads for each in measurements})
-    found = {
-        "copiers": column(threads, "1", "threads that copy", "copy"),
-        "memory_bound": column([_moving(problem, t) for t in threads], "s", "records of a step, copied once", "copy"),
+    """Post-processing jobs of the forecast in memory, medians by write-up; what copying its records takes at best."""
+    first = measurements[0].observed
+    copies = {
+        each.threads: each.minimum for each in measurements if each.parameters["configuration"].startswith("copy")
     }
-    for name, jobs, text in (("post", whole, "post-processing job"), ("small", rows, "the job row by row")):
-        for key, unit in (("clock", "clock"), ("cpu", "CPU time")):
-            found[f"{name}_{key}"] = column([each[key] for each in jobs], "s", f"{text}, {unit}", "write_up")
+    found = {
+        "copiers": column(list(copies), "1", "threads that copy", "copy"),
+        "memory_bound": column(list(copies.values()), "s", "records of a step, copied once", "copy"),
+    }
+    ups = [name.removesuffix("_cpu") for name in first if name.startswith("post_") and name.endswith("_cpu")]
+    for key, unit in (("clock", "clock"), ("cpu", "CPU time")):
+        values = [median(first[f"{name}_{key}"]) for name in ups]
+        found[f"post_{key}"] = column(values, "s", f"post-processing job, {unit}", "write_up")
     return found
 
 
@@ -146,12 +151,12 @@ register(
     Experiment(
         id="xmp1982-forecast",
         document="xmp1982",
-        item="X2, X3, X4, X5, X7, X8, X10",
+        item="X2, X3, X4, X5, X8",
         title="A forecast whose state streams through work files, in every configuration of the report",
         cases=_alone,
         presets=("quick", "paper"),
         outputs=_posts,
-        rounds=3,
+        rounds=6,
         budgets={"quick": 12.0, "paper": 500.0},
     )
 )
@@ -163,7 +168,20 @@ register(
         title="The simulator of the forecast: as long a computation and the same transfers, in little memory",
         cases=_simulated,
         presets=("quick", "paper"),
-        rounds=3,
+        rounds=6,
         budgets={"quick": 8.0, "paper": 400.0},
+    )
+)
+register(
+    Experiment(
+        id="xmp1982-degraded",
+        document="xmp1982",
+        item="X7",
+        title="A forecast with less memory, its post-processing jobs on the second CPU: what each of the two changes",
+        cases=_less,
+        presets=("quick", "paper"),
+        needs=frozenset({"affinity"}),
+        rounds=6,
+        budgets={"quick": 5.0, "paper": 240.0},
     )
 )

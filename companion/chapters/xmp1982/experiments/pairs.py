@@ -1,10 +1,11 @@
-"""Two forecasts at once on two CPUs, with the report's job queue; accounts of time; a forced hang (X7, X12–X15)."""
+"""Two jobs at once on two CPUs, and each of them alone in the same way: what the second CPU is worth (X12 to X15)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.chapters.xmp1982.experiments.forecast import degraded, observe, places, sized
+from companion.chapters.xmp1982.experiments.forecast import places, sized
 from companion.experiments import Experiment, Unavailable, column, register
 
 #: The pairings of the report.
@@ -17,139 +18,174 @@ PAIRINGS = (
     ("ssd2-async", "disk4"),
     ("ssd2-async", "bmr1"),
 )
+#: Length of the forecasts of a pair, h; with five write-ups, post-processing has about the report's share of it.
+HOURS = {"quick": 24.0, "paper": 8.0}
 #: Of these the accounts are kept, without write-ups.
 ACCOUNTED = (("disk4",), ("ssd1-async",), ("bmr1",), ("bmr1", "disk4"), ("ssd1-async", "disk4"), ("ssd1-async", "bmr1"))
 #: The pair that is bound to one CPU while the other idles.
 FORCED = ("ssd1-async", "bmr1")
-#: Tests of each kind, one round after another.
-ROUNDS = {"quick": 1, "paper": 3}
 
 
-def _checked(tests) -> None:
-    """Every forecast must give the same bits, alone or in company."""
-    known = {each["digest"] for found in tests for each in found.forecasts}
-    if len(known) != 1:
-        raise RuntimeError(f"forecasts of one problem gave {len(known)} different answers; no time is reported")
+def observe(result) -> dict[str, float]:
+    """When all was complete, and of each job its times, accounts, write-up steps and post-processing jobs."""
+    found = {"complete": result.complete}
+    for n, job in enumerate(result.jobs):
+        posts = [post for post in result.posts if post.job == n]
+        ups = [step.clock for step in job.steps if "write-up" in step.kind]
+        values = {"clock": job.clock, "cpu": job.cpu, "net": job.net, "posts": sum(post.clock for post in posts)}
+        values |= {"executing": job.executing, "queued": job.queued, "waiting": job.waiting}
+        values |= {f"write_step_{number + 1}": clock for number, clock in enumerate(ups)}
+        if posts:
+            values["post_cpu"] = sum(post.cpu for post in posts) / len(posts)
+        found |= {f"job_{n}_{name}": value for name, value in values.items()}
+    return found
 
 
-def _cases(preset: str, threads: int) -> list[Case]:
-    """The forecast in memory; what is measured in pairs is in the outputs."""
-    from kernels import gridpoint
+def require_two() -> None:
+    """Two CPUs.
+
+    Raises
+    ------
+    Unavailable
+        If one may be used.
+    """
     from kernels.runtime.resources import usable_cpus
 
     if usable_cpus() < 2:
-        raise Unavailable("forecasts in pairs need two CPUs, one may be used; give the process a second one")
-    parameters = {"configuration": "memory", "tests": ROUNDS[preset]}
-    return [Case("in memory", gridpoint, sized(preset), 1, parameters, observe)]
+        raise Unavailable("two jobs at once need two CPUs, one may be used; give the process a second one")
 
 
-def _pairs(measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Times of all pairings, of their write-up steps and jobs, round by round."""
-    from kernels.gridpoint import jobs
+def case(programs: Sequence[tuple[str, str, Any]], binding: str, driver: str = "", posts: str = "after") -> Case:
+    """Jobs, each (name, program, problem), that start together; a job alone is a case like any other."""
+    from kernels import jobs
 
-    base, count = measurements[0].problem, measurements[0].parameters["tests"]
-    rounds = []
-    with jobs.Pool() as pool:
-        for _ in range(count):
-            alone = pool.pair([places(base, "disk4")])
-            tests = [pool.pair([places(base, name) for name in pairing]) for pairing in PAIRINGS]
-            rounds.append((alone, tests, pool.beside(degraded(base))))
-    _checked([found for alone, tests, beside in rounds for found in (alone, beside, *tests)])
-    return _together([(alone, tests) for alone, tests, _ in rounds]) | _beside([beside for *_, beside in rounds])
+    problem = jobs.Problem(tuple(jobs.Job(program, each) for _, program, each in programs), binding, posts)
+    test = "+".join(name for name, *_ in programs)
+    parameters = {"test": test, "jobs": len(programs), "driver": driver, "binding": binding}
+    return Case(", ".join(filter(None, (test, driver, binding))), jobs, problem, 1, parameters, observe)
 
 
-def _together(rounds) -> dict[str, dict]:
-    """Figs 5.3 and 5.4, and the reference: two forecasts and their jobs in turn."""
-    names = ["+".join(pairing) for pairing in PAIRINGS]
-    turns = [2 * (alone.forecasts[0]["clock"] + sum(job["clock"] for job in alone.posts[0])) for alone, _ in rounds]
-    complete = [[test.complete for test in tests] for _, tests in rounds]
-    found = {
-        "pairing": column(names, None, "work files of both forecasts", "pairing_number"),
-        "alone": column([alone.forecasts[0]["clock"] for alone, _ in rounds], "s", "forecast alone, disk", "round"),
-        "alone_steps": column(
-            [alone.forecasts[0]["write_ups"] for alone, _ in rounds], "s", "its write-up steps", "round", "step"
-        ),
-        "one_after_another": column(turns, "s", "two forecasts and their jobs in turn", "round"),
-        "complete": column(complete, "s", "time to complete the test", "round", "pairing_number"),
-        "throughput": column(
-            [[turn / each for each in row] for turn, row in zip(turns, complete, strict=True)],
-            "1",
-            "gain of the pair over one after another",
-            "round",
-            "pairing_number",
-        ),
+def _pairs(binding: str, driver: str):
+    """The pairings and their references under one binding and one driver."""
+
+    def cases(preset: str, threads: int) -> list[Case]:
+        require_two()
+        hours = HOURS[preset]
+        base, found = replace(sized(preset), hours=hours, writeup=hours / 4), []
+        alone = dict.fromkeys(name for pairing in PAIRINGS for name in pairing)
+        for names in (*((name,) for name in alone), *PAIRINGS):
+            problems = [places(base, name) for name in names]
+            if driver == "synchronous":
+                problems = [replace(problem, overlap="none") for problem in problems]
+            jobs = [(name, "forecast", problem) for name, problem in zip(names, problems, strict=True)]
+            found.append(case(jobs, binding, driver))
+        return found
+
+    return cases
+
+
+def _limits(preset: str, threads: int) -> list[Case]:
+    """Pairs with less and less to share: files on each device, records that are copied, a state, registers alone."""
+    require_two()
+    from kernels import gridpoint
+
+    base = replace(sized(preset), hours=HOURS[preset], writeup=0.0)
+    small = gridpoint.Problem(physics=True, hours=20 * HOURS[preset], writeup=0.0, folder=base.folder)
+    copied = places(base, "ssd2-sync")
+    programs = {
+        "registers": ("simulator", base),
+        "a small state": ("forecast", small),
+        "the whole state": ("forecast", base),
+        "records in memory": ("forecast", copied),
+        "records in page cache": ("forecast", replace(copied, place="cache")),
+        "records on disk": ("forecast", replace(copied, place=places(base, "disk4").place)),
     }
-    dims = ("round", "pairing_number", "job")
-    for key, text in (("clock", "forecast"), ("net", "forecast without write-up steps")):
-        values = [[[each[key] for each in test.forecasts] for test in tests] for _, tests in rounds]
-        found[f"forecast_{key}"] = column(values, "s", text, *dims)
-    posts = [[[sum(job["clock"] for job in each) for each in test.posts] for test in tests] for _, tests in rounds]
-    found["posts"] = column(posts, "s", "post-processing jobs of a forecast", *dims)
-    ups = [[[each["write_ups"] for each in test.forecasts] for test in tests] for _, tests in rounds]
-    return found | {"write_step": column(ups, "s", "each write-up step", *dims, "step")}
+    return [
+        case(count * [(name, *program)], "one each", "synchronous", "none")
+        for name, program in programs.items()
+        for count in (1, 2)
+    ]
 
 
-def _beside(rounds) -> dict[str, dict]:
-    """Fig. 4.3: the forecast with less memory, its jobs on the other CPU while it goes on."""
-    forecasts, posts = [found.forecasts[0] for found in rounds], [found.posts[0] for found in rounds]
-    values = {
-        "forecast_cpu": ([each["cpu"] for each in forecasts], "s", "CPU time of the forecast"),
-        "forecast_clock": ([each["clock"] for each in forecasts], "s", "the forecast"),
-        "forecast_net": ([each["net"] for each in forecasts], "s", "the forecast without write-up steps"),
-        "post_clock": ([sum(job["clock"] for job in each) / len(each) for each in posts], "s", "a job, mean"),
-        "post_cpu": ([sum(job["cpu"] for job in each) / len(each) for each in posts], "s", "CPU time of a job, mean"),
-        "complete": ([found.complete for found in rounds], "s", "until the last job's end"),
-        "jobs_beside": (
-            [sum(job["begin"] < each["clock"] for job in row) for each, row in zip(forecasts, posts, strict=True)],
-            "1",
-            "jobs that began while the forecast went on",
-        ),
+def worth(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """What the second CPU is worth: both one after another, in the same way and places, over both at once."""
+    complete = {each.parameters["test"]: each.observed["complete"] for each in measurements}
+    names = [each.parameters["test"] for each in measurements if each.parameters["jobs"] == 2]
+    halves = [name.split("+") for name in names]
+    rounds = range(len(complete[names[0]]))
+    values = [
+        [(complete[a][n] + complete[b][n]) / complete[name][n] for name, (a, b) in zip(names, halves, strict=True)]
+        for n in rounds
+    ]
+    return {
+        "pairing": column(names, None, "work files of both jobs", "pairing_number"),
+        "throughput": column(values, "1", "both in turn over both at once", "round", "pairing_number"),
     }
-    found = {f"degraded_{name}": column(*value, "round") for name, value in values.items()}
-    steps = [each["write_ups"] for each in forecasts]
-    return found | {"degraded_write_step": column(steps, "s", "each write-up step", "round", "step")}
+
+
+def _accounted(preset: str, threads: int) -> list[Case]:
+    require_two()
+    base = replace(sized(preset), hours=HOURS[preset], writeup=0.0)
+    tests = [*((names, "one each") for names in ACCOUNTED), (FORCED, "one for all")]
+    return [case([(name, "forecast", places(base, name)) for name in names], how, "", "none") for names, how in tests]
 
 
 def _accounts(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Executing, waiting to execute, waiting for transfers, and clock; last two forecasts on one CPU."""
-    from kernels.gridpoint import jobs
-
-    base = replace(measurements[0].problem, writeup=0.0)
-    tests = [*((names, False) for names in ACCOUNTED), (FORCED, True)]
-    with jobs.Pool() as pool:
-        rounds = [
-            [pool.pair([places(base, n) for n in names], posts=False, one_cpu=forced) for names, forced in tests]
-            for _ in range(measurements[0].parameters["tests"])
-        ]
-    _checked([found for row in rounds for found in row])
-    jobs_of = [(names, n, forced) for names, forced in tests for n in range(len(names))]
+    rows = [(each, n) for each in measurements for n in range(each.parameters["jobs"])]
+    names = [each.parameters["test"].split("+")[n] for each, n in rows]
     result = {
-        "account": column(["+".join(names) for names, *_ in jobs_of], None, "work files of the test", "row"),
-        "account_job": column([names[n] for names, n, _ in jobs_of], None, "work files of the job", "row"),
-        "account_forced": column([int(forced) for *_, forced in jobs_of], "1", "both on one CPU", "row"),
+        "account": column([each.parameters["test"] for each, _ in rows], None, "work files of the test", "row"),
+        "account_job": column(names, None, "work files of the job", "row"),
+        "account_forced": column(
+            [int(each.parameters["binding"] == "one for all") for each, _ in rows], "1", "both on one CPU", "row"
+        ),
     }
-    for key, text in (
-        ("executing", "executing in a CPU"),
-        ("waiting", "waiting to execute"),
-        ("transfers", "waiting for transfers"),
-        ("clock", "clock"),
+    for key, name, text in (
+        ("executing", "executing", "executing in a CPU"),
+        ("waiting", "queued", "waiting to execute"),
+        ("transfers", "waiting", "waiting for transfers"),
+        ("clock", "clock", "clock"),
     ):
-        values = [[each[key] for found in row for each in found.forecasts] for row in rounds]
+        values = [list(sample) for sample in zip(*(each.observed[f"job_{n}_{name}"] for each, n in rows), strict=True)]
         result[f"account_{key}"] = column(values, "s", text, "round", "row")
     return result
 
 
+#: Experiment -> where the jobs run, and the driver that moves their records.
+WAYS = {
+    "xmp1982-pairs": ("one each", "overlapped"),
+    "xmp1982-pairs-synchronous": ("one each", "synchronous"),
+    "xmp1982-pairs-free": ("free", "overlapped"),
+}
+for name, (binding, driver) in WAYS.items():
+    register(
+        Experiment(
+            id=name,
+            document="xmp1982",
+            item="X12, X13, X14",
+            title=f"Two forecasts at once with their post-processing jobs, and each alone: {driver} driver, "
+            + ("a CPU each" if binding == "one each" else "two CPUs for both"),
+            cases=_pairs(binding, driver),
+            presets=("quick", "paper"),
+            needs=frozenset({"affinity"} if binding != "free" else ()),
+            outputs=worth,
+            rounds=6,
+            budgets={"quick": 5.0, "paper": 340.0},
+        )
+    )
 register(
     Experiment(
-        id="xmp1982-pairs",
+        id="xmp1982-limits",
         document="xmp1982",
-        item="X7, X12, X13, X14",
-        title="Two forecasts at once with their post-processing jobs, and one whose jobs run beside it",
-        cases=_cases,
+        item="X13",
+        title="Two forecasts at once that share less and less: files, memory, caches, nothing but the processor",
+        cases=_limits,
         presets=("quick", "paper"),
-        outputs=_pairs,
-        rounds=3,
-        budgets={"quick": 5.0, "paper": 40.0},
+        needs=frozenset({"affinity"}),
+        outputs=worth,
+        rounds=6,
+        budgets={"quick": 5.0, "paper": 240.0},
     )
 )
 register(
@@ -158,10 +194,11 @@ register(
         document="xmp1982",
         item="X15",
         title="Accounts of the time of forecasts alone, in pairs, and of a pair that is left on one CPU",
-        cases=_cases,
+        cases=_accounted,
         presets=("quick", "paper"),
+        needs=frozenset({"affinity"}),
         outputs=_accounts,
-        rounds=3,
-        budgets={"quick": 5.0, "paper": 40.0},
+        rounds=6,
+        budgets={"quick": 5.0, "paper": 200.0},
     )
 )

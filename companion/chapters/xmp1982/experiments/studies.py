@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.chapters.xmp1982.experiments.forecast import observe, sized
+from companion.chapters.xmp1982.experiments.forecast import sized
 from companion.experiments import Experiment, Unavailable, column, register
 
 ONCE = "bits and conserved integrals do not change from run to run"
@@ -17,23 +17,22 @@ CASES: dict[str, dict[str, Any]] = {
     "rest over a mountain": {"case": "rest", "mountain": 2000.0},
 }
 DAYS = {"quick": 1, "paper": 10}
+#: Day of the map: the wave is deep and has not broken.
+MAP_DAY = 9
 
 
 def _one_build(preset: str, threads: int) -> list[Case]:
-    from kernels import gridpoint
-    from kernels.gridpoint import builds
+    from kernels.jobs import builds
 
     if reason := builds.refusal():
         raise Unavailable(f"xmp1982-builds makes builds of its own: {reason}")
     problem = replace(sized(preset), writeup=3.0)
-    return [Case("this processor", gridpoint, problem, threads, {"configuration": "memory"}, observe)]
+    return [Case("all builds", builds, problem, threads, {"configuration": "memory"})]
 
 
 def _others(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Every other build against this one, through the day."""
-    from kernels.gridpoint import builds
-
-    found = builds.differences(measurements[0].problem)
+    found = measurements[0].result.differences
     names, each = list(found), list(found.values())
     result = {
         "build": column(names, None, "build", "build_number"),
@@ -77,6 +76,22 @@ def _series(measurements: Sequence[Measurement]) -> dict[str, dict]:
         rows = [[float(x) for x in m.result.series[name]] for m in measurements]
         values = [row + [None] * (len(longest) - len(row)) for row in rows]
         found[f"daily_{name}"] = column(values, unit, name, "test_number", "day")
+    return found | _weather([m.result for m in measurements if m.label.startswith("wave")])
+
+
+def _weather(waves) -> dict[str, dict]:
+    """The northern hemisphere on the day of the map, or the last one before, on each grid."""
+    found = {}
+    for number, wave in enumerate(waves):
+        day = int((wave.days <= MAP_DAY).sum()) - 1
+        north = slice(wave.pressure.shape[1] // 2, None)
+        dims = f"row_{number}", f"column_{number}"
+        for name, field, unit, text in (
+            ("pressure", wave.pressure, "hPa", "surface pressure"),
+            ("warmth", wave.warmth, "K", "temperature at 850 hPa"),
+        ):
+            found[f"{name}_{number}"] = column(field[day, north].round(1), unit, text, *dims)
+        found[f"map_day_{number}"] = column(float(wave.days[day]), "d", "time of the map")
     return found
 
 

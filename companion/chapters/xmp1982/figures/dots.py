@@ -12,11 +12,7 @@ from companion.figures.style import INK, axes
 from companion.records.runs import single
 
 #: What the marks of a machine's samples are.
-MARKS = "filled: median, bar: range of samples; \u00d7: flagged"
-#: The same as a sentence, for the caption.
-MARKED = (
-    "Filled points are medians of what was measured on {cpu}, bars the range of the samples, crosses flagged cases."
-)
+MARKED = "Filled: medians of {cpu}; bars: range of its samples; crosses: flagged."
 
 
 @dataclass(frozen=True)
@@ -52,33 +48,54 @@ def _draw(axis, series: Series, place: np.ndarray) -> None:
 
 
 def dots(
-    rows, series: list[Series], unit: str, *, record: xr.Dataset, name: str, title: str, alt: str, log: bool = True
+    rows,
+    series: list[Series],
+    unit: str,
+    *,
+    record: xr.Dataset,
+    name: str,
+    title: str,
+    alt: str,
+    log: bool = True,
+    tight: bool = False,
 ) -> Shown:
     """One line of points a row, series by series, and the numbers as CSV.
 
-    Series that share a row lie a little above each other.  ``alt``, with what the marks are, is the caption too.
+    Series that share a row lie a little above each other; ``tight`` rows are low, for a figure that has to be.
+    ``alt``, with what the marks are, is the caption too.
     """
     rows = [str(row) for row in rows]
-    columns = 2 if max(len(each.label) for each in series) < 34 else 1
-    lines = -(-len(series) // columns)
-    figure, axis = axes(height=1.5 + 0.2 * lines + 0.34 * len(rows))
+    columns = _columns([each.label for each in series])
+    lines, row = -(-len(series) // columns), 0.36 if any("\n" in row for row in rows) else 0.26
+    figure, axis = axes(height=1.0 + 0.18 * lines + (0.21 if tight else row) * len(rows))
     place = np.arange(len(rows), dtype=float)
     axis.set_yticks(place, rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(False, axis="y")
     axis.set_xlabel(unit, loc="right")
-    shift = 0.36 / max(len(series) - 1, 1)
+    shift = 0.44 / max(len(series) - 1, 1)
     for number, each in enumerate(series):
         _draw(axis, each, place + (number - (len(series) - 1) / 2) * shift)
     if log:
         log_axis(axis, "x")
-    axis.tick_params(axis="y", labelsize=8)
-    about = f"{run_title(record)}; {MARKS}"
+    about = run_title(record)
+    about = about.replace("\n", "; ") if len(about) < 60 else about
     figure.legend(
-        loc="outside upper left", ncols=columns, fontsize=8, title=about, title_fontsize=7.5, alignment="left"
+        loc="outside upper left", ncols=columns, title=about, title_fontsize=9, alignment="left", columnspacing=1.2
     )
     caption = f"{alt} {MARKED.format(cpu=cpu(record))}"
-    return show(figure, data=_frame(rows, series), name=name, title=title, alt=alt, caption=caption, run=record)
+    plain = [row.replace("\n", " ") for row in rows]
+    return show(figure, data=_frame(plain, series), name=name, title=title, alt=alt, caption=caption, run=record)
+
+
+def _columns(labels: list[str]) -> int:
+    """Columns of a legend whose rows are no wider than the figure."""
+    for count in (3, 2):
+        lines = -(-len(labels) // count)
+        widest = [max(map(len, labels[n : n + lines])) for n in range(0, len(labels), lines)]
+        if sum(widest) + 6 * len(widest) <= 58:
+            return count
+    return 1
 
 
 def _frame(rows, series: list[Series]) -> pd.DataFrame:

@@ -163,10 +163,9 @@ def _clock_still(found: list[Day]) -> Shown:
         data=frame,
         name="xmp1982_day",
         title="The day of 1982, modelled",
-        alt=f"What the model says that the clock of the forecast and of its five post-processing jobs consists of, for "
-        f"{len(ends)} ways to keep the work files. On one CPU the day ends after {min(ends):.0f} to {max(ends):.0f} s. "
-        "The parts of the forecast are gathered here; in the run they took turns in every step. Hollow diamonds are "
-        "what the report printed; write-up steps and jobs are means of what it printed for the device.",
+        alt=f"What the model says that the clock of a forecast and its five post-processing jobs consists of, for "
+        f"{len(ends)} ways to keep the work files: {min(ends):.0f} to {max(ends):.0f} s on one CPU. Hollow diamonds "
+        "are printed; write-up steps and jobs are means of what is printed for the device.",
     )
 
 
@@ -186,7 +185,7 @@ def clock() -> Shown:
     frame.insert(0, "work files", [each.name for each in found])
     listed = table(
         frame.rename(columns={"end": "day ends"}).astype({"printed": "Int64"}),
-        caption="The same in numbers: seconds of each part on the first CPU, modelled, and the printed end of the day",
+        caption="The same in numbers: seconds of each part on the first CPU, and the printed end of the day",
         name="xmp1982_day",
         folded=True,
     )

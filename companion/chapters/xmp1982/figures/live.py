@@ -1,12 +1,14 @@
 """Figures of chapter 1 that draw the forecast and its simulator rerun for this book, on one axis with the report."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
-from companion.figures.parts import cpu
+from companion.figures.parts import cpu, times
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
@@ -63,14 +65,27 @@ def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     )
 
 
+def _jobs(cases: xr.Dataset, key: str) -> np.ndarray:
+    """Mean of the post-processing jobs of every sample."""
+    names = [name for name in cases.data_vars if str(name).startswith("post_") and str(name).endswith(key)]
+    return np.mean([cases[name].values for name in names], axis=0)
+
+
 def times_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, figure: str) -> Table:
     """Fig. 4.1 or 5.1 with a run's column next to each of the report's."""
     cases = observed(record)
     here = cases.reindex(configuration=printed["configuration"].values)
     frame = pd.DataFrame({"configuration": [_label(c) for c in printed["configuration"].values]})
-    for then, now, title in (("forecast_cpu", "cpu", "CPU time"), ("forecast_clock", "forecast", "clock")):
+    parts: list[tuple[str, Any, str]] = [
+        ("forecast_cpu", here["cpu"], "CPU time"),
+        ("forecast_clock", here["forecast"], "clock"),
+    ]
+    if "post_1_clock" in here:
+        parts += [("pp_cpu", _jobs(here, "cpu"), "a job, CPU"), ("pp_clock", _jobs(here, "clock"), "a job, clock")]
+        parts.append(("total_clock", here["complete"], "forecast and jobs"))
+    for then, now, title in parts:
         frame[f"{title}, 1982"] = printed[then].values
-        frame[f"{title}, {cpu(record)}"] = [spread_text(row) for row in here[now].values]
+        frame[f"{title}, {cpu(record)}"] = [spread_text(row) for row in np.asarray(now)]
     return table(
         frame,
         name=name,
@@ -135,29 +150,29 @@ def _ratios(cases: xr.Dataset, names, reference: str, quantity: str = "net") -> 
 
 
 def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-async") -> Shown:
-    """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now."""
+    """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now; and of
+    a state that stays in memory, which the X-MP could not hold."""
     cases = observed(record)
-    net = printed["net_forecast"].transpose("configuration", "model").to_pandas().drop(index="cray1a-disk4")
-    net = net.sort_values("simulator", ascending=False) / net.loc[reference]
-    here = _ratios(cases, list(net.index), reference)
-    flagged = cases["flagged"].reindex(configuration=list(net.index)).fillna(False).values.astype(bool)
-    series = [
-        Series("X-MP 1982, forecast", net["forecast"].to_numpy()),
-        Series("X-MP 1982, simulator", net["simulator"].to_numpy(), index=1),
-        Series(cpu(record), here, host=True, flagged=flagged),
-    ]
-    middles = pd.Series(np.nanmedian(here, axis=1), net.index)
+    net = printed["net_forecast"].to_series().drop("cray1a-disk4").sort_values(ascending=False) / float(
+        printed["net_forecast"].sel(configuration=reference)
+    )
+    names = [*net.index, *(name for name in ("memory",) if name in cases["configuration"])]
+    here = _ratios(cases, names, reference)
+    flagged = cases["flagged"].reindex(configuration=names).fillna(False).values.astype(bool)
+    middles = pd.Series(np.nanmedian(here, axis=1), names)
     return dots(
-        [_label(name) for name in net.index],
-        series,
+        ["no work files" if name == "memory" else _label(name) for name in names],
+        [
+            Series("X-MP 1982", np.append(net.to_numpy(), np.full(len(names) - len(net), np.nan))),
+            Series("today", here, host=True, flagged=flagged),
+        ],
         f"net time of the forecast over that of {label(reference)}",
         record=record,
-        log=False,
         name="xmp1982_net_times_rerun",
-        title="What the place of the work files costs, 1982 and rerun",
-        alt=f"Net forecast time over that of {label(reference)} for {len(net)} configurations. In 1982 up to "
-        f"{np.nanmax(net.to_numpy()):.2f}; on {cpu(record)} {middles.min():.2f} to {middles.max():.2f} "
-        f"({label(middles.idxmax())}).",
+        title="What the place of the work files costs, 1982 and today",
+        alt=f"Net time of the forecast over that of {label(reference)}, logarithmic: up to {net.max():.2f} "
+        f"({label(net.idxmax())}) in 1982, {middles.min():.2f} ({_label(middles.idxmin())}) to {middles.max():.2f} "
+        f"({_label(middles.idxmax())}) today.",
     )
 
 
@@ -265,49 +280,83 @@ def simulators(printed: xr.Dataset, forecast: xr.Dataset, simulator: xr.Dataset)
     )
 
 
-def degraded(printed: tuple[xr.Dataset, xr.Dataset], record: xr.Dataset, alone: xr.Dataset) -> Table:
-    """Figs 4.1 and 4.3: the forecast with less memory, its jobs beside it, then and now.
-
-    ``printed`` are the tables of Figs 4.1 and 4.3, ``record`` the pairs, ``alone`` the forecast's configurations.
-    """
-    usual, less = printed
-    record, cases = single(record), observed(alone)
+def degraded(usual: xr.Dataset, less: xr.Dataset, record: xr.Dataset) -> Table:
+    """Figs 4.1 and 4.3, and between them what each change does: less memory, and jobs on the second CPU."""
     usual, less = usual.sel(configuration="ssd1-sync"), less.isel(configuration=0)
-    here = cases.sel(configuration="ssd1-sync")
-    total = float(middle(here["forecast"])) + float(single(alone)["post_clock"].sum())
+    names = ("forecast_cpu", "forecast_clock", "pp_cpu", "pp_clock")
+    keys = ("forecast, CPU", "forecast, clock", "a job, CPU", "a job, clock", "all complete")
     rows = [
         (
-            "forecast, CPU time",
-            usual["forecast_cpu"],
-            less["forecast_cpu"],
-            here["cpu"],
-            record["degraded_forecast_cpu"],
+            "1982",
+            "usual forecast, usual jobs, in turn",
+            *(f"{float(usual[name]):g}" for name in (*names, "total_clock")),
         ),
         (
-            "forecast, clock",
-            usual["forecast_clock"],
-            less["forecast_clock"],
-            here["forecast"],
-            record["degraded_forecast_clock"],
+            "1982",
+            "degraded forecast, degraded jobs, second CPU",
+            *(f"{float(less[name]):g}" for name in (*names, "complete_clock")),
         ),
-        ("a job, CPU time", usual["pp_cpu"], less["pp_cpu"], single(alone)["post_cpu"], record["degraded_post_cpu"]),
-        (
-            "a job, clock",
-            usual["pp_clock"],
-            less["pp_clock"],
-            single(alone)["post_clock"],
-            record["degraded_post_clock"],
-        ),
-        ("all complete, clock", usual["total_clock"], less["complete_clock"], [total], record["degraded_complete"]),
     ]
-    frame = pd.DataFrame({"quantity": [row[0] for row in rows]})
-    frame["usual, 1982"] = [float(row[1]) for row in rows]
-    frame["degraded, 1982"] = [float(row[2]) for row in rows]
-    frame[f"usual, {cpu(record)}"] = [spread_text(row[3]) for row in rows]
-    frame[f"degraded, {cpu(record)}"] = [spread_text(row[4]) for row in rows]
-    units = dict.fromkeys(frame.columns[1:], "s")
-    caption = (
-        f"Fig. 4.3 and {cpu(record)}: as usual, with one work file and the jobs in turn; and degraded, with the jobs "
-        "on the second CPU"
+    cases = observed(record)
+    for name in cases["configuration"].values:
+        case = cases.sel(configuration=name)
+        jobs = [_jobs(case, key) for key in ("cpu", "clock")]
+        values = case["cpu"], case["forecast"], *jobs, case["complete"]
+        rows.append((cpu(record), name, *(spread_text(each) for each in values)))
+    frame = pd.DataFrame(rows, columns=["when", "test", *keys])
+    caption = f"Fig. 4.3 and {cpu(record)}: less memory, and post-processing jobs on the second CPU, apart and together"
+    units = dict.fromkeys(keys, "s")
+    return table(frame, index=False, name="xmp1982_degraded_rerun", units=units, caption=caption, run=record)
+
+
+#: Tests of the forecast that shares the machine: row, and its case.
+SHARED = {
+    f"{kind}, {text}": f"{kind} forecast, {kind} jobs, {when}"
+    for kind in ("usual", "degraded")
+    for when, text in (("in turn", "in turn"), ("second CPU", "jobs on CPU 2"))
+}
+
+
+def completed(usual: xr.Dataset, less: xr.Dataset, record: xr.Dataset) -> Shown:
+    """Time until forecast and jobs are complete over that of the usual ones in turn (Figs 4.1 and 4.3)."""
+    cases, rows = observed(record), list(SHARED)
+    base = SHARED["usual, in turn"]
+    here = _ratios(cases, list(SHARED.values()), base, "complete")
+    flagged = cases["flagged"].reindex(configuration=list(SHARED.values())).values.astype(bool)
+    saved = float(less["complete_clock"][0] / usual["total_clock"].sel(configuration="ssd1-sync"))
+    middles = np.nanmedian(here, axis=1)
+    return dots(
+        rows,
+        [
+            Series("X-MP 1982", np.array([1.0, np.nan, np.nan, saved])),
+            Series("today", here, host=True, flagged=flagged),
+        ],
+        "time until all is complete, usual and in turn = 1",
+        record=record,
+        log=False,
+        name="xmp1982_completed",
+        title="Less memory, and the second CPU for the jobs",
+        alt=f"Time until a forecast and its jobs are complete over that of the usual ones in turn. In 1982 a forecast "
+        f"with less memory and jobs on the second CPU took {saved:.2f}; medians of {cpu(record)}: "
+        + "; ".join(f"{row} {value:.2f}" for row, value in zip(rows, middles, strict=True))
+        + ".",
     )
-    return table(frame, name="xmp1982_degraded_rerun", units=units, caption=caption, run=record)
+
+
+def degraded_said(usual: xr.Dataset, less: xr.Dataset, record: xr.Dataset) -> str:
+    """What the second CPU saves when the jobs run there, and what the smaller memory costs."""
+    complete = observed(record)["complete"]
+    before, after = float(usual["total_clock"].sel(configuration="ssd1-sync")), float(less["complete_clock"][0])
+
+    def of(forecast: str, when: str):
+        return complete.sel(configuration=f"{forecast} forecast, {forecast} jobs, {when}")
+
+    base = of("usual", "in turn")
+    return (
+        f"In 1982 all was complete after {after:.0f} s instead of {before:.0f} s, {100 * (1 - after / before):.0f} % "
+        "earlier: the second CPU gave more than the smaller memory cost. "
+        f"On {cpu(record)} the usual jobs on the second CPU take {times(of('usual', 'second CPU'), base).times} as "
+        f"long as in turn; degraded and in turn, all takes {times(of('degraded', 'in turn'), base).times}; degraded "
+        f"and on the second CPU, as in 1982, {times(of('degraded', 'second CPU'), base).times}. Computing has gained "
+        "more than transfers have since, so the transfers that a smaller memory adds weigh more."
+    )

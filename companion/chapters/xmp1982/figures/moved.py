@@ -15,6 +15,7 @@ from companion.figures.parts import (
     of_samples,
     quotient,
     run_title,
+    times,
 )
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
@@ -33,8 +34,21 @@ NAMES = {
     "ssd-with-disk": "SSD; memory, next to a disk job",
     "bmr-with-disk": "buffer memory; page cache, next to a disk job",
 }
+#: The same by the devices of 1982 alone.
+THEN = {
+    "ssd": "SSD",
+    "ssd-2-jobs": "SSD, two jobs",
+    "ssd-with-disk": "SSD, beside a disk job",
+    "bmr": "BMR",
+    "bmr-2-jobs": "BMR, two jobs",
+    "bmr-with-disk": "BMR, beside a disk job",
+    "disk": "one disk",
+    "disks-both": "eight disks, two jobs",
+}
 #: Tests whose two jobs count together; in the others the second job only disturbs.
 BOTH = ("ssd-2-jobs", "bmr-2-jobs", "tmpfs-2-jobs", "disks-both")
+#: Fast devices: name, and its test alone.
+FAST = (("memory", "ssd"), ("page cache", "bmr"))
 MBYTE, MBIT = 8.0, 64.0  # of a megaword
 
 
@@ -59,34 +73,52 @@ def rates(record: xr.Dataset) -> xr.DataArray:
     return xr.DataArray(np.array(found), dims=("test", "sample"), coords={"test": cases["test"].values})
 
 
-def fastest_over_slowest(record: xr.Dataset) -> str:
-    """Ratio of the fastest and the slowest place of one job, medians, as text."""
-    here = middle(rates(record))
-    alone = [name for name in ("ssd", "bmr", "tmpfs", "disk") if name in here["test"]]
-    return f"{float(here.sel(test=alone).max() / here.sel(test=alone).min()):.1f}"
+def memory_over_cache(record: xr.Dataset) -> str:
+    """How many times as long the page cache takes as memory, one job, in words."""
+    seconds = _tests(record)["job_0_time"]
+    return times(seconds.sel(test="bmr"), seconds.sel(test="ssd")).times
+
+
+def beside_disk(record: xr.Dataset) -> str:
+    """How many times as long a job takes beside a job on the disk as alone, by place, in words."""
+    seconds = _tests(record)["job_0_time"]
+    found = {name: times(seconds.sel(test=f"{test}-with-disk"), seconds.sel(test=test)).times for name, test in FAST}
+    return "; ".join(f"{name} {longer}" for name, longer in found.items())
+
+
+def devices_said(printed: pd.DataFrame, rates_: xr.Dataset, facts: xr.Dataset, record: xr.Dataset) -> str:
+    """Devices of 1982 (Figs 7.2 and 7.3) and places of today: one against another, two jobs, and beside a disk job."""
+    gain = (rates_["two_copies"] / rates_["stand_alone"] - 1).to_series()
+    rate = printed.set_index("test")["mbyte_rate"].astype(float)
+    lost = [1 - rate[f"{name}-with-disk"] / rate[name] for name in ("ssd", "bmr")]
+    return (
+        f"In 1982 the SSD was {float(facts['ssd_to_bmr']):g} times as fast as buffer memory. Two jobs moved "
+        f"{100 * gain['SSD']:.0f} % more than one on SSD and {100 * gain['BMR']:.0f} % more in buffer memory; a disk "
+        f"job took {100 * lost[0]:.0f} and {100 * lost[1]:.0f} % from them. Today both places are main memory: a job "
+        f"takes {memory_over_cache(record)} as long through the page cache as in memory of its own."
+    )
 
 
 def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Transfer rates of Fig. 7.2, then and now."""
-    here = rates(record)
-    names = [name for name in NAMES if name in here["test"]]
-    then = printed.set_index("test")["mbyte_rate"].astype(float).reindex(names).to_numpy()
+    here, listed = rates(record), printed.set_index("test")["mbyte_rate"].astype(float)
+    names = [name for name in THEN if name in here["test"]]
+    then = listed[names].to_numpy()
     values = MBYTE * here.sel(test=names).values
     middles = np.nanmedian(values, axis=1)
     flagged = _tests(record)["flagged"].sel(test=names).values.astype(bool)
     return dots(
-        [NAMES[name] for name in names],
+        [THEN[name] for name in names],
         [
-            Series("X-MP, 1982", then),
-            Series(cpu(record), values, host=True, flagged=flagged),
+            Series("X-MP 1982", then),
+            Series("today", values, host=True, flagged=flagged),
         ],
         "transfer rate [MB/s]",
         record=record,
         name="xmp1982_devices_rerun",
         title="Large blocks by device, then and now",
-        alt=f"Transfer rates of large blocks on a logarithmic axis: {np.nanmin(then):.3g} to {np.nanmax(then):.3g} "
-        f"MB/s in 1982, {significant(float(middles.min()), 3)} to {significant(float(middles.max()), 3)} MB/s on "
-        f"{cpu(record)}.",
+        alt=f"Transfer rates of large blocks, logarithmic: {np.nanmin(then):.3g} to {np.nanmax(then):.3g} MB/s in "
+        f"1982, {significant(float(middles.min()), 3)} to {significant(float(middles.max()), 3)} MB/s today.",
     )
 
 

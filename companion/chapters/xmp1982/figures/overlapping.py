@@ -29,37 +29,44 @@ def cost(cases: xr.Dataset, best: str = "both") -> np.ndarray:
     return 100 * (slow - np.nanmedian(fast)) / slow
 
 
-def paced_costs(facts: xr.Dataset, record: xr.Dataset) -> Shown:
-    """Section 4.6: what the report printed and deduced, and the same measured on paced devices."""
-    paced = _by_way(record, "yes")
-    here = np.stack([cost(paced[device]) for device in ("SSD", "BMR")])
-    then = np.array([float(facts["cost_ssd"]), float(facts["cost_bmr"])])
-    flagged = np.array([bool(paced[device]["flagged"].any()) for device in ("SSD", "BMR")])
+def savings(facts: xr.Dataset, record: xr.Dataset) -> Shown:
+    """Section 4.6: what overlapping saves by the report, on devices paced to its balance, and on a machine's own."""
+    paced, own = _by_way(record, "yes"), _by_way(record, "no")
+    cases = [paced["SSD"], paced["BMR"], *own.values()]
+    rows = ["SSD", "buffer memory", *own]
+    here = np.stack([cost(each) for each in cases])
+    flagged = np.array([bool(each["flagged"].any()) for each in cases])
+    then, later = np.full(len(rows), np.nan), np.arange(len(rows)) >= len(paced)
+    then[:2] = [float(facts["cost_ssd"]), float(facts["cost_bmr"])]
+    middles = np.nanmedian(here, axis=1)
+
+    def series(text: str, which: np.ndarray, index: int) -> Series:
+        return Series(text, np.where(which[:, None], here, np.nan), host=True, index=index, flagged=flagged & which)
+
     return dots(
-        ["SSD", "buffer memory"],
+        rows,
         [
-            Series("the report: measured for SSD, deduced for buffer memory", then),
-            Series(
-                f"the simulator on a device paced to that balance, {cpu(record)}",
-                here,
-                host=True,
-                flagged=flagged,
-            ),
+            Series("the report", then),
+            series("today, paced", ~later, 0),
+            series("today, own devices", later, 1),
         ],
         "share of the net time that overlapping saves [%]",
         record=record,
         log=False,
         name="xmp1982_overlap_rerun",
-        title="What overlapping saves at the balance of 1982",
-        alt=f"What overlapping saves of the net time: SSD {then[0]:g} % in the report and {np.median(here[0]):.2g} % "
-        f"on a paced device; buffer memory {then[1]:g} % and {np.median(here[1]):.2g} %.",
+        title="What overlapping saves, at the balance of 1982 and of today",
+        alt="Share of the net time that overlapping saves: "
+        f"SSD {then[0]:g} % in the report and {middles[0]:.2g} % on a paced device, buffer memory {then[1]:g} % and "
+        f"{middles[1]:.2g} %; "
+        + ", ".join(f"{name} {value:.2g} %" for name, value in zip(own, middles[2:], strict=True))
+        + ".",
     )
 
 
 def device_costs(record: xr.Dataset) -> pd.DataFrame:
     """A machine's own devices: net times by way of overlapping, and what they are measured by, medians.
 
-    ``efficiency`` is the slower of computing and transfers alone over the time with both overlapped.
+    ``hidden`` is what overlapping saves over what it could, the shorter of computing and transfers alone.
     """
     memory = float(middle(observed(record, "label")["net"]).sel(label="in memory"))
     rows = []
@@ -73,7 +80,7 @@ def device_costs(record: xr.Dataset) -> pd.DataFrame:
                 "one at a time": net["one"],
                 "both overlapped": net["both"],
                 "overlapping saves": float(np.median(cost(cases))) / 100,
-                "efficiency": max(memory, net["alone"]) / net["both"],
+                "hidden": (net["none"] - net["both"]) / min(memory, net["alone"]),
                 "over in memory": net["both"] / memory - 1,
                 "flagged": ", ".join(sorted(cases["label"].values[cases["flagged"].values])),
             }

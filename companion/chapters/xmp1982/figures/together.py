@@ -1,15 +1,20 @@
 """Figures of chapter 1 that draw two forecasts at once in a run, on one axis with the report."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
-from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, spread_text
-from companion.figures.parts import cpu
+from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, observed, spread_text
+from companion.figures.parts import cpu, of_samples
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
+
+#: Post-processing jobs of a forecast.
+JOBS = 5
 
 
 def _test(name: str) -> str:
@@ -17,63 +22,202 @@ def _test(name: str) -> str:
     return str(name).replace("-async", "")
 
 
-def throughput(printed: xr.Dataset, record: xr.Dataset) -> Shown:
-    """Throughput of the pairs against one job after another, then and now.
+def _in_turn(alone, test: str, driver: str = ""):
+    """Time of the jobs of a test one after another, each in its own place; ``driver`` is that of files on SSD."""
+    names = [name + driver if name.startswith("ssd") else name for name in test.split("+")]
+    return sum(alone.sel(test=name) if isinstance(alone, xr.DataArray) else alone[name] for name in names)
 
-    The report's reference is the Cray 1-A, so its numbers contain the faster machine.
+
+def printed_worth(alone: xr.Dataset, pairs: xr.Dataset, driver: str = "sync") -> pd.Series:
+    """What the second CPU of the X-MP was worth, by pairing, from Figs 5.1 and 5.3: both in turn over both at once.
+
+    In turn, each is a simulated forecast with its five jobs, its files in the same place, on SSD with ``driver``.
     """
-    record = single(record)
-    complete = printed["complete"].max("job").to_series()
-    names = [_test(name) for name in record["pairing"].values]
-    then = (complete["ecmwf"] / complete).reindex(names)
-    here = record["throughput"].transpose("pairing_number", "round").values
-    middles = np.median(here, axis=1)
+    each = (alone["forecast_clock"] + JOBS * alone["pp_clock"]).to_series()
+    complete = pairs["complete"].max("job").to_series().drop("ecmwf")
+    return pd.Series({name: _in_turn(each, name, f"-{driver}") / both for name, both in complete.items()})
+
+
+#: Parts of a forecast with its jobs.
+PARTS = ("net forecast", "write-up steps", "post-processing")
+
+
+def printed_parts(
+    alone: pd.DataFrame, breakdown: pd.DataFrame, pairs: pd.DataFrame, steps: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Seconds of each job of a pair by part, and of the same job alone, from Figs 5.1 to 5.4.
+
+    Files on SSD are compared with the synchronous driver alone.
+    """
+    alone, breakdown = (each.set_index("configuration") for each in (alone, breakdown))
+    pairs, steps = (each[each["test"] != "ecmwf"].reset_index(drop=True) for each in (pairs, steps))
+    names = [test.split("+")[job - 1] for test, job in zip(pairs["test"], pairs["job"].astype(int), strict=True)]
+    usual = [name + "-sync" * name.startswith("ssd") for name in names]
+    ups = steps["write_sum"].to_numpy(float)
+    both = [steps["total"].to_numpy(float) - ups, ups, pairs["pp_5_jobs"].to_numpy(float)]
+    each = [breakdown["net_forecast"][usual], breakdown["write_sum"][usual], JOBS * alone["pp_clock"][usual]]
+    paired, single_ = (
+        pd.DataFrame(dict(zip(PARTS, np.asarray(seconds, float), strict=True)), index=pairs["test"])
+        for seconds in (both, each)
+    )
+    return paired, single_
+
+
+def _part(cases: xr.Dataset, test: str, job: int, part: str) -> np.ndarray:
+    """Seconds of one part of a job in every round."""
+    case = cases.sel(test=test)
+    if part == "write-up steps":
+        names = [name for name in case.data_vars if str(name).startswith(f"job_{job}_write_step_")]
+        return np.sum([case[name].values for name in names], axis=0)
+    return case[f"job_{job}_{'net' if part == 'net forecast' else 'posts'}"].values
+
+
+def lost(printed: tuple[pd.DataFrame, pd.DataFrame], record: xr.Dataset) -> Shown:
+    """What each part of a job takes in a pair over what it takes alone, then and now; pairs with a disk apart."""
+    cases, rows, then, here, flagged = observed(record, "test"), [], [], [], []
+    ratios = printed[0] / printed[1]
+    for part, (disk, place) in itertools.product(PARTS, ((False, "no disk"), (True, "a disk"))):
+        jobs = [(test, n, test.split("+")[n]) for test, n, _ in _jobs(record) if ("disk" in test) == disk]
+        if jobs:
+            rows.append(f"{part}, {place}")
+            then.append(ratios[part][ratios.index.str.contains("disk") == disk].to_numpy())
+            values = [_part(cases, test, n, part) / np.nanmedian(_part(cases, own, 0, part)) for test, n, own in jobs]
+            here.append(np.concatenate(values))
+            flagged.append(any(bool(cases["flagged"].sel(test=[test, own]).any()) for test, _, own in jobs))
+    was, now = (float(np.nanmedian(values[-1])) for values in (then, here))
     return dots(
-        [label(name) for name in names],
+        rows,
         [
-            Series("X-MP pair, in turn on the Cray 1-A", then.to_numpy()),
-            Series(
-                f"{cpu(record)} pair, in turn on the same machine, files on disk",
-                here,
-                host=True,
-                flagged=any_flagged(record, len(names)),
-            ),
+            Series("X-MP 1982, each job", _padded(then)),
+            Series("today, all jobs and rounds", _padded(here), host=True, flagged=np.array(flagged)),
         ],
-        "two forecasts and their jobs in turn over the pair together",
+        "time in a pair over time alone",
         record=record,
         log=False,
-        name="xmp1982_throughput_rerun",
-        title="Throughput of two forecasts at once, 1982 and rerun",
-        alt=f"Throughput of {len(names)} pairs. In 1982 {then.min():.2f} to {then.max():.2f} against the Cray 1-A in "
-        f"turn; on {cpu(record)} {middles.min():.2f} to {middles.max():.2f} against the same machine in turn "
-        "with its files on disk.",
+        name="xmp1982_lost",
+        title="What a job loses beside another, by part",
+        alt=f"Time of each part of a job in a pair over that of the same job alone, by whether a forecast of the pair "
+        f"is on disk. Of the last row the median is {was:.2f} in 1982 and {now:.2f} today.",
     )
 
 
-def _jobs(record: xr.Dataset) -> list[tuple[int, int, str]]:
-    """Number of the pairing, of the job, and the job as its row is called."""
+def _padded(rows: list[np.ndarray]) -> np.ndarray:
+    """Rows of different lengths in one array, NaN where one has no number."""
+    return np.array([np.pad(row, (0, max(map(len, rows)) - len(row)), constant_values=np.nan) for row in rows])
+
+
+def measured_worth(record: xr.Dataset) -> pd.DataFrame:
+    """What the second CPU of this machine is worth, by pairing: both in turn over both at once, round by round.
+
+    Columns as :func:`companion.figures.parts.of_samples` gives them, and ``said``: median and, in brackets, its 95 %
+    interval, or the range where there are fewer than six rounds.
+    """
+    record = single(record)
+    names = [_test(name) for name in record["pairing"].values]
+    values = record["throughput"].transpose("pairing_number", "round").values
+    found = of_samples(values, [""] * len(names)).set_axis(names)
+    found["said"] = [f"{row.middle:.2f} ({row.low:.2f} to {row.high:.2f})" for row in found.itertuples()]
+    return found
+
+
+def _driver(record: xr.Dataset) -> str:
+    return f", {single(record)['driver'].values.ravel()[0]}"
+
+
+def _series(record: xr.Dataset, names, index: int, named: bool) -> Series:
+    """Both in turn over both at once, round by round, called by where the jobs ran, and the driver where ``named``."""
+    record = single(record)
+    driver, binding = _driver(record), str(record["binding"].values.ravel()[0])
+    known = {_test(name): n for n, name in enumerate(record["pairing"].values)}
+    values = record["throughput"].transpose("pairing_number", "round").values[[known[name] for name in names]]
+    doubtful = observed(record, "test")["flagged"].to_series().rename(_test)
+    flagged = np.array([doubtful[[name, *name.split("+")]].any() for name in names])
+    text = "today, a CPU each" if binding == "one each" else "today, two CPUs for all"
+    return Series(text + driver * named, values, host=True, index=index, flagged=flagged)
+
+
+def worth(alone: xr.Dataset, pairs: xr.Dataset, *records: xr.Dataset) -> Shown:
+    """What the second CPU was worth in 1982 and is today: all pairings; a run for each driver and binding."""
+    then = printed_worth(alone, pairs).sort_values(ascending=False)
+    names = list(then.index)
+    named = len({_driver(record) for record in records}) > 1
+    series = [_series(record, names, n, named) for n, record in enumerate(records)]
+    here = np.concatenate([np.median(each.values, axis=1) for each in series])
+    return dots(
+        [label(name) for name in names],
+        [Series("X-MP 1982", then.to_numpy()), *series],
+        "both in turn over both at once",
+        record=records[0],
+        log=False,
+        tight=not named,
+        name="xmp1982_worth",
+        title="What the second CPU is worth, 1982 and today",
+        alt=f"Two forecasts and their jobs in turn over both at once, in the same places: {then.min():.2f} to "
+        f"{then.max():.2f} in 1982, medians of {here.min():.2f} to {here.max():.2f} today. Two is all of a second CPU.",
+    )
+
+
+def worth_said(record: xr.Dataset) -> str:
+    """What the second CPU is worth, from the least to the most of the pairings."""
+    found = measured_worth(record)
+    low, high = found["middle"].idxmin(), found["middle"].idxmax()
+    none = int(((found["low"] <= 1) & (found["high"] >= 1)).sum())
+    unclear = f"; {none} of {len(found)} pairs cannot be told from 1" if none else ""
+    return f"{found['said'][low]} to {found['said'][high]} times{unclear}"
+
+
+def limits(record: xr.Dataset) -> Shown:
+    """Pairs that share less and less: what takes the rest of the second CPU."""
+    record = single(record)
+    names = [name.split("+")[0] for name in record["pairing"].values]
+    values = record["throughput"].transpose("pairing_number", "round").values
+    flagged = observed(record, "test")["flagged"].sel(test=record["pairing"].values).values
+    middles = dict(zip(names, np.median(values, axis=1), strict=True))
+    return dots(
+        names,
+        [Series(f"a CPU each, {cpu(record)}", values, host=True, flagged=flagged)],
+        "both in turn over both at once",
+        record=record,
+        log=False,
+        name="xmp1982_limits",
+        title="What two programs share, and what it costs",
+        alt="Two equal programs in turn over both at once: "
+        + ", ".join(f"{name} {value:.2f}" for name, value in middles.items())
+        + ".",
+    )
+
+
+def limits_said(record: xr.Dataset) -> str:
+    """What each pair of equal programs makes of the second CPU."""
+    found = measured_worth(record)["said"]
+    return "Both in turn over both at once\n" + "\n".join(
+        f"{name.split('+')[0]}: {said}" for name, said in found.items()
+    )
+
+
+def _jobs(record: xr.Dataset) -> list[tuple[str, int, str]]:
+    """Test, number of the job, and the job as its row is called."""
     rows = []
-    for n, name in enumerate(record["pairing"].values):
+    for name in single(record)["pairing"].values:
         halves = [label(part) for part in _test(name).split("+")]
-        rows += [(n, job, f"{halves[job]}, with {halves[1 - job]}") for job in range(2)]
+        rows += [(str(name), job, f"{halves[job]}, with {halves[1 - job]}") for job in range(2)]
     return rows
 
 
 def pairs_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
     """Fig. 5.3: the forecasts, their five jobs, and the end of the test, then and now."""
-    record, rows = single(record), []
-    for n, job, name in _jobs(record):
-        at = {"pairing_number": n, "job": job}
-        then = printed.sel(test=_test(record["pairing"].values[n]), job=job + 1)
+    cases, rows = observed(record, "test"), []
+    for test, job, name in _jobs(record):
+        here, then = cases.sel(test=test), printed.sel(test=_test(test), job=job + 1)
         rows.append(
             {
                 "forecast": name,
                 "clock, 1982": float(then["forecast"]),
-                f"clock, {cpu(record)}": spread_text(record["forecast_clock"].isel(at)),
+                f"clock, {cpu(record)}": spread_text(here[f"job_{job}_clock"]),
                 "5 jobs, 1982": float(then["pp_5_jobs"]),
-                f"5 jobs, {cpu(record)}": spread_text(record["posts"].isel(at)),
+                f"5 jobs, {cpu(record)}": spread_text(here[f"job_{job}_posts"]),
                 "complete, 1982": "" if np.isnan(then["complete"]) else f"{float(then['complete']):.0f}",
-                f"complete, {cpu(record)}": spread_text(record["complete"].isel(pairing_number=n)) if job == 0 else "",
+                f"complete, {cpu(record)}": spread_text(here["complete"]) if job == 0 else "",
             }
         )
     frame = pd.DataFrame(rows)
@@ -83,31 +227,36 @@ def pairs_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
     )
 
 
+def _steps(cases: xr.Dataset, test: str, job: int) -> np.ndarray:
+    names = [name for name in cases.data_vars if str(name).startswith(f"job_{job}_write_step_")]
+    return np.concatenate([cases[name].sel(test=test).values for name in names])
+
+
 def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> Shown:
-    """Write-up steps of the pairs over one of the disk forecast alone (Fig. 5.4), then and now."""
-    record = single(record)
-    rows = _jobs(record)
-    usual = float(np.median(alone["write_step"].sel(configuration="disk4")))
-    own = float(record["alone_steps"].median())
-    then = np.stack(
-        [printed["write_step"].sel(test=_test(record["pairing"].values[n]), job=job + 1).values for n, job, _ in rows]
-    )
-    here = np.stack([record["write_step"].isel(pairing_number=n, job=job).values.ravel() for n, job, _ in rows])
-    medians = np.median(here / own, axis=1)
+    """Write-up steps of the pairs over those of the same forecast alone (Figs 5.2 and 5.4), then and now."""
+    cases, rows = observed(record, "test"), _jobs(record)
+    printed_ratios, measured_ratios = [], []
+    for test, job, _ in rows:
+        place = test.split("+")[job]
+        usual = np.median(alone["write_step"].sel(configuration=_test(place) + "-sync" * place.startswith("ssd")))
+        printed_ratios.append(printed["write_step"].sel(test=_test(test), job=job + 1).values / usual)
+        measured_ratios.append(_steps(cases, test, job) / np.nanmedian(_steps(cases, place, 0)))
+    then, here = np.stack(printed_ratios), np.stack(measured_ratios)
+    medians = np.nanmedian(here, axis=1)
+    flagged = np.array([bool(cases["flagged"].sel(test=test)) for test, *_ in rows])
     return dots(
         [name for *_, name in rows],
         [
-            Series("each step, 1982", then / usual),
-            Series(
-                f"all steps of all rounds, {cpu(record)}", here / own, host=True, flagged=any_flagged(record, len(rows))
-            ),
+            Series("each step, 1982", then),
+            Series(f"all steps of all rounds, {cpu(record)}", here, host=True, flagged=flagged),
         ],
-        "write-up step over one of the forecast alone",
+        "write-up step over the median one of the same forecast alone",
         record=record,
         name="xmp1982_pair_steps_rerun",
         title="Write-up steps in pairs, 1982 and rerun",
-        alt=f"Write-up steps in pairs over the median one of a forecast alone with its files on disk: up to "
-        f"{np.nanmax(then / usual):.1f} in 1982, {medians.min():.2f} to {medians.max():.2f} on {cpu(record)}.",
+        alt=f"Write-up steps in pairs over the median one of the same forecast alone: {np.nanmin(then):.2f} to "
+        f"{np.nanmax(then):.1f} in 1982; on {cpu(record)}, where a step waits until the device has the file, medians "
+        f"of {medians.min():.2f} to {medians.max():.2f}.",
     )
 
 

@@ -5,8 +5,9 @@ import pytest
 import xarray as xr
 
 from companion import experiments, tables
-from companion.chapters.aips58 import overhead
+from companion.chapters.aips58 import figures, overhead
 from companion.chapters.aips58.figures import live, studies
+from kernels.imaging import damage
 
 DDT = tables.load("aips58", "ddt")
 LOAD = tables.load("aips58", "ddtload")
@@ -63,11 +64,51 @@ def test_the_memos_own_overhead_predicts_the_larger_problems():
 def test_figures_say_what_they_show():
     table = overhead.table(DDT, overhead.model(DDT, LOAD))
     assert "IMLOD" in live.overhead(table).alt
-    assert "The largest is 8.0" in live.speedups(DDT, tables.load("aips58", "problem_classes")).alt
-    assert "times as fast" in live.over_time(DDT, record(), "small").alt
     image = np.random.default_rng(0).random((64, 64)).astype(np.float32)
     assert "dirty" in live.images({"dirty": image, "CLEAN": image}, "small").alt
-    assert len(live.conclusions(DDT, record(), "small")) == 5
+
+
+def test_the_memos_conclusions_stand_beside_its_tables_and_the_runs():
+    bare = overhead.without(DDT, overhead.model(DDT, LOAD))
+    found = {
+        "ddt": record(("small", "large")),
+        "ddtload": rows(way=["late", "off"], cpu=[0.3, 0.1], real=[1.0, 0.1]),
+        "load": rows(task=["UVMAP"] * 2, beside=[0, 2], real=[1.0, 1.5]),
+        "gather": rows(task=["APCLN"] * 2, method=["scalar", "gather"], cpu=[3.0, 2.0]),
+        "habits": rows(task=["COMB"] * 2, habits=[0, 1], cpu=[0.9, 0.4], real=[1.0, 2.0], messages=[0, 10]),
+    }
+    frame = live.conclusions(DDT, tables.load("aips58", "prose"), bare, found)
+    # the memo's ratios by hand: small SUBIM, large ASCAL, and the medians of 39 cells
+    assert frame["its tables"][0] == pytest.approx(3.16 / 0.25) and frame["its tables"][1] == pytest.approx(4840 / 602)
+    assert 2 < frame["its tables"][2] < 3 and frame["its tables"][3] > 7
+    assert frame["here"].tolist()[0] == pytest.approx(3) and frame["here"].tolist()[3:] == [1.5, 1.5, 0.9, 0.2]
+
+
+def test_scalar_problems_gain_as_much_processor_time_as_vector_ones_and_loading_least_in_real():
+    means = figures.summary(DDT, tables.load("aips58", "problem_classes")).set_index("class")
+    assert means.loc["scalar", "cpu, CLSC"] <= means.loc["vectorises", "cpu, CLSC"]
+    assert (means["real, CLSC"] > means["cpu, CLSC"]).all() and (means["real, PSC"] > means["cpu, PSC"]).all()
+    assert 0.9 < means.loc["reads tape, scalar", "real, CLSC"] < 1
+
+
+def test_wrong_images_say_flux_and_bits():
+    image = np.random.default_rng(0).random((32, 32))
+    cases = [
+        damage.Case("dirty image", 22.0, 24.0, True),
+        damage.Case("truth", 32.0, 32.0, True, 8.85, image),
+        damage.Case("CLEAN, gain 2.2: 40", 14.0, 20.0, False, -1449.0, image),
+    ]
+    shown = live.wrong(cases)
+    assert "-1449.00 Jy, 14 bits, refused" in shown.alt and "dirty" not in shown.alt
+
+
+def test_habits_and_ddtload_as_tables():
+    run = rows(task=["COMB"] * 2, size=["large"] * 2, habits=[0, 1], messages=[0, 10], cpu=[0.9, 0.4], real=[1.0, 2.0])
+    frame = studies.habits(run, DDT).iloc[0]
+    assert (frame["C/R, in memory"], frame["C/R, as AIPS"], frame["messages"]) == (0.9, 0.2, 10)
+    assert frame["C/R, Toronto"] == pytest.approx(0.57 / 11.13)
+    run = rows(way=["late", "off"], cpu=[0.1, 0.1], real=[1.0, 0.1])
+    assert studies.ddtload(run)["C/R"].tolist() == pytest.approx([0.1, 1.0])
 
 
 def test_full_tables_with_and_without_a_record():
@@ -77,7 +118,15 @@ def test_full_tables_with_and_without_a_record():
 
 
 @pytest.mark.parametrize(
-    ("id", "cases"), [("aips58-ddt", 13), ("aips58-gather", 6), ("aips58-load", 8), ("aips58-tape", 6)]
+    ("id", "cases"),
+    [
+        ("aips58-ddt", 13),
+        ("aips58-gather", 6),
+        ("aips58-load", 8),
+        ("aips58-tape", 6),
+        ("aips58-habits", 26),
+        ("aips58-ddtload", 4),
+    ],
 )
 def test_what_is_measured(id, cases):
     entry = experiments.experiment(id)
@@ -131,9 +180,13 @@ def test_tables_of_the_smaller_studies():
 
 
 def test_findings_are_computed_and_name_the_machine():
-    texts = studies.findings(DDT, LOAD, record(("small", "large")))
-    assert "10.2 in CPU time and 2.4 in real time" in texts[0] and "13.0 s on a machine" in texts[-1]
-    assert len(studies.findings(DDT, LOAD, None)) == len(texts) - 1
+    moved = rows(task=["COMB"] * 2, size=["large"] * 2, habits=[0, 1], messages=[0, 9], cpu=[0.9, 0.4], real=[1.0, 2.0])
+    moved["observed_real"] = (("case", "sample"), np.outer([1.0, 2.0], np.linspace(1, 1.01, 7)))
+    first, second, third = studies.findings(DDT, LOAD, moved)
+    assert "over the Convex is 10.2 in CPU time and 2.4 in real time" in first
+    assert "1 to 49 s of CPU time" in second and "within 5 %" in second
+    assert "took 27 s on the Convex, 11 s at Toronto, 1.00 s (1.00 to 1.01) on a machine" in third
+    assert "2.000 times (95 % interval" in third
     assert "No run of this kind is committed" in studies.shown(None, None, name="x", caption="A table").text
 
 

@@ -10,8 +10,8 @@ from companion.host import machine
 from companion.host.doctor import Finding
 
 
-def measurement(minimum, **parameters):
-    return SimpleNamespace(minimum=minimum, parameters=parameters)
+def measurement(median, **parameters):
+    return SimpleNamespace(median=median, parameters=parameters)
 
 
 def loops(times):
@@ -23,33 +23,32 @@ def test_thread_counts():
     assert [p5plus._thread_counts(n) for n in (1, 2, 3, 8)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8]]
 
 
+MODEL = {"one thread": 1.0, p5plus.PAIR: 2 / 1.35, "shared work": 1.8, f"shared work, {p5plus.PAIR}": 1.5}
+
+
 def test_the_model_with_smt_is_the_documents_arithmetic():
     # S = 2 T1/T2 and f = T(n)/T(2n) of made-up times; the product rule is the report's.
-    found = p5plus._model_outputs(
-        loops(
-            {
-                "one thread": 1.0,
-                "SMT": 2 / 1.35,
-                "two fused streams": 1.0,
-                "shared work": 1.8,
-                "shared work, twice the threads": 1.0,
-                p5plus.PAIR: 2 / 1.35,
-                f"shared work, {p5plus.PAIR}": 1.5,
-            }
-        )
-    )
+    found = p5plus._model_outputs(loops(MODEL | {"shared work, twice the threads": 1.0}))
     assert found["S"]["value"] == [pytest.approx(1.35)] * 5
     assert found["f"]["value"] == [pytest.approx(1.8)] * 5
     assert found["speedup"]["value"] == [pytest.approx(1.35 * 1.8 / 2)] * 5
-    assert found["S_fused"]["value"] == [pytest.approx(2.0)] * 5
     assert found["speedup_timed"]["value"] == [pytest.approx(1.2)] * 5
 
 
-def test_without_smt_or_a_second_core_nothing_is_invented():
-    found = p5plus._model_outputs(loops({"one thread": 1.0, "two fused streams": 1.25, "shared work": 1.0}))
-    assert found["S"]["value"] == found["f"]["value"] == found["speedup"]["value"] == [None] * 5
-    assert found["S_pair"]["value"] == found["speedup_timed"]["value"] == [None] * 5
-    assert found["S_fused"]["value"] == [pytest.approx(1.6)] * 5
+def test_without_a_second_core_nothing_is_invented():
+    found = p5plus._model_outputs(loops(MODEL))
+    assert found["f"]["value"] == found["speedup"]["value"] == [None] * 5
+    assert found["S"]["value"] == [pytest.approx(1.35)] * 5
+
+
+@pytest.mark.parametrize("smt", [True, False])
+def test_nothing_takes_turns_in_the_place_of_smt(monkeypatch, smt):
+    finding = Finding("SMT", smt, "every core shows one thread")
+    monkeypatch.setattr(p5plus.doctor, "smt", lambda: finding)
+    monkeypatch.setitem(p5plus.doctor.NEEDS, "smt", lambda: finding)
+    assert {bool(case.parameters["doubled"]) for case in p5plus._binding("quick", 1)} == {False, smt}
+    refused = experiments.unavailable(experiments.REGISTER["p5plus-model"])
+    assert (refused is None) if smt else "every core shows one thread" in refused
 
 
 @pytest.mark.parametrize("smt", [True, False])
@@ -74,11 +73,12 @@ def test_latency_outputs_find_the_plateaus_of_a_made_up_curve():
     sizes = [2**power for power in range(12, 25)]
     steps = [1e-6 if size <= 2**15 else 4e-6 if size <= 2**19 else 80e-6 for size in sizes]
     curve = [
-        measurement(seconds, nbytes=size, pattern="random", loads=1000)
+        measurement(seconds, nbytes=size, pattern="random", pages="huge", loads=1000)
         for size, seconds in zip(sizes, steps, strict=True)
     ]
-    walk = [measurement(1.0, nbytes=size, pattern="stride", loads=1000) for size in sizes]
-    found = p5plus._latency_outputs(curve + walk)
+    others = [("random", "small"), ("stride", "huge"), ("stride", "small")]
+    rest = [measurement(1.0, nbytes=n, pattern=way, pages=kind, loads=1000) for n in sizes for way, kind in others]
+    found = p5plus._latency_outputs(curve + rest)
     assert found["plateau_ns"]["value"] == [pytest.approx(1.0), pytest.approx(4.0), pytest.approx(80.0)]
     assert 2**15 <= found["plateau_capacity"]["value"][0] <= 2**16
     assert found["plateau_capacity"]["value"][-1] is None

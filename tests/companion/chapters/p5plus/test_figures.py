@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from companion import experiments, tables
 from companion.chapters.p5plus import figures as p5
+from companion.chapters.p5plus.figures import threads
 from companion.figures.rendering import offered as drawn
 from companion.records import runs
 
@@ -16,7 +18,7 @@ def table(name):
 @pytest.fixture(scope="module")
 def records():
     options = {"preset": "quick", "rounds": 2, "budget": 5.0, "progress": False}
-    names = ("latency", "stream", "smt", "model")
+    names = ("latency", "stream", "smt")
     return {name: experiments.run(f"p5plus-{name}", **options) for name in names}
 
 
@@ -74,12 +76,15 @@ def test_smt_sets_the_node_rate_per_processor_beside_the_host(records):
     assert set(frame["host_gain_from"]) == {"SMT" if smt_measured else "two fused streams"}
 
 
-def test_model_sets_what_it_predicts_against_what_was_measured(records):
-    frame = p5.model(table("smt_model"), records["model"])
-    assert len(frame) == 1 + records["model"].sizes["loop"]
-    here = frame.iloc[1:]
+def test_the_model_is_the_documents_until_a_machine_with_smt_sends_a_run():
+    alone = p5.model(table("smt_model"), [])
+    assert len(alone) == 2 and alone.iloc[-1, -1] == threads.UNMEASURED
+    outputs = {"S": [1.35], "f": [1.8], "speedup": [1.215], "speedup_timed": [1.2]}
+    record = xr.Dataset({name: ("loop", value) for name, value in outputs.items()} | {"loop_name": ("loop", ["s1"])})
+    record.attrs["machine"] = "Some CPU, 2 usable CPUs"
+    here = p5.model(table("smt_model"), [record]).iloc[1:]
     np.testing.assert_allclose(here["S f/2"], here["S"] * here["f"] / 2)
-    assert here["measured"].notna().all() == here["S"].notna().all()
+    assert len(here) == 1 and here.iloc[0, -1] == 1.2
 
 
 def test_latency_draws_time_per_load(records):

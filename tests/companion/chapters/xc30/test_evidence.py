@@ -1,11 +1,12 @@
-"""The cost of a day, the marked profile, output rates, and the paired test of a wrong build."""
+"""The cost of a day, the marked profile, output rates, and the paired test of three builds."""
 
 import numpy as np
 import pytest
+from drawing import cases
 
-from companion import experiments, tables
-from companion.chapters.xc30.experiments import wrong
-from companion.chapters.xc30.figures import evidence, output
+from companion import tables
+from companion.chapters.xc30.figures import evidence, model, output
+from companion.figures.rendering import offered
 from companion.records import runs
 from kernels.routines import PROFILE
 
@@ -15,7 +16,11 @@ def test_a_day_has_the_steps_of_its_truncation():
     steps = frame.set_index("resolution")["steps"]
     assert steps["TL1279"] == steps["TC1279"] == 86400 / 600
     assert steps["TL2559"] == pytest.approx(144 * 2559 / 1279)
-    assert "TL2559" in evidence.day(runs.latest("xc30-resolutions"), tables.load("xc30", "forecast")).alt
+    record, about = runs.latest("xc30-resolutions"), [tables.load("xc30", name) for name in ("forecast", "resolutions")]
+    shown = offered(evidence.day(record, *about)).set_index("resolution")
+    assert shown["cost"]["TL1279"] == 1
+    days = steps * model.step_seconds(record).set_index("measured_resolution")["measured_step"]
+    np.testing.assert_allclose(shown["cost"], days / days["TL1279"])
 
 
 def test_the_profile_marks_what_is_here():
@@ -28,21 +33,27 @@ def test_output_rates_are_bytes_over_seconds():
     frame = output.output_rates(record, tables.load("xc30", "hres_io"))
     size = float(record["record_bytes"].values[0])
     np.testing.assert_allclose(frame["rate of a file"].iloc[1:], size / frame["median step"].iloc[1:] / 1e3)
-    assert "thousand" in output.requests(record).alt
 
 
-def test_seen_at_is_the_first_size_that_stays_seen():
-    steady = np.array([1.0, 1.1, 0.9, 1.05, 0.95])
-    noise = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
-    late = np.array([1.0, -1.0, 50.0, 50.1, 49.9])
-    late = np.concatenate([late, np.full(60, 50.0)])
-    found = wrong.seen_at(np.column_stack([steady, noise]))
-    assert found[0] == 2 and np.isnan(found[1])
-    assert 5 < wrong.seen_at(late[:, None])[0] < 20
+def judged(low, high):
+    mean = (np.array(low) + np.array(high)) / 2
+    along = ("other", "lead_time")
+    return cases(
+        [{"seconds": [1.0]}],
+        lead=("lead_time", [24.0, 48.0]),
+        error_strict=("lead_time", [4.0, 5.0]),
+        rounding=1e-12,
+        pairs=8,
+        difference=(along, mean),
+        difference_low=(along, low),
+        difference_high=(along, high),
+    )
 
 
-def test_a_wrong_constant_differs_by_far_more_than_flags():
-    record = experiments.run("xc30-wrong", rounds=1, progress=False)
-    fast, off = np.abs(record["difference"].values).max(axis=1)
-    assert off > 1e3 * fast and off < 1e-3 * record["error_strict"].values.min()
-    assert "pairs" in evidence.wrong(record, 322).alt
+def test_a_build_is_significant_where_its_interval_leaves_zero_out():
+    made = judged([[1e-15, 1e-15], [-1e-15, 2e-15], [-3e-6, -3e-6]], [[2e-15, 2e-15], [1e-15, 3e-15], [-1e-6, -1e-6]])
+    assert list(evidence.significant(made)) == [2, 1, 2]
+    made["build_name"] = ("other", ["a", "b", "c"])
+    assert "B, b: significant at 1 of 2 lead times" in evidence.verdicts(made, ("A", "B", "C"))
+    alt = evidence.builds(made, ("A", "B", "C"), 322).alt
+    assert "B: zero left out at 1 of 2 lead times" in alt and "at most 2e-06 m" in alt

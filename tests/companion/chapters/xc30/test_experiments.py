@@ -8,6 +8,7 @@ import pytest
 
 from companion import bench, experiments, tables
 from companion.chapters.xc30 import experiments as xc30
+from companion.chapters.xc30.experiments import builds, forecast, output
 from companion.chapters.xc30.experiments import cases as known_cases
 from companion.chapters.xc30.experiments import counters as hardware
 from companion.chapters.xc30.experiments import model as small_model
@@ -33,7 +34,7 @@ def measurement(minimum=1.0, threads=1, work=None, observed=None, **parameters):
     )
 
 
-IDS = ("transforms", "resolutions", "sections", "cases", "aliasing", "routines", "scores", "storm")
+IDS = ("transforms", "resolutions", "sections", "cases", "aliasing", "routines", "builds", "storm", "records")
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -48,7 +49,7 @@ def test_the_seven_resolutions_are_those_of_the_talk():
     pairs = {
         (int(points), int(truncation)) for (points, _), truncation in printed["truncation"].to_series().dropna().items()
     }
-    full = [small_model._named(name, 1, 1) for name in small_model.RESOLUTIONS]
+    full = [small_model.named(name, 1, 1) for name in small_model.RESOLUTIONS]
     assert {(spectral.grid(problem.grid).points, problem.truncation) for problem in full} == pairs
 
 
@@ -67,7 +68,7 @@ def test_what_does_not_fit_is_left_out(monkeypatch):
 
 def steps_of(name, seconds_by_part):
     """A measurement of the named resolution, with sections of given seconds for all its steps."""
-    problem = small_model._named(name, 8, 4)
+    problem = small_model.named(name, 8, 4)
     parts = dict(shallow_water.work(problem).parts)
     return measurement(
         resolution=name,
@@ -82,8 +83,8 @@ def test_the_work_model_is_operations_over_measured_rates():
     seconds = {"inverse transforms": 0.3, "direct transforms": 0.5, "grid-point": 0.1, "spectral": 0.02}
     ran = steps_of("TC1279", seconds)
     model = small_model.work_model(ran)
-    here, full = (dict(shallow_water.work(small_model._named("TL2559", part, 1)).parts) for part in (8, 1))
-    same = dict(shallow_water.work(small_model._named("TC1279", 8, 1)).parts)
+    here, full = (dict(shallow_water.work(small_model.named("TL2559", part, 1)).parts) for part in (8, 1))
+    same = dict(shallow_water.work(small_model.named("TC1279", 8, 1)).parts)
     expected = (
         0.8 / 4 * (full["Legendre"] + full["FFT"]) / (same["Legendre"] + same["FFT"])
         + 0.1 / 4 * full["grid-point"] / same["grid-point"]
@@ -128,16 +129,16 @@ def test_share_of_peak_divides_by_the_peak_of_as_many_threads():
 
 def test_mean_interval_is_students():
     # textbook: n = 4, s = 1.29099, t(0.975, 3) = 3.18245
-    mean, low, high = small_model.mean_interval([1.0, 2.0, 3.0, 4.0])
+    mean, low, high = builds.mean_interval([1.0, 2.0, 3.0, 4.0])
     assert mean == 2.5 and high - mean == pytest.approx(3.182446 * 1.2909944 / 2, rel=1e-6)
     assert mean - low == pytest.approx(high - mean)
     with pytest.raises(ValueError, match="at least 2 values"):
-        small_model.mean_interval([1.0])
+        builds.mean_interval([1.0])
 
 
 def test_the_interval_covers_its_mean_as_often_as_it_says():
     samples = np.random.default_rng(1).normal(3.0, 2.0, (8, 4000))
-    _, low, high = small_model.mean_interval(samples)
+    _, low, high = builds.mean_interval(samples)
     assert ((low < 3.0) & (high > 3.0)).mean() == pytest.approx(0.95, abs=0.015)
 
 
@@ -159,31 +160,27 @@ def test_maps_are_those_of_the_grids_that_ran():
     assert found["product_error"]["value"][1].max() == 0.0 < found["product_error"]["value"][0].max()
 
 
-def small_ensemble():
-    (case,) = small_model.scores("quick", 1)
-    return replace(
-        case, problem=replace(case.problem, truth=replace(case.problem.truth, dt=900.0), members=2, leads=(6.0, 12.0))
-    )
+def small_ensemble(members=2):
+    (case,) = builds._cases("quick", 1)
+    problem = replace(case.problem, truth=replace(case.problem.truth, dt=900.0), members=members, leads=(6.0, 12.0))
+    return replace(case, problem=problem)
 
 
 def test_scores_come_from_an_ensemble_that_conserves():
     (found,) = bench.study([small_ensemble()], progress=False)
-    assert {"truth: mass", "strict: energy", "fast: enstrophy"} <= {
+    assert {"truth: mass", "strict: energy", "fast: enstrophy", "wrong 1: mass"} <= {
         check["name"].split(",")[0] for check in found.checks_after
     }
-    outputs = small_model.score_differences([found])
-    assert outputs["lead"]["value"].tolist() == [6.0, 12.0]
-    assert np.shape(outputs["member_difference"]["value"]) == (2, 2)
     whole = replace(found.problem.model, hours=12.0)
     truth = replace(found.problem.truth, hours=12.0)
-    assert found.work["flops"] == 2 * (shallow_water.work(truth).flops + 2 * shallow_water.work(whole).flops)
+    assert found.work["flops"] == 2 * (shallow_water.work(truth).flops + 4 * shallow_water.work(whole).flops)
 
 
 def test_an_ensemble_that_loses_mass_or_an_error_fails_its_checks():
-    problem = small_ensemble().problem
+    problem = replace(small_ensemble().problem, off=())
     good = np.ones((2, 2))
     still = {name: np.zeros(3) for name in ("truth", "strict", "fast")}
-    scores = shallow_water.Scores(np.array([6.0, 12.0]), good, good, still)
+    scores = shallow_water.Scores(np.array([6.0, 12.0]), good, good, still, np.empty((0, 2, 2)))
     assert all(check.ok for check in ensemble.verify(problem, scores))
     for wrong in (
         scores._replace(drift=still | {"fast": np.array([1e-9, 0.0, 0.0])}),
@@ -268,3 +265,33 @@ def test_counters_of_a_routine_are_ratios_of_its_counts(monkeypatch):
 @pytest.mark.parametrize("name", hardware.ROUTINES)
 def test_the_counted_program_runs(name):
     exec(hardware._PROGRAM.format(name=name, preset="quick"), {"repeats": 1})
+
+
+def test_a_forecast_books_its_regions_and_has_a_peak_beside_it():
+    cases = {case.label: case for case in forecast._cases("quick", 1)}
+    assert [case.parameters["what"] for case in cases.values()] == ["forecast", "peak"]
+    (case, _) = cases.values()
+    short = replace(case.problem, hours=0.5)
+    found = forecast._accounted(case.kernel.run(short, case.kernel.setup(short)))
+    assert found["calls of advance_strict"] == short.steps > 0
+    regions = sum(seconds for name, seconds in found.items() if name.startswith("seconds of "))
+    assert regions == pytest.approx(found["computing"] + found["waiting"])
+
+
+def test_records_keep_the_talks_share_of_small_files_and_reach_its_size():
+    whole, cases = storm.Problem.preset("paper"), output._records("paper", 1)
+    assert {case.problem.tasks / case.problem.files for case in cases} == {whole.tasks / whole.files}
+    talk = tables.load("xc30", "hres_io")
+    volume = max(case.problem.record_bytes for case in cases) * float(talk["steps"] * talk["files"])
+    assert volume == pytest.approx(1e12 * float(talk["volume"]))
+    result = storm.run(problem := replace(cases[0].problem, steps=2, latency=1e-3), storm.setup(problem))
+    opens = problem.tasks * len(storm.READ_BY_EVERY_TASK)
+    assert output._middle_steps(result)["small"] > 1e-3 * opens and all(c.ok for c in storm.verify(problem, result))
+
+
+def test_three_builds_are_judged_by_the_paired_test():
+    (found,) = bench.study([small_ensemble(3)], progress=False)
+    outputs = builds._scores([found])
+    assert outputs["build_name"]["value"] == list(builds.BUILDS)
+    last, fast, seventh = np.abs(outputs["difference"]["value"]).max(axis=1)
+    assert max(last, fast) < float(outputs["rounding"]["value"]) < 1e-3 * seventh

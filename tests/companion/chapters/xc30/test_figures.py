@@ -1,7 +1,5 @@
 """The figures of chapter 5 draw what the tables and records say."""
 
-import re
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -24,23 +22,11 @@ def test_systems_are_drawn_as_ratios_of_printed_cells():
     assert frame["peak of a core"] == pytest.approx(frame["peak"] / frame["cores"])
 
 
-def test_share_of_peak_scales_the_system_to_the_nodes_used():
-    frame = offered(figures.share_of_peak(table("runs"), table("machines"), table("forecast")))
-    share = 100 * frame["rate [TFLOPS]"] / frame["peak [TFLOPS]"]
-    np.testing.assert_allclose(share, frame["printed share [%]"], atol=0.05)
-
-
-def test_resolutions_name_seven_pairs():
-    shown = figures.resolutions(table("resolutions"))
-    assert len(re.findall(r"(?:linear|quadratic|cubic) \d+ on \d+ points", shown.alt)) == 7
-
-
-def test_overlap_states_the_gain_of_each_resolution():
-    times = table("legendre_overlap")["time"]
-    gain = 100 * (1 - times.sel(version="new") / times.sel(version="original"))
-    alt = figures.overlap(table("legendre_overlap")).alt
-    for resolution in times["resolution"].values:
-        assert f"{resolution} by {float(gain.sel(resolution=resolution)):.0f} %" in alt
+def test_the_rate_of_a_core_is_the_printed_share_of_its_peak():
+    frame = figures.printed_cores(table("runs"), table("machines"))
+    np.testing.assert_allclose(frame["rate"], frame["peak"] * frame["share"] / 100)
+    rate = 1e-3 * frame["rate"].to_numpy() * table("runs")["cores"].values  # the slide prints 4 TFLOPS for both
+    np.testing.assert_allclose(rate, float(table("forecast")["tflops"]), atol=0.05)
 
 
 def test_small_files_draw_every_suite():
@@ -75,18 +61,31 @@ def rate(what, value, scale=1e9, **coordinates):
     return {**each, "what": what, **coordinates, "flops": int(value * scale), "seconds": [1.0, 1.25, 0.8]}
 
 
-def test_transforms_stand_beside_the_printed_shares():
-    made = cases(
-        [rate("peak", 100.0)]
-        + [rate("transforms", value, truncation=T, fields=8) for T, value in ((159, 40.0), (319, 50.0))],
-        fourier_share=("transform", [17.0, 10.0]),
+def transformed(*rows):
+    return cases(
+        [rate("peak", 100.0)] + [rate("transforms", value, truncation=T, fields=8) for T, value in rows],
+        fourier_share=("transform", [17.0] * len(rows)),
     )
+
+
+def test_transforms_stand_beside_the_printed_shares():
+    made = transformed((159, 40.0), (319, 50.0))
     shown = figures.transforms(made, table("runs"), 1279)
     frame = offered(shown)
     assert list(frame["share"]) == pytest.approx([40.0, 50.0])
     assert list(frame["rate_low"]) == pytest.approx([32.0, 40.0])
     for share in table("runs")["peak_percent"].values:
         assert f"{share:g} %" in shown.alt
+
+
+def test_cores_divide_each_rate_by_the_peak_of_a_thread():
+    whole = cases([{"resolution": "TL1279", "threads": 1, "flops": int(2e10), "seconds": [1.0, 1.25, 0.8]}])
+    frame = figures.measured_cores(transformed((1279, 40.0)), whole, 1279)
+    assert list(frame["share"]) == pytest.approx([20.0, 40.0])
+    assert list(frame["rate_low"]) == pytest.approx([16.0, 32.0])
+    assert "20 % (13 to 31)" in figures.shares_now(transformed((1279, 40.0)), whole, 1279)
+    shown = figures.cores(table("runs"), table("machines"), transformed((1279, 40.0)), whole, 1279)
+    assert len(offered(shown)) == 4 and "20 of 100 GFLOPS, 20 %" in shown.alt
 
 
 def step_case(resolution, label, seconds):
@@ -122,20 +121,19 @@ def test_sections_name_the_longest():
 def test_aliasing_draws_both_maps_and_states_how_far_they_differ():
     latitude, longitude = np.linspace(75, 25, 6), np.arange(0.0, 360.0, 30.0)
     base = np.ones((6, 12))
-    shown = figures.aliasing(
-        record(
-            matching=("matching_grid", ["linear", "quadratic", "cubic"]),
-            matching_name=("matching_grid", ["F32", "F48", "F64"]),
-            latitude=("row", latitude),
-            longitude=("column", longitude),
-            forecast_hours=("case", [144.0]),
-            degree=("wave", np.arange(4)),
-            vorticity=(("matching_grid", "row", "column"), 1e-5 * np.stack([1.5 * base, base, base])),
-            product_error=(("matching_grid", "wave"), [[0, 1e-3, 1e-2, 1e-1], [0, 1e-16, 1e-16, 1e-16], [0, 0, 0, 0]]),
-        )
+    made = record(
+        matching=("matching_grid", ["linear", "quadratic", "cubic"]),
+        matching_name=("matching_grid", ["F32", "F48", "F64"]),
+        latitude=("row", latitude),
+        longitude=("column", longitude),
+        forecast_hours=("case", [144.0]),
+        degree=("wave", np.arange(4)),
+        vorticity=(("matching_grid", "row", "column"), 1e-5 * np.stack([1.5 * base, base, base])),
+        product_error=(("matching_grid", "wave"), [[0, 1e-3, 1e-2, 1e-1], [0, 1e-16, 1e-16, 1e-16], [0, 0, 0, 0]]),
     )
-    assert "differ by 50 % RMS, quadratic and cubic grid by 0 %" in shown.alt
-    assert "6 days" in shown.alt and "1e-01 on the linear grid and 1e-16 on the quadratic grid" in shown.alt
+    shown = figures.aliasing(made)
+    assert "differ by 50 % RMS, quadratic and cubic grid by 0 %" in shown.alt and "6 days" in shown.alt
+    assert "1e-01 on the linear grid and 1e-16 on the quadratic grid" in figures.tendency(made).alt
     frame = offered(shown)
     assert len(frame) == 72 and (frame["linear [1e-5/s]"] == 1.5).all()
 
@@ -159,34 +157,6 @@ def test_routines_stand_beside_the_profile_of_2006():
 def test_nproma_names_the_fastest_block():
     sweep = [rate("NPROMA", value, 1e6, routine="CUADJTQ", nproma=n) for n, value in ((1, 1.0), (8, 9.0), (64, 8.0))]
     assert "Fastest: CUADJTQ at 8; slowest: CUADJTQ at 1 with 11 % of that" in figures.nproma(cases(sweep)).alt
-
-
-def test_scores_are_drawn_on_the_scale_of_their_difference():
-    shown = figures.scores(
-        record(
-            lead=("lead_time", [24.0, 48.0]),
-            error_strict=("lead_time", [9.0, 12.0]),
-            error_fast=("lead_time", [9.0, 12.0]),
-            difference=("lead_time", [1e-14, -2e-14]),
-            difference_low=("lead_time", [0.0, -4e-14]),
-            difference_high=("lead_time", [2e-14, 0.0]),
-        )
-    )
-    assert "at most 4e-14 m from zero" in shown.alt and "10⁻¹⁴ m" in shown.html
-
-
-def test_equal_builds_can_be_drawn():
-    zero = ("lead_time", [0.0, 0.0])
-    assert figures.scores(
-        record(
-            lead=("lead_time", [24.0, 48.0]),
-            error_strict=("lead_time", [9.0, 12.0]),
-            error_fast=("lead_time", [9.0, 12.0]),
-            difference=zero,
-            difference_low=zero,
-            difference_high=zero,
-        )
-    ).html
 
 
 def test_storm_states_the_ratio_of_medians():
@@ -273,13 +243,18 @@ def test_cycles_of_2006_stand_beside_those_counted_here():
     np.testing.assert_allclose(parts.drop(("CLOUDSC", "here")), 100.0, atol=0.2)
 
 
-def test_storm_states_how_its_sizes_differ_from_the_talk():
-    made = record(tasks=("case", [480]), files=("case", [12]), steps=("case", [25]), record_bytes=("case", [65536]))
-    frame = figures.storm_sizes(made, table("hres_io"), table("runs")).set_index("run")
-    assert list(frame["tasks"]) == [*table("runs")["tasks"].values, 480]
-    assert frame["one record"].iloc[-1] == pytest.approx(0.065536) and frame.index[-1] == made.attrs["machine"]
-    total = frame.loc["Cray XC30, 2014", ["output files", "output steps", "one record"]].astype(float).prod()
-    assert total == pytest.approx(1e6 * float(table("hres_io")["volume"]))
+def test_records_are_a_step_with_small_files_over_one_without():
+    each = {"files": 6, "tasks": 24, "steps": 2, "seconds": [1.0, 1.0, 1.0]}
+    made = cases([
+        {**each, "record_bytes": 10**5, "latency": 0.0}, {**each, "record_bytes": 8 * 10**7, "latency": 0.0},
+        {**each, "record_bytes": 8 * 10**7, "latency": 0.01}, {**each, "record_bytes": 10**5, "latency": 0.01},
+    ])  # fmt: skip
+    made["observed_without"] = (("case", "sample"), [[1e-3] * 3, [1.0] * 3, [1.0] * 3, [1e-3] * 3])
+    made["observed_small"] = (("case", "sample"), [[2e-3] * 3, [2e-3] * 3, [0.72] * 3, [0.72] * 3])
+    assert list(offered(figures.opens(made))["times"]) == pytest.approx([3.0, 1.002, 1.72, 721.0])
+    assert list(offered(figures.records(made))["times"]) == pytest.approx([3.0, 1.002])
+    said = figures.small_files_cost(made)
+    assert "1.00 times (1.00 to 1.00)" in said and "1.72 times" in said
 
 
 def test_classes_are_shares_of_the_clock():

@@ -5,6 +5,7 @@ import pytest
 
 from companion import experiments
 from companion.chapters.xmp1982.experiments import banks
+from companion.chapters.xmp1982.figures import modelled
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,9 @@ def test_jobs_share_few_banks_and_have_enough_of_many(record):
     fewest, most = ratio[0, :, 1], ratio[-1, :, 1]
     assert (np.diff(fewest) > 0.5).all()
     assert np.ptp(ratio[-1, :2]) < 0.01 and most[-1] < 1.1 * most[0]
+    last, least, above = ratio[..., -1], record["least_ratio"].values, record["most_ratio"].values
+    assert (least <= last).all() and (last <= above).all() and above[-1, 0] > 1.1 * least[-1, 0]
+    assert "64 banks" in modelled.predicted_banks(record).text
 
 
 def test_a_job_that_seldom_touches_memory_hardly_notices(record):

@@ -1,13 +1,13 @@
 """Experiments of chapter 1: what they ask for, and their figures from a record of a few steps."""
 
-from dataclasses import replace
-
 import numpy as np
+import pandas as pd
 import pytest
 
 from companion import bench, experiments, tables
 from companion.chapters.xmp1982.experiments import forecast, overlap, pairs, studies
 from companion.chapters.xmp1982.figures import live, overlapping, studied, summary, together
+from companion.figures.rendering import offered
 from companion.records import runs
 from kernels import gridpoint
 from kernels.runtime.resources import usable_cpus
@@ -38,7 +38,7 @@ def record(id, cases, outputs=None):
 def brief(monkeypatch):
     """Forecasts of two hours with write-ups every hour and radiation each second step."""
     small = gridpoint.Problem(hours=2.5, writeup=1.0, physics=True, radiation=1.5)
-    for module in (forecast, overlap, pairs, studies):
+    for module in (forecast, overlap, pairs):
         monkeypatch.setattr(module, "sized", lambda preset: small)
     return small
 
@@ -66,14 +66,16 @@ def test_balance_is_that_of_the_report():
 
 def test_forecasts_alone_and_their_simulator(brief):
     alone = read(record("xmp1982-forecast", forecast._alone("quick", 1), forecast._posts))
-    assert (alone["observed_net"] > 0).all() and len(alone["case"]) >= len(forecast.CONFIGURATIONS) + 2
+    forecasts = ~alone["configuration"].str.startswith("copy").values
+    assert (alone["observed_net"].isel(case=forecasts) > 0).all()
+    assert forecasts.sum() >= len(forecast.CONFIGURATIONS) + 1 and (alone["memory_bound"] > 0).all()
     stood_in = read(record("xmp1982-simulator", forecast._simulated("quick", 1)))
     names = [tables.load("xmp1982", name) for name in ("fig4_1", "fig4_2", "fig4_4", "write_ups", "sec4_5", "fig5_1")]
     times, ups, parts, both, listed, simulated = names
     shown = [
         live.forecast_times(times, alone),
         live.write_steps(ups, alone),
-        live.net_times(both, alone),
+        live.net_times(ups, alone),
         live.cpu_parts(parts, alone),
         live.simulators(both, alone, stood_in),
     ]
@@ -86,44 +88,79 @@ def test_forecasts_alone_and_their_simulator(brief):
         live.parts_table(parts, alone),
     ]
     assert all("nan" not in each.text for each in texts)
-    assert summary.day(ups, alone).startswith("Without") and "factor" in summary.places(ups, alone)
+    assert "too few samples" in summary.files(ups, alone)
+    assert "nan" not in summary.net_times(times, ups, alone)
 
 
 @pytest.mark.weekly  # the chapter runs the same experiment and draws the same figures
 def test_paced_and_measured_devices(brief):
     made = read(record("xmp1982-overlap", overlap._cases("quick", 1)))
-    shown = overlapping.paced_costs(tables.load("xmp1982", "prose"), made)
-    assert "paced" in shown.alt and "nan" not in shown.alt
+    shown = overlapping.savings(tables.load("xmp1982", "prose"), made)
+    assert "paced" in shown.alt and "page cache" in shown.alt and "nan" not in shown.alt
     frame = overlapping.device_costs(made)
-    assert {"memory", "page cache"} <= set(frame["device"]) and (frame["efficiency"] > 0).all()
+    assert {"memory", "page cache"} <= set(frame["device"]) and frame["hidden"].notna().all()
     assert (frame["both overlapped"] > 0).all() and "SSD" in overlapping.paced_table(made).text
     assert overlapping.devices(made).text and "memory" in summary.overlap(made)
 
 
 @pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
-def test_pairs_share_a_queue_and_two_processors(brief, monkeypatch):
-    from kernels.gridpoint import jobs
-
-    problem = replace(brief, physics=False)
+def test_what_pairs_are_worth_is_held_to_the_same_jobs_alone(brief, monkeypatch):
     monkeypatch.setattr(pairs, "PAIRINGS", (("ssd1-async", "bmr1"),))
+    monkeypatch.setattr(pairs, "HOURS", {"quick": brief.hours})
+    measured = bench.measure(pairs._pairs("one each", "synchronous")("quick", 1), rounds=2, progress=False)
+    assert [each.parameters["test"] for each in measured] == ["ssd1-async", "bmr1", "ssd1-async+bmr1"]
+    assert all(job.problem.overlap == "none" for each in measured for job in each.problem.jobs)
+    found = pairs.worth(measured)
+    one, other, both = (np.array(each.observed["complete"]) for each in measured)
+    np.testing.assert_allclose(found["throughput"]["value"], ((one + other) / both)[:, None])
+    made = read(
+        record("xmp1982-pairs", [], None) | {"measurements": [each.recorded() for each in measured], "outputs": found}
+    )
+    (worth,) = together.measured_worth(made).itertuples()
+    assert (worth.Index, worth.middle) == ("ssd1+bmr1", pytest.approx(np.median((one + other) / both)))
+    fig5_1, fig5_2, fig5_3, fig5_4 = (tables.load("xmp1982", f"fig5_{n}") for n in (1, 2, 3, 4))
+    monkeypatch.setattr(together, "printed_worth", lambda *_: pd.Series({"ssd1+bmr1": 1.9}))
+    assert "1.90 to 1.90 in 1982" in together.worth(fig5_1, fig5_3, made, made).alt
+    assert "nan" not in together.write_steps(fig5_4, fig5_2, made).alt
+    assert together.pairs_table(fig5_3, made).text and worth.said in summary.pairs(fig5_1, fig5_3, made, made)[1]
+    lost = together.lost(together.printed_parts(*(tables.printed("xmp1982", f"fig5_{n}") for n in (1, 2, 3, 4))), made)
+    assert list(offered(lost)["row"]) == [f"{part}, no disk" for part in together.PARTS]
+
+
+def test_the_second_cpu_of_1982_is_held_to_the_same_places():
+    alone, both = tables.load("xmp1982", "fig5_1"), tables.load("xmp1982", "fig5_3")
+    found = together.printed_worth(alone, both)
+    assert found["disk4+disk4"] == pytest.approx(2 * (779 + 5 * 42.2) / 1176)
+    assert found["ssd1+disk4"] == pytest.approx((679 + 5 * 41.5 + 779 + 5 * 42.2) / 1172)
+    assert (round(found.min(), 2), round(found.max(), 2)) == (1.60, 1.92)
+    paired, usual = together.printed_parts(*(tables.printed("xmp1982", f"fig5_{n}") for n in (1, 2, 3, 4)))
+    first = (paired - usual).iloc[0]
+    assert list(first) == [770 - 675, 156 - 104, pytest.approx(230 - 5 * 42.2)]
+
+
+@pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
+def test_what_takes_the_rest_is_measured_step_by_step(brief, monkeypatch):
+    monkeypatch.setattr(pairs, "HOURS", {"quick": 1.0})
+    made = read(record("xmp1982-limits", pairs._limits("quick", 1), pairs.worth))
+    assert "registers" in together.limits(made).alt and "records on disk: " in together.limits_said(made)
+    less = read(record("xmp1982-degraded", forecast._less("quick", 1)))
+    fig4_1, fig4_3 = tables.load("xmp1982", "fig4_1"), tables.load("xmp1982", "fig4_3_times")
+    assert "second CPU" in live.degraded(fig4_1, fig4_3, less).text and "as in 1982" in live.degraded_said(
+        fig4_1, fig4_3, less
+    )
+    shown = live.completed(fig4_1, fig4_3, less)
+    assert "took 0.92; medians" in shown.alt and "usual, in turn 1.00" in shown.alt and "nan" not in shown.alt
+
+
+@pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
+def test_accounts_are_kept_of_every_job(brief, monkeypatch):
     monkeypatch.setattr(pairs, "ACCOUNTED", (("ssd1-async",), ("bmr1",)))
-    cases = [replace(case, problem=problem) for case in pairs._cases("quick", 1)]
-    answer = gridpoint.run(problem, gridpoint.setup(problem)).digest
-    with jobs.Pool() as pool:
-        forced = pool.pair([forecast.places(problem, "ssd1-async")] * 2, posts=False, one_cpu=True)
-    assert {each["digest"] for each in forced.forecasts} == {answer}
-    together_ = read(record("xmp1982-pairs", cases, pairs._pairs))
-    assert (together_["complete"] >= together_["forecast_clock"].max("job")).all()
-    assert (together_["degraded_jobs_beside"] >= 1).all()
-    kept = read(record("xmp1982-accounts", cases, pairs._accounts))
+    kept = read(record("xmp1982-accounts", pairs._accounted("quick", 1), pairs._accounts))
     frame = together.overheads(kept)
     assert list(frame["forced"]) == [False, False, True, True] and np.isfinite(frame["transfers"]).all()
-    fig5_3, fig5_4, fig5_2, fig5_5 = (tables.load("xmp1982", f"fig{n}") for n in ("5_3", "5_4", "5_2", "5_5"))
-    assert "nan" not in together.throughput(fig5_3, together_).alt
-    assert "nan" not in together.write_steps(fig5_4, fig5_2, together_).alt
-    assert "waits for" in together.accounts(fig5_5, kept).alt and together.accounts_table(kept).text
-    assert "one CPU" in together.accounts_table(kept).text and together.pairs_table(fig5_3, together_).text
-    assert "gained" in summary.pairs(fig5_3, together_)
+    assert (frame["system"] > -0.01 * frame["clock"]).all()
+    assert "waits for" in together.accounts(tables.load("xmp1982", "fig5_5"), kept).alt
+    assert "one CPU" in together.accounts_table(kept).text
 
 
 def test_published_cases():
@@ -133,10 +170,17 @@ def test_published_cases():
     data = read(made)
     assert data["daily_lowest"].sizes == {"test_number": len(studies.CASES), "day": 2}
     assert "hPa" in studied.lowest_pressure(data).alt and "wave" in studied.published_table(data).text
+    for number, label in enumerate(("wave", "wave, half as fine")):
+        *_, pressure, warmth = studied._map(data, number)
+        lowest = data["daily_lowest"].values[list(studies.CASES).index(label), 1]
+        assert pressure.min() == pytest.approx(lowest, abs=0.1) and 200 < warmth.min() < warmth.max() < 330
+    assert "on day 1 of" in studied.weather(data).alt
 
 
-def test_builds_are_drawn_from_their_differences(brief, monkeypatch):
-    from kernels.gridpoint import builds
+def test_builds_are_drawn_from_their_differences():
+    from types import SimpleNamespace
+
+    from kernels.jobs import builds
 
     hours = np.array([0.0, 3.0, 6.0])
     none, some = np.zeros(3), np.array([0.0, 1e-14, 1e-12])
@@ -145,22 +189,7 @@ def test_builds_are_drawn_from_their_differences(brief, monkeypatch):
         "same": builds.Difference(hours, none, {name: none for name in builds.FIELDS}),
         "other": builds.Difference(hours, np.array([0.0, 0.4, 0.9]), fields),
     }
-    monkeypatch.setattr(builds, "differences", lambda problem: found)
-    (case,) = studies._one_build("quick", 1)
-    made = record("xmp1982-builds", [], None) | {"outputs": studies._others([case])}
+    measured = SimpleNamespace(result=builds.Builds(found, ()))
+    made = record("xmp1982-builds", [], None) | {"outputs": studies._others([measured])}
     shown = studied.builds(read(made))
     assert "not drawn: same" in shown.alt and "1e-12 K" in shown.alt
-
-
-def test_a_process_that_dies_is_one_error():
-    from kernels.gridpoint import jobs
-
-    pool = jobs.Pool(1)
-    try:
-        pool.workers[0].process.kill()
-        pool.workers[0].process.wait()
-        with pytest.raises((RuntimeError, OSError)):
-            pool.pair([gridpoint.Problem(hours=1.0)])
-    finally:
-        for worker in pool.workers:
-            worker.process.wait()

@@ -53,6 +53,12 @@ def test_records_and_transfers_are_the_report_s():
     assert pair == [float(printed.loc[f"disks-{each}", "transfers"]) for each in ("diop", "biop")]
 
 
+def test_analysis_and_forecast_of_1982_are_held_to_the_same_machine():
+    tests, analyses = (tables.printed("xmp1982", name) for name in ("fig6_3", "fig6_1"))
+    found = analysed.printed_together(tests, analyses, tables.load("xmp1982", "fig5_1"))
+    assert found[0] == pytest.approx(618 / 493 + 779 / 711) and len(found) == 4
+
+
 def test_programs_add_both_passes():
     record = runs.latest("xmp1982-analysis")
     names = list(runs.single(record)["step_name"].values.astype(str))

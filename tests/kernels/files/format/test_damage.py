@@ -13,7 +13,7 @@ from cases import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.files.format.layout import _TAIL, END, HEADER_BYTES, Layout, SolutionError, require_checksums
+from kernels.files.format.layout import _TAIL, END, HEADER_BYTES, MOST_DUMPS, Layout, SolutionError, require_checksums
 from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import verify_file
@@ -164,13 +164,17 @@ def test_a_trailer_nested_without_end_is_refused(tmp_path):
         verify_file(path)
 
 
-def test_a_header_that_announces_more_than_memory_is_refused_before_anything_is_read(tmp_path):
-    """A sparse file of 40 GB with 10⁹ dumps, none of them listed."""
-    layout = Layout(1, 10**9, 1)
+def test_a_header_that_announces_more_dumps_than_are_listed_is_refused_before_they_are_read(tmp_path):
+    """A sparse file of 10 GB, whose trailer lists none of its dumps; one of 10⁹ dumps is refused by its header."""
+    layout = Layout(10, MOST_DUMPS, 1)
     path = with_trailer(tmp_path / "s", layout, b'{"steps": [], "crc32": []}')
-    assert path.stat().st_size > 40e9 and path.stat().st_blocks * 512 < 1e6
-    with pytest.raises(SolutionError, match="1000000000 dumps"):
+    assert path.stat().st_size > 10e9 and path.stat().st_blocks * 512 < 1e6
+    with pytest.raises(SolutionError, match=f"{MOST_DUMPS} dumps"):
         verify_file(path)
+    more = layout.header().replace(b'"NS": %d' % MOST_DUMPS, b'"NS": 1000000000')
+    (tmp_path / "t").write_bytes(more)
+    with pytest.raises(SolutionError, match="1000000000 dumps"):
+        verify_file(tmp_path / "t")
 
 
 @settings(max_examples=150)

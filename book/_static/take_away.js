@@ -1,0 +1,99 @@
+/* Under each figure and table: its address, the picture as SVG and PNG in print colours, and how to cite it. */
+(() => {
+  "use strict";
+  const INK = "#1f2328", PAPER = "#ffffff", SCALE = 3;
+  const about = JSON.parse(document.getElementById("rerun-about").textContent);
+  const book = "Supercomputers, Rerun";
+
+  const element = (name, attributes = {}, text = "") => {
+    const made = document.createElement(name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    made.textContent = text;
+    return made;
+  };
+
+  const words = (block) => {
+    const caption = block.querySelector("figcaption, .rerun-caption");
+    const number = caption.querySelector(".rerun-number")?.textContent.trim() ?? "";
+    const title = caption.querySelector("strong")?.textContent.trim() ?? block.dataset.name;
+    return `${number} ${title}`.trim().replace(/[.:]$/, "");
+  };
+
+  const source = (block) =>
+    [`${words(block)}.`, about.report && `After ${about.report}.`, `${book}, ${document.title.split(" — ")[0]}.`]
+      .filter(Boolean).join(" ");
+
+  /* The picture on paper: dark on white, its source in a line below. */
+  const picture = (block) => {
+    const svg = block.querySelector("svg").cloneNode(true);
+    const [left, top, width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map(Number);
+    const room = width / 60, said = [`${words(block)}. ${book}.`, about.report && `After ${about.report}.`].filter(Boolean);
+    const whole = { x: left, y: top, width, height: height + (1.3 * said.length + 0.5) * room };
+    svg.setAttribute("viewBox", Object.values(whole).join(" "));
+    svg.setAttribute("width", whole.width);
+    svg.setAttribute("height", whole.height);
+    svg.setAttribute("style", `color: ${INK}; stroke-linejoin: round; stroke-linecap: butt`);
+    const place = (name, attributes, text = "") => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+      made.textContent = text;
+      return made;
+    };
+    svg.prepend(place("rect", { ...whole, fill: PAPER }));
+    const style = { x: left + 2, "font-size": room, fill: INK, "font-family": "sans-serif" };
+    said.forEach((text, line) => svg.append(place("text", { ...style, y: top + height + 1.3 * (line + 1) * room }, text)));
+    return new XMLSerializer().serializeToString(svg).replaceAll("currentColor", INK);
+  };
+
+  const save = (blob, name) => {
+    const address = URL.createObjectURL(blob);
+    const link = element("a", { href: address, download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
+
+  const vector = (block) => new Blob([picture(block)], { type: "image/svg+xml" });
+
+  const raster = (block) => {
+    const image = new Image();
+    image.onload = () => {
+      const canvas = element("canvas");
+      [canvas.width, canvas.height] = [image.width * SCALE, image.height * SCALE];
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => save(blob, `${block.dataset.name}.png`));
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture(block))}`;
+  };
+
+  const button = (text, label, act) => {
+    const made = element("button", { type: "button", "aria-label": label }, text);
+    made.addEventListener("click", act);
+    return made;
+  };
+
+  const cite = (block) => {
+    const fold = element("details", { class: "rerun-cite" });
+    fold.append(element("summary", {}, "cite"));
+    fold.addEventListener("toggle", () => {
+      if (fold.open && fold.children.length === 1) {
+        const address = `${location.href.split("#")[0]}#${block.id}`;
+        fold.append(element("pre", { class: "rerun-plain" }, `${source(block)}\n${address}\n\n${about.bibtex}`));
+      }
+    });
+    return fold;
+  };
+
+  document.querySelectorAll(".rerun-figure[id], .rerun-block[id]").forEach((block) => {
+    const row = element("div", { class: "rerun-tools" });
+    const said = words(block);
+    row.append(element("a", { href: `#${block.id}`, "aria-label": `link to ${said}` }, "link"));
+    if (block.querySelector("svg")) {
+      row.append(button("SVG", `save ${said} as SVG`, () => save(vector(block), `${block.dataset.name}.svg`)));
+      row.append(button("PNG", `save ${said} as PNG`, () => raster(block)));
+    }
+    row.append(cite(block));
+    (block.querySelector("figcaption") ?? block).append(row);
+  });
+})();

@@ -1,0 +1,212 @@
+"""The engine: repeats chosen by the clock, then samples in rounds that visit everything in seeded random order.
+
+Cases of kernels (:func:`companion.bench.measure`), here or on many ranks, and plain callables beside peers
+(:func:`interleave`) are sampled by it.  What differs is which processes take part, who holds the clock and who
+decides: :class:`Alone` says it of one process, :class:`companion.mpi.ranks.Ranks` of many.
+"""
+
+import gc
+import inspect
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from companion.bench.sampling import OtherLoad, calibrate, progress_bar, shortest_sample, timed
+from companion.host import machine
+from companion.host.limits import require_whole
+
+#: Most samples of a case that a record may hold.
+MOST_ROUNDS = 10_000
+#: Seconds of a call from which calibration has warmed enough.
+LONG = 1.0
+#: Seconds of a sample from which it is watched by itself what others keep busy: the counters tick in 10 ms.
+WATCHED = 0.1
+
+
+def require_rounds(rounds: int) -> None:
+    """``ValueError`` unless ``rounds`` is a whole number from 1 to what a record may hold."""
+    require_whole("rounds", rounds, 1, MOST_ROUNDS)
+
+
+class Sampler:
+    """Something to sample in rounds: ``call(repeats)``, calibrated to last long enough for the clock."""
+
+    def __init__(self, label: str):
+        self.label = label
+        self.samples: list[float] = []  # seconds per repeat
+        self.repeats, self.expected = 1, 0.0
+        self.watched = np.zeros(3)  # of :meth:`OtherLoad.read`, over the samples
+
+    def call(self, repeats: int) -> Any:
+        """Do the work so many times."""
+        raise NotImplementedError
+
+    def clock(self, call: Callable, repeats: int) -> tuple[float, Any]:
+        """Seconds and result of ``call(repeats)``."""
+        return timed(call, repeats)
+
+    def calibrate(self, shortest: float) -> None:
+        """Choose repeats that last ``shortest`` seconds."""
+        self.repeats, self.expected = calibrate(self.call, shortest, self.label, self.clock)
+
+    def warm(self) -> None:
+        """One call more, where calibration was too short to warm anything."""
+        if self.expected < LONG:
+            self.call(self.repeats)
+
+    def sample(self, final: bool) -> Any:
+        """One sample; ``final`` says that it is the last of this sampler."""
+        seconds, result = self.clock(self.call, self.repeats)
+        self.samples.append(seconds / self.repeats)
+        return result
+
+
+class Alone:
+    """One process: it takes part in everything, its clock is the clock, and what it decides is decided."""
+
+    #: Whether this process reports what all of them measured.
+    reports = True
+
+    def __init__(self, progress: bool = True):
+        self.progress = progress  # whether a bar shows it, if someone watches
+
+    @contextmanager
+    def steps(self, total: int, what: str = "measuring"):
+        """So many steps that follow, shown as progress."""
+        with progress_bar(total, what, self.progress) as bar:
+            self.advance: Callable[[], Any] = bar.update
+            yield
+
+    def step(self, sampler: Any, action: Callable, *arguments: Any) -> None:
+        """``action(*arguments)`` by the processes that take part in ``sampler``."""
+        action(*arguments)
+        self.advance()
+
+    def clock(self, case: Any, call: Callable, repeats: int) -> tuple[float, Any]:
+        """Seconds of the slowest process of a case, and this one's result, of ``call(repeats)``."""
+        return timed(call, repeats)
+
+    def shared(self, case: Any, value: Any) -> Any:
+        """``value``, of JSON's types, as the first process of a case has it."""
+        return value
+
+    def decided(self, value: Any) -> Any:
+        """``value`` as the first process has it: for what depends on a clock."""
+        return value
+
+    def memory(self) -> int | None:
+        """Bytes that states may fill together, None where all cases make one batch."""
+        return machine.available_memory()
+
+    def load(self) -> OtherLoad:
+        """A watch over what others keep busy."""
+        return OtherLoad()
+
+    def described(self, case: Any) -> tuple[dict[str, Any], dict[str, str]]:
+        """Parameters and flags that a case has from its processes."""
+        return {}, {}
+
+
+@contextmanager
+def no_collection():
+    """Garbage collection off, as in timeit, and back to what it was."""
+    enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def sample_rounds(
+    samplers: Sequence[Sampler], rounds: int, seed: int, end: float, by: Alone, load: OtherLoad | None = None
+) -> str | None:
+    """Interleaved rounds over ``samplers``; the sentence that says so if the time ended them.
+
+    The first round always runs; no other begins that would pass ``end`` (of ``time.perf_counter``).  ``load`` watches
+    each long sample.
+    """
+    generator = np.random.default_rng(seed)
+    one_round = sum(sampler.expected for sampler in samplers)
+    for sampler in samplers:
+        by.step(sampler, sampler.warm)
+    for number in range(1, rounds + 1):
+        last = by.decided(number == rounds or time.perf_counter() + 2 * one_round > end)
+        for sampler in (samplers[index] for index in generator.permutation(len(samplers))):
+            before = load.read() if load and sampler.expected >= WATCHED else None
+            by.step(sampler, sampler.sample, last)
+            if load and before is not None:
+                sampler.watched += load.read() - before
+        if last:
+            break
+    return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
+
+
+def deadline(budget: float | None) -> float:
+    """On ``time.perf_counter``, when ``budget`` seconds will have passed."""
+    return math.inf if budget is None else time.perf_counter() + budget
+
+
+def takes_repeats(function: Callable) -> bool:
+    """Whether a callable has a parameter named ``repeats``."""
+    try:
+        return "repeats" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+class _Function(Sampler):
+    """A plain callable: one that takes ``repeats`` is given them, another is called in a loop."""
+
+    def __init__(self, label: str, function: Callable):
+        super().__init__(label)
+        self._function, self._takes_repeats = function, takes_repeats(function)
+
+    def call(self, repeats: int) -> Any:
+        if self._takes_repeats:
+            return self._function(repeats=repeats)
+        for _ in range(repeats):
+            self._function()
+
+
+def interleave(
+    functions: Mapping[str, Callable],
+    rounds: int = 11,
+    seed: int = 0,
+    budget: float | None = None,
+    progress: bool = True,
+) -> dict[str, np.ndarray]:
+    """Samples of plain callables, calibrated and interleaved as :func:`companion.bench.measure` does.
+
+    A callable without arguments does one unit of work per call; one that has a parameter named
+    ``repeats`` is asked for that many units in one call.  Verifying what they compute is the
+    caller's business.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (rounds,)
+        Seconds per unit of work, in the order taken; fewer where the budget ended.
+
+    Raises
+    ------
+    ValueError
+        No function, or no round.
+    """
+    if not functions:
+        raise ValueError("functions is empty: there is nothing to measure")
+    require_rounds(rounds)
+    end, shortest = deadline(budget), shortest_sample()
+    samplers = [_Function(name, function) for name, function in functions.items()]
+    for sampler in samplers:
+        sampler.call(1)
+        sampler.calibrate(shortest)
+    by = Alone(progress)
+    with by.steps((rounds + 1) * len(samplers)), no_collection():
+        sample_rounds(samplers, rounds, seed, end, by)
+    return {sampler.label: np.array(sampler.samples) for sampler in samplers}

@@ -1,0 +1,85 @@
+"""Marks of chapter 2's figures: a colour is a system, hollow is printed, filled is measured.
+
+Where both times share a row, a marker is CPU time and an upright stroke real time.
+"""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.bench.statistics import MIN_TREND
+from companion.figures.parts import bars, of_samples, points, quotient, times
+from companion.figures.style import CYCLE, INK
+
+SYSTEMS = ("NRAO1", "CLSC", "PSC")
+NAMES = ("Convex C1", "X-MP, Toronto", "X-MP, Pittsburgh")
+#: Colour of what was measured, after those of the systems.
+HERE = 3
+KINDS = {"cpu": "CPU", "real": "real"}
+
+
+def measured(record: xr.Dataset) -> str:
+    """Machine and day of a run and what its marks are, for the end of a caption."""
+    counts = np.isfinite(record["observed_real"].values).sum(axis=1)
+    bars = "95 % intervals" if counts.min() >= MIN_TREND else "ranges of samples"
+    return f"Filled: {record.attrs['machine']}, {record.attrs['date'][:10]}; medians, {bars}, crosses where flagged."
+
+
+def samples(record: xr.Dataset, kind: str, chosen=slice(None)) -> pd.DataFrame:
+    """Medians and spread of the CPU or real times of the chosen cases."""
+    return of_samples(record[f"observed_{kind}"].values[chosen], record["flags"].values[chosen])
+
+
+def ratios(record: xr.Dataset, kind: str, above, below) -> pd.DataFrame:
+    """Times of the cases ``above`` over those of ``below``, one by one: medians with their intervals."""
+    found = quotient(samples(record, kind, above), samples(record, kind, below))
+    seconds = record[f"observed_{kind}"].values
+    for row, pair in enumerate(zip(seconds[above], seconds[below], strict=True)):
+        if interval := times(*pair).interval:
+            found.loc[row, ["low", "high"]] = interval
+    return found
+
+
+def rows(axis, names) -> np.ndarray:
+    """Name the rows of a figure from top to bottom; their places."""
+    axis.set_yticks(np.arange(len(names)), names)
+    axis.set_ylim(len(names) - 0.5, -0.6)
+    axis.grid(False, axis="y")
+    return np.arange(len(names))
+
+
+def apart(values) -> np.ndarray:
+    """Small shifts that part the marks of one row."""
+    return np.resize([-0.18, -0.06, 0.06, 0.18], len(values))
+
+
+def printed(axis, row: int, system: str, cpu_s: float, real_s: float) -> None:
+    """One system's CPU and real time in a row, a thin line between them."""
+    index = SYSTEMS.index(system)
+    axis.hlines(row, cpu_s, real_s, color=CYCLE[index], linewidth=1)
+    points(axis, cpu_s, row, label="_", index=index, line=False)
+    axis.plot(real_s, row, "|", color=CYCLE[index], markersize=12, markeredgewidth=2.2)
+
+
+def rerun(axis, row: int, found: dict[str, pd.DataFrame]) -> None:
+    """A run's CPU and real time in a row, each with its spread."""
+    spent, real = found["cpu"].iloc[0], found["real"].iloc[0]
+    axis.hlines(row, spent["middle"], real["middle"], color=CYCLE[HERE], linewidth=1)
+    bars(axis, [row], found["cpu"], label="_", index=HERE, line=False, across=True)
+    axis.plot(real["middle"], row, "|", color=CYCLE[HERE], markersize=12, markeredgewidth=2.2)
+    axis.hlines(row, real["low"], real["high"], color=CYCLE[HERE], linewidth=3)
+    if real["flagged"]:
+        axis.plot(real["middle"], row, "x", color=INK, markersize=7)
+
+
+def median(axis, row: int, values, text: str, edge=None) -> float:
+    """The median of a row as a stroke, with its number right of all values or of ``edge``; the median."""
+    middle, end = float(np.median(values)), float(np.max(values if edge is None else edge))
+    axis.plot([middle, middle], [row - 0.36, row + 0.36], color=INK, linewidth=1.6)
+    axis.annotate(text.format(middle), (end, row), (7, 0), textcoords="offset points", va="center", size=9)
+    return middle
+
+
+def keyed(axis) -> None:
+    """A legend above the axes, one line an entry."""
+    axis.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=1)

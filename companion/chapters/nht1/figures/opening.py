@@ -1,0 +1,68 @@
+"""The figure that opens chapter 3: what writing added in 1993, and what the same methods of writing add here."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from companion.chapters.nht1.figures.balance import waits
+from companion.chapters.nht1.figures.writing import percent_axis, written
+from companion.figures.parts import MARKED, bars, cpu, printed_ranges, with_spread
+from companion.figures.rendering import Shown, show
+from companion.figures.style import INK, axes
+from companion.labels import counted
+
+#: Methods of writing that codes of 1993 had, as a mark has room for them.
+METHODS = {
+    "sequential records, one a plane": "plane by plane",
+    "five arrays, one a write": "array by array",
+    "40-byte elements": "point by point",
+}
+SLOW = "arrays, slow solver"
+
+
+def measured(record: xr.Dataset, base: xr.Dataset) -> pd.DataFrame:
+    """Overhead in percent, with its spread, of the methods of 1993 on the largest grid with most threads; and what the
+    slowest code of ``base`` waits for its dumps on its largest grid, over its computing time."""
+    frame, found = written(record)
+    largest = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
+    rows = frame.index[largest & frame["way"].isin(METHODS)]
+    first = found["zeta"].loc[rows].assign(what=frame["way"][rows].map(METHODS))
+    slow = waits(base).sort_values(["N", "computing"]).iloc[[-1]].assign(what=SLOW)
+    names = ["what", "low", "middle", "high", "flagged"]
+    return pd.concat([first[names], slow[names]], ignore_index=True)
+
+
+def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Shown:
+    """The ranges of the abstract above the overheads here, on one axis."""
+    here = measured(record, base)
+    here["flagged"] = here["flagged"].astype(bool)
+    frame, found = written(record)
+    figure, axis = axes(height=2.7)
+    old, new = np.arange(len(printed)), len(printed) + np.arange(len(here))
+    printed_ranges(axis, old, printed["low"], printed["high"])
+    whole, slow = here["what"] != SLOW, here["what"] == SLOW
+    N = int(frame["N"].max())
+    team, alone = (counted(int(each["threads"].max()), "thread") for each in (frame, base))
+    bars(axis, new[whole], here[whole], index=1, line=False, label=f"{cpu(record)}, {team}", across=True)
+    bars(axis, new[slow], here[slow], index=2, line=False, label=f"{cpu(base)}, {alone}", across=True)
+    percent_axis(axis, 1)
+    axis.axhline(len(printed) - 0.5, color=INK, linewidth=0.8)
+    axis.set_yticks([*old, *new], [*(f"{name} (1993)" for name in printed["system"]), *here["what"]])
+    axis.invert_yaxis()
+    axis.set(xlabel="added to the computing time [%]", xlim=(min(0, 1.2 * here["low"].min()), 3 * here["high"].max()))
+    figure.legend(loc="outside lower center", ncols=2)
+    slowest = waits(base).query("N == N.max()")["computing"]
+    text = ", ".join(f"{row.what} {row.middle:.2g} percent" for row in here.itertuples())
+    return show(
+        figure,
+        data=with_spread(here[["what"]], overhead=here),
+        name="nht1_opening",
+        title="What writing adds to a run",
+        caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {N}, by the methods of the Y-MP, the CM-2 "
+        f"and the first code of the iPSC/860; last, a solver {slowest.max() / slowest.min():.0f} times as slow, by "
+        f"what it waits for its dumps. {MARKED}",
+        run=record,
+        alt="Overhead of writing in percent, linear below one percent. Printed in 1993: Y-MP "
+        f"{printed['low'][0]:g} to {printed['high'][0]:g}, CM-2 below {printed['high'][1]:g}, iPSC/860 above "
+        f"{printed['low'][2]:g}. {cpu(record)}, the last on {cpu(base)}: {text}. {MARKED}",
+    )

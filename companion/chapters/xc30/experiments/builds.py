@@ -1,0 +1,97 @@
+"""C9: three builds of one source against a strict one, under the paired test of the talk."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from companion.bench import Case, Measurement
+from companion.experiments import ONCE, Experiment, column, register
+
+#: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
+#: place of a float64, which is what one rounding may do.
+OFF = (1e-7, 2.0**-50)
+#: What the builds A, B and C are, in an order that a reader does not know at first.
+BUILDS = ("rotation off in the last digits", "fast-math flags", "rotation off in the seventh digit")
+
+
+def _cases(preset: str, threads: int) -> list[Case]:
+    """One ensemble, scored every day up to ``forecast_hours`` in the strict build and in the three others."""
+    from kernels import shallow_water
+    from kernels.shallow_water import ensemble
+
+    members, truncation, dt = {"quick": (8, 21, 1800.0), "paper": (60, 42, 900.0), "modern": (200, 42, 900.0)}[preset]
+    problem = shallow_water.Problem(
+        truncation=truncation,
+        dt=dt,
+        case="williamson5",
+        grid=shallow_water.grid_for(truncation, "quadratic"),
+        diffusion=12.0,
+        perturbation=20.0,
+    )
+    hours = 72.0 if preset == "quick" else 120.0
+    wide = 2 * truncation + 1
+    truth = replace(problem, truncation=wide, dt=dt / 2, grid=shallow_water.grid_for(wide, "quadratic"))
+    leads = tuple(float(lead) for lead in np.arange(24.0, hours + 1.0, 24.0))
+    asked = ensemble.Problem(problem, truth, members, leads, OFF)
+    return [Case("scored model", ensemble, asked, threads, {"members": members, "forecast_hours": hours})]
+
+
+def mean_interval(values, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean over the first axis and the ends of its confidence interval by Student's t.
+
+    ``mean ± t s / √n`` for independent, nearly normal ``values`` (n, …).
+
+    Raises
+    ------
+    ValueError
+        With fewer than two values.
+    """
+    from scipy.stats import t
+
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    if n < 2:
+        raise ValueError(f"an interval needs at least 2 values, got {n}")
+    mean = values.mean(axis=0)
+    half = t.ppf(0.5 + confidence / 2, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
+    return mean, mean - half, mean + half
+
+
+def _scores(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Paired differences of the builds to the strict one and their intervals."""
+    from kernels import shallow_water
+
+    (first,) = measurements
+    found = first.result
+    depth = shallow_water.setup(first.problem.model).mean / shallow_water.GRAVITY
+    seventh, last = found.wrong
+    pairs = [other - found.strict for other in (last, found.fast, seventh)]  # in the order of BUILDS
+    mean, low, high = np.moveaxis(np.array([mean_interval(pair) for pair in pairs]), 1, 0)
+    along = ("other", "lead_time")
+    return {
+        "lead": column(found.hours, "h", "lead time", "lead_time"),
+        "error_strict": column(found.strict.mean(axis=0), "m", "RMS error of height, strict build", "lead_time"),
+        "rounding": column(np.spacing(depth), "m", "spacing of float64 at the mean depth of the fluid"),
+        "build_name": column(list(BUILDS), None, "build compared with the strict one", "other"),
+        "difference": column(mean, "m", "mean paired difference", *along),
+        "difference_low": column(low, "m", "lower end of the 95 % interval", *along),
+        "difference_high": column(high, "m", "upper end of the 95 % interval", *along),
+        "pairs": column(first.parameters["members"], "1", "pairs"),
+        "off": column(list(OFF), "1", "relative changes of the rotation", "change"),
+    }
+
+
+register(
+    Experiment(
+        "xc30-builds",
+        "xc30",
+        "C9",
+        "Paired scores of three builds: harmless, wrong, wrong by the size of rounding",
+        _cases,
+        outputs=_scores,
+        kind="study",
+        few_samples=ONCE,
+        budgets={"quick": 8.0, "paper": 120.0, "modern": 600.0},
+    )
+)

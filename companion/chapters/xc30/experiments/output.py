@@ -1,0 +1,141 @@
+"""C10 to C12: output steps with and without a storm of small files."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from companion.bench import Case, Measurement
+from companion.chapters.xc30.experiments.model import column
+from companion.experiments import Experiment, register
+
+#: Processes that load the file system beside the output steps, and what the steps are then called.
+LOADS = {0: "", 1: ", file system loaded"}
+
+
+def _storm(preset: str, threads: int) -> list[Case]:
+    """Output steps with and without small files, steps of both taking turns; alone, and beside a storming process.
+
+    At ``quick`` fewer steps and files than in the talk, with all of its tasks.
+    """
+    from kernels.files import storm
+
+    changes = {"steps": 25, "tasks": storm.Problem.preset("paper").tasks} if preset == "quick" else {}
+
+    def observe(result):
+        found = {
+            f"{name} step {step}": seconds
+            for name in storm.VARIANTS
+            for step, seconds in enumerate(result.seconds[name])
+        }
+        for name in storm.VARIANTS:
+            found[f"{name} calls"] = sum(result.calls[name].values())
+            for what, spent in (("system", result.system_seconds), ("user", result.user_seconds)):
+                found[f"{name} {what}"] = np.nan if spent[name] is None else spent[name]
+        return {**found, "other sets": result.other_sets}
+
+    def case(load):
+        problem = storm.Problem.preset(preset, load=load, **changes)
+        names = ("steps", "files", "tasks", "record_bytes", "load")
+        return Case(
+            f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{LOADS[load]}",
+            storm,
+            problem,
+            threads,
+            {name: getattr(problem, name) for name in names},
+            observe,
+        )
+
+    return [case(load) for load in LOADS]
+
+
+def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Seconds of every step of every sample, and what the operating system spent on them."""
+    steps = measurements[0].parameters["steps"]
+    runs = [(m, name) for m in measurements for name in ("before", "after")]
+    texts = {"before": "with small files", "after": "without"}
+    fewest = min(len(m.samples) for m in measurements)
+    every = np.array([[m.observed[f"{name} step {step}"][:fewest] for step in range(steps)] for m, name in runs])
+
+    def per_step(what, units, long_name):
+        return column([np.mean(m.observed[f"{name} {what}"]) / steps for m, name in runs], units, long_name, "variant")
+
+    return {
+        "variant_name": column(
+            [texts[name] + LOADS[m.parameters["load"]] for m, name in runs], None, "code and load", "variant"
+        ),
+        "variant_load": column([m.parameters["load"] for m, _ in runs], "1", "other storming processes", "variant"),
+        "step_seconds": column(every[..., -1], "s", "time of each output step, last sample", "variant", "step"),
+        "every_step": column(every, "s", "time of each output step", "variant", "step", "taken"),
+        "calls_per_step": per_step("calls", "1", "system calls of one step"),
+        "system_per_step": per_step("system", "s", "system time of one step, mean"),
+        "user_per_step": per_step("user", "s", "user time of one step, mean"),
+        "other_sets": column(
+            [float(np.median(m.observed["other sets"])) for m, _ in runs],
+            "1/s",
+            "sets of open, read or write, close of the other processes",
+            "variant",
+        ),
+    }
+
+
+#: Seconds that an open of a small file takes at least; 0: what it takes here.
+LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
+#: A step of these cases is that of the talk over this: as many small files for each byte, in a memory of today.
+PART = 20
+
+
+def _records(preset: str, threads: int) -> list[Case]:
+    """A part of an output step with and without small files: by size of record, and by time of an open."""
+    from companion import tables
+    from kernels.files import storm
+
+    talk, whole = tables.load("xc30", "hres_io"), storm.Problem.preset("paper")
+    most = round(storm.full_record_bytes(1e12 * float(talk["volume"]), int(talk["steps"]), int(talk["files"])))
+    sizes = [2**power for power in ((16, 20) if preset == "quick" else (16, 18, 20, 22, 24))]
+    sizes += [] if preset == "quick" else [most]
+    wanted = [(size, 0.0) for size in sizes]
+    wanted += [(size, latency) for size in (sizes[0], sizes[-1]) for latency in LATENCIES[1:]]
+    cases = []
+    for size, latency in wanted:
+        problem = storm.Problem(
+            steps=2 if latency > 0 else min(25, max(2, 2**29 // (size * whole.files // PART))),
+            files=whole.files // PART,
+            tasks=whole.tasks // PART,
+            record_bytes=size,
+            latency=latency,
+        )
+        parameters = {name: getattr(problem, name) for name in ("steps", "files", "tasks", "record_bytes", "latency")}
+        label = f"records of {size / 1e6:.3g} MB, opens of {1e3 * latency:g} ms at least"
+        cases.append(Case(label, storm, problem, threads, parameters, _middle_steps))
+    return cases
+
+
+def _middle_steps(result) -> dict[str, float]:
+    """Median seconds of a step without the small files, and of the small files in a step that has them."""
+    return {"without": float(np.median(result.seconds["after"])), "small": float(np.median(result.small_seconds))}
+
+
+register(
+    Experiment(
+        "xc30-storm",
+        "xc30",
+        "C10-C12",
+        "Output steps with and without a storm of small files",
+        _storm,
+        outputs=_storm_steps,
+        rounds=3,
+        budgets={"quick": 10.0, "paper": 120.0, "modern": 300.0},
+    )
+)
+
+register(
+    Experiment(
+        "xc30-records",
+        "xc30",
+        "C10-C12",
+        "Output steps with and without small files by size of a record and time of an open",
+        _records,
+        rounds=7,
+        budgets={"quick": 8.0, "paper": 150.0, "modern": 300.0},
+    )
+)

@@ -1,0 +1,144 @@
+"""What a run will take of this machine, compared with what this process may use, before anything is started.
+
+A kernel says in ``footprint`` what one problem takes; here that becomes what a whole run takes, and what an
+interpreter takes itself.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from companion.host import machine
+from companion.labels import counted
+
+#: Most ranks (times their threads) for each usable CPU, unless more are asked for in so many words.
+A_CPU = 4
+#: Bytes that only one rank uses once its kernels are loaded: 140 to 210 MiB were measured (Linux, Python 3.11).
+RANK_BYTES = 256 * 2**20
+#: Bytes of addresses that it reserves: 600 to 700 MiB were measured.
+RANK_ADDRESSES = 768 * 2**20
+#: Bytes of shared memory that MPICH fills for each rank: 1.01 MiB; Open MPI fills less.
+RANK_SHARED = 5 * 2**18
+#: Files that the process which starts the ranks has open: four for each (pipes and a socket), and its own.
+RANK_FILES, OWN_FILES = 4, 32
+#: Threads of a rank beside those that compute, and processes of the launcher.
+RANK_THREADS, LAUNCHER = 2, 4
+#: Most ranks that anybody may ask for: what the scale model is drawn to (``kernels.mpi.world``).
+MOST_RANKS = 100_000
+#: Seconds that one may ask for: a year.
+LONGEST = 31_557_600.0
+_SHARED = Path("/dev/shm")
+
+
+def require_seconds(field: str, seconds: float | None) -> None:
+    """``ValueError`` unless ``seconds`` are None, or a number above zero and at most a year."""
+    if seconds is None:
+        return
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= LONGEST:
+        raise ValueError(f"{field} = {seconds!r} s must be above zero and at most {LONGEST:.0f} s, a year")
+
+
+def require_time(seconds: float | None, threads: int, what: str) -> None:
+    """``OSError`` if ``threads`` that compute for ``seconds`` exceed the processor time left to this process."""
+    limit = machine.process_limit("RLIMIT_CPU")
+    if seconds is not None and limit is not None and seconds * threads > limit - time.process_time():
+        raise OSError(
+            f"{what} may compute for {seconds * threads:.0f} s, {max(0.0, limit - time.process_time()):.0f} s of "
+            "processor time are left (ulimit -t); ask for a smaller budget or raise the limit"
+        )
+
+
+def require_temporary() -> None:
+    """``OSError`` where ``TMPDIR`` names a folder that takes no files: Python would choose another, unasked."""
+    asked = os.environ.get("TMPDIR")
+    if asked and os.path.realpath(asked) != os.path.realpath(tempfile.gettempdir()):
+        raise OSError(f"TMPDIR = {asked!r} takes no files; name a folder that can be written and has room")
+
+
+def require_whole(field: str, value: int, least: int, most: int) -> None:
+    """``ValueError`` unless ``value`` is a whole number of at least ``least`` and at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{field} = {value!r} must be a whole number of at least {least} and at most {most}")
+
+
+def require_cases(what: str, cases: Iterable[Any], folder=None) -> None:
+    """Refuse what one process cannot do: the largest of the cases, since they can be measured one by one.
+
+    Raises
+    ------
+    MemoryError, OSError
+        Memory, disk, processes or open files do not suffice; the message names the case.
+    """
+    for case in cases:
+        need, named = case.kernel.footprint(case.problem), f"{what}, {case.label},"
+        machine.require_memory(need.memory_of(case.threads), named)
+        if need.disk:
+            place = getattr(case.problem, "folder", None) or folder or tempfile.gettempdir()
+            machine.require_disk(place, need.disk, named)
+        if need.processes:
+            machine.require_processes(need.processes + case.threads, named)
+            machine.require_files(2 * need.processes + OWN_FILES, named)
+
+
+def most_ranks(threads: int = 1) -> int:
+    """Ranks of ``threads`` threads that this machine takes unless more are asked for in so many words."""
+    return max(1, A_CPU * machine.usable_cpus() // threads)
+
+
+def require_ranks(ranks: int, threads: int = 1, memory: int = 0, oversubscribe: bool = False) -> None:
+    """Refuse ranks that this machine cannot hold.
+
+    Parameters
+    ----------
+    ranks, threads : int
+        Ranks, and threads of each.
+    memory : int
+        Bytes that all of them together allocate.
+    oversubscribe : bool
+        More than four a CPU are wanted.  Memory, processes and open files bound them all the same.
+
+    Raises
+    ------
+    ValueError
+        More than four a CPU.
+    MemoryError, OSError
+        Memory, shared memory, processes or open files do not suffice.
+    """
+    most, what = most_ranks(threads), f"a job of {counted(ranks, 'rank')}"
+    if ranks > most and not oversubscribe:
+        raise ValueError(
+            f"ranks = {ranks} exceeds {most}, {A_CPU} threads on each of the {machine.usable_cpus()} usable CPUs; "
+            "ask for fewer, or say --oversubscribe (oversubscribe=True) if times do not matter"
+        )
+    fewer = "ask for fewer ranks or a smaller problem"
+    machine.require_memory(ranks * (RANK_BYTES + RANK_SHARED) + memory, what, others=True, remedy=fewer)
+    addresses, limit = RANK_ADDRESSES + memory // ranks, machine.process_limit("RLIMIT_AS")
+    if limit is not None and addresses > limit:
+        raise MemoryError(
+            f"a rank of {what} needs {addresses // 2**20} MiB of addresses, {limit // 2**20} MiB are allowed "
+            f"(ulimit -v); raise the limit or {fewer}"
+        )
+    if _SHARED.is_dir():
+        machine.require_disk(_SHARED, ranks * RANK_SHARED, what, remedy=fewer)
+    machine.require_processes(ranks * (threads + RANK_THREADS) + LAUNCHER, what)
+    machine.require_files(ranks * RANK_FILES + OWN_FILES, what)
+
+
+def require_share(cases: Iterable[Any], ranks: int, here: int) -> None:
+    """``MemoryError`` if ``here`` of a job's ``ranks``, which run on this host, cannot hold their part of the cases.
+
+    The cases of a job are all in memory at once.
+    """
+    machine.require_memory(total(cases) * here // ranks, f"the part of {counted(here, 'rank')} on one host")
+
+
+def total(cases: Iterable[Any]) -> int:
+    """Bytes of memory of all cases together; those of one problem share a state."""
+    needs: dict[Any, int] = {}
+    for case in cases:
+        key = id(case.kernel), repr(case.problem)
+        needs[key] = max(needs.get(key, 0), case.kernel.footprint(case.problem).memory_of(case.threads))
+    return sum(needs.values())

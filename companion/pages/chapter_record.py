@@ -1,0 +1,94 @@
+"""The record of a chapter: tables as printed, arithmetic rechecked, and how its stored runs were made and checked."""
+
+import pandas as pd
+
+from companion import experiments, items, tables
+from companion.figures.document import claims_summary, claims_table, document_table
+from companion.figures.rendering import Shown
+from companion.figures.tabular import Table, table
+from companion.host import machine
+from companion.pages.items import items_table
+from companion.records import runs
+
+#: Verdicts whose claims a record lists, with what each may say is missing.
+LISTED = ("contradicts", "rounding", "not checkable")
+
+
+def _together(parts: list[Table]) -> Shown:
+    """Several tables as one output of a cell."""
+    return Shown("\n".join(each.html for each in parts), "\n".join(map(repr, parts)))
+
+
+def printed(document: str) -> Shown:
+    """Every table of a document as printed, folded below its caption."""
+    return _together([document_table(document, name, folded=True) for name in tables.names(document)])
+
+
+def arithmetic(document: str) -> Shown:
+    """Verdicts on a document's derived numbers, and each number that does not simply agree."""
+    summary = claims_summary(document)
+    listed = [claims_table(document, verdict, folded=True) for verdict in LISTED]
+    return _together([summary, *(each for each in listed if "<td" in each.html)])
+
+
+def _row(entry, record: dict) -> dict:
+    cases = record["measurements"]
+    checks = [check["ok"] for case in cases for when in ("checks_before", "checks_after") for check in case[when]]
+    counts = [len(case["samples"]) for case in cases]
+    return {
+        "experiment": entry.id,
+        "items": entry.item,
+        "machine": machine.line(record["machine"]),
+        "date": record["date"][:10],
+        "preset": record["preset"],
+        "threads": record["threads"],
+        "cases": len(cases),
+        "samples": "–".join(str(count) for count in sorted({min(counts), max(counts)})) if counts else "",
+        "checks": len(checks),
+        "held": sum(checks),
+        "load": max((case["other_load"] or 0.0 for case in cases), default=0.0),
+        "flags": ", ".join(sorted({flag for case in cases for flag in case["flags"]})),
+        "commit": str((record["machine"].get("provenance") or {}).get("commit") or "")[:10],
+    }
+
+
+def stored_runs(document: str) -> pd.DataFrame:
+    """One row a committed record of a document's experiments, by experiment and date.
+
+    Columns ``experiment``, ``items``, ``machine``, ``date``, ``preset``, ``threads``, ``cases``, ``samples`` (fewest
+    and most of a case), ``checks`` (before and after the timings) and how many of them ``held``, ``load`` (most CPUs
+    that others kept busy in a case), ``flags``, ``commit``.
+    """
+    entries = [entry for entry in experiments.REGISTER.values() if entry.document == document]
+    found = [(entry, runs.read(path)) for entry in entries for path in sorted(runs.COMMITTED.glob(f"{entry.id}_*"))]
+    return pd.DataFrame([_row(entry, record) for entry, record in found if record["experiment"] == entry.id])
+
+
+def runs_table(document: str) -> Table | str:
+    """The stored runs of a chapter and what was checked in each; a sentence where none is stored."""
+    frame = stored_runs(document)
+    if frame.empty:
+        return "No run of this chapter is stored."
+    caption = "The stored runs of this chapter. "
+    caption += f"{frame['held'].sum()} of {frame['checks'].sum()} checks held, before and after the timings."
+    return table(
+        frame,
+        caption=caption,
+        name=f"{document}_stored_runs",
+        index=False,
+        digits=2,
+        units={"load": "CPU"},
+        descriptions={
+            "samples": "fewest and most samples of a case",
+            "held": "checks that held, before and after the timings",
+            "load": "most CPUs that other programs kept busy during a case",
+            "flags": "what makes times of the record doubtful",
+        },
+    )
+
+
+def became(document: str) -> Shown:
+    """What became of every item of a document and, where it lost plots, of these; rows lead to the chapter."""
+    story = f"../../notebooks/{items.page(document)}.html"
+    plots = any(item.is_plot for item in items.items(document))
+    return _together([items_table(document, kind, story) for kind in ("items", "plots")[: 1 + plots]])

@@ -1,0 +1,65 @@
+"""The explorer of the five reports: every quantity of the synthesis, by year or against another, for every machine."""
+
+from html import escape
+
+import pandas as pd
+
+from companion.figures.explorer import explorer
+from companion.figures.rendering import Shown, csv_link
+from companion.figures.tabular import Table, significant
+from companion.pages import eras, rates, synthesis
+from companion.pages.data import framed
+
+#: Quantities by their names in an address: what a reader calls them, where their points come from, and whether
+#: their axis is logarithmic.
+QUANTITIES = {
+    "files": ("rate of one program to its files", eras.file_rates, True),
+    "file-balance": ("rate of a file for each flop at peak", eras.file_per_flop, True),
+    "memory": ("main memory for each flop/s of peak", eras.memory_per_flop, True),
+    "bandwidth": ("memory bandwidth of one processor", eras.streamed, True),
+    "computing": ("share of the clock that computes", eras.computing, False),
+    "rate": ("rate that one processor sustains", rates.sustained_rate, True),
+    "peak": ("share of peak that was sustained", synthesis.share_of_peak, False),
+    "hour": ("time for an hour of forecast", synthesis.forecast_hour, True),
+    "power": ("power for one performance", synthesis.energy, False),
+    "clock": ("clock rate", lambda: rates.machine_facts("clock"), True),
+    "processors": ("processors of a machine", lambda: rates.machine_facts("cpus"), True),
+}
+
+
+def points() -> dict[str, pd.DataFrame]:
+    """Every quantity's points, by its name in an address."""
+    return {key: make() for key, (_, make, _) in QUANTITIES.items()}
+
+
+def points_table(found: dict[str, pd.DataFrame]) -> Table:
+    """Every point of the explorer, with a link to the printed table or the run record that holds its number."""
+    body, frames = [], []
+    for key, frame in found.items():
+        name, unit = QUANTITIES[key][0], frame.attrs["units"]["value"]
+        frames.append(frame.drop(columns="group").assign(quantity=name, unit=unit))
+        for row in frame.itertuples(index=False):
+            link = f'<a href="{escape(row.source)}">{"record" if row.kind == "run" else "table"}</a>'
+            texts = "".join(f"<td>{escape(str(text))}</td>" for text in (name, row.year, row.machine, row.what))
+            number = f'<td style="text-align: right">{escape(row.bound)} {significant(row.value, 3)}</td>'
+            body.append(f"<tr>{texts}{number}<td>{escape(unit)}</td><td>{link}</td></tr>")
+    caption = f"All {len(body)} points, and where each number comes from"
+    head = ["quantity", "year", "machine", "what was measured", "value", "unit", "source"]
+    data = pd.concat(frames, ignore_index=True)
+    html = framed(caption, head, "\n".join(body), csv_link(data, "points"), name="points", folded=True)
+    return Table(
+        html, f"{caption}: " + ", ".join(f"{len(frame)} of {QUANTITIES[key][0]}" for key, frame in found.items())
+    )
+
+
+def explored(found: dict[str, pd.DataFrame], still: Shown) -> Shown:
+    """The explorer, with the picture of its first quantity by year for paper."""
+    quantities = [
+        {"key": key, "name": name, "unit": found[key].attrs["units"]["value"], "log": log}
+        for key, (name, _, log) in QUANTITIES.items()
+    ]
+    columns = ["machine", "what", "year", "value", "kind", "source", "bound"]
+    rows = {key: frame[columns].to_numpy(dtype=object).tolist() for key, frame in found.items()}
+    documents = {str(synthesis.year(each)): synthesis.title(each) for each in synthesis.documents()}
+    return explorer("quantities", {"quantities": quantities, "columns": columns, "points": rows, "reports": documents},
+                    still=still)  # fmt: skip

@@ -1,0 +1,35 @@
+"""What goes to the terminal: one function prints, and nothing in it moves the cursor or hides what stands there.
+
+Arguments, names of files and texts of foreign files may hold control characters.  They are shown as Python writes
+them, ``\\x1b`` for instance; so are characters that the terminal's encoding does not have.
+"""
+
+import re
+import sys
+
+#: Control characters, marks that turn the direction of writing, line ends of Unicode, bytes of names that are no text.
+HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    """``text`` with every control character written out."""
+    return HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def say(*lines: str, err: bool = False) -> None:
+    """Print each of ``lines`` as one line, on standard output or standard error.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; carries the name of the stream.
+    """
+    stream = sys.stderr if err else sys.stdout
+    encoding = stream.encoding or "utf-8"
+    text = "".join(f"{plain(line)}\n" for line in lines)
+    try:
+        print(text.encode(encoding, "backslashreplace").decode(encoding), end="", file=stream, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard error" if err else "standard output") from error

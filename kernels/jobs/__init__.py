@@ -1,0 +1,270 @@
+"""Jobs that run at once on the CPUs of this machine: forecasts, simulated forecasts, analyses, and post-processing.
+
+Each job is a process.  They are prepared, with their work files made and their code compiled, and start together.
+Every write-up of a forecast puts a post-processing job into a queue.  With ``posts = "after"`` a process whose own job
+is done takes jobs from it, so that never more run than there are processes, as under the job limit of 1982; with
+``posts = "beside"`` one more process takes them from the start.
+
+==========  ==============================================================================
+binding     where the processes run
+==========  ==============================================================================
+one each    each on a CPU of its own, whose transfers share it with the computation
+one for all  all on the first CPU, while the others idle
+free        where the system puts them
+==========  ==============================================================================
+
+``programs`` says what a job is and what is told of it, ``schedule`` has the queue, ``workers`` and ``serve`` are the
+two sides of a process; ``builds`` compares forecasts that were compiled in different ways.
+"""
+
+import functools
+import os
+import zlib
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+from kernels import gridpoint
+from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.files.filesystem import require_direct
+from kernels.files.pending import WorkFolder
+from kernels.gridpoint import postprocess, simulator
+from kernels.gridpoint.state import Step
+from kernels.jobs.programs import KINDS, PROGRAMS, Done, Job, Post, answer, in_memory
+from kernels.jobs.schedule import Going, unbroken
+from kernels.jobs.workers import Pool, shared
+from kernels.proof import Proof
+from kernels.runtime.resources import affinity_cpus, require_disk, require_memory, require_threads
+
+__all__ = [
+    "Done",
+    "Job",
+    "Post",
+    "Problem",
+    "Result",
+    "State",
+    "footprint",
+    "reference",
+    "run",
+    "setup",
+    "verify",
+    "work",
+]
+
+BINDINGS = ("one each", "one for all", "free")
+POSTS = ("none", "after", "beside")
+
+
+@dataclass(frozen=True)
+class Problem(Presets):
+    """Jobs that start together.
+
+    Raises
+    ------
+    ValueError
+        If a field is outside its range.
+    """
+
+    jobs: tuple[Job, ...] = (Job(), Job())
+    binding: str = "free"  # where the processes run, see ``BINDINGS``
+    posts: str = "after"  # who takes post-processing jobs: nobody, a process that is done, one more process
+    small: bool = False  # post-processing jobs hold one row at a time
+    folder: str | None = None  # where files go; None: what each job's own problem says
+
+    PRESETS: ClassVar = {
+        "quick": {},
+        "paper": {"jobs": 2 * (Job("forecast", gridpoint.Problem.preset("paper", physics=True, fsync=True)),)},
+        "modern": {"jobs": 2 * (Job("forecast", gridpoint.Problem.preset("modern")),)},
+    }
+
+    def __post_init__(self):
+        require_range("jobs", len(self.jobs), 1, 16)
+        require_choice("binding", self.binding, BINDINGS)
+        require_choice("posts", self.posts, POSTS)
+        for job in self.jobs:
+            if not isinstance(job, Job):
+                raise ValueError(f"jobs holds {job!r}; give a tuple of Job")
+            require_choice("program", job.program, tuple(PROGRAMS))
+            if not isinstance(job.problem, KINDS[job.program]):
+                raise ValueError(
+                    f"job {job.program!r} has the problem {job.problem!r}; give one of {job.program}'s own"
+                )
+
+    def placed(self) -> tuple[Job, ...]:
+        """The jobs with the folder of their files."""
+        if self.folder is None:
+            return self.jobs
+        return tuple(job._replace(problem=replace(job.problem, folder=self.folder)) for job in self.jobs)
+
+    @property
+    def processes(self) -> int:
+        """Processes that run at once."""
+        return len(self.jobs) + (self.posts == "beside")
+
+
+@dataclass(frozen=True)
+class State:
+    """What the jobs need before they start."""
+
+    pool: Pool
+    paces: tuple[simulator.Pace | None, ...]  # of each simulator
+
+
+@dataclass(frozen=True)
+class Result:
+    """What every job took and gave."""
+
+    jobs: tuple[Done, ...]
+    posts: tuple[Post, ...]  # in the order in which they began
+    complete: float  # s, from the start of the jobs to the end of the last
+
+
+def footprint(problem: Problem) -> Footprint:
+    """What all jobs take together, and the files of the post-processing jobs."""
+    each = [PROGRAMS[job.program].footprint(job.problem) for job in problem.jobs]
+    packed = sum(job.write_ups * postprocess.packed_bytes(job.problem) for job in problem.jobs if job.write_ups)
+    return Footprint(sum(one.memory for one in each), sum(one.disk for one in each) + packed)
+
+
+def _cpus(problem: Problem) -> list[list[int]]:
+    """The CPUs of each process.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than processes that want one each, or the system binds none.
+    """
+    usable = affinity_cpus()
+    if problem.binding == "free":
+        return [usable] * problem.processes
+    if not hasattr(os, "sched_setaffinity"):
+        raise ValueError(f"binding = {problem.binding!r}: this system binds no process to a CPU; choose 'free'")
+    if problem.binding == "one for all":
+        return [usable[:1]] * problem.processes
+    if len(usable) < problem.processes:
+        raise ValueError(
+            f"{problem.processes} processes on a CPU each need as many, {len(usable)} may be used; "
+            "choose another binding or give the process more CPUs"
+        )
+    return [[cpu] for cpu in usable[: problem.processes]]
+
+
+@functools.lru_cache(maxsize=8)
+def _expected(program: str, problem: Any, small: bool) -> tuple[int, tuple[int, ...]]:
+    """Answer of a job whose files are in memory, and checksums of what its post-processing jobs write."""
+    kernel, packed = PROGRAMS[program], []
+    if program == "simulator":
+        return 0, ()
+    state = kernel.setup(problem)
+    if program == "analysis":
+        return answer(program, kernel.run(problem, state)), ()
+    with WorkFolder(None, "jobs-expected") as work:
+
+        def post(path):
+            target = work.path / f"{len(packed)}"
+            postprocess.run(path, target, small)
+            packed.append(zlib.crc32(target.read_bytes()))
+
+        return answer(program, kernel.run(problem, state, on_writeup=post)), tuple(packed)
+
+
+def _known(problem: Problem, job: Job) -> tuple[int, tuple[int, ...]]:
+    found, packed = _expected(job.program, in_memory(job.program, job.problem), problem.small)
+    return found, packed if problem.posts != "none" else ()
+
+
+def setup(problem: Problem, seed: int = 0) -> State:
+    """The processes' pool, the pace of simulators, and the answers to come (``seed`` is not used).
+
+    Raises
+    ------
+    MemoryError
+        If memory cannot hold all jobs.
+    ValueError
+        If there are too few CPUs.
+    """
+    require_memory(footprint(problem).memory, "jobs that run at once")
+    _cpus(problem)
+    for job in problem.jobs:
+        _known(problem, job)
+    paces = (simulator.setup(job.problem) if job.program == "simulator" else None for job in problem.jobs)
+    return State(shared(), tuple(paces))
+
+
+def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
+    """All jobs at once, each computing on ``threads`` threads, ``repeats`` times; times of the last.
+
+    Raises
+    ------
+    RuntimeError
+        If a process ends early; its message is on standard error.
+    OSError
+        If the disk cannot take the files of all.
+    ValueError
+        If the state was made for other jobs.
+    """
+    require_threads(threads)
+    require_range("repeats", repeats, 1, 2**40)
+    jobs, cpus = problem.placed(), _cpus(problem)
+    if [job.program == "simulator" for job in jobs] != [pace is not None for pace in state.paces]:
+        raise ValueError("state was not made for these jobs; call setup(problem)")
+    result = None
+    for _ in range(repeats):
+        with WorkFolder(jobs[0].problem.folder, "jobs") as work, unbroken(state.pool) as pool:
+            require_disk(work.path, footprint(problem).disk, "jobs with their work files and post-processing")
+            if any("direct" in (getattr(job.problem, name, "") for name in ("place", "work", "rest")) for job in jobs):
+                require_direct(work.path)
+            test = Going(pool, jobs, cpus, work.path, [pace and asdict(pace) for pace in state.paces])
+            test.run(threads, problem.posts, problem.small)
+            done = tuple(test.done(n) for n in range(len(jobs)))
+            result = Result(done, tuple(sorted(test.posts, key=lambda post: post.begin)), test.complete)
+    return result
+
+
+def reference(problem: Problem, state: State) -> Result:
+    """The same answers from this process, one job after another, with files in memory; times are NaN."""
+    unknown, jobs, posts = float("nan"), [], []
+    for n, job in enumerate(problem.jobs):
+        found, packed = _known(problem, job)
+        steps = tuple(Step(step, "", *4 * (unknown,)) for step in range(job.steps))
+        jobs.append(Done(*3 * (unknown,), found, packed, (), steps, *job.moved, unknown))
+        posts += [Post(n, *4 * (unknown,)) for _ in range(job.write_ups if problem.posts != "none" else 0)]
+    return Result(tuple(jobs), tuple(posts), unknown)
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Every job has the answer that it has alone with its files in memory, bit for bit; so has what was packed.
+
+    What a program checks of its own answer holds as well, and every write-up was post-processed.
+    """
+    checks = []
+    for n, (job, done) in enumerate(zip(problem.jobs, result.jobs, strict=True)):
+        made = sum(post.job == n for post in result.posts)
+        checks += _verified(f"{job.program} {n + 1}", problem, job, done, made)
+    return checks
+
+
+def _verified(name: str, problem: Problem, job: Job, done: Done, made: int) -> list[Check]:
+    expected, packed = _known(problem, job)
+    found = [
+        (f"checks of its own that failed {' '.join(done.wrong)}", len(done.wrong), 0),
+        ("checksum of its answer", done.answer, expected),
+        ("requests", done.requests, job.moved[0]),
+        ("bytes", done.bytes, job.moved[1]),
+        ("write-ups post-processed", made, job.write_ups if problem.posts != "none" else 0),
+    ]
+    if job.program == "forecast":
+        same = sum(a == b for a, b in zip(done.packed, packed, strict=False))
+        found.append(("packed files as those of the job alone", same, max(len(done.packed), len(packed))))
+    return [Check.near(f"{name}: {what}", value, due, 0) for what, value, due in found]
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations and bytes of all jobs, without post-processing; the same for any ``threads``."""
+    each = [PROGRAMS[job.program].work(job.problem) for job in problem.jobs]
+    return Work(*(sum(getattr(one, name) for one in each) for name in ("flops", "bytes_read", "bytes_written")))
+
+
+PROOF = Proof(
+    {"jobs": 2 * (Job("forecast", gridpoint.Problem(32, 12, 5, files=2, place="cache", overlap="both", writeup=1.5)),)},
+    apart=("posts",),  # in which order they began is the clock's
+)

@@ -1,0 +1,126 @@
+"""The same source compiled in more ways than one: how far their forecasts part.
+
+numba compiles for the processor that its environment names.  Another width of vectors should change nothing, since
+the compiled rows work on vectors whose elements never meet.  A processor without fused multiply-add rounds a product
+before it is added to, so that last bits differ, and the weather makes them grow.
+"""
+
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kernels import gridpoint
+from kernels.contract import Check, Work, worst
+from kernels.files.pending import WorkFolder
+from kernels.gridpoint import Problem, footprint, writeup
+from kernels.jobs.workers import Worker
+from kernels.runtime.resources import require_memory
+
+__all__ = ["Builds", "Difference", "Problem", "footprint", "run", "setup", "verify", "work"]
+
+#: Builds by name, the first as it comes; see https://numba.readthedocs.io for the variables.
+BUILDS = {
+    "this processor": {},
+    "vectors of 256 bits, fused": {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""},
+    "x86-64 of 2003, not fused": {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""},
+}
+FIELDS = ("u", "v", "T", "ps")
+#: Largest difference of temperature that rounding may make of a day, K.
+CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One build against the first, at every write-up."""
+
+    hours: np.ndarray  # float64 (write-ups,)
+    differing: np.ndarray  # float64 (write-ups,): share of the numbers of both time levels that differ in a bit
+    largest: dict[str, np.ndarray]  # by field of ``FIELDS``: largest difference, in its unit (m/s, K, Pa)
+
+
+def refusal() -> str | None:
+    """Why the builds cannot be made here, or None."""
+    return None if platform.machine() in ("x86_64", "AMD64") else f"they are for x86-64, this is {platform.machine()}"
+
+
+@dataclass(frozen=True)
+class Builds:
+    """Every build but the first against the first."""
+
+    differences: dict[str, Difference]
+    wrong: tuple[str, ...]  # checks that a build's own forecast failed
+
+
+def setup(problem: Problem, seed: int = 0) -> None:
+    """Nothing: every build starts in a process of its own.
+
+    Raises
+    ------
+    ValueError
+        If the builds cannot be made here.
+    MemoryError
+        If memory cannot hold a forecast.
+    """
+    if reason := refusal():
+        raise ValueError(f"builds of this source in other ways cannot be made: {reason}")
+    require_memory(footprint(problem).memory, "a forecast")
+
+
+def _write_ups(problem: Problem, environment: dict[str, str], keep: str) -> tuple[list[Path], list[str]]:
+    """The write-up files of one forecast by a process with that environment, and its checks that failed."""
+    worker, paths = Worker(environment), []
+    try:
+        order = {"kind": "run", "program": "forecast", "problem": asdict(problem), "threads": 1, "keep": keep}
+        worker.ask(order)  # ready
+        worker.ask({}, lambda path: paths.append(Path(path)))
+        return paths, worker.ask({"kind": "check"})["wrong"]
+    finally:
+        worker.close()
+
+
+def _difference(ours: list[Path], theirs: list[Path]) -> Difference:
+    hours, differing, largest = [], [], {name: [] for name in FIELDS}
+    for one, other in zip(ours, theirs, strict=True):
+        (a, header), (b, _) = writeup.read(one), writeup.read(other)
+        names = [*writeup.NAMES[:8], "ps", "ps_before"]
+        unequal = sum(int((a[name] != b[name]).sum()) for name in names)
+        hours.append(header["time"] / 3600)
+        differing.append(unequal / sum(a[name].size for name in names))
+        for name in FIELDS:
+            largest[name].append(float(np.abs(a[name] - b[name]).max()))
+    return Difference(
+        np.array(hours), np.array(differing), {name: np.array(values) for name, values in largest.items()}
+    )
+
+
+def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Builds:
+    """The forecast by every build, one after another; ``threads`` and ``repeats`` change nothing.
+
+    Raises
+    ------
+    RuntimeError
+        If a build's process ends early; its message is on standard error.
+    """
+    with WorkFolder(problem.folder, "forecast-builds") as work:
+        made = [_write_ups(problem, changes, str(work.path / f"build{n}")) for n, changes in enumerate(BUILDS.values())]
+        first, *others = made
+        found = {name: _difference(first[0], other) for name, (other, _) in zip(list(BUILDS)[1:], others, strict=True)}
+    return Builds(found, tuple(text for _, wrong in made for text in wrong))
+
+
+def verify(problem: Problem, result: Builds) -> list[Check]:
+    """Every build's forecast is sound; the number of elements in a vector changes no bit, and rounding little."""
+    checks = [Check.near(f"checks of a build that failed {' '.join(result.wrong)}", len(result.wrong), 0, 0)]
+    for name, difference in result.differences.items():
+        if name.endswith(", fused"):
+            checks.append(Check.near(f"{name}: largest share of differing numbers", worst(difference.differing), 0, 0))
+        off = worst(difference.largest["T"])
+        checks.append(Check.near(f"{name}: largest difference of temperature, K", off, 0, CLOSE))
+    return checks
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """As many forecasts as there are builds."""
+    return gridpoint.work(problem).times(len(BUILDS))

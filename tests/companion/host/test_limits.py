@@ -1,0 +1,203 @@
+"""What a run will take is compared with what this process may use, before anything starts."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from types import SimpleNamespace
+
+import pytest
+from cases import tried
+
+from companion import experiments, suite
+from companion.bench import Case
+from companion.experiments import Experiment
+from companion.host import limits, machine
+from companion.mpi import launch, launcher, libraries
+from kernels.contract import Footprint
+from kernels.runtime import resources
+
+GIB = 2**30
+
+
+@pytest.fixture
+def host(monkeypatch):
+    """``host(cpus=…, memory=…)``: a machine of that size with nothing else to limit us, on which nothing can start."""
+    monkeypatch.setattr(launcher, "Group", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
+
+    def build(cpus=4, memory=16 * GIB, processes=100_000, files=100_000, limit=None):
+        monkeypatch.setattr(machine, "usable_cpus", lambda: cpus)
+        monkeypatch.setattr(resources, "available_memory", lambda *_, **__: memory)
+        monkeypatch.setattr(resources, "available_processes", lambda *_: processes)
+        monkeypatch.setattr(resources, "available_files", lambda *_: files)
+        monkeypatch.setattr(machine, "process_limit", lambda name: (limit or {}).get(name))
+
+    return build
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 3, 64])
+def test_four_ranks_a_cpu_and_more_only_when_asked_for(host, cpus):
+    host(cpus, memory=1000 * GIB)
+    for threads in (1, 2, 4):
+        most = 4 * cpus // threads
+        for ranks in {1, most}:
+            limits.require_ranks(ranks, threads)
+        for ranks in (most + 1, 10 * most, 1000):
+            with pytest.raises(ValueError, match=rf"^ranks = {ranks} exceeds {most}, .*{cpus} usable.*--oversubscribe"):
+                limits.require_ranks(ranks, threads)
+            limits.require_ranks(ranks, threads, oversubscribe=True)
+            tried()
+
+
+@pytest.mark.parametrize("oversubscribe", [False, True])
+@pytest.mark.parametrize(
+    ("what", "room", "error"),
+    [
+        ({"memory": GIB}, 3, MemoryError),
+        ({"processes": 20}, 5, OSError),
+        ({"files": 60}, 7, OSError),
+        ({"limit": {"RLIMIT_AS": limits.RANK_ADDRESSES - 1}}, 0, MemoryError),
+    ],
+    ids=["memory", "processes", "files", "addresses"],
+)
+def test_never_beyond_what_the_machine_holds(host, what, room, error, oversubscribe):
+    """``room`` ranks go, one more does not, whatever was asked for."""
+    host(**what)
+    if room:
+        limits.require_ranks(room, oversubscribe=oversubscribe)
+    with pytest.raises(error, match=rf"^a (job of|rank of a job of) {room + 1} ranks? needs .*(ask for|raise)"):
+        limits.require_ranks(room + 1, oversubscribe=oversubscribe)
+
+
+def test_what_the_ranks_allocate_counts(host):
+    host(memory=10 * GIB)
+    limits.require_ranks(2, memory=8 * GIB)
+    with pytest.raises(MemoryError, match="a job of 2 ranks needs .* GiB of memory, 10.00 GiB are available"):
+        limits.require_ranks(2, memory=9 * GIB)
+    kernel = SimpleNamespace(footprint=lambda _: Footprint(8 * GIB))
+    cases = [SimpleNamespace(threads=1, kernel=kernel, problem=number) for number in (1, 2, 2)]  # two share a state
+    limits.require_share(cases, ranks=4, here=2)
+    with pytest.raises(MemoryError, match="the part of 3 ranks on one host needs 12.00 GiB"):
+        limits.require_share(cases, ranks=4, here=3)
+
+
+MPI = pytest.mark.skipif(not libraries(), reason="no MPI is installed; install the extra mpi")
+
+
+@MPI
+@pytest.mark.parametrize("name", [entry.id for entry in experiments.REGISTER.values() if entry.ranks])
+def test_no_mpi_experiment_starts_what_the_machine_cannot_hold(host, name):
+    host(cpus=2, memory=4 * GIB)
+    for ranks in (9, 1000, 100_000):
+        with pytest.raises(ValueError, match=f"^ranks = {ranks} exceeds 8"):
+            experiments.run_record(name, ranks=ranks)
+    for ranks in (1000, 100_000):
+        with pytest.raises(MemoryError, match=f"^a job of {ranks} ranks needs"):
+            experiments.run_record(name, ranks=ranks, oversubscribe=True)
+    host(cpus=2, memory=GIB // 8)
+    with pytest.raises(MemoryError, match="needs .* of memory, 128.0 MiB are available"):
+        experiments.run_record(name)
+    tried(6)
+
+
+@MPI
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"ranks": 9}, "ranks = 9 exceeds 8"),
+        ({"ranks": 1000, "oversubscribe": True}, "a job of 1000 ranks needs"),
+        ({"ranks": 0}, "ranks = 0 must be a whole number"),
+        ({"ranks": True}, "ranks = True must be a whole number"),
+        ({"ranks": 2.0}, "ranks = 2.0 must be a whole number"),
+        ({"ranks": 10**9}, "ranks = 1000000000 must be a whole number"),
+        ({"ranks": 2, "timeout": 0}, "timeout = 0 s must be above zero"),
+        ({"ranks": 2, "timeout": float("nan")}, "timeout = nan s must be above zero"),
+        ({"ranks": 2, "timeout": float("inf")}, "timeout = inf s must be above zero and at most"),
+        ({"ranks": 2, "timeout": 1e300}, "timeout = 1e.300 s must be above zero and at most"),
+    ],
+)
+def test_launch_itself_refuses_as_well(host, asked, message):
+    host(cpus=2, memory=4 * GIB)
+    with pytest.raises((ValueError, MemoryError), match=f"^{message}"):
+        launch(["-c", "pass"], **asked)
+
+
+@pytest.mark.parametrize(
+    ("need", "message"),
+    [
+        (Footprint(2**50), "big, n = 10, needs 1048576.00 GiB of memory"),
+        (Footprint(0, each_thread=2**50), None),
+        (Footprint(0, disk=2**60), "big, n = 10, needs 1073741824.00 GiB in "),
+        (Footprint(0, processes=10**7), "big, n = 10, needs 10000001 processes and threads"),
+    ],
+    ids=["memory", "memory of threads that are not asked for", "disk", "processes"],
+)
+def test_a_case_that_does_not_fit_is_refused_before_the_first_is_set_up(monkeypatch, toy, need, message):
+    small, big = (SimpleNamespace(**{name: getattr(toy, name) for name in WORDS}, __name__="toy") for _ in range(2))
+    big.footprint = lambda problem: need
+    cases = [Case(label, kernel, toy.Problem(10)) for label, kernel in (("n = 1", small), ("n = 10", big))]
+    entry = Experiment("big", "toy", "T1", "Too big", lambda preset, threads: cases)
+    monkeypatch.setitem(experiments.REGISTER, "big", entry)
+    planned = suite.plan(NOWHERE, ["big"], "quick", 1, 0)
+    if message is None:
+        assert experiments.accept("big") is entry and planned.todo == [entry]
+        return
+    with pytest.raises((MemoryError, OSError), match=f"^{message}"):
+        experiments.run_record("big")
+    assert toy.setups == 0
+    assert planned.todo == [] and planned.lacking[0].startswith(message)  # bench says so and measures the rest
+
+
+WORDS = ("setup", "run", "verify", "work", "footprint", "Problem")
+NOWHERE = machine._ROOT / "no such folder"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e300, True, "5"])
+def test_seconds_are_above_zero_and_at_most_a_year(toy_experiment, seconds):
+    with pytest.raises(ValueError, match=r"^budget = .* s must be above zero and at most 31557600 s, a year$"):
+        experiments.accept("toy-sum", budget=seconds)
+
+
+def test_another_folder_for_temporary_files_than_asked_for_is_refused(tmp_path, monkeypatch, toy, toy_experiment):
+    (tmp_path / "file").write_text("")
+    for asked in (tmp_path / "nowhere", tmp_path / "file"):
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        monkeypatch.setenv("TMPDIR", str(asked))
+        with pytest.raises(OSError, match="^TMPDIR = .* takes no files; name a folder"):
+            experiments.run_record("toy-sum")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "." / "new" / ".."))
+    (tmp_path / "new").mkdir()
+    assert toy.setups == 0 and experiments.accept("toy-sum") is toy_experiment
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+
+def test_processor_time_that_is_limited_bounds_the_budget(monkeypatch, toy_experiment):
+    monkeypatch.setattr(machine, "process_limit", lambda name: 100 if name == "RLIMIT_CPU" else None)
+    with pytest.raises(OSError, match=r"^toy-sum may compute for 200 s, \d+ s of processor time are left"):
+        experiments.accept("toy-sum", budget=200.0)
+
+
+@MPI
+@pytest.mark.parametrize(
+    ("name", "number", "message"),
+    [
+        ("RLIMIT_NOFILE", 40, "a job of 8 ranks needs 64 open files, 3[0-9] may be opened"),
+        ("RLIMIT_NPROC", 20, "a job of 8 ranks needs 28 processes and threads, "),
+        ("RLIMIT_CPU", 1000, "p5plus-exchange may compute for 5000 s, 9[0-9]+ s of processor time are left"),
+    ],
+)
+def test_ulimit_is_asked_before_the_first_process(tmp_path, name, number, message):
+    """The command a user types, under a lowered limit of its own."""
+    code = (
+        f"import resource; resource.setrlimit(resource.{name}, ({number},) * 2)\n"
+        "from companion.host import machine; machine.usable_cpus = lambda: 2\n"
+        "import sys, subprocess; from companion import __main__\n"
+        "sys.argv[1:] = ['run', 'p5plus-exchange', '--ranks', '8', '--budget', '5000']; __main__.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert re.match(f"companion: {message}", line)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,128 @@
+"""VTESS against an independent convex solver, the sky it was made from, and results that are none."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from kernels.imaging import ddt, entropy, masters, tasks
+from kernels.imaging.bits import agreement
+from kernels.imaging.convolution import convolve
+
+
+def _failed(converge, **changed):
+    """Names of checks that the ten iterations of the small problem, or their change, do not pass."""
+    problem = ddt.Problem(task="VTESS", converge=converge)
+    state = ddt.setup(problem)
+    result = ddt.run(ddt.Problem(task="VTESS"), state)
+    products = {name: np.array(value) for name, value in result.products.items()}
+    for name, change in changed.items():
+        products[name] = change(products[name])
+    size, made = masters.SIZES["small"], state.made
+    noise = tasks.noise_of(size.visibilities)
+    found = entropy.verify(products, made.dirty, made.beam, noise, float(made.flux[0]), tasks.ITERATIONS, converge)
+    state.files.close()
+    return {check.name.removeprefix("VTESS: ") for check in found if not check.ok}
+
+
+@pytest.mark.parametrize("size", ["small", "medium"])
+def test_the_image_has_the_skys_flux_and_the_residual_is_noise(size):
+    problem = ddt.Problem(task="VTESS", size=size, converge=True)
+    state = ddt.setup(problem)
+    result = ddt.run(problem, state)
+    for check in ddt.verify(problem, result):
+        assert check.ok, str(check)
+    model = result.products["model"]
+    assert model.sum(dtype=float) == pytest.approx(float(state.made.flux[0]), rel=0.01)
+    noise = tasks.noise_of(masters.SIZES[size].visibilities)
+    assert result.products["rms"][-1] == pytest.approx(noise, rel=0.05)
+    assert 100 < len(result.products["rms"]) < 1000
+    state.files.close()
+
+
+def test_an_independent_solver_finds_the_same_image(monkeypatch):
+    """Flux held by a softmax, the quadratic by a matrix, the maximum by L-BFGS in float64."""
+    monkeypatch.setattr(entropy, "CONVERGED", 1e-8)
+    monkeypatch.setattr(entropy, "FIT", 1e-3)
+    made, generator = masters.masters("tiny"), np.random.default_rng(5)
+    box, places = (24, 39, 24, 39), np.stack(np.mgrid[24:40, 24:40], axis=-1).reshape(-1, 2)
+    sky = np.zeros((64, 64))
+    sky[tuple(generator.integers(26, 38, (2, 12)))] += generator.uniform(0.1, 1, 12)
+    noise, flux = 0.02, float(sky.sum())
+    image = convolve(made.beam, sky) + noise / 2 * generator.standard_normal((64, 64))
+    ours = entropy.restore(image.astype(np.float32), made.beam, noise, flux, 3000, box)
+    assert ours.converged
+    shift = places[:, None] - places[None] + 64
+    beam = made.beam.astype(float)[shift[..., 0], shift[..., 1]]
+    dirty, level = image[24:40, 24:40].ravel(), flux / len(places)
+
+    def minus_j(x):
+        image = flux * np.exp(x - x.max()) / np.exp(x - x.max()).sum()
+        turned, logs = beam @ image, np.log(image / level)
+        slope = logs + 2 * ours.alpha * (turned - dirty)
+        value = (image * (logs - 1)).sum() + ours.alpha * image @ (turned - 2 * dirty)
+        return value, image * (slope - (image * slope).sum() / flux)
+
+    found = minimize(
+        minus_j,
+        np.zeros(len(places)),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 1000, "maxfun": 1200, "ftol": 1e-14, "gtol": 1e-8, "maxcor": 40},
+    )
+    image = flux * np.exp(found.x - found.x.max()) / np.exp(found.x - found.x.max()).sum()
+    mine = ours.model[24:40, 24:40].ravel()
+    assert np.abs(mine - image).max() < 0.01 * image.max()
+    assert np.sqrt(np.mean((dirty - beam @ image) ** 2)) == pytest.approx(noise, rel=0.01)
+    assert -minus_j(np.log(mine))[0] == pytest.approx(-found.fun, rel=1e-5)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-4, 30.0])
+def test_ten_thousand_steps_stay_finite_and_positive(noise):
+    """Towards a noise that the box does not allow, one that it does, and one above the image."""
+    made = masters.masters("tiny")
+    found = entropy.restore(made.dirty, made.beam, noise, float(made.flux[0]), 10_000)
+    inner = found.model[16:48, 16:48]
+    assert np.isfinite(found.residual).all() and np.isfinite(found.alpha) and (inner > 0).all()
+    assert inner.sum(dtype=float) == pytest.approx(float(made.flux[0]), rel=1e-5)
+    expected = made.dirty - convolve(made.beam, found.model.astype(float))
+    assert agreement(found.residual, expected, peak=float(made.dirty.max())).maximum >= 20
+    assert not found.converged
+
+
+def test_the_flux_may_be_left_free():
+    """The default image then decides it where short baselines are few."""
+    made = masters.masters("small")
+    noise = 10 * tasks.noise_of(masters.SIZES["small"].visibilities)
+    found = entropy.restore(made.dirty, made.beam, noise, None, 2000)
+    assert found.converged and found.model.sum(dtype=float) == pytest.approx(float(made.flux[0]), rel=0.1)
+
+
+def test_ten_iterations_are_accepted_as_ten_and_refused_as_converged():
+    assert _failed(False) == set()
+    assert {"residual at the noise, Jy per beam", "part of ln(b/m) that the residual does not tell"} <= _failed(True)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "noticed"),
+    [
+        ("model", lambda image: image * np.float32(71.8 / 8.85), "flux, Jy"),  # what this kernel once gave
+        ("model", lambda image: image * np.float32(1.02), "flux, Jy"),
+        ("model", lambda image: image * np.nan, "flux, Jy"),
+        ("model", lambda b: np.where(b == b.max(), -b, b), "pixels of the box that are not positive"),
+        ("model", lambda image: image + 1e-9, "pixels outside the box that are not zero"),
+        ("rms", lambda rms: rms[::-1], "last rms"),
+        ("rms", lambda rms: rms * 1.01, "first rms"),
+        ("rms", lambda rms: rms[:-1], "iterations"),
+        ("entropy", lambda found: found[::-1], "last entropy"),
+    ],
+)  # fmt: skip
+def test_results_that_are_none_are_refused(name, change, noticed):
+    assert noticed in _failed(False, **{name: change})
+
+
+def test_a_noise_or_flux_that_is_none_is_refused():
+    made = masters.masters("tiny")
+    for given, words in (({"noise": -1.0}, "noise = -1"), ({"noise": 1.0, "flux": 0.0}, "flux = 0"),
+                         ({"noise": 1.0, "iterations": 10_001}, "iterations = 10001")):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            entropy.restore(made.dirty, made.beam, **given)

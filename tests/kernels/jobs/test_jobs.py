@@ -1,0 +1,134 @@
+"""kernels.jobs: answers alone and in company, the queue, bindings, accounts, and processes that end."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from kernels import analysis, gridpoint, jobs
+from kernels.contract import Check
+from kernels.jobs import schedule, workers
+from kernels.runtime.resources import usable_cpus
+
+TWO = pytest.mark.skipif(
+    usable_cpus() < 2 or not hasattr(os, "sched_setaffinity"), reason="two CPUs that processes are bound to are needed"
+)
+DAY = gridpoint.Problem(hours=6.0, writeup=1.5, physics=True, fsync=True)
+STORED = replace(DAY, files=2, place="cache", overlap="both")
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """The processes, kept from test to test."""
+    return workers.shared()
+
+
+def went(problem, folder, pool):
+    problem = replace(problem, folder=str(folder))
+    result = jobs.run(problem, jobs.setup(problem))
+    assert [str(check) for check in jobs.verify(problem, result) if not check.ok] == []
+    assert list(folder.iterdir()) == []
+    return result
+
+
+def test_two_forecasts_share_the_queue(tmp_path, pool):
+    found = went(jobs.Problem((jobs.Job("forecast", STORED), jobs.Job("forecast", DAY))), tmp_path, pool)
+    ends = [job.end for job in found.jobs] + [post.end for post in found.posts]
+    assert found.complete == max(ends) and [post.job for post in found.posts].count(0) == 5
+    # a process takes jobs when its own is done, and one at a time
+    assert min(post.begin for post in found.posts) >= min(job.end for job in found.jobs)
+    begins = sorted((post.begin, 1) for post in found.posts) + sorted((post.end, -1) for post in found.posts)
+    running = [sum(change for _, change in sorted(begins)[: n + 1]) for n in range(len(begins))]
+    assert max(running) <= 2
+    first, second = found.jobs
+    assert first.answer == second.answer and first.bytes > second.bytes == 0
+    assert 0 < first.net < first.clock and first.waiting >= 0
+
+
+@TWO
+def test_jobs_beside_begin_while_the_forecast_goes_on(tmp_path, pool):
+    problem = jobs.Problem((jobs.Job("forecast", STORED),), "one each", "beside", small=True)
+    found = went(problem, tmp_path, pool)
+    assert len(found.posts) == 5 and found.posts[0].begin < found.jobs[0].clock
+
+
+@TWO
+def test_accounts_add_up_to_the_clock_and_show_who_waits_for_a_cpu(tmp_path, pool):
+    job = jobs.Job("forecast", replace(STORED, hours=96.0, writeup=0.0))
+    alone = went(jobs.Problem((job,), "one each", "none"), tmp_path, pool).jobs
+    forced = went(jobs.Problem((job, job), "one for all", "none"), tmp_path, pool).jobs
+    for done in (*alone, *forced):
+        assert 0 < done.executing + done.queued + done.waiting <= done.clock * 1.001
+    assert min(done.queued / done.clock for done in forced) > 0.1
+
+
+def test_a_simulator_stands_in_and_an_analysis_runs_beside(tmp_path, pool):
+    simulated = jobs.Job("simulator", replace(STORED, folder=None))
+    beside = jobs.Job("analysis", analysis.Problem(ni=24, nj=16, sondes=80, aircraft=20, rest="cache"))
+    found = went(jobs.Problem((beside, simulated)), tmp_path, pool)
+    assert found.jobs[0].answer != 0 == found.jobs[1].answer
+    assert found.jobs[1].bytes == jobs.Job("forecast", STORED).moved[1] and len(found.posts) == 5
+    posts_after = [post for post in found.posts if post.begin > min(job.end for job in found.jobs)]
+    assert len(posts_after) == 5
+
+
+def test_a_wrong_answer_fails(tmp_path, pool):
+    problem = replace(jobs.Problem((jobs.Job("forecast", DAY),)), folder=str(tmp_path))
+    found = jobs.run(problem, jobs.setup(problem))
+    (done,) = found.jobs
+    for wrong in (
+        replace(done, answer=done.answer + 1),
+        replace(done, packed=(*done.packed[:-1], 0)),
+        replace(done, packed=done.packed[:-1]),
+        replace(done, wrong=("total energy",)),
+        replace(done, bytes=1),
+    ):
+        checks = jobs.verify(problem, replace(found, jobs=(wrong,)))
+        assert sum(not check.ok for check in checks) == 1
+    checks = jobs.verify(problem, replace(found, posts=found.posts[1:]))
+    assert [check.name for check in checks if not check.ok] == ["forecast 1: write-ups post-processed"]
+    assert all(isinstance(check, Check) for check in checks)
+
+
+def test_a_process_that_dies_is_one_error_and_the_next_run_has_another(tmp_path, pool):
+    problem = replace(jobs.Problem((jobs.Job("forecast", DAY),)), folder=str(tmp_path))
+    state = jobs.setup(problem)
+    process = state.pool[0].process
+    process.kill()
+    process.wait()
+    with pytest.raises((RuntimeError, OSError), match="process ended with code"):
+        jobs.run(problem, state)
+    assert list(tmp_path.iterdir()) == []
+    assert all(check.ok for check in jobs.verify(problem, jobs.run(problem, state)))
+
+
+def test_processes_end_with_their_pool():
+    own = workers.Pool()
+    process = own[0].process
+    with pytest.raises(ZeroDivisionError), schedule.unbroken(own):
+        raise ZeroDivisionError
+    assert process.poll() is not None
+    process = own[0].process
+    del own
+    assert process.poll() is not None
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"jobs": (jobs.Job("forecast", analysis.Problem()),)}, "give one of forecast's own"),
+        ({"jobs": (jobs.Job("payroll", DAY),)}, "program = 'payroll' is unknown"),
+        ({"jobs": ("forecast",)}, "give a tuple of Job"),
+        ({"binding": "tight"}, "binding = 'tight' is unknown"),
+    ],
+)
+def test_bad_jobs_are_refused(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        jobs.Problem(**changes)
+
+
+@TWO
+def test_more_processes_than_cpus_are_refused():
+    job = jobs.Job("forecast", DAY)
+    with pytest.raises(ValueError, match="choose another binding"):
+        jobs.setup(jobs.Problem(17 // 2 * (job,), "one each"))

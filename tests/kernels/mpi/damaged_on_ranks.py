@@ -1,0 +1,62 @@
+"""Run by every rank: damage results of kernels.mpi on one rank at a time, and see whether ``verify`` notices.
+
+Takes JSON: a list of ``[kernel, fields of its Problem]``.  Every case is a run of its own, since some checks take
+what they have looked at away.  Rank 0 tells how many cases there were, and which were taken for whole.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3]))  # before tests/, whose rooms have the names of those they test
+from damaged_results import KINDS, changed, declared, inner, named
+from on_ranks import over
+
+from kernels.mpi import world
+
+
+def cases(comm, kernel, problem, result):
+    """Array, which of its numbers, and kind of damage: the same on every rank."""
+    without, bounded = (declared(kernel, problem, word) for word in ("NO_OUTPUT", "BOUNDED"))
+    paths = sorted(set(sum(world.gather(comm, [path for path, _ in named(result)]), [])))
+    for path in paths:
+        if not inner(path, without):
+            for kind in KINDS[:2] if inner(path, bounded) else KINDS:
+                yield from ((path, share, kind) for share in (0.0, 0.37, 1.0))
+
+
+def damage(result, path, share, kind):
+    """Change one number of an array on this rank; what puts it right again, or None where nothing changed."""
+    array = next((array for name, array in named(result) if name == path), None)
+    if array is None or not array.flags.writeable:
+        return None
+    at = np.unravel_index(int(share * (array.size - 1)), array.shape)
+    value = array[at]
+    array[at] = changed(value, kind)
+    return (lambda: array.__setitem__(at, value)) if array[at] != value else None
+
+
+def judged(kernel, fields):
+    """Number of cases, and those that were taken for whole."""
+    problem = kernel.Problem(**fields)
+    comm = world.team(problem.ranks)
+    state, tried, taken = kernel.setup(problem), 0, []
+    for number, case in enumerate(list(cases(comm, kernel, problem, kernel.run(problem, state)))):
+        result = kernel.run(problem, state)
+        mend = damage(result, *case) if number % comm.size == comm.rank else None
+        if not world.total(comm, mend is not None):
+            continue
+        tried += 1
+        with np.errstate(all="ignore"):
+            if all(check.ok for check in kernel.verify(problem, result)):
+                taken.append(f"{case[0]} [{case[1]}] {case[2]} on rank {number % comm.size}")
+        if mend is not None:
+            mend()
+    if hasattr(kernel, "close"):
+        kernel.close(state)
+    return {"tried": tried, "taken": taken}
+
+
+over(judged)

@@ -1,0 +1,38 @@
+"""A number that is wrong on one rank of two fails ``verify`` on every rank, or the page says why not."""
+
+import json
+from pathlib import Path
+
+import damaged_results
+import pytest
+
+from companion.mpi import launch, libraries
+
+SCRIPT = str(Path(__file__).with_name("damaged_on_ranks.py"))
+PROBLEMS = [
+    ("exchange", {"bytes": 4096}),
+    ("transposition", {"truncation": 21, "grid": "N32", "fields": 5}),
+    ("transform", {"truncation": 31, "grid": "F24", "fields": 3}),
+    ("transform", {"truncation": 31, "grid": "N32", "fields": 3}),
+    ("shallow_water", {"truncation": 21, "grid": "F16", "steps": 6}),
+    ("overlap", {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "way": "progress"}),
+    ("halo", {"grid": "N32", "levels": 2, "way": "on demand"}),
+    ("bt", {"N": 12, "NS": 60, "dt": 0.01}),
+    ("application", {"way": "none"}),
+]
+
+
+def test_every_damaged_number_is_noticed():
+    if not libraries():
+        pytest.skip("no MPI is installed; install the extra mpi")
+    given = [(name, {**fields, "ranks": 2}) for name, fields in PROBLEMS]
+    told = launch([SCRIPT, json.dumps(given)], 2, timeout=400)
+    assert len(told) == len(PROBLEMS)
+    assert [f"{each['kernel']}: {taken}" for each in told for taken in each["taken"]] == []
+    # the least is one array of few elements: exchange, halo and the norms of shallow water
+    assert all(each["tried"] >= 6 for each in told)
+
+
+@pytest.mark.parametrize("name", sorted(set(damaged_results.KERNELS) - set(damaged_results.SINGLE)))
+def test_the_page_says_what_is_not_noticed(name):
+    assert damaged_results.printed(name) == damaged_results.reasons(name, damaged_results.undamaged(name))
