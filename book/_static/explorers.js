@@ -134,6 +134,7 @@
         drawn.removeAttribute("aria-hidden");
         drawn.setAttribute("role", role);
         drawn.setAttribute("aria-label", sentence);
+        if (role === "group") plot.querySelectorAll("g[aria-label]").forEach((mark) => mark.removeAttribute("aria-label"));
         picture.replaceChildren(plot);
         said.textContent = sentence;
       },
@@ -400,24 +401,27 @@
           title: `${point.machine} (${point.year}): ${words(point, up)}; ${words(other, along)}` })));
     }
 
-    /* Each label is a link, moved down until it meets no other of its side. */
+    /* Each label is a link, moved up or down to the nearest place where it meets no other. */
     function label(plot, points, byYear, width) {
       const x = plot.scale("x"), y = plot.scale("y"), name = "http://www.w3.org/2000/svg";
       const placed = points.map((point) => ({ point, left: x.apply(point.x), top: y.apply(point.y) })).sort((a, b) => a.top - b.top);
-      const taken = [];
+      const taken = [], highest = y.range[1], lowest = y.range[0] + 12;
       for (const one of placed) {
-        one.right = byYear ? one.point.x < 2000 && one.point.x > 1985 : one.left < width / 2;
-        const near = taken.filter((other) => other.right === one.right && Math.abs(other.left - one.left) < 120);
-        for (const other of near) one.top = Math.max(one.top, other.top + 13);
-        taken.push(one);
+        const right = byYear ? one.point.x < 2000 && one.point.x > 1985 : one.left < width / 2;
         const link = document.createElementNS(name, "a"), text = document.createElementNS(name, "text");
         link.setAttribute("href", one.point.source);
-        text.setAttribute("x", one.left + (one.right ? 9 : -9));
-        text.setAttribute("y", one.top + 4);
-        text.setAttribute("text-anchor", one.right ? "start" : "end");
+        text.setAttribute("x", one.left + (right ? 9 : -9));
+        text.setAttribute("text-anchor", right ? "start" : "end");
         text.textContent = byYear ? `${one.point.machine}, ${one.point.what}` : one.point.machine;
         link.append(text);
         plot.append(link);
+        const long = text.getComputedTextLength(), from = one.left + (right ? 9 : -9 - long);
+        const free = (top) => top >= highest - 12 && top <= lowest
+          && taken.every((other) => Math.abs(other.top - top) >= 13 || other.from > from + long + 6 || from > other.to + 6);
+        const steps = Array.from({ length: 80 }, (_, n) => one.top + (n % 2 ? -1 : 1) * 6.5 * Math.ceil(n / 2));
+        const top = steps.find(free) ?? one.top;
+        text.setAttribute("y", top + 4);
+        taken.push({ top, from, to: from + long });
       }
     }
 
@@ -428,30 +432,40 @@
       const labelled = width >= 560 && points.length <= 20, margin = labelled && !along ? 230 : 30;
       const scale = (one) => ({ type: one.log ? "log" : "linear", nice: true, grid: true, zero: !one.log, ticks: 6,
         tickFormat: (d) => String(+d.toPrecision(3)) });
-      const far = points.filter((point) => point.bound), factor = (point) => (point.bound === ">" ? 1.5 : 1 / 1.5);
+      const kinds = ["report", "run"].map((kind) => points.filter((point) => point.kind === kind));
+      const far = points.filter((point) => point.bound), most = Math.max(...points.map((point) => point.y));
+      const end = ({ bound, y }) => (up.log ? (bound === ">" ? 1.5 * y : y / 1.5)
+        : Math.min(up.unit.startsWith("%") ? 100 : Infinity, Math.max(0, y + (bound === ">" ? 0.07 : -0.07) * most)));
       const plot = Plot.plot({
         width, height: labelled ? 430 : 340, marginLeft: 64, marginBottom: 42, marginTop: 30, insetLeft: margin - 10, insetRight: 40,
         x: along ? { ...scale(along), label: `${along.name} [${along.unit}] →` }
           : { domain: [1980, 2028], tickFormat: (d) => String(d), ticks: 6, label: "year →" },
         y: { ...scale(up), label: `↑ ${up.name} [${up.unit}]` },
         marks: [
-          Plot.arrow(far, { x: "x", y1: "y", y2: (point) => point.y * factor(point), stroke: data.colours[0], strokeWidth: 1.4 }),
-          Plot.dot(points.filter((point) => point.kind === "report"), { x: "x", y: "y", symbol: "square", r: 5,
+          Plot.arrow(far, { x: "x", y1: "y", y2: end, stroke: data.colours[0], strokeWidth: 1.4 }),
+          Plot.dot(kinds[0], { x: "x", y: "y", symbol: "square", r: 5,
             stroke: data.colours[0], strokeWidth: 1.6, ...(labelled ? {} : { href: "source" }) }),
-          Plot.dot(points.filter((point) => point.kind === "run"), { x: "x", y: "y", r: 5, fill: data.colours[1],
+          Plot.dot(kinds[1], { x: "x", y: "y", r: 5, fill: data.colours[1],
             ...(labelled ? {} : { href: "source" }) }),
           Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: "title", maxRadius: 40 })),
         ],
       });
-      if (labelled) label(plot, points, !along, width);
+      if (!labelled) plot.querySelectorAll('g[aria-label="dot"]').forEach((group, n) => group.querySelectorAll("a").forEach((link) =>
+        link.setAttribute("aria-label", kinds[n][link.firstElementChild.__data__].title)));
       const machines = new Set(points.map((point) => point.machine)).size;
       const by = along ? `${along.name}` : "year";
       show.draw(plot, points.length ? `${up.name} by ${by}: ${points.length} point${points.length > 1 ? "s" : ""} of `
         + `${machines} machine${machines > 1 ? "s" : ""}. Hollow: printed in a report; filled: measured for this book; an arrow marks a bound. `
         + `Each ${labelled ? "label" : "mark"} leads to the table or record that holds the number.`
         : "No machine of this choice has both numbers.", "group");
+      if (labelled) label(plot, points, !along, width);
+      if (heading) heading.textContent = `${up.name[0].toUpperCase()}${up.name.slice(1)} by ${by}.`;
+      if (rest) rest.textContent = chosen.y === names[0][0] && !along && chosen.of === "all" ? usual : " ";
     }
 
+    /* The caption is that of the picture on paper: its words hold for the first choice alone. */
+    const heading = into.closest("figure").querySelector("figcaption strong"), rest = heading && heading.nextSibling;
+    const usual = rest && rest.textContent;
     const names = data.quantities.map((one) => [one.key, one.name]);
     const asked = /^#axes=([\w-]+),([\w-]+),(\w+)$/.exec(location.hash), at = asked ? asked.slice(1) : [];
     const known = (value, list, usual) => (list.some(([key]) => key === value) ? value : usual);

@@ -186,6 +186,7 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
     for bound, value, at in zip(frame["bound"], frame["value"], place, strict=True):
         if bound:  # an arrow from the mark to where the value lies
             end = value * (1.6 if bound == ">" else 1 / 1.6) if log else value + (5 if bound == ">" else -5)
+            end = min(end, 100) if unit.startswith("%") else end
             axis.annotate("", (end, at), (value, at), arrowprops={"arrowstyle": "->", "color": INK})
     for row, text in enumerate(names):
         axis.text(0.01, row - 0.22, text, transform=axis.get_yaxis_transform(), size=9, va="center")
