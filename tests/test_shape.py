@@ -127,6 +127,10 @@ def test_the_plan_of_the_house_names_every_room_and_no_other():
         assert words == there - {"__init__.py", "__main__.py"}, room
 
 
+def test_the_plan_can_be_read_in_ten_minutes():
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split()) <= 2000
+
+
 def test_no_module_hides_behind_an_underscore():
     """Others import every module of a room, so none is private; what a peer runs apart is no module of ours."""
     rooms = [path for path in SOURCES if relative(path).partition("/")[0] != "peers"]

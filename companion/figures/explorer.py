@@ -34,7 +34,7 @@ def explorer(kind: str, data: dict, *, still: Shown, table: Table | None = None)
     kind : str
         One of :data:`KINDS`.
     data : dict
-        What ``explorers.js`` draws, plain values only; the colours of the house are added.
+        What ``explorers.js`` draws, plain values only; the colours of the book are added.
     still : Shown
         A picture of the same, for paper and where no script runs; its caption serves both.
     table : Table, optional
