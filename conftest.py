@@ -1,4 +1,4 @@
-"""For all tests: what strict notebook comparison leaves out, and the order of the files.
+"""For all tests: what strict notebook comparison leaves out, the order of the files, and the ten slowest of them.
 
 Figures, tables and sentences are rendered as HTML, SVG and Markdown beside a text that says the same;
 the text is compared, the rendering (with its generated ids) is not stored.
@@ -42,3 +42,13 @@ def pytest_collection_modifyitems(config, items):
         places[path] = TURNS.index(turn), seen[path.parent] if turn == "tests/kernels" else 0, name
         seen[path.parent] += 1
     items.sort(key=lambda item: places[item.path])
+
+
+def pytest_terminal_summary(terminalreporter):
+    seconds: Counter[str] = Counter()
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if hasattr(report, "duration"):
+            seconds[report.nodeid.partition("::")[0]] += report.duration
+    terminalreporter.section("the ten slowest files")
+    for name, each in seconds.most_common(10):
+        terminalreporter.line(f"{each:7.1f} s  {name}")
