@@ -30,7 +30,7 @@ FAMILIES = {
     "mpi": "messages between ranks",
     "first_calls": "first calls",
 }
-#: Families whose rows are two rates and no equal answer: they stand in a table of their own.
+#: Families whose rows are two rates and no equal answer: they have a table of their own.
 RATES = ("cloudsc",)
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
@@ -60,6 +60,25 @@ def summaries(frame: pd.DataFrame) -> list[dict]:
 def origin(frame: pd.DataFrame) -> str:
     days = sorted({date[:10] for date in frame["date"]})
     return f"{frame['machine'].iloc[0]}\n{days[0] + ' to ' + days[-1] if len(days) > 1 else days[0]}"
+
+
+def conclusion(records) -> Table:
+    """How many cases are faster than the fastest of their peers, in which families most and fewest, and the weakest."""
+    frame = pairs(records)
+    if frame.empty:
+        return sentence("No run of peers is committed.")
+    frame = frame[np.isfinite(frame["ratio_fastest"]) & ~frame["module"].isin(RATES)].reset_index(drop=True)
+    cases = frame.groupby(["machine", "module", "group", "label", "threads"], sort=False)["ratio_fastest"]
+    least = frame.loc[cases.idxmin()]
+    share = (least["ratio_fastest"] > 1).groupby(least["module"]).mean().sort_values()
+    low, high = (f"{FAMILIES[share.index[at]]} ({100 * share.iloc[at]:.0f} %)" for at in (0, -1))
+    weakest = least.loc[least["ratio_fastest"].idxmin()]
+    return sentence(
+        f"In {(least['ratio_fastest'] > 1).sum()} of {len(least)} cases our kernel took less time than the fastest of "
+        f"its peers. The share is largest for {high} and smallest for {low}. The weakest case is {weakest['label']} "
+        f"of {weakest['group']}, with {counted(int(weakest['threads']), 'thread')}: {weakest['peer']} took "
+        f"{significant(weakest['ratio_fastest'], 2)} of our time."
+    )
 
 
 def columns(frame: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from companion.pages.peer_tables import (
     RATES,
     absent_table,
     columns,
+    conclusion,
     first_calls_table,
     origin,
     overview,
@@ -28,7 +29,7 @@ from companion.pages.peer_tables import (
     summaries,
 )
 
-__all__ = ["FAMILIES", "absent_table", "family", "overview", "runs"]
+__all__ = ["FAMILIES", "absent_table", "conclusion", "family", "overview", "runs"]
 
 
 #: Cases of a family up to which each has a row of its own in the figure.
