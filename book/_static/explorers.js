@@ -454,12 +454,13 @@
         link.setAttribute("aria-label", kinds[n][link.firstElementChild.__data__].title)));
       const machines = new Set(points.map((point) => point.machine)).size;
       const by = along ? `${along.name}` : "year";
-      show.draw(plot, points.length ? `${up.name} by ${by}: ${points.length} point${points.length > 1 ? "s" : ""} of `
+      const title = `${up.name[0].toUpperCase()}${up.name.slice(1)} by ${by}`;
+      show.draw(plot, points.length ? `${title}: ${points.length} point${points.length > 1 ? "s" : ""} of `
         + `${machines} machine${machines > 1 ? "s" : ""}. Hollow: printed in a report; filled: measured for this book; an arrow marks a bound. `
         + `Each ${labelled ? "label" : "mark"} leads to the table or record that holds the number.`
         : "No machine of this choice has both numbers.", "group");
       if (labelled) label(plot, points, !along, width);
-      if (heading) heading.textContent = `${up.name[0].toUpperCase()}${up.name.slice(1)} by ${by}.`;
+      if (heading) heading.textContent = `${title}.`;
       if (rest) rest.textContent = chosen.y === names[0][0] && !along && chosen.of === "all" ? usual : " ";
     }
 

@@ -53,6 +53,7 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
     figure.legend(loc="outside lower center", ncols=2)
     slowest = waits(base).query("N == N.max()")["computing"]
     text = ", ".join(f"{row.what} {row.middle:.2g} percent" for row in here.itertuples())
+    hosts = cpu(record) if cpu(base) == cpu(record) else f"{cpu(record)}, the last on {cpu(base)}"
     return show(
         figure,
         data=with_spread(here[["what"]], overhead=here),
@@ -64,5 +65,5 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
         run=record,
         alt="Overhead of writing in percent, linear below one percent. Printed in 1993: Y-MP "
         f"{printed['low'][0]:g} to {printed['high'][0]:g}, CM-2 below {printed['high'][1]:g}, iPSC/860 above "
-        f"{printed['low'][2]:g}. {cpu(record)}, the last on {cpu(base)}: {text}. {MARKED}",
+        f"{printed['low'][2]:g}. {hosts}: {text}. {MARKED}",
     )
