@@ -287,10 +287,8 @@ def run_title(record: xr.Dataset) -> str:
     return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
 
 
-def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True, printed: int = 0) -> None:
+def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True) -> None:
     """Horizontal bars, one per row of ``frame``, cut into its columns from left to right.
-
-    The first ``printed`` rows are those of a document: hollow, with the number in each part that has room for it.
 
     Raises
     ------
@@ -300,17 +298,12 @@ def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = T
     values = frame.to_numpy(dtype=float)
     if not np.all(values >= 0):
         raise ValueError("stacked_bars: every part must be a number of at least 0")
-    left, widest = np.zeros(len(frame)), values.sum(axis=1).max()
+    left = np.zeros(len(frame))
     hatches = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
     for number, column in enumerate(frame.columns):
         colour = CYCLE[number % len(CYCLE)]
         style = {"label": str(column), "hatch": hatches[number // len(CYCLE)], "edgecolor": INK, "linewidth": 0.5}
-        boxes = axis.barh(frame.index.astype(str), values[:, number], left=left, height=0.62, color=colour, **style)
-        for row, box in enumerate(boxes[:printed]):
-            box.set(facecolor="none", edgecolor=colour, linewidth=1.4)
-            if values[row, number] > 0.07 * widest:
-                place = left[row] + values[row, number] / 2
-                axis.text(place, row, f"{values[row, number]:.0f}", size=8, ha="center", va="center")
+        axis.barh(frame.index.astype(str), values[:, number], left=left, height=0.62, color=colour, **style)
         left += values[:, number]
     axis.invert_yaxis()
     axis.grid(False, axis="y")

@@ -14,8 +14,6 @@ from kernels.contract import Presets, require_range
 #: Largest number of grid points a side: offsets and sizes stay far inside 63 bits.
 LARGEST_N = 4096
 
-_DEFAULT_DT = {published.N: published.dt for published in CLASSES.values()}
-
 # Ratio of specific heats and related constants of the model equations.
 C1 = 1.4
 C2 = 0.4

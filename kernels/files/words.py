@@ -29,7 +29,6 @@ _IEEE_ONE = np.uint64(1 << 52)
 _IEEE_LARGEST = np.uint64(2046)  # exponent field of the largest finite numbers
 _CRAY_FRACTION = np.uint64((1 << 48) - 1)
 _CRAY_TOP = np.uint64(1 << 47)
-_CRAY_CARRY = np.uint64(1 << 48)
 _CRAY_EXPONENT = np.uint64(0x7FFF)
 #: difference of the exponent fields of one value: (e - 1023) + 1 = E - 16384
 _SHIFT = np.uint64(16384 + 1 - 1023)

@@ -98,9 +98,6 @@ def messages(record: xr.Dataset) -> pd.DataFrame:
     )
 
 
-MESSAGE_UNITS = {"CPU time": "µs", "real time": "µs"}
-
-
 def loading(record: xr.Dataset) -> pd.DataFrame:
     """Milliseconds of loading by source, and in per cent how much the slowest run exceeds the fastest."""
     frame = runs_frame(record)

@@ -47,8 +47,6 @@ THEN = {
 }
 #: Tests whose two jobs count together; in the others the second job only disturbs.
 BOTH = ("ssd-2-jobs", "bmr-2-jobs", "tmpfs-2-jobs", "disks-both")
-#: Fast devices: name, and its test alone.
-FAST = (("memory", "ssd"), ("page cache", "bmr"))
 MBYTE, MBIT = 8.0, 64.0  # of a megaword
 
 
@@ -77,13 +75,6 @@ def memory_over_cache(record: xr.Dataset) -> str:
     """How many times as long the page cache takes as memory, one job, in words."""
     seconds = _tests(record)["job_0_time"]
     return times(seconds.sel(test="bmr"), seconds.sel(test="ssd")).times
-
-
-def beside_disk(record: xr.Dataset) -> str:
-    """How many times as long a job takes beside a job on the disk as alone, by place, in words."""
-    seconds = _tests(record)["job_0_time"]
-    found = {name: times(seconds.sel(test=f"{test}-with-disk"), seconds.sel(test=test)).times for name, test in FAST}
-    return "; ".join(f"{name} {longer}" for name, longer in found.items())
 
 
 def devices_said(printed: pd.DataFrame, rates_: xr.Dataset, facts: xr.Dataset, record: xr.Dataset) -> str:
