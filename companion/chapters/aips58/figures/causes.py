@@ -7,8 +7,8 @@ import xarray as xr
 from companion.chapters.aips58.figures import marks
 from companion.chapters.aips58.figures.live import WAY_NAMES, runs_frame
 from companion.chapters.aips58.figures.marks import HERE, KINDS, NAMES, SYSTEMS
-from companion.figures.parts import bars, cpu, log_axis, points, times, with_spread
-from companion.figures.rendering import Shown, show
+from companion.figures.parts import bars, cpu, log_axis, points, times
+from companion.figures.rendering import Shown
 from companion.figures.style import INK, axes
 from companion.records.runs import single
 
@@ -32,14 +32,17 @@ def loading(load: xr.Dataset, record: xr.Dataset) -> Shown:
         f"Pittsburgh took {old:.1f} times the CPU time of Toronto. Here messages whose file answers late take "
         f"{times(late, off).times} the CPU time of messages without a file"
     )
-    return show(
+    frame = pd.DataFrame({"way": ways})
+    drawn = "CPU and real time of RUN DDTLOAD, logarithmic"
+    return marks.said(
         figure,
-        data=with_spread(pd.DataFrame({"way": ways}), **found),
+        record,
+        frame,
+        drawn,
+        text,
         name="aips58_loading",
         title="A run that writes hundreds of messages",
-        run=record,
-        caption=f"{text}. {marks.measured(record)}",
-        alt=f"CPU and real time of RUN DDTLOAD, logarithmic. {text}.",
+        **found,
     )
 
 
@@ -58,11 +61,8 @@ def gathered(ddt: xr.Dataset, bare: xr.DataArray, record: xr.Dataset) -> Shown:
     ]
     here = marks.ratios(record, "cpu", *(list(each) for each in zip(*pairs, strict=True)))
     figure, axis = axes(height=2.3)
-    place = marks.rows(axis, tasks)
-    for number, size in enumerate(old["size"].values):
-        name = f"Toronto over Pittsburgh without files, {size}"
-        points(axis, old.sel(size=size), place - 0.1 + 0.2 * number, label=name, index=1 + number, line=False)
-    bars(axis, place, here, label=f"{cpu(record)}, loop over instruction", index=HERE, line=False, across=True)
+    printed = {f"Toronto over Pittsburgh without files, {size}": old.sel(size=size) for size in old["size"].values}
+    marks.beside(axis, tasks, printed, here, f"{cpu(record)}, loop over instruction", first=1)
     axis.axvline(1, color=INK, linewidth=0.8)
     axis.set_xlabel("CPU time, gather by software over by hardware")
     marks.keyed(axis)
@@ -75,14 +75,17 @@ def gathered(ddt: xr.Dataset, bare: xr.DataArray, record: xr.Dataset) -> Shown:
         f"The memo's four ratios lie from {float(old.min()):.2f} to {float(old.max()):.2f}, "
         f"{int((old > 1).sum())} of them above 1. Here {'; '.join(found)}"
     )
-    return show(
+    frame = pd.DataFrame({"task": tasks})
+    drawn = "CPU time of CLEAN with gather by software over by hardware"
+    return marks.said(
         figure,
-        data=with_spread(pd.DataFrame({"task": tasks}), ratio=here),
+        record,
+        frame,
+        drawn,
+        text,
         name="aips58_gathered",
         title="What gather in hardware gains in CLEAN",
-        run=record,
-        caption=f"{text}. {marks.measured(record)}",
-        alt=f"CPU time of CLEAN with gather by software over by hardware. {text}.",
+        ratio=here,
     )
 
 
@@ -95,9 +98,9 @@ def shared(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
     here = marks.ratios(record, "real", loaded, alone)
     old = (ddt["real"].sel(system="PSC") / ddt["real"].sel(system="CLSC")).sel(size="large", problem=tasks)
     figure, axis = axes(height=2.2)
-    place = marks.rows(axis, tasks)
-    points(axis, old, place, label="Pittsburgh over Toronto, large", index=2, line=False)
-    bars(axis, place, here, label=f"{cpu(record)}, loaded over alone", index=HERE, line=False, across=True)
+    marks.beside(
+        axis, tasks, {"Pittsburgh over Toronto, large": old}, here, f"{cpu(record)}, loaded over alone", first=2
+    )
     axis.axvline(1, color=INK, linewidth=0.8)
     log_axis(axis, "x")
     axis.set_xlabel("real time, shared over to oneself")
@@ -107,14 +110,10 @@ def shared(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
         f"Pittsburgh took {float(old.min()):.1f} to {float(old.max()):.0f} times the real time of Toronto, the cost "
         f"of its files included. Here: {found}"
     )
-    return show(
-        figure,
-        data=with_spread(pd.DataFrame({"task": tasks}), ratio=here),
-        name="aips58_shared",
-        title="What other users cost",
-        run=record,
-        caption=f"{text}. {marks.measured(record)}",
-        alt=f"Real time of problems on a shared machine over that on a machine to oneself, logarithmic. {text}.",
+    frame = pd.DataFrame({"task": tasks})
+    drawn = "Real time of problems on a shared machine over that on a machine to oneself, logarithmic"
+    return marks.said(
+        figure, record, frame, drawn, text, name="aips58_shared", title="What other users cost", ratio=here
     )
 
 
@@ -149,14 +148,16 @@ def taped(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
         f"Files at Toronto against the tape of the Convex: {gain.min():.2f} to {gain.max():.2f} times as fast. Here a "
         f"file against the pace of a tape: {least.min():.0f} to {least.max():.0f} times"
     )
-    return show(
+    frame = pd.DataFrame(cases, columns=["task", "size"])
+    drawn = "Real time of loading images and visibilities, logarithmic"
+    return marks.said(
         figure,
-        data=with_spread(
-            pd.DataFrame(cases, columns=["task", "size"]), disk=here["disk"], tape=here["paced as a tape"]
-        ),
+        record,
+        frame,
+        drawn,
+        text,
         name="aips58_taped",
         title="Loading from a tape and from a file",
-        run=record,
-        caption=f"{text}. {marks.measured(record)}",
-        alt=f"Real time of loading images and visibilities, logarithmic. {text}.",
+        disk=here["disk"],
+        tape=here["paced as a tape"],
     )

@@ -8,7 +8,8 @@ import pandas as pd
 import xarray as xr
 
 from companion.bench.statistics import MIN_TREND
-from companion.figures.parts import bars, of_samples, points, quotient, times
+from companion.figures.parts import bars, of_samples, points, quotient, times, with_spread
+from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK
 
 SYSTEMS = ("NRAO1", "CLSC", "PSC")
@@ -83,3 +84,27 @@ def median(axis, row: int, values, text: str, edge=None) -> float:
 def keyed(axis) -> None:
     """A legend above the axes, one line an entry."""
     axis.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=1)
+
+
+def beside(axis, names, old: dict, here: pd.DataFrame, label: str, first: int) -> None:
+    """Rows with what is printed, name -> values in the colours from ``first``, and what was measured."""
+    place = rows(axis, names)
+    for number, (name, values) in enumerate(old.items()):
+        shift = 0.2 * number - 0.1 * (len(old) - 1)
+        points(axis, values, place + shift, label=name, index=first + number, line=False)
+    bars(axis, place, here, label=label, index=HERE, line=False, across=True)
+
+
+def said(
+    figure, record: xr.Dataset, frame: pd.DataFrame, drawn: str, text: str, name: str, title: str, **found
+) -> Shown:
+    """The figure, whose caption and alt text say what was found; ``drawn`` is what its axes are."""
+    return show(
+        figure,
+        data=with_spread(frame, **found),
+        name=name,
+        title=title,
+        run=record,
+        caption=f"{text}. {measured(record)}",
+        alt=f"{drawn}. {text}.",
+    )

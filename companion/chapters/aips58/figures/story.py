@@ -120,9 +120,7 @@ def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str
     toronto = (old.sel(system="NRAO1") / old.sel(system="CLSC")).values
     here = _gains(ddt, record, frame, "cpu")
     figure, axis = axes(height=3.2)
-    place = marks.rows(axis, frame["task"].values)
-    points(axis, toronto, place, label=NAMES[1], index=1, line=False)
-    bars(axis, place, here, label=cpu(record), index=HERE, line=False, across=True)
+    marks.beside(axis, frame["task"].values, {NAMES[1]: toronto}, here, cpu(record), first=1)
     edge = np.count_nonzero(~vector) - 0.5
     axis.axhline(edge, color=INK, linewidth=0.9)
     for words, where, shift in (("do not vectorise", "bottom", -0.15), ("vectorise", "top", 0.15)):
@@ -135,14 +133,17 @@ def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str
         "Medians of those that do not vectorise and of those that do: {:.1f} and {:.1f} at Toronto, {:.0f} and {:.0f}"
     )
     text = f"{text.format(*medians)} on {cpu(record)}"
-    return show(
+    frame = pd.DataFrame({"task": frame["task"].values, "toronto": toronto})
+    drawn = f"Gain in CPU time over the Convex C1 of the {size} problems, logarithmic"
+    return marks.said(
         figure,
-        data=with_spread(pd.DataFrame({"task": frame["task"].values, "toronto": toronto}), here=here),
+        record,
+        frame,
+        drawn,
+        text,
         name=f"aips58_by_class_{size}",
         title=f"Gain in CPU time of the {size} problems",
-        run=record,
-        caption=f"{text}. {marks.measured(record)}",
-        alt=f"Gain in CPU time over the Convex C1 of the {size} problems, logarithmic. {text}.",
+        here=here,
     )
 
 
