@@ -1,52 +1,29 @@
 """Every derived number of the five documents, recomputed from the numbers it derives from.
 
-One module per document; each holds a ``ledger`` in which small functions on the printed tables are
-registered.  ``check`` gives the claims, ``frame`` the same as a table, ``mutation`` how many printed digits
-the documents' own redundancy protects.
+Each document has a register, ``companion/chapters/<document>/claims.csv``.  ``check`` gives the claims, ``frame``
+the same as a table, ``mutation`` how many printed digits the documents' own redundancy protects.
 """
 
 import pandas as pd
 
 from companion import chapters
-from companion.claims import mutants
-from companion.claims.engine import (
-    VERDICTS,
-    Claim,
-    Interval,
-    Ledger,
-    Reader,
-    Sheet,
-    total,
-    verdict,
-)
+from companion.claims import mutants, register
+from companion.claims.engine import Claim, Ledger
+from companion.claims.verdicts import VERDICTS
 
-__all__ = [
-    "VERDICTS",
-    "Claim",
-    "Interval",
-    "Ledger",
-    "Reader",
-    "Sheet",
-    "check",
-    "documents",
-    "frame",
-    "ledger",
-    "mutation",
-    "total",
-    "verdict",
-]
+__all__ = ["VERDICTS", "Claim", "Ledger", "check", "documents", "frame", "ledger", "mutation"]
 
 
 def documents() -> list[str]:
     """Documents with claims."""
-    return chapters.documents("claims")
+    return sorted(chapters.files("claims.csv"))
 
 
 def ledger(document: str) -> Ledger:
     """The ledger of one document.  Raises ``ValueError`` for an unknown document."""
     if document not in documents():
         raise ValueError(f"document {document!r} has no claims; choose one of {', '.join(documents())}.")
-    return chapters.part(document, "claims").ledger
+    return register.ledger(document)
 
 
 def check(document: str | None = None) -> list[Claim]:
@@ -96,4 +73,4 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
 
 def mutation(documents: list[str] | None = None) -> pd.DataFrame:
     """Change every digit of every table by one and see who notices; see ``mutants.survey``."""
-    return mutants.survey({name: ledger(name) for name in documents or chapters.documents("claims")})
+    return mutants.survey({name: ledger(name) for name in documents or sorted(chapters.files("claims.csv"))})

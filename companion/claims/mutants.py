@@ -12,7 +12,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from companion import tables
-from companion.claims.engine import IDENTITY, RESTORED, Ledger, Maker, Reader, Sheet
+from companion.claims.engine import Ledger, Maker
+from companion.claims.sheets import Reader, Sheet
+from companion.claims.verdicts import IDENTITY, RESTORED
 from companion.tables import csv
 
 COLUMNS = ["document", "table", "row", "column", "cell", "digits", "noticed", "itself"]

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from companion import chapters, tables
-from companion.claims.engine import Ledger, Maker
+from companion import tables
+from companion.claims import register
+from companion.claims.engine import Maker
 from companion.claims.sheets import Reader, Sheet
 
 
@@ -58,9 +59,6 @@ def _place(found: list, printed: str) -> Place:
 def _made(maker: Maker, reader: Reader, found: list) -> dict[str, Place]:
     """The places of the claims of one maker, by identifier."""
     name = f"{maker.document}.{maker.name}"
-    if maker.make is None:
-        printed = maker.printed.format(*(reader(cell[0]).text(*cell[1:]) for cell in maker.cells))
-        return {name: _place(found, printed)}
     places = {}
     for item, text, _ in maker.make(reader):
         places[f"{name}[{item}]" if item else name] = _place(found, getattr(text, "printed", text))
@@ -71,11 +69,10 @@ def _made(maker: Maker, reader: Reader, found: list) -> dict[str, Place]:
 @cache
 def places(document: str) -> dict[str, Place]:
     """Of every claim of a document, by its identifier."""
-    ledger: Ledger = chapters.part(document, "claims").ledger
     found: list = []
     reader = Reader(document, {name: Traced(document, name, found) for name in tables.names(document)})
     result: dict[str, Place] = {}
-    for maker in ledger.makers:
+    for maker in register.ledger(document).makers:
         found.clear()
         result |= _made(maker, reader, found)
     return result

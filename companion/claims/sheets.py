@@ -74,11 +74,6 @@ class Sheet:
         """The rows, in printed order."""
         return [Row(self, key) for key in self.rows]
 
-    def column(self, name: str) -> list[Interval]:
-        """Printed values of one column, empty cells left out."""
-        values = [self.get(*key, name) for key in self.rows]
-        return [value for value in values if value is not None]
-
 
 @dataclass(frozen=True)
 class Row:
@@ -92,16 +87,16 @@ class Row:
         """The primary key as one text."""
         return ", ".join(self.keys)
 
-    def __getitem__(self, column: str) -> Interval:
-        return self.sheet[(*self.keys, column)]
-
-    def get(self, column: str) -> Interval | None:
-        """The value of a column, None where nothing is printed."""
-        return self.sheet.get(*self.keys, column)
-
     def text(self, column: str) -> str:
         """The printed text of a column."""
         return self.sheet.text(*self.keys, column)
+
+    def words(self) -> dict[str, str]:
+        """What is text in the row, by column: its keys, strings, and ``key``, the primary key as one text."""
+        sheet = self.sheet
+        text = [place for place, each in enumerate(sheet.fields) if each["type"] == "string"]
+        cells = {sheet.fields[place]["name"]: sheet.rows[self.keys][place] for place in {*text, *sheet.key_columns}}
+        return {**cells, "key": self.key}
 
 
 @cache

@@ -41,15 +41,10 @@ DESCRIPTOR = {
         }
     ],
 }
-CLAIMS = '''"""Claims of the toy document."""
-
-from companion.claims.engine import Ledger
-
-ledger = Ledger("toy")
-ledger.total(
-    "sums", "Table 1", "The sum of {item}.", "sums", "sum", ("a", "b"), reasons={"wrong": "Two and two are 4."}
-)
-'''
+CLAIMS = """claim,item,where,statement,for,printed,bound,formula,itself,reason,note
+sums,,Table 1,The sum of {item}.,rows of sums,{sum},,a + b,,,
+sums,wrong,,,,,,,,Two and two are 4.,
+"""
 EXPERIMENTS = '''"""Experiments of the toy document."""
 
 from companion.experiments import Experiment, register
@@ -85,7 +80,7 @@ def add_a_chapter(root: Path) -> None:
     (data / "resources.json").write_text(json.dumps(DESCRIPTOR))
     (data / "sums.csv").write_text("case,a,b,sum,note\nright,1,2,3,\nwrong,2,2,5,\n")
     (chapter / "__init__.py").write_text('"""The toy document."""\n')
-    (chapter / "claims.py").write_text(CLAIMS)
+    (chapter / "claims.csv").write_text(CLAIMS)
     (chapter / "experiments.py").write_text(EXPERIMENTS)
     (chapter / "items.csv").write_text(ITEMS)
     cell = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}

@@ -11,17 +11,11 @@ from hypothesis import strategies as st
 
 from companion import claims, tables
 from companion.claims import __main__ as command
-from companion.claims import mutants
-from companion.claims.engine import (
-    IDENTITY,
-    Interval,
-    Ledger,
-    Reader,
-    Sheet,
-    total,
-    verdict,
-)
-from companion.claims.verdicts import SLACK, significant_half
+from companion.claims import mutants, register
+from companion.claims.engine import ALL
+from companion.claims.intervals import Interval, total
+from companion.claims.sheets import Reader, Sheet
+from companion.claims.verdicts import SLACK, significant_half, verdict
 
 # Every claim not listed agrees.  A digit changed in a table moves a claim between these lists.
 AGREES = {"nht1": 42, "p5plus": 225, "xc30": 36}
@@ -191,29 +185,30 @@ def test_significant_half(text, half):
     assert significant_half(text) == half
 
 
-def test_a_ledger_names_claims_once_and_takes_parts():
-    ledger, part = Ledger("nht1"), Ledger("nht1")
-    part.equal("parts", "here", "five components", ("prose", "components"), ("prose", "components"), form="{} parts")
-    ledger.include(part)
-    (claim,) = ledger.check()
-    assert (claim.id, claim.printed, claim.verdict, claim.interval) == (
-        "nht1.parts",
-        "5 parts",
-        "agrees",
-        (5, 5),
+def made(document, *lines):
+    """The claims of a register whose rows give only what matters, by name."""
+    empty = dict.fromkeys(register.COLUMNS, "") | {"where": "here", "statement": "{item}"}
+    ledger = register.made(document, [empty | line for line in lines])
+    return {claim.id.removeprefix(f"{document}."): claim for claim in ledger.check()}
+
+
+def test_a_claim_is_what_its_row_says():
+    (claim,) = made(
+        "nht1", {"claim": "parts", "printed": "{prose.components} parts", "formula": "prose.components"}
+    ).values()
+    assert (claim.id, claim.printed, claim.verdict, claim.interval) == ("nht1.parts", "5 parts", "agrees", (5, 5))
+
+
+def test_the_words_of_the_register_check_cells_rows_and_columns():
+    each = {"for": "rows of ifs_times"}
+    parts = "sum(comms, parallel, io, serial, barrier, missing)"
+    found = made(
+        "p5plus",
+        each | {"claim": "sums", "statement": "The parts of {item} add up.", "printed": "{wall}", "formula": parts},
+        each | {"claim": "shares", "printed": "{io_percent}", "formula": "100 * io / wall"},
+        {"claim": "walls", "for": "run in a; rows of ifs_times", "printed": "{wall}", "formula": "wall"},
+        {"claim": "twice", "item": "P5+", "printed": "{p4_p5['P5+', wall]}", "formula": "ifs_times['4D-Var', wall]"},
     )
-    with pytest.raises(ValueError, match="two claims of nht1 are named parts"):
-        ledger.include(part)
-
-
-def test_the_words_of_the_ledger_check_cells_rows_and_columns():
-    ledger = Ledger("p5plus")
-    sections = ("comms", "parallel", "io", "serial", "barrier", "missing")
-    ledger.total("sums", "here", "The parts of {item} add up.", "ifs_times", "wall", sections)
-    ledger.ratio("shares", "here", "Share of {item}.", "ifs_times", "io_percent", "io", "wall", scale=100)
-    ledger.rows("walls", "here", "{item}", {"a": "ifs_times"}, "wall", lambda row, t: row["wall"])
-    ledger.same("twice", "here", "{item}", {"P5+": (("p4_p5", "P5+", "wall"), ("ifs_times", "4D-Var", "wall"))})
-    found = {claim.id.removeprefix("p5plus."): claim for claim in ledger.check()}
     assert found["sums[4D-Var]"].recomputed == 3121 and found["sums[4D-Var]"].statement == "The parts of 4D-Var add up."
     assert found["walls[a T399 EPS]"].verdict == "agrees"
     assert found["twice[P5+]"].verdict == "contradicts" and found["twice[P5+]"].recomputed == 3121
@@ -221,25 +216,32 @@ def test_the_words_of_the_ledger_check_cells_rows_and_columns():
 
 
 def test_rows_with_an_empty_cell_make_no_claim():
-    ledger = Ledger("xmp1982")
-    ledger.total("parts", "here", "{item}", "fig5_4", "total", ("net_forecast", "write_sum"))
-    assert len(ledger.check()) == len(Sheet("xmp1982", "fig5_4").keys()) - 7
+    row = {"claim": "parts", "for": "rows of fig5_4", "printed": "{total}", "formula": "net_forecast + write_sum"}
+    assert len(made("xmp1982", row)) == len(Sheet("xmp1982", "fig5_4").keys()) - 7
 
 
 def test_a_bound_of_ours_is_not_shown_as_printed():
-    ledger = Ledger("nht1")
-    for name, value in (("below", ("prose", "components")), ("above", ("prose", "group_nodes"))):
-        ledger.equal(name, "here", "said", ("prose", "point_bytes"), value, form="{} bytes", bound="<")
-    below, above = ledger.check()
+    row = {"printed": "{prose.point_bytes} bytes", "bound": "<"}
+    found = made(
+        "nht1",
+        row | {"claim": "below", "formula": "prose.components"},
+        row | {"claim": "above", "formula": "prose.group_nodes"},
+        row | {"claim": "other", "formula": "prose.components", "bound": "< 5 bytes"},
+    )
+    below = found["below"]
     assert (below.printed, below.bound, below.verdict) == ("40 bytes", "< 40 bytes", "agrees")
-    assert above.verdict == "contradicts"
+    assert found["above"].verdict == "contradicts"
+    assert (found["other"].bound, found["other"].verdict) == ("< 5 bytes", "contradicts")
 
 
 def test_what_cannot_fail_has_a_verdict_of_its_own_until_it_fails():
-    ledger = Ledger("nht1")
-    for name, value in (("same", ("prose", "point_bytes")), ("other", ("prose", "components"))):
-        ledger.equal(name, "here", "said", ("prose", "point_bytes"), value, itself=IDENTITY)
-    assert [claim.verdict for claim in ledger.check()] == ["identity", "contradicts"]
+    row = {"printed": "{prose.point_bytes}", "itself": "identity"}
+    found = made(
+        "nht1",
+        row | {"claim": "same", "formula": "prose.point_bytes"},
+        row | {"claim": "other", "formula": "prose.components"},
+    )
+    assert [claim.verdict for claim in found.values()] == ["identity", "contradicts"]
 
 
 def test_no_bound_of_ours_is_in_the_printed_column():
@@ -305,9 +307,8 @@ def test_claims_are_complete_records(document):
 def test_a_reason_belongs_to_a_claim(document):
     """No reason is left over from a claim that was renamed."""
     for maker in claims.ledger(document).makers:
-        if maker.make is not None:
-            items = {item for item, _, _ in maker.make(Reader(document))}
-            assert set(maker.reasons) <= items, maker.name
+        items = {item for item, _, _ in maker.make(Reader(document))} | {ALL}
+        assert set(maker.reasons) | set(maker.itself) <= items, maker.name
 
 
 @pytest.mark.parametrize("document", claims.documents())

@@ -9,7 +9,8 @@ import frictionless
 import nbformat
 import pytest
 
-from companion import tables
+from companion import chapters, tables
+from companion.claims import register
 
 ROOT = Path(tables.__file__).resolve().parents[2]
 
@@ -244,6 +245,25 @@ def test_claims_compute_from_tables_and_not_from_literals(path, known):
     ]
     found = strays(literals, known, "claims")
     assert not found, "load it from the table: " + "; ".join(found)
+
+
+def literals(node: ast.AST) -> list[str]:
+    """Numbers of a formula; what stands in brackets is an address."""
+    if isinstance(node, ast.Constant):
+        return [repr(node.value)]
+    return [
+        text for child in ast.iter_child_nodes(node) if not isinstance(node, ast.Subscript) for text in literals(child)
+    ]
+
+
+def test_formulas_compute_from_tables_and_not_from_literals(known):
+    found = []
+    for path in chapters.files("claims.csv").values():
+        for line in register.lines(path):
+            numbers = [(0, number) for number in literals(ast.parse(line["formula"] or "0"))]
+            found += [f"{line['claim']}, {place}" for place in strays(numbers, known, "claims")]
+    assert not found, "load it from the table: " + "; ".join(found)
+    assert literals(ast.parse("a[2457, b] + 2457")) == ["2457"]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.name)

@@ -1,0 +1,109 @@
+"""The register of claims: ``companion/chapters/<document>/claims.csv`` made into a ledger.
+
+The first row of a claim has its place and its sentence.  Rows that follow under the same name are more items of it, or
+the reason of one.  ``formula`` is arithmetic on cells (``companion.claims.formulas``); ``python`` where the function of
+that name in the chapter's ``claims.py`` computes; empty where the document does not give the inputs.
+"""
+
+import csv
+from collections.abc import Callable
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from types import ModuleType
+
+from companion import chapters
+from companion.claims import formulas
+from companion.claims.engine import ALL, Items, Ledger, Maker
+from companion.claims.sheets import EmptyCell, Reader
+from companion.claims.verdicts import IDENTITY, RESTORED, Bound
+
+COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "formula", "itself", "reason", "note")
+PYTHON = "python"
+Line = dict[str, str]
+
+
+def lines(path: Path) -> list[Line]:
+    """The rows of one register.  ``ValueError`` where the header or the width of a row is another."""
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *body = csv.reader(file, strict=True)
+    for number, row in enumerate([head, *body], start=1):
+        if len(row) != len(COLUMNS) or number == 1 and tuple(row) != COLUMNS:
+            raise ValueError(f"{path.parent.name}/{path.name}, row {number}: the columns are {', '.join(COLUMNS)}")
+    return [dict(zip(COLUMNS, row, strict=True)) for row in body]
+
+
+def _bounded(text: str, bound: str) -> str:
+    """``bound`` is a sign before the printed value, or all that the value is held to."""
+    if not bound:
+        return text
+    return Bound(bound if any(map(str.isdigit, bound)) else f"{bound} {text}", text)
+
+
+def _items(line: Line, reader: Reader, function: Callable | None) -> Items:
+    """What a row makes: one item, or one for each turn of its loop."""
+    for scope in formulas.loop(line["for"], reader):
+        try:
+            if function:
+                value = function(reader)
+            else:
+                value = formulas.formula(line["formula"])(scope) if line["formula"] else None
+            text = formulas.sentence(line["printed"])(scope)  # the last cell read is the printed one
+        except (EmptyCell, ZeroDivisionError):
+            if scope.row is None:
+                raise
+            continue  # a row without the number makes no claim
+        item = line["item"].format_map(scope.words) if line["item"] else " ".join(scope.label)
+        yield item, _bounded(text, line["bound"]), value
+
+
+def _function(name: str, parts: list[Line], functions: ModuleType | None) -> Callable | None:
+    if all(line["formula"] != PYTHON for line in parts):
+        return None
+    if not hasattr(functions, name):
+        raise ValueError("its formula is python, and claims.py has no function of its name")
+    return getattr(functions, name)
+
+
+def _maker(document: str, name: str, group: list[Line], functions: ModuleType | None) -> Maker:
+    """One claim from its rows.  ``ValueError`` says what is wrong with them."""
+    first, parts = group[0], [line for line in group if line["printed"] or line["formula"]]
+    function = _function(name, parts, functions)
+    if not (first["where"] and first["statement"] and parts):
+        raise ValueError("its rows lack a place, a sentence or a printed value")
+    for line in group:
+        formulas.sentence(line["printed"])
+        if line["formula"] not in ("", PYTHON):
+            formulas.formula(line["formula"])
+        if line["itself"] not in ("", IDENTITY, RESTORED):
+            raise ValueError(f"{line['itself']!r} is neither {IDENTITY!r} nor {RESTORED!r}")
+
+    def make(reader: Reader) -> Items:
+        for line in parts:
+            if function and not line["printed"]:
+                yield from function(reader)
+            else:
+                yield from _items(line, reader, function if line["formula"] == PYTHON else None)
+
+    noted = [(item, line) for line in group for item in ([ALL] if line["for"] else line["item"].split(" | "))]
+    reasons, itself = ({item: line[what] for item, line in noted if line[what]} for what in ("reason", "itself"))
+    return Maker(name, document, first["where"], first["statement"], make, reasons, itself)
+
+
+def made(document: str, rows: list[Line], functions: ModuleType | None = None) -> Ledger:
+    """A ledger from rows and the functions that some of them name.  ``ValueError`` names the claim that is wrong."""
+    result = Ledger(document)
+    for name, group in groupby(rows, key=lambda line: line["claim"]):
+        try:
+            result.add(_maker(document, name, list(group), functions))
+        except ValueError as error:
+            raise ValueError(f"{document}/claims.csv, claim {name}: {error}") from None
+    return result
+
+
+@cache
+def ledger(document: str) -> Ledger:
+    """The claims of one document, in the order of its register."""
+    path = chapters.files("claims.csv")[document]
+    functions = chapters.part(document, "claims") if path.with_suffix(".py").exists() else None
+    return made(document, lines(path), functions)
