@@ -29,7 +29,9 @@ from kernels_found import KERNELS, SINGLE, small
 from kernels.runtime.states import arrays
 
 #: Kernels whose results are single numbers, each compared with the one that it must be.
-SINGLE_NUMBERS = {f"kernels.{name}" for name in ("files.devices", "files.messages", "files.stripes", "jobs")}
+SINGLE_NUMBERS = {
+    f"kernels.{name}" for name in ("files.devices", "files.messages", "files.replay", "files.stripes", "jobs")
+}
 JUDGED = [name for name in SINGLE if name not in SINGLE_NUMBERS]
 TABLES = Path(__file__).with_name("faults")
 #: Smaller than the small problem where every case takes long; whole blocks, whose places beyond the last column are
