@@ -188,10 +188,14 @@ def limits(record: xr.Dataset) -> Shown:
 
 
 def limits_said(record: xr.Dataset) -> str:
-    """What each pair of equal programs makes of the second CPU."""
-    found = measured_worth(record)["said"]
-    return "Both in turn over both at once\n" + "\n".join(
-        f"{name.split('+')[0]}: {said}" for name, said in found.items()
+    """Which pairs of equal programs stay measurably below two."""
+    found = measured_worth(record)
+    found.index = [name.split("+")[0] for name in found.index]
+    below = [f"{row.Index} {row.said}" for row in found.iloc[1:].query("high < 2").itertuples()]
+    rest = ", ".join(below) if below else "none"
+    return (
+        f"Two equal programs that share less and less show what takes the rest. Computing in {found.index[0]} they gain "
+        f"{found['said'].iloc[0]} times. Of the {len(found) - 1} that share more, measurably below two: {rest}."
     )
 
 

@@ -142,7 +142,7 @@ def test_the_second_cpu_of_1982_is_held_to_the_same_places():
 def test_what_takes_the_rest_is_measured_step_by_step(brief, monkeypatch):
     monkeypatch.setattr(pairs, "HOURS", {"quick": 1.0})
     made = read(record("xmp1982-limits", pairs._limits("quick", 1), pairs.worth))
-    assert "registers" in together.limits(made).alt and "records on disk: " in together.limits_said(made)
+    assert "registers" in together.limits(made).alt and "Of the 5 that share more" in together.limits_said(made)
     less = read(record("xmp1982-degraded", forecast._less("quick", 1)))
     fig4_1, fig4_3 = tables.load("xmp1982", "fig4_1"), tables.load("xmp1982", "fig4_3_times")
     assert "second CPU" in live.degraded(fig4_1, fig4_3, less).text and "as in 1982" in live.degraded_said(
