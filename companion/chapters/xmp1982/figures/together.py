@@ -194,8 +194,8 @@ def limits_said(record: xr.Dataset) -> str:
     below = [f"{row.Index} {row.said}" for row in found.iloc[1:].query("high < 2").itertuples()]
     rest = ", ".join(below) if below else "none"
     return (
-        f"Two equal programs that share less and less show what takes the rest. Computing in {found.index[0]} they gain "
-        f"{found['said'].iloc[0]} times. Of the {len(found) - 1} that share more, measurably below two: {rest}."
+        f"Two equal programs that share less and less show what takes the rest. Computing in {found.index[0]} they "
+        f"gain {found['said'].iloc[0]} times. Of the {len(found) - 1} that share more, measurably below two: {rest}."
     )
 
 
