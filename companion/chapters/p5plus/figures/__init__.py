@@ -15,6 +15,7 @@ from companion.chapters.p5plus.figures.evidence import systems as systems
 from companion.chapters.p5plus.figures.findings import blade_times as blade_times
 from companion.chapters.p5plus.figures.findings import disturbed as disturbed
 from companion.chapters.p5plus.figures.findings import load_times as load_times
+from companion.chapters.p5plus.figures.findings import own_split as own_split
 from companion.chapters.p5plus.figures.findings import smt_gain as smt_gain
 from companion.chapters.p5plus.figures.findings import systems_gain as systems_gain
 from companion.chapters.p5plus.figures.findings import widest_change as widest_change
@@ -32,6 +33,7 @@ from companion.chapters.p5plus.figures.ranks import transposition as transpositi
 from companion.chapters.p5plus.figures.threads import DOCUMENT as DOCUMENT
 from companion.chapters.p5plus.figures.threads import binding as binding
 from companion.chapters.p5plus.figures.threads import binding_gains as binding_gains
+from companion.chapters.p5plus.figures.threads import loops as loops
 from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
 from companion.chapters.p5plus.figures.threads import smt_loops as smt_loops
@@ -44,6 +46,8 @@ from companion.labels import counted
 def ifs_times(times: xr.Dataset) -> Shown:
     """Where the time of three IFS jobs goes, as shares of the wall-clock time."""
     shares = (100 * times["time"] / times["wall"]).transpose("job", "section").to_pandas()
+    # as in the figure of blades, so that a colour means the same section in both
+    shares = shares[["parallel", "comms", "barrier", "serial", "I/O", "missing"]]
     figure, axis = axes(height=2.6)
     stacked_bars(axis, shares, label="share of wall-clock time [%]")
     largest = ", ".join(f"{job} {row.idxmax()} {row.max():.0f} %" for job, row in shares.iterrows())

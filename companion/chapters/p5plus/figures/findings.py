@@ -63,3 +63,17 @@ def disturbed(record: xr.Dataset) -> str:
         "when a sensor interrupts all of them at one moment. When it interrupts them in turn they wait "
         f"{times(wait['drifted'], wait['synchronised']).times} as long."
     )
+
+
+def own_split(record: xr.Dataset) -> str:
+    """How the spectral model of chapter 5 divides its time on the most threads that were measured."""
+    record = single(record)
+    threads = int(record["threads"].values.max())
+    case = record.isel(case=record["threads"].values == threads)
+    parts = {name: float(np.nanmedian(case[f"observed_{name}"])) for name in ("computing", "waiting", "serial")}
+    share = {name: 100 * seconds / sum(parts.values()) for name, seconds in parts.items()}
+    return (
+        "IFS itself cannot be run. The spectral model of chapter 5, which has neither physics nor messages, computes "
+        f"in {threads} threads of {cpu(record)} for {share['computing']:.0f} % of its time, waits at barriers for "
+        f"{share['waiting']:.0f} % and works serially for {share['serial']:.0f} %."
+    )

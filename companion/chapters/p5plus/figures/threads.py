@@ -114,7 +114,38 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     )
 
 
-#: What stands where a machine without SMT has nothing to say.
+def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
+    """The five loops on one processor with one thread, then and now.
+
+    ``cpus`` is the number of processors of the document's node, to which its rates belong.
+    """
+    host, old = _rates(record)["one thread"], printed["gflops"].sel(mode="no SMT").to_series() / cpus
+    figure, axis = axes(height=2.9)
+    place = np.arange(len(old))
+    points(axis, old.values, place, label=DOCUMENT, index=0, line=False)
+    bars(axis, place, host, label=cpu(record), index=1, line=False, across=True)
+    log_axis(axis, "x")
+    axis.set_yticks(place, [str(name) for name in old.index])
+    axis.set_ylim(len(old) - 0.5, -0.5)
+    axis.set_xlabel("rate of one processor, one thread [GFLOPS]")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    gain = host["middle"].values / old.values
+    pairs = zip(old.index, old, host["middle"], strict=True)
+    text = ", ".join(f"{loop} {then:.2g} then and {now:.2g} now" for loop, then, now in pairs)
+    return show(
+        figure,
+        data=with_spread(pd.DataFrame({"loop": old.index, "document": old.values}), host=host),
+        name="p5plus_loops",
+        title="Five loops on one processor, 2006 and today",
+        caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
+        f"a node over its processors. Filled: one thread of {cpu(record)}, {gain.min():.1f} to {gain.max():.1f} times "
+        f"as fast. {MARKED}",
+        run=record,
+        alt=f"Rate of one thread in GFLOPS, logarithmic, for five loops: {text}. {MARKED}",
+    )
+
+
+#: What is said where a machine without SMT has nothing to show.
 UNMEASURED = "not measured: no SMT"
 
 
