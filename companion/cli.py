@@ -42,7 +42,7 @@ def _one_sentence():
     except UnverifiedError as error:
         _stop(error, 3)
     except JobError as error:
-        if "Traceback" in error.output:
+        if error.is_defect:
             say(*error.output.splitlines(), err=True)
         _stop(error)
     except BrokenPipeError:  # whoever read the output has seen enough; nothing is left to flush

@@ -46,6 +46,11 @@ class JobError(RuntimeError):
         super().__init__(message)
         self.output = output
 
+    @property
+    def is_defect(self) -> bool:
+        """Whether the job failed by itself, so that its output is needed: a traceback, or a crash in a library."""
+        return "Traceback" in self.output or bool(re.search("SIG(ABRT|BUS|FPE|ILL|SEGV)", str(self)))
+
 
 @dataclass(frozen=True)
 class Library:

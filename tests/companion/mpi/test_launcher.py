@@ -104,6 +104,20 @@ def test_a_rank_killed_while_it_writes_leaves_one_sentence_and_no_file(tmp_path,
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
+def test_a_rank_that_crashes_leaves_what_it_said(tmp_path, name):
+    body = """
+    if comm.rank == 1:
+        print("what it said last", flush=True)
+        os.abort()
+    comm.Barrier()
+    """
+    with pytest.raises(JobError, match=r"ended early: .* was killed by signal 6 \(SIGABRT\)") as caught:
+        launch(script(tmp_path, body), 2, timeout=60, name=name)
+    assert caught.value.is_defect and "what it said last" in caught.value.output
+    assert not JobError("rank 1 was killed by signal 9 (SIGKILL)", "words").is_defect
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_a_killed_rank_is_named_though_another_met_an_error_of_mpi_first(tmp_path, name):
     """What one rank meets because another has died can reach the launcher before the death itself."""
     body = """
