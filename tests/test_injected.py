@@ -43,6 +43,7 @@ STANDS_FOR = {
     "companion/tables/__init__.py": "text",
     "companion/tables/downloads.py": "package of the tables",
     "book/_ext/data_files.py": "text",
+    "book/_ext/lecture.py": "package of the tables",  # a zip of texts as well
     "kernels/files/format/containers.py": "solution, zarr",
     "kernels/files/format/solution.py": "solution, positioned",
     "kernels/gridpoint/postprocess.py": "fields packed",

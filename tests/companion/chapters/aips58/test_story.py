@@ -7,7 +7,7 @@ from drawing import watch
 
 from companion import tables
 from companion.chapters.aips58 import overhead
-from companion.chapters.aips58.figures import causes, story
+from companion.chapters.aips58.figures import causes, marks, story
 from companion.figures.style import CYCLE
 
 DDT, LOAD = tables.load("aips58", "ddt"), tables.load("aips58", "ddtload")
@@ -58,16 +58,17 @@ def sources():
     return run(real, real, task=[task for task, _ in tasks], size=[size for _, size in tasks], source=names * 6)
 
 
+#: Who hands the drawing to ``show``, and what draws it.
 MAKERS = {
     "waits": (story, lambda: story.waits(DDT, moved())),
     "gains": (story, lambda: story.gains(DDT, whole(), tables.load("aips58", "prose"))),
-    "by_class": (story, lambda: story.by_class(DDT, tables.load("aips58", "problem_classes"), whole(), "large")),
+    "by_class": (marks, lambda: story.by_class(DDT, tables.load("aips58", "problem_classes"), whole(), "large")),
     "shares": (story, lambda: story.shares(DDT, moved())),
     "lost": (story, lambda: story.lost(DDT, moved())),
-    "loading": (causes, lambda: causes.loading(LOAD, loads())),
-    "gathered": (causes, lambda: causes.gathered(DDT, BARE, methods())),
-    "shared": (causes, lambda: causes.shared(DDT, beside())),
-    "taped": (causes, lambda: causes.taped(DDT, sources())),
+    "loading": (marks, lambda: causes.loading(LOAD, loads())),
+    "gathered": (marks, lambda: causes.gathered(DDT, BARE, methods())),
+    "shared": (marks, lambda: causes.shared(DDT, beside())),
+    "taped": (marks, lambda: causes.taped(DDT, sources())),
 }
 
 
