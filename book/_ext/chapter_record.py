@@ -2,11 +2,13 @@
 
 Cells of a notebook with the tag ``record`` leave its page and appear on ``book/records/<notebook>``, where the
 directive ``{chapter-record}`` stands, under the headings of the story under which they ran.  A section left without
-content leaves the story whole.  Figures of a section that has more on the record lead there, and back.  So a chapter is
-executed once, in one notebook, and is read as two pages.
+content leaves the story whole; the section above it ends with a link to where it went, which keeps its anchor.  Figures
+of a section that has more on the record lead there, and back.  So a chapter is executed once, in one notebook, and is
+read as two pages.
 """
 
 import re
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -67,8 +69,12 @@ def _is_empty(section) -> bool:
     return all(isinstance(child, nodes.title | nodes.target | nodes.comment) for child in section.children)
 
 
-def taken(doctree) -> list[tuple[str, str, bool, list]]:
-    """Takes the cells of the record out of a story: heading, its id, whether it stays in the story, and the cells."""
+def taken(doctree) -> tuple[list[tuple[str, str, bool, list]], dict]:
+    """Takes the cells of the record out of a story.
+
+    Returns heading, its id, whether it stays in the story, and the cells of each section; and by section that stays
+    the headings and ids of those that left it.
+    """
     groups: dict = {}
     for node in [node for node in doctree.findall(nodes.container) if _leaves(node)]:
         section = _section(node)
@@ -76,14 +82,15 @@ def taken(doctree) -> list[tuple[str, str, bool, list]]:
     for _, cells in groups.values():
         for node in cells:
             node.parent.remove(node)
-    found = []
+    found, above = [], {}
     for identity, (section, cells) in groups.items():
         title = section.next_node(nodes.title).astext()
         stays = not _is_empty(section)
         if not stays:
+            above.setdefault(section.parent, []).append((title, identity))
             section.parent.remove(section)
         found.append((title, identity, stays, cells))
-    return found
+    return found, above
 
 
 def _lead(doctree, groups, address: str) -> None:
@@ -95,6 +102,17 @@ def _lead(doctree, groups, address: str) -> None:
             link = f' <a class="rerun-more" href="{address}#record-{identity}">all its numbers and checks</a>'
             html = END.sub(link, node.astext())
             node.rawsource, node.children = html, [nodes.Text(html)]
+
+
+def _point(above, address: str) -> None:
+    """Sections above those that left end with links to them; chapters do not, their first page names the record."""
+    for section, gone in above.items():
+        if isinstance(section.parent, nodes.section):
+            links = (
+                f'<a id="{identity}" href="{address}#record-{identity}">{escape(title)}</a>' for title, identity in gone
+            )
+            html = f'<p class="rerun-behind">In the record: {", ".join(links)}</p>'
+            section += nodes.raw("", html, format="html")
 
 
 def _minutes(doctree) -> int:
@@ -119,10 +137,11 @@ def _part(app, doctree) -> None:
     if not hasattr(env, "rerun_moved"):
         env.rerun_moved = {}
     if docname.startswith(STORIES) and record_of(docname) in env.found_docs:
-        groups = taken(doctree)
+        groups, above = taken(doctree)
         env.rerun_moved[docname] = groups
         address = app.builder.get_relative_uri(docname, record_of(docname))
         _lead(doctree, groups, address)
+        _point(above, address)
         _announce(doctree, address)
     for place in list(doctree.findall(Place)):
         back = app.builder.get_relative_uri(docname, story_of(docname))

@@ -9,19 +9,24 @@
 """
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
+
+from companion.figures.rendering import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Everything besides its own text that the result of a notebook depends on.
 SOURCES = ("kernels", "companion", "data", "requirements.lock")
+#: What makes a page of an executed notebook; a change reads every page anew and executes none.
+MAKERS = ("book/_ext", "book/_templates")
 KEPT_CACHES = 4
 
 
-def digest(root: Path = ROOT) -> str:
-    """Hexadecimal digest over the names and contents of all files in ``SOURCES``."""
+def digest(root: Path = ROOT, sources: tuple[str, ...] = SOURCES) -> str:
+    """Hexadecimal digest over the names and contents of all files in ``sources``."""
     total = hashlib.sha256()
-    for source in SOURCES:
+    for source in sources:
         start = root / source
         files = [start] if start.is_file() else sorted(start.rglob("*"))
         for path in files:
@@ -38,7 +43,8 @@ def _caches(build: Path) -> list[Path]:
 
 
 def _key_cache(app, config) -> None:
-    config.sources_digest = digest()
+    os.environ[PAGES] = "1"  # the kernels that execute the notebooks inherit it
+    config.sources_digest, config.makers_digest = digest(), digest(sources=MAKERS)
     build = Path(app.outdir).parent
     folder = build / f".jupyter_cache-{config.sources_digest}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,7 +82,8 @@ def _reach_tables(app, pagename, templatename, context, doctree) -> None:
 
 
 def setup(app):
-    app.add_config_value("sources_digest", "", "env", [str])
+    for name in ("sources_digest", "makers_digest"):
+        app.add_config_value(name, "", "env", [str])
     app.connect("config-inited", _key_cache, priority=100)
     app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _list_references)

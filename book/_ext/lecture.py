@@ -11,7 +11,9 @@ from companion.files import write_atomically
 EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal figures make equal files
 INK = "#1f2328"
 FIGURE = re.compile(
-    r'<figure[^>]*class="rerun-figure"[^>]*data-name="([^"]+)"[^>]*>.*?(<svg.*?</svg>)\s*<figcaption[^>]*>(.*?)</figcaption>',
+    # of two drawings the last, which is the one for a page
+    r'<figure[^>]*class="rerun-figure"[^>]*data-name="([^"]+)"[^>]*>.*?(<svg(?:(?!<svg).)*</svg>)\s*'
+    r"<figcaption[^>]*>(.*?)</figcaption>",
     re.S,
 )
 #: Everything of the page is in it: no file, no script, dark ink on white also where the system is dark.
@@ -49,7 +51,8 @@ def slides(body: str) -> list[Slide]:
         title, text = (" ".join(unescape(re.sub(r"<[^>]*>", "", part)).split()) for part in (head + bold, rest))
         again = sum(one.name.partition("-")[0] == name for one in found)
         label = f"{name}-{again + 1}" if again else name
-        found.append(Slide(label, title.rstrip("."), svg.replace("currentColor", INK), text))
+        drawn = svg.replace("currentColor", INK).replace("display:none", "display:block", 1)
+        found.append(Slide(label, title.rstrip("."), drawn, text))
     return found
 
 

@@ -25,7 +25,7 @@
 
   /* The picture on paper: dark on white, its source in a line below. */
   const picture = (block) => {
-    const svg = block.querySelector("svg").cloneNode(true);
+    const svg = (block.querySelector("svg.rerun-page") || block.querySelector("svg")).cloneNode(true);
     const [left, top, width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map(Number);
     const room = width / 60, said = [`${words(block)}. ${book}.`, about.report && `After ${about.report}.`].filter(Boolean);
     const whole = { x: left, y: top, width, height: height + (1.3 * said.length + 0.5) * room };

@@ -3,6 +3,7 @@
 import base64
 import io
 import itertools
+import os
 import re
 from html import escape
 
@@ -12,10 +13,12 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.slim import slim
-from companion.figures.style import INK
+from companion.figures.style import INK, PAGE, PLAIN
 from companion.files import write_text
 
 _counter = itertools.count(1)
+#: Set where the book is built: each figure is then drawn twice, for a phone and for the width of a page.
+PAGES = "RERUN_FIGURES_OF_PAGES"
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 
@@ -117,7 +120,23 @@ def _drawn(figure, prefix: str, alt: str) -> str:
     buffer = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": prefix, "savefig.dpi": 150}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    return _tidy(buffer.getvalue(), prefix, alt, float(np.round(figure.get_size_inches()[0] * 120)))
+    inches = figure.get_size_inches()[0]
+    return _tidy(buffer.getvalue(), prefix, alt, float(np.round(inches * (100 if inches == PAGE else 120))))
+
+
+def _drawings(figure, alt: str) -> str:
+    """The drawing; in the book the one for a phone, then the one for a page, of which its style sheet shows one."""
+    prefix = f"f{next(_counter)}"
+    if os.environ.get(PAGES) != "1" or any(panel.get_aspect() != "auto" or panel.name == "3d" for panel in figure.axes):
+        return _drawn(figure, prefix, alt)
+    inches = figure.get_size_inches()
+    drawings = []
+    for name, width, shown in (("phone", PLAIN, "block"), ("page", PAGE, "none")):
+        figure.set_size_inches(width, inches[1])
+        svg = _drawn(figure, f"{prefix}{name}", alt)
+        drawings.append(svg.replace('style="display:block', f'class="rerun-{name}" style="display:{shown}', 1))
+    figure.set_size_inches(inches)
+    return "".join(drawings)
 
 
 def save(figure, path, *, alt: str) -> None:
@@ -152,7 +171,7 @@ def _file(svg: str, alt: str) -> str:
 
 def picture(shown: "Shown") -> str:
     """The picture of a figure that :func:`show` made, as the text of an SVG file."""
-    start, end = shown.html.index("<svg"), shown.html.rindex("</svg>") + len("</svg>")
+    start, end = shown.html.index("<svg"), shown.html.index("</svg>") + len("</svg>")
     return _file(shown.html[start:end], shown.alt)
 
 
@@ -210,7 +229,7 @@ def show(
         If ``alt`` is empty.
     """
     alt = _described(alt)
-    svg = _drawn(figure, f"f{next(_counter)}", alt)
+    svg = _drawings(figure, alt)
     link = csv_link(data, run_stem(name or "figure", run)) if data is not None else ""
     words = f"<strong>{escape(title.rstrip('.'))}.</strong> " if title else ""
     html = (

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from companion import figures
+from companion.figures import rendering
 from companion.figures.parts import bytes_label, plain, times
 from companion.figures.tabular import significant
 
@@ -365,3 +366,24 @@ def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
     assert times(slow[None], 2 * fast).times.endswith("no measurable difference)")
     with pytest.raises(ValueError, match="at least one time"):
         times(slow, [np.nan])
+
+
+def test_a_page_gets_a_drawing_of_its_own_beside_that_of_a_phone(monkeypatch):
+    monkeypatch.setenv(rendering.PAGES, "1")
+    figure = _figure()
+    before = figure.get_size_inches().tolist()
+    html = figures.show(figure, alt="Lines.").html
+    drawn = [ET.fromstring(text) for text in re.findall(r"<svg.*?</svg>", html, re.DOTALL)]
+    assert [each.get("class") for each in drawn] == ["rerun-phone", "rerun-page"]
+    assert [re.match("display:(block|none)", each.get("style"))[1] for each in drawn] == ["block", "none"]
+    phone, page = (float(each.get("viewBox").split()[2]) for each in drawn)
+    assert phone < 350 and page > 600 and figure.get_size_inches().tolist() == before
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids)) > 0
+
+
+def test_a_picture_whose_sides_have_one_scale_is_drawn_once(monkeypatch):
+    monkeypatch.setenv(rendering.PAGES, "1")
+    figure, axis = figures.axes()
+    axis.imshow(np.zeros((4, 4)))
+    assert figures.show(figure, alt="A field.").html.count("<svg") == 1

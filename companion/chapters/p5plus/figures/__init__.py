@@ -32,7 +32,7 @@ from companion.chapters.p5plus.figures.ranks import sensors as sensors
 from companion.chapters.p5plus.figures.ranks import transposition as transposition
 from companion.chapters.p5plus.figures.threads import DOCUMENT as DOCUMENT
 from companion.chapters.p5plus.figures.threads import binding as binding
-from companion.chapters.p5plus.figures.threads import binding_gains as binding_gains
+from companion.chapters.p5plus.figures.threads import binding_said as binding_said
 from companion.chapters.p5plus.figures.threads import loops as loops
 from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
@@ -112,7 +112,7 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
         ]
         shares[routine] = pd.Series(100 * (leaves["cycles"] / cpi["cycles"][0]).values, names)
     frame = pd.DataFrame(shares)
-    figure, axis = axes(height=5.4)
+    figure, axis = axes(height=4.5)
     place = np.arange(len(frame))
     for number, routine in enumerate(frame):
         axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.25, color=CYCLE[number], label=routine)
@@ -184,8 +184,8 @@ def smt_binding(cube: xr.Dataset) -> Shown:
         data=cube,
         name="p5plus_smt_binding",
         title="SMT, binding and memory affinity",
-        caption="Time of the same forecast day in eight combinations. The two colours are farther apart than the "
-        "ends of any line: two threads a core gain most, and with them binding and affinity gain less.",
+        caption="Time of the same forecast day in eight combinations. Two threads a core (SMT) save more than "
+        "binding or memory affinity, and with SMT both of these save less.",
         alt=f"Time of a one-day T399 forecast on three nodes, bound and not bound, for four "
         f"combinations of SMT and memory affinity. From {float(time.max()):.0f} s without any "
         f"to {float(time.min()):.0f} s with all three; SMT gives the largest step.",

@@ -34,7 +34,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
     frame = read_fastest(record)
     pages = swept(frame)
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == pages)]
-    figure, (by_stride, by_threads) = axes(2, 1, height=7.8, sharex=True)
+    figure, (by_stride, by_threads) = axes(2, 1, height=6.0, sharex=True)
     strides = sorted(alone["stride"].unique())
     for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
         line = alone[alone["stride"] == stride].sort_values("nbytes")
@@ -139,7 +139,7 @@ def loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
 def latency(record: xr.Dataset) -> Shown:
     """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
     frame = loads_in_turn(record)
-    figure, axis = axes(height=4.8)
+    figure, axis = axes(height=4.0)
     for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
         line, name = line.sort_values("nbytes"), f"{WALKS[pattern]}, {pages} pages"
         spread(axis, line["nbytes"], line, lambda t, loads=line["loads"]: 1e9 * t / loads, label=name, index=number)

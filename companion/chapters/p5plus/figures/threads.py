@@ -216,12 +216,11 @@ def binding(record: xr.Dataset) -> Shown:
     )
 
 
-def binding_gains(record: xr.Dataset) -> list[str]:
-    """One sentence a loop and list: how long the loop takes left to the scheduler over bound, by medians."""
+def binding_said(record: xr.Dataset) -> str:
+    """How long each loop takes left to the scheduler over bound by each list, by medians."""
     record, found = _own_threads(record), []
     for (loop, _), part in _binding_cases(record).groupby(["loop", "doubled"], sort=False):
         free = record["seconds"].values[part.index[part["order"] == ""][0]]
         for number, each in part[part["order"] != ""].iterrows():
-            ratio = times(free, record["seconds"].values[number])
-            found.append(f"{loop}, {each['kind']}: not bound it takes {ratio.times} as long")
-    return found
+            found.append(f"{loop} ({each['kind']}) {times(free, record['seconds'].values[number]).times}")
+    return f"Left to the scheduler, the loops take as many times as long as bound: {'; '.join(found)}."

@@ -67,7 +67,7 @@ def bars(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> Shown:
     """Figs 5.1 and 5.3 as bars: printed hollow, replayed filled, the spread of the rounds drawn."""
     every = complete(alone, pairs, record)
     own, four = every[~every["shared"]], every[every["shared"]]
-    figure, axis = axes(height=6.2)
+    figure, axis = axes(height=4.8)
     place = np.arange(len(own)) + 0.6 * _pairs(own)
     at = place[[own.index.get_loc(name) for name in four.index]]
     axis.barh(
@@ -119,15 +119,15 @@ def said(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> str:
         return f"{values.min():.2f} to {values.max():.2f}"
 
     return (
-        f"Replayed over printed, less one: single forecasts with their {JOBS} jobs {_off(found[~paired])}, pairs "
-        f"{_off(found[paired & ~found['shared']])}. By the printed times the second CPU was worth {span(then[disk])} "
-        f"where a forecast is on disk. In the replay it is worth {span(own[four.index])} with a disk for every work "
-        f"file, and {span(four)} with all files on four disks; without disks {span(own.drop(four.index))}, printed "
-        f"{span(then[~disk])}. {_beside(record)} {_host(record)}"
+        f"The replay of single forecasts with their {JOBS} jobs departs from the print by {_off(found[~paired])}, that "
+        f"of pairs by {_off(found[paired & ~found['shared']])}. By the printed times the second CPU was worth "
+        f"{span(then[disk])} where a forecast is on disk and {span(then[~disk])} elsewhere. In the replay it is worth "
+        f"{span(own[four.index])} with a disk for every work file, {span(four)} with all files on four disks, and "
+        f"{span(own.drop(four.index))} elsewhere. {_host(record)}"
     )
 
 
-def _beside(record: xr.Dataset) -> str:
+def beside(record: xr.Dataset) -> str:
     """The net forecast on disk beside one on a faster device: printed, and replayed with all files on four disks."""
     kept, printed, here = single(record), [], []
     for n, (name, job) in enumerate(zip(kept["replay_test"].values, kept["replay_job"].values, strict=True)):
