@@ -119,6 +119,9 @@ def article(text: str, page: str, pages: list[str], dropped: str = DROPPED) -> s
             attributes["href"] = f"#{own}{target[1:]}"
         if element.name == "details":
             attributes["open"] = ""
+    # a section may begin on the sheet before its heading, which the outline names
+    for number, heading in enumerate(found.select("h1, h2")):
+        heading["id"] = f"{own}heading-{number}"
     return f'<section class="rerun-page" id="{slug(page)}">{found}</section>'
 
 
@@ -146,7 +149,7 @@ def contents(articles: str, sheets: dict[str, int]) -> str:
 
     lines, depth = [], 0
     for heading in BeautifulSoup(articles, "lxml").select("h1, h2"):
-        level, identity = int(heading.name[1]), heading.parent.get("id", "")
+        level, identity = int(heading.name[1]), heading["id"]
         lines += ["<ol>"] * (level - depth) + ["</ol>"] * (depth - level)
         depth = level
         words = escape(" ".join(heading.get_text().rstrip("#").split()))
