@@ -8,7 +8,9 @@ its line there with probability C/x and has to go to the next level otherwise, s
 with t1 and t2 the latencies of both levels.  Plateaus of the curve give the latencies, the points
 between two plateaus one estimate of C each, and their median is kept.  Replacement in real caches is
 neither random nor perfect, and pages fall on cache sets by chance: a capacity found this way is an
-estimate of what a chase can use, often less than what the cache holds.
+estimate of what a chase can use, often less than what the cache holds.  Where the estimates between two
+plateaus differ by more than a factor of 4, another level without a plateau lies between them (a last
+cache that other programs share often has none), and no capacity is given.
 
 A larger working set cannot be faster to chase, while other load on the host makes single points
 slow.  The curve is therefore first replaced by its lower envelope, min over x' ≥ x of t(x').
@@ -18,6 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+#: Largest over smallest estimate of one capacity; one level's estimates differ by the curve's noise alone.
+ONE_LEVEL = 4
+
 
 @dataclass(frozen=True)
 class Plateau:
@@ -26,7 +31,7 @@ class Plateau:
     ns: float  # latency: median of the plateau's points, ns
     first: int  # smallest working set on the plateau, bytes
     last: int  # largest working set on the plateau, bytes
-    capacity: float | None  # estimated capacity, bytes; None for the last level, which has no end
+    capacity: float | None  # estimated capacity, bytes; None if it has no end or levels without a plateau follow
 
 
 def _flat_runs(ns: np.ndarray, tolerance: float) -> list[tuple[int, int]]:
@@ -48,13 +53,16 @@ def _flat_runs(ns: np.ndarray, tolerance: float) -> list[tuple[int, int]]:
     return sorted(taken)
 
 
-def _capacity(sizes, ns, before: tuple[int, int], after: tuple[int, int], t1: float, t2: float) -> float:
-    """Capacity of the level that ends between two plateaus."""
+def _capacity(sizes, ns, before: tuple[int, int], after: tuple[int, int], levels: tuple[float, float], tolerance):
+    """Capacity of the level that ends between two plateaus; None if more than one level ends there."""
     inside = slice(before[1], after[0])
-    x, t = sizes[inside], ns[inside]
-    rising = (t > t1 + 0.1 * (t2 - t1)) & (t < t1 + 0.9 * (t2 - t1))
+    (t1, t2), x, t = levels, sizes[inside], ns[inside]
+    rising = (t > (1 + tolerance) * t1) & (t < t1 + 0.9 * (t2 - t1))
     if rising.any():
-        estimate = float(np.median(x[rising] * (t2 - t[rising]) / (t2 - t1)))
+        estimates = x[rising] * (t2 - t[rising]) / (t2 - t1)
+        if estimates.max() > ONE_LEVEL * estimates.min():
+            return None
+        estimate = float(np.median(estimates))
     else:
         estimate = float(np.sqrt(sizes[before[1] - 1] * sizes[after[0]]))
     # A set that still fits, and one that no longer does, bound what the model says.
@@ -109,7 +117,8 @@ def plateaus(sizes, ns, tolerance: float = 0.25, step: float = 1.4, doublings: f
     levels = [float(np.median(ns[i:j])) for i, j in merged]
     found = []
     for k, (i, j) in enumerate(merged):
-        more = k + 1 < len(merged)
-        capacity = _capacity(sizes, ns, (i, j), merged[k + 1], levels[k], levels[k + 1]) if more else None
+        capacity = None
+        if k + 1 < len(merged):
+            capacity = _capacity(sizes, ns, (i, j), merged[k + 1], (levels[k], levels[k + 1]), tolerance)
         found.append(Plateau(levels[k], int(sizes[i]), int(sizes[j - 1]), capacity))
     return found

@@ -166,6 +166,15 @@ def test_sharp_steps_put_the_capacity_between_their_points():
     assert (found[0].last, found[1].first) == (2**15, 2**16)
 
 
+def test_a_level_without_a_plateau_leaves_no_capacity():
+    """A last cache that others share: the latency climbs from the second cache to memory without a rest."""
+    sizes, ns = curve((48 * 2**10, 2**20, 8 * 2**20), (1.2, 4.5, 18.0, 150.0))
+    resting = np.abs(ns / 18 - 1) < 0.25
+    first, second, _memory = plateaus(sizes[~resting], ns[~resting])
+    assert first.capacity == pytest.approx(48 * 2**10, rel=0.3)
+    assert second.capacity is None
+
+
 def test_a_flat_curve_is_one_level_and_a_slope_none():
     sizes = 2.0 ** np.arange(12, 22)
     (only,) = plateaus(sizes, np.full(sizes.size, 3.0))
