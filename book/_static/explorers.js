@@ -251,10 +251,10 @@
       const every = banks > 16 ? banks / 8 : banks > 8 ? 4 : 1;
       const ticks = [...Array.from({ length: Math.ceil(banks / every) }, (_, n) => n * every), ...rows.map((row) => row + 1)];
       const plot = Plot.plot({
-        width: show.width(), height: Math.min(620, 130 + 14 * (banks + 3.5 * list.length)), marginLeft: 92, marginBottom: 38,
+        width: show.width(), height: Math.min(560, 90 + 12 * (banks + 3.5 * list.length)), marginLeft: 92, marginBottom: 38,
         x: { domain: [0, data.cycles], label: "clock period →" },
-        y: { domain: [-0.7, rows[rows.length - 1] + 3], ticks, tickSize: 0, label: "bank",
-          tickFormat: (d) => (d < banks ? String(d) : `CPU ${rows.findIndex((row) => row + 1 === d)} waits`) },
+        y: { domain: [-0.7, rows[rows.length - 1] + 3], ticks, tickSize: 0, label: null,
+          tickFormat: (d) => (d >= banks ? `CPU ${rows.findIndex((row) => row + 1 === d)} waits` : d + every < banks ? String(d) : `bank ${d}`) },
         color: { type: "ordinal", domain: list.map((_, cpu) => cpu), range: data.colours },
         marks: [
           Plot.rect(held, { x1: "t", x2: "till", y1: (d) => d.bank - 0.42, y2: (d) => d.bank + 0.42, fill: "cpu" }),

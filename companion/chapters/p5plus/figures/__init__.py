@@ -112,7 +112,7 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
         ]
         shares[routine] = pd.Series(100 * (leaves["cycles"] / cpi["cycles"][0]).values, names)
     frame = pd.DataFrame(shares)
-    figure, axis = axes(height=4.5)
+    figure, axis = axes(height=4.0)
     place = np.arange(len(frame))
     for number, routine in enumerate(frame):
         axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.25, color=CYCLE[number], label=routine)
@@ -166,7 +166,7 @@ def drhook(profile: xr.Dataset) -> Shown:
 def smt_binding(cube: xr.Dataset) -> Shown:
     """Time of one T399 forecast day against SMT, binding and memory affinity."""
     time = cube["time"]
-    figure, axis = axes(height=3.0)
+    figure, axis = axes(height=2.7)
     for number, (used, affinity) in enumerate((used, affinity) for used in "NY" for affinity in "NY"):
         line = points(
             axis,
@@ -194,7 +194,7 @@ def smt_binding(cube: xr.Dataset) -> Shown:
 
 def gains(changes: pd.DataFrame) -> Shown:
     """What each change to the new system gained, as the range that is printed."""
-    figure, axis = axes(height=2.8)
+    figure, axis = axes(height=2.5)
     low, high = changes["gain_low"], changes["gain_high"].fillna(changes["gain_low"])
     place = np.arange(len(changes))
     axis.barh(place, high - low, left=low, height=0.5, color=CYCLE[0])

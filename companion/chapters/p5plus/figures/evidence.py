@@ -203,7 +203,7 @@ def performance(power: pd.DataFrame, blades: pd.DataFrame, systems: xr.Dataset) 
 def systems(power: pd.DataFrame, blades: pd.DataFrame, times: xr.Dataset, error_percent: float) -> Shown:
     """What survives of the other systems (P17 to P19) on one axis: performance of a CPU and of a kW."""
     frame = performance(power, blades, times)
-    figure, axis = axes(height=3.8)
+    figure, axis = axes(height=3.2)
     place = np.arange(len(frame))
     points(axis, frame["performance of a CPU"], place - 0.12, label="of a CPU", index=0, line=False)
     watt, error = frame["performance of a kW"], error_percent / 100

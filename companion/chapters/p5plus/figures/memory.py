@@ -34,7 +34,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
     frame = read_fastest(record)
     pages = swept(frame)
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == pages)]
-    figure, (by_stride, by_threads) = axes(2, 1, height=6.0, sharex=True)
+    figure, (by_stride, by_threads) = axes(2, 1, height=5.3, sharex=True)
     strides = sorted(alone["stride"].unique())
     for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
         line = alone[alone["stride"] == stride].sort_values("nbytes")
@@ -139,7 +139,7 @@ def loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
 def latency(record: xr.Dataset) -> Shown:
     """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
     frame = loads_in_turn(record)
-    figure, axis = axes(height=4.0)
+    figure, axis = axes(height=3.6)
     for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
         line, name = line.sort_values("nbytes"), f"{WALKS[pattern]}, {pages} pages"
         spread(axis, line["nbytes"], line, lambda t, loads=line["loads"]: 1e9 * t / loads, label=name, index=number)
@@ -165,9 +165,9 @@ def latency(record: xr.Dataset) -> Shown:
         name="p5plus_latency",
         title="Latency of a load",
         caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB and of "
-        "2 MB. On large pages the random chase rises in steps, one for each level of caches and memory; on small ones "
-        "the search for each page's address is added. Grey bars are plateaus of the random chase on large pages, "
-        f"dotted lines the caches that the system reports. {MARKED}",
+        "2 MB. On large pages the random chase rests on a plateau (grey) for each level of the memory that it has to "
+        "itself; on small ones the search for each page's address is added. Dotted lines are the caches that the "
+        f"system reports. {MARKED}",
         run=record,
         alt=f"Load latency on {cpu(record)} against working set, logarithmic axes. In the largest set: {text}. Grey "
         "bars mark plateaus of the random chase on large pages, dotted lines the cache sizes the system reports. "

@@ -13,7 +13,7 @@ from companion.labels import counted
 def exchange(record: xr.Dataset) -> Shown:
     """Bytes that a rank sends per second, by message size and number of pairs."""
     frame = cases(record, "nbytes", "pairs")
-    figure, axis = axes(height=3.6)
+    figure, axis = axes(height=3.2)
     for number, (pairs, part) in enumerate(frame.groupby("pairs")):
         part = part.sort_values("nbytes")
         label = f"{counted(pairs, 'pair')} at once"
@@ -139,7 +139,7 @@ def sensors(record: xr.Dataset) -> Shown:
     shares = 1e3 * observed(record, "compute", "wait")
     shares.index = [str(way) for way in record["way"].values]
     shares.columns = ["computing, sensor included", "waiting for the others"]
-    figure, axis = axes(height=3.2)
+    figure, axis = axes(height=2.9)
     stacked_bars(axis, shares, label="time of the run [ms], mean over ranks, medians")
     waits = 1e3 * record["observed_wait"]
     ends = waits.min("sample").values, waits.max("sample").values

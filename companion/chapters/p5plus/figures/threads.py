@@ -120,7 +120,7 @@ def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     ``cpus`` is the number of processors of the document's node, to which its rates belong.
     """
     host, old = _rates(record)["one thread"], printed["gflops"].sel(mode="no SMT").to_series() / cpus
-    figure, axis = axes(height=2.9)
+    figure, axis = axes(height=2.6)
     place = np.arange(len(old))
     points(axis, old.values, place, label=DOCUMENT, index=0, line=False)
     bars(axis, place, host, label=cpu(record), index=1, line=False, across=True)
@@ -180,7 +180,7 @@ def binding(record: xr.Dataset) -> Shown:
     """Every sample of the bound and the unbound runs in milliseconds, with median and spread."""
     record = _own_threads(record)
     frame = _binding_cases(record)
-    figure, axis = axes(height=1.8 + 0.5 * len(frame))
+    figure, axis = axes(height=1.6 + 0.4 * len(frame))
     names, ranges = [], converted(intervals(frame), lambda seconds: 1e3 * seconds)
     middle, flagged = ranges["middle"], ranges["flagged"]
     for number, case in enumerate(frame.itertuples()):

@@ -67,7 +67,7 @@ def bars(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> Shown:
     """Figs 5.1 and 5.3 as bars: printed hollow, replayed filled, the spread of the rounds drawn."""
     every = complete(alone, pairs, record)
     own, four = every[~every["shared"]], every[every["shared"]]
-    figure, axis = axes(height=4.8)
+    figure, axis = axes(height=4.5)
     place = np.arange(len(own)) + 0.6 * _pairs(own)
     at = place[[own.index.get_loc(name) for name in four.index]]
     axis.barh(

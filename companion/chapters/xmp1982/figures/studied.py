@@ -107,7 +107,7 @@ def weather(record: xr.Dataset) -> Shown:
     """Surface pressure on the day of the map, on both grids, over what the post-processing job delivers of it."""
     record = single(record)
     names = [name for name in record["test"].values.astype(str) if name.startswith("wave")]
-    figure, panels = axes(height=5.0, rows=2, sharex=True, sharey=True)
+    figure, panels = axes(height=4.6, rows=2, sharex=True, sharey=True)
     isobars, data, lows = np.arange(915.0, 1036.0, 10.0), [], []
     for n, (panel, name) in enumerate(zip(panels, names, strict=True)):
         longitude, latitude, pressure, warmth = _map(record, n)
