@@ -62,8 +62,8 @@ def test_the_records_are_a_file_of_their_own(html):
 
 
 def test_the_contents_name_the_sheets_of_the_headings(html):
-    text = pdf.whole(html, sheets={"notebooks-01-a--top": 7})
-    assert '<a href="#notebooks-01-a--top"><span>A</span> <span>7</span></a>' in text
+    text = pdf.whole(html, sheets={"notebooks-01-a--heading-0": 7})
+    assert '<a href="#notebooks-01-a--heading-0"><span>A</span> <span>7</span></a>' in text
     assert text.index("Front</h1>") < text.index("Contents</h1>") < text.index("A</h1>")
 
 
