@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from companion.claims.intervals import Interval, as_interval
 from companion.claims.sheets import Reader, Sheet
-from companion.claims.verdicts import AGREES, NOT_CHECKABLE, ROUNDING, Bound, verdict
+from companion.claims.verdicts import AGREES, NOT_CHECKABLE, OUR_BOUND, ROUNDING, Bound, verdict
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Maker:
     statement: str
     make: Callable[[Reader], Items]
     reasons: dict[str, str] = field(default_factory=dict)
-    itself: dict[str, str] = field(default_factory=dict)  # item -> IDENTITY or RESTORED
+    instead: dict[str, str] = field(default_factory=dict)  # item -> one of INSTEAD
 
     def run(self, reader: Reader) -> list[Claim]:
         """The claims of this entry, on the tables ``reader`` gives."""
@@ -61,7 +61,7 @@ class Maker:
     def _claim(self, item: str, printed: str, bound: str, computed: Interval | float | None) -> Claim:
         value = Interval(math.nan, math.nan, math.nan) if computed is None else as_interval(computed)
         found = NOT_CHECKABLE if computed is None else verdict(bound or printed, value)
-        itself = self.itself.get(item, self.itself.get(ALL, ""))
+        instead = OUR_BOUND if bound else self.instead.get(item, self.instead.get(ALL, ""))
         return Claim(
             f"{self.document}.{self.name}" + (f"[{item}]" if item else ""),
             self.document,
@@ -70,7 +70,7 @@ class Maker:
             printed,
             value.mid,
             (value.lo, value.hi),
-            itself if itself and found in (AGREES, ROUNDING) else found,
+            instead if instead and found in (AGREES, ROUNDING) else found,
             str(bound),
             self.reasons.get(item, self.reasons.get(ALL, "")),
         )

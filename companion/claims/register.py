@@ -16,9 +16,9 @@ from companion import chapters
 from companion.claims import formulas
 from companion.claims.engine import ALL, Items, Ledger, Maker
 from companion.claims.sheets import EmptyCell, Reader
-from companion.claims.verdicts import IDENTITY, RESTORED, Bound
+from companion.claims.verdicts import INSTEAD, Bound
 
-COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "formula", "itself", "reason", "note")
+COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "formula", "instead", "reason", "note")
 PYTHON = "python"
 Line = dict[str, str]
 
@@ -75,8 +75,8 @@ def _maker(document: str, name: str, group: list[Line], functions: ModuleType | 
         formulas.sentence(line["printed"])
         if line["formula"] not in ("", PYTHON):
             formulas.formula(line["formula"])
-        if line["itself"] not in ("", IDENTITY, RESTORED):
-            raise ValueError(f"{line['itself']!r} is neither {IDENTITY!r} nor {RESTORED!r}")
+        if line["instead"] not in ("", *INSTEAD):
+            raise ValueError(f"{line['instead']!r} is none of {', '.join(map(repr, INSTEAD))}")
 
     def make(reader: Reader) -> Items:
         for line in parts:
@@ -86,8 +86,8 @@ def _maker(document: str, name: str, group: list[Line], functions: ModuleType | 
                 yield from _items(line, reader, function if line["formula"] == PYTHON else None)
 
     noted = [(item, line) for line in group for item in ([ALL] if line["for"] else line["item"].split(" | "))]
-    reasons, itself = ({item: line[what] for item, line in noted if line[what]} for what in ("reason", "itself"))
-    return Maker(name, document, first["where"], first["statement"], make, reasons, itself)
+    reasons, instead = ({item: line[what] for item, line in noted if line[what]} for what in ("reason", "instead"))
+    return Maker(name, document, first["where"], first["statement"], make, reasons, instead)
 
 
 def made(document: str, rows: list[Line], functions: ModuleType | None = None) -> Ledger:

@@ -12,7 +12,11 @@ from companion.claims.intervals import Interval
 AGREES, ROUNDING, CONTRADICTS, NOT_CHECKABLE = "agrees", "rounding", "contradicts", "not checkable"
 #: a comparison that cannot fail as the cells are: a number with itself, or with what it was restored from
 IDENTITY, RESTORED = "identity", "restored by this"
-VERDICTS = (AGREES, ROUNDING, CONTRADICTS, IDENTITY, RESTORED, NOT_CHECKABLE)
+#: what agrees with a choice of this book: a bound that the document does not print, a base that it does not name
+OUR_BOUND, OUR_BASE = "our bound", "our base"
+#: what a register states instead of agreement
+INSTEAD = (IDENTITY, RESTORED, OUR_BASE)
+VERDICTS = (AGREES, ROUNDING, CONTRADICTS, OUR_BOUND, *INSTEAD, NOT_CHECKABLE)
 SLACK = 1e-14  # relative; absorbs binary representation of decimal fractions, below thirteen printed digits
 
 NUMERAL = r"[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

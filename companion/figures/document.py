@@ -65,6 +65,8 @@ def claims_summary(document: str) -> Table:
 _VERDICT_TITLES = {
     "rounding": "Claims that differ by no more than rounding. The rounded inputs allow every value shown.",
     "contradicts": "Claims that the document's own numbers contradict. No rounding explains the differences.",
+    "our bound": "Claims held to a bound that the document does not print as one. The bound is ours.",
+    "our base": "Claims on a base that the document does not name. The base was chosen because it fits.",
     "not checkable": "Claims that cannot be checked. The numbers behind them are not in what survives.",
 }
 

@@ -11,7 +11,7 @@ from companion.pages.items import items_table
 from companion.records import runs
 
 #: Verdicts whose claims a record lists, with what each may say is missing.
-LISTED = ("contradicts", "rounding", "not checkable")
+LISTED = ("contradicts", "rounding", "our bound", "our base", "not checkable")
 
 
 def _together(parts: list[Table]) -> Shown:

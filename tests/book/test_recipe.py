@@ -41,7 +41,7 @@ DESCRIPTOR = {
         }
     ],
 }
-CLAIMS = """claim,item,where,statement,for,printed,bound,formula,itself,reason,note
+CLAIMS = """claim,item,where,statement,for,printed,bound,formula,instead,reason,note
 sums,,Table 1,The sum of {item}.,rows of sums,{sum},,a + b,,,
 sums,wrong,,,,,,,,Two and two are 4.,
 """

@@ -8,7 +8,16 @@ from frictionless import Package
 
 from companion import claims, tables
 
-VERDICTS = {"agrees": 352, "rounding": 1, "contradicts": 3, "identity": 117, "restored by this": 21, "not checkable": 7}
+VERDICTS = {
+    "agrees": 323,
+    "rounding": 1,
+    "contradicts": 3,
+    "our bound": 29,
+    "our base": 1,
+    "identity": 117,
+    "restored by this": 21,
+    "not checkable": 6,
+}
 CONTRADICTIONS = {  # printed, recomputed to the printed place
     "clsc_cpu_per_real[medium ASCAL]": (".78", 0.83),
     "clsc_over_nrao1_cpu[medium ASCAL]": (".12", 0.13),
@@ -30,10 +39,10 @@ def test_counts_by_verdict_are_those_of_the_printed_digits(ledger):
     } == CONTRADICTIONS
 
 
-def test_all_ratio_cells_but_the_asterisks_are_checked(ledger):
+def test_all_ratio_cells_are_checked(ledger):
     columns = [name.partition("[")[0] for name in ledger if "[" in name]
     checked = Counter(column for column in columns if "_per_" in column or "_over_" in column)
-    assert sum(checked.values()) == 8 * 13 * 3 - 1
+    assert sum(checked.values()) == 8 * 13 * 3 - 1 and ledger["psc_over_nrao1_real_overflow"].verdict == "our bound"
     assert checked["psc_over_nrao1_real"] == 38 and checked["psc_over_clsc_cpu"] == 39
 
 
@@ -55,6 +64,7 @@ def test_all_ratio_cells_but_the_asterisks_are_checked(ledger):
         ("nearly_equal", 106.37 / 93.88),
         ("factor_falls_to_medium[IMLOD]", 3.91 / 2.54),
         ("factor_falls_to_large[ASCAL]", 617.14 / 527.14),
+        ("psc_over_nrao1_real_overflow", 1836.13 / 16.88),
     ],
 )
 def test_recomputed_by_hand(ledger, name, recomputed):

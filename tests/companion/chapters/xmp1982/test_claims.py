@@ -8,7 +8,7 @@ from frictionless import Package
 
 from companion import claims, tables
 
-VERDICTS = {"agrees": 318, "rounding": 27, "contradicts": 21, "not checkable": 7}
+VERDICTS = {"agrees": 290, "rounding": 27, "contradicts": 21, "our bound": 25, "our base": 7, "not checkable": 7}
 CONTRADICTIONS = {  # printed, recomputed to the printed place
     "forecast_total_clock[ssd2-async]": ("909", 899),
     "forecast_total_clock[ssd4-sync]": ("919", 917),
