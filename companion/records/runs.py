@@ -166,7 +166,7 @@ def unfit(record: dict[str, Any]) -> list[str]:
     few = [case["label"] for case in cases if len(case["samples"]) < store.FEWEST]
     if few and record.get("kind") != "study" and not record.get("few_samples"):
         found.append(f"{len(few)} cases have fewer than {store.FEWEST} samples without a reason, {few[0]!r} first")
-    return found
+    return found + store.not_from_cases(record["outputs"], cases)
 
 
 def keep(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:

@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from companion.bench.sampling import QUIET
 from companion.files import write_text
 from companion.terminal import HIDDEN, plain
@@ -66,6 +68,19 @@ def unfit(record: dict[str, Any], cases: list[dict[str, Any]]) -> list[str]:
             f"others kept more than {QUIET:g} CPUs busy in {len(loaded)} of {len(cases)} cases, {loaded[0]!r} first"
         )
     return found
+
+
+def not_from_cases(outputs: dict[str, Any], cases: list[dict[str, Any]]) -> list[str]:
+    """Why outputs are no function of the cases: they hold more times along ``round`` than was measured in these."""
+    times = sum(
+        np.size(each["value"])
+        for each in outputs.values()
+        if each["units"] == "s" and "round" in (each.get("dims") or ())
+    )
+    known = sum(len(values) for case in cases for values in (case["samples"], *case["observed"].values()))
+    if times <= known:
+        return []
+    return [f"its outputs hold {times} times of rounds and its cases {known}: what is measured is a case"]
 
 
 def oversized(cases: list[dict[str, Any]]) -> str | None:

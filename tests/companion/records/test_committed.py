@@ -68,6 +68,19 @@ def test_what_does_not_belong_to_the_book_is_noticed(record):
     assert "clean" in runs.unfit(record)[0]
 
 
+def test_what_was_measured_only_in_outputs_is_noticed(record):
+    def times(count):
+        record["outputs"]["account_clock"] = {"value": [[1.0] * count] * 2, "units": "s", "dims": ["row", "round"]}
+        return [reason for reason in runs.unfit(record) if "what is measured is a case" in reason]
+
+    cases = record["measurements"]
+    known = sum(len(case["samples"]) + sum(map(len, case["observed"].values())) for case in cases)
+    assert times(known // 2) == []
+    assert times(known // 2 + 1) == [
+        f"its outputs hold {2 * (known // 2 + 1)} times of rounds and its cases {known}: what is measured is a case"
+    ]
+
+
 def test_what_does_not_belong_to_the_book_is_put_aside(record, monkeypatch, tmp_path):
     monkeypatch.setattr(runs, "COMMITTED", tmp_path / "book")
     monkeypatch.setattr(runs, "ASIDE", tmp_path / "aside")
