@@ -90,7 +90,7 @@ register(
         cases=_two_days,
         presets=("quick", "paper"),
         outputs=_first,
-        rounds=3,
+        rounds=7,
         budgets={"quick": 4.0, "paper": 90.0},
     )
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import cpu, log_axis, points, run_title
+from companion.figures.parts import cpu, log_axis, of_samples, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.records.runs import single
@@ -128,6 +128,15 @@ def any_flagged(record: xr.Dataset, rows: int) -> np.ndarray:
 def middle(values: xr.DataArray) -> xr.DataArray:
     """Median over the samples."""
     return values.median("sample")
+
+
+def ranged(values, scale: float = 1.0, digits: int = 2, nothing: float | None = None) -> str:
+    """The median of what each round gave, with its interval (the range of under six), for a sentence: ``1.69 (1.52 to
+    1.85)``; "no measurable difference" where the interval includes ``nothing``."""
+    found = of_samples(np.asarray(values, dtype=float)[None], [""]).iloc[0]
+    middle, low, high = (f"{scale * found[end]:.{digits}f}".replace("-", "−") for end in ("middle", "low", "high"))
+    doubt = nothing is not None and found["low"] <= nothing <= found["high"]
+    return f"{middle} ({low} to {high}{', no measurable difference' if doubt else ''})"
 
 
 def spread_text(values) -> str:

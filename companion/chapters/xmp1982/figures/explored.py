@@ -163,9 +163,9 @@ def _clock_still(found: list[Day]) -> Shown:
         data=frame,
         name="xmp1982_day",
         title="The day of 1982, modelled",
-        alt=f"What the model says that the clock of a forecast and its five post-processing jobs consists of, for "
-        f"{len(ends)} ways to keep the work files: {min(ends):.0f} to {max(ends):.0f} s on one CPU. Hollow diamonds "
-        "are printed; write-up steps and jobs are means of what is printed for the device.",
+        alt=f"Modelled clock time of a forecast and its five post-processing jobs, by part, for {len(ends)} ways to "
+        f"keep the work files: {min(ends):.0f} to {max(ends):.0f} s on one CPU. Hollow diamonds are printed. Write-up "
+        "steps and jobs have the means of what is printed for the device.",
     )
 
 

@@ -82,10 +82,10 @@ def clock_said(rows: pd.DataFrame, here: pd.DataFrame) -> str:
     then = rows[~given & ~missed]["departure"].abs()
     now = here[here["calibrates"] == ""]["departure"].abs()
     return (
-        f"The model meets {len(then)} printed rows that gave no constant within {100 * then.max():.1f} %; "
-        f"{missed.sum()} rows it cannot explain. On recorded runs of today it is off by {100 * now.median():.0f} % in "
-        f"the median and by {100 * now.max():.0f} % at most: what moves records shares caches and memory with what "
-        "computes, which the formula does not know."
+        f"For {len(then)} printed rows that were not used to fit the constants, the model is within "
+        f"{100 * then.max():.1f} %. It does not explain {missed.sum()} other rows. For runs of today the median error "
+        f"is {100 * now.median():.0f} % and the largest {100 * now.max():.0f} %. The threads that move records share "
+        "caches and memory with the computation, which the formula does not contain."
     )
 
 
@@ -97,9 +97,40 @@ def banks_said(record, kernel) -> str:
     alone, first, second = (float(cpu.sel(banks=half, jobs=n, job=m)) / base - 1 for n, m in ((1, 1), (2, 1), (2, 2)))
     return (
         f"In half the banks the kernel took {100 * alone:.0f} % more CPU time alone, and {100 * first:.0f} and "
-        f"{100 * second:.0f} % more beside its own copy; the post-processing job took none. The best of "
+        f"{100 * second:.0f} % more beside its own copy. The post-processing job took no more than before. The best of "
         f"{int(record['searched'])} simulated loops is within {100 * float(record['largest_departure']):.1f} % of "
         "these ratios. Today two CPUs compete for caches and memory instead."
+    )
+
+
+def fit_said(record) -> str:
+    """How many of the points that the page searches meet the printed ratios."""
+    return (
+        f"Of the {int(record['searched'])} points of the grid, {int(record['within_2_percent'])} are within 2 % of all "
+        "three ratios."
+    )
+
+
+def jobs_said(post: pd.DataFrame) -> str:
+    """Clock times of the post-processing job in half the banks (Fig. 8.1)."""
+    alone, first, second = post["total"][1:]
+    return (
+        f"In half the banks the job took {alone} s of clock time alone. Of two at once the first took {first} s and "
+        f"the second {second} s."
+    )
+
+
+def left_out_said(rows: pd.DataFrame, text: str) -> str:
+    """How far the model is off on rows that are left out of its fit in turn."""
+    worst = 100 * rows["departure"].abs().max()
+    return f"Each of the {len(rows)} rows {text} was left out of the fit in turn. The largest error is {worst:.2g} %."
+
+
+def host_said(rows: pd.DataFrame, costs: dict[str, float]) -> str:
+    """The same of recorded runs, and what not overlapping costs in them."""
+    return (
+        f"{left_out_said(rows, 'in memory and page cache')} Not overlapping costs {costs['measured']:.0f} % of the net "
+        f"time as measured and {costs['model']:.0f} % by the model."
     )
 
 

@@ -71,22 +71,33 @@ def rates(record: xr.Dataset) -> xr.DataArray:
     return xr.DataArray(np.array(found), dims=("test", "sample"), coords={"test": cases["test"].values})
 
 
-def memory_over_cache(record: xr.Dataset) -> str:
-    """How many times as long the page cache takes as memory, one job, in words."""
-    seconds = _tests(record)["job_0_time"]
-    return times(seconds.sel(test="bmr"), seconds.sel(test="ssd")).times
-
-
-def devices_said(printed: pd.DataFrame, rates_: xr.Dataset, facts: xr.Dataset, record: xr.Dataset) -> str:
+def devices_said(printed: pd.DataFrame, rates_: xr.Dataset, record: xr.Dataset) -> str:
     """Devices of 1982 (Figs 7.2 and 7.3) and places of today: one against another, two jobs, and beside a disk job."""
     gain = (rates_["two_copies"] / rates_["stand_alone"] - 1).to_series()
+    one = float(rates_["stand_alone"].sel(target="SSD") / rates_["stand_alone"].sel(target="BMR"))
     rate = printed.set_index("test")["mbyte_rate"].astype(float)
     lost = [1 - rate[f"{name}-with-disk"] / rate[name] for name in ("ssd", "bmr")]
     return (
-        f"In 1982 the SSD was {float(facts['ssd_to_bmr']):g} times as fast as buffer memory. Two jobs moved "
-        f"{100 * gain['SSD']:.0f} % more than one on SSD and {100 * gain['BMR']:.0f} % more in buffer memory; a disk "
-        f"job took {100 * lost[0]:.0f} and {100 * lost[1]:.0f} % from them. Today both places are main memory: a job "
-        f"takes {memory_over_cache(record)} as long through the page cache as in memory of its own."
+        f"In 1982 one job moved {one:.2f} times as much a second on SSD as in buffer memory. Two jobs together moved "
+        f"{100 * gain['SSD']:.0f} % more than one on SSD and {100 * gain['BMR']:.0f} % more in buffer memory. Beside a "
+        f"disk job one moved {100 * lost[0]:.0f} and {100 * lost[1]:.0f} % less. {_places_said(record)}"
+    )
+
+
+def _places_said(record: xr.Dataset) -> str:
+    """The same of memory and the page cache."""
+    cases = _tests(record)
+
+    def seconds(test: str, name: str = "job_0_time"):
+        return cases[name].sel(test=test).values
+
+    more = [times(2 * seconds(test), seconds(f"{test}-2-jobs", "clock")).times for test in ("ssd", "bmr")]
+    beside = [times(seconds(f"{test}-with-disk"), seconds(test)).times for test in ("ssd", "bmr")]
+    return (
+        f"Today both places are main memory. One job takes {times(seconds('bmr'), seconds('ssd')).times} as long "
+        f"through the page cache as in memory of its own. Two jobs together move {more[0]} as much a second as one in "
+        f"memory and {more[1]} in the page cache. Beside a disk job one takes {beside[0]} as long in memory and "
+        f"{beside[1]} in the page cache."
     )
 
 
@@ -265,7 +276,7 @@ def days(record: xr.Dataset) -> Shown:
     one, two = (float(np.nanmedian(found[f"observed_{name}_day"].values)) for name in ("first", "second"))
     alt = (
         f"Clock of every step of a two-day forecast. Medians of all samples: {1e3 * one:.3g} ms in the first day after "
-        f"its first three steps, {1e3 * two:.3g} ms in the second; the dotted line parts the days."
+        f"its first three steps, {1e3 * two:.3g} ms in the second; the dotted line separates the days."
     )
     return show(
         figure,
@@ -278,10 +289,12 @@ def days(record: xr.Dataset) -> Shown:
     )
 
 
-def day_ratio(record: xr.Dataset) -> list[float]:
-    """Step of the second day over that of the first, and the slowest of the first three over the first day's median."""
+def days_said(record: xr.Dataset) -> str:
+    """Steps of the second day over those of the first, and the slowest of the first three, in words."""
     found = single(record)
-    names = [f"observed_step_{n}" for n in range(3) if f"observed_step_{n}" in found]
-    one = float(np.nanmedian(found["observed_first_day"].values))
-    two = float(np.nanmedian(found["observed_second_day"].values))
-    return [two / one, max(float(np.nanmedian(found[name].values)) for name in names) / one]
+    second, first = (found[f"observed_{name}_day"].values for name in ("second", "first"))
+    opening = [found[name].values for name in (f"observed_step_{n}" for n in range(3)) if name in found]
+    return (
+        f"A step of the second day takes {times(second, first).times} as long as one of the first. The slowest of the "
+        f"first three steps takes {times(max(opening, key=np.nanmedian), first).times} as long."
+    )

@@ -50,8 +50,8 @@ def _pairs(found: pd.DataFrame) -> np.ndarray:
 
 def _off(found: pd.DataFrame) -> str:
     """Least and largest departure from the printed times, in per cent."""
-    off = 100 * (found["middle"] / found["printed"] - 1)
-    return f"{round(off.min()):+d} to {round(off.max()):+d} %"
+    off = (100 * (found["middle"] / found["printed"] - 1)).round().astype(int)
+    return " to ".join(f"{each:+d}".replace("+0", "0").replace("-", "−") for each in (off.min(), off.max())) + " %"
 
 
 def _filled(axis, found: pd.DataFrame, place, height: float, index: int, text: str) -> None:
@@ -85,7 +85,7 @@ def bars(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> Shown:
     paired = _pairs(own)
     alt = (
         f"Printed and replayed time until {(~paired).sum()} single forecasts, above, and {paired.sum()} pairs, below, "
-        f"are complete with their post-processing jobs. Replayed over printed, less one: single forecasts "
+        f"are complete with their post-processing jobs. The replay differs from the printed times by: single forecasts "
         f"{_off(own[~paired])}; pairs {_off(own[paired])}, and with all files on four disks {_off(four)}."
     )
     marks = (
@@ -119,11 +119,11 @@ def said(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> str:
         return f"{values.min():.2f} to {values.max():.2f}"
 
     return (
-        f"The replay of single forecasts with their {JOBS} jobs departs from the print by {_off(found[~paired])}, that "
-        f"of pairs by {_off(found[paired & ~found['shared']])}. By the printed times the second CPU was worth "
-        f"{span(then[disk])} where a forecast is on disk and {span(then[~disk])} elsewhere. In the replay it is worth "
-        f"{span(own[four.index])} with a disk for every work file, {span(four)} with all files on four disks, and "
-        f"{span(own.drop(four.index))} elsewhere. {_host(record)}"
+        f"The replay of single forecasts with their {JOBS} jobs differs from the printed times by "
+        f"{_off(found[~paired])}, that of pairs by {_off(found[paired & ~found['shared']])}. By the printed times the "
+        f"factor of the second CPU was {span(then[disk])} where a forecast is on disk and {span(then[~disk])} "
+        f"elsewhere. In the replay it is {span(own[four.index])} with a disk for every work file, {span(four)} with "
+        f"all files on four disks, and {span(own.drop(four.index))} elsewhere. {_host(record)}"
     )
 
 
@@ -149,8 +149,8 @@ def _host(record: xr.Dataset) -> str:
     more = 100 * (net["ssd1+ssd1"] / net["ssd1-sync"] - 1)
     return (
         f"Two forecasts on SSD, whose channel is idle most of the time, take {abs(more):.0f} % "
-        f"{'longer' if more >= 0 else 'less'} than one without their write-up steps: as much of any pair may be this "
-        "host, where both are threads of one process."
+        f"{'longer' if more >= 0 else 'less'} than one, both without write-up steps. An effect of this size may come "
+        "from today's computer, on which both are threads of one process."
     )
 
 

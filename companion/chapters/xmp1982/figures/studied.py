@@ -86,9 +86,10 @@ def weather_said(cases: xr.Dataset, builds_: xr.Dataset) -> str:
     last = single(builds_)["differing"].isel(write_up=-1).values
     most = float(np.nanmax(builds_["largest_T"].isel(write_up=-1)))
     return (
-        f"On day {days[day]:.0f} the low has {fine:.0f} hPa on the operational grid of 1982 and {coarse:.0f} hPa on a "
-        "grid half as fine. Wherever its work files are, our forecast gives the same bits. A build without fused "
-        f"multiply-adds changes {100 * last.max():.0f} % of its numbers within a day, by at most {most:.0e} K."
+        f"On day {days[day]:.0f} the pressure in the low is {fine:.0f} hPa on the operational grid of 1982 and "
+        f"{coarse:.0f} hPa on a grid half as fine. Our forecast gives the same bits wherever its work files are. A "
+        f"build without fused multiply-adds changes {100 * last.max():.0f} % of its numbers within a day, by at most "
+        f"{most:.0e} K."
     )
 
 

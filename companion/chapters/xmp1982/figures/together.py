@@ -7,8 +7,8 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
-from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, observed, spread_text
-from companion.figures.parts import cpu, of_samples
+from companion.chapters.xmp1982.figures.dots import Series, dots, observed, ranged, spread_text
+from companion.figures.parts import cpu, of_samples, times
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
@@ -17,7 +17,7 @@ from companion.records.runs import single
 JOBS = 5
 
 
-def _test(name: str) -> str:
+def paired_name(name: str) -> str:
     """The report's name of a pairing."""
     return str(name).replace("-async", "")
 
@@ -84,7 +84,6 @@ def lost(printed: tuple[pd.DataFrame, pd.DataFrame], record: xr.Dataset) -> Show
             values = [_part(cases, test, n, part) / np.nanmedian(_part(cases, own, 0, part)) for test, n, own in jobs]
             here.append(np.concatenate(values))
             flagged.append(any(bool(cases["flagged"].sel(test=[test, own]).any()) for test, _, own in jobs))
-    was, now = (float(np.nanmedian(values[-1])) for values in (then, here))
     return dots(
         rows,
         [
@@ -97,7 +96,8 @@ def lost(printed: tuple[pd.DataFrame, pd.DataFrame], record: xr.Dataset) -> Show
         name="xmp1982_lost",
         title="What a job loses beside another, by part",
         alt=f"Time of each part of a job in a pair over that of the same job alone, by whether a forecast of the pair "
-        f"is on disk. Of the last row the median is {was:.2f} in 1982 and {now:.2f} today.",
+        f"is on disk. In the last row the median is {np.nanmedian(then[-1]):.2f} in 1982 and "
+        f"{ranged(here[-1], nothing=1)} today.",
     )
 
 
@@ -113,7 +113,7 @@ def measured_worth(record: xr.Dataset) -> pd.DataFrame:
     interval, or the range where there are fewer than six rounds.
     """
     record = single(record)
-    names = [_test(name) for name in record["pairing"].values]
+    names = [paired_name(name) for name in record["pairing"].values]
     values = record["throughput"].transpose("pairing_number", "round").values
     found = of_samples(values, [""] * len(names)).set_axis(names)
     found["said"] = [f"{row.middle:.2f} ({row.low:.2f} to {row.high:.2f})" for row in found.itertuples()]
@@ -128,9 +128,9 @@ def _series(record: xr.Dataset, names, index: int, named: bool) -> Series:
     """Both in turn over both at once, round by round, called by where the jobs ran, and the driver where ``named``."""
     record = single(record)
     driver, binding = _driver(record), str(record["binding"].values.ravel()[0])
-    known = {_test(name): n for n, name in enumerate(record["pairing"].values)}
+    known = {paired_name(name): n for n, name in enumerate(record["pairing"].values)}
     values = record["throughput"].transpose("pairing_number", "round").values[[known[name] for name in names]]
-    doubtful = observed(record, "test")["flagged"].to_series().rename(_test)
+    doubtful = observed(record, "test")["flagged"].to_series().rename(paired_name)
     flagged = np.array([doubtful[[name, *name.split("+")]].any() for name in names])
     text = "today, a CPU each" if binding == "one each" else "today, two CPUs for all"
     return Series(text + driver * named, values, host=True, index=index, flagged=flagged)
@@ -152,18 +152,40 @@ def worth(alone: xr.Dataset, pairs: xr.Dataset, *records: xr.Dataset) -> Shown:
         tight=not named,
         name="xmp1982_worth",
         title="What the second CPU is worth, 1982 and today",
-        alt=f"Two forecasts and their jobs in turn over both at once, in the same places: {then.min():.2f} to "
-        f"{then.max():.2f} in 1982, medians of {here.min():.2f} to {here.max():.2f} today. Two is all of a second CPU.",
+        alt=f"Time of two forecasts with their jobs one after the other over their time at once: {then.min():.2f} to "
+        f"{then.max():.2f} in 1982, medians of {here.min():.2f} to {here.max():.2f} today. Two would mean that the "
+        "second CPU was fully used.",
     )
 
 
 def worth_said(record: xr.Dataset) -> str:
-    """What the second CPU is worth, from the least to the most of the pairings."""
+    """The factor that the second CPU is worth, from the least to the most of the pairings."""
     found = measured_worth(record)
     low, high = found["middle"].idxmin(), found["middle"].idxmax()
     none = int(((found["low"] <= 1) & (found["high"] >= 1)).sum())
-    unclear = f"; {none} of {len(found)} pairs cannot be told from 1" if none else ""
-    return f"{found['said'][low]} to {found['said'][high]} times{unclear}"
+    unclear = f" (no measurable gain in {none} of {len(found)} pairs)" if none else ""
+    return f"{found['said'][low]} to {found['said'][high]}{unclear}"
+
+
+def shortfall(record: xr.Dataset) -> pd.DataFrame:
+    """What a pair lacks of a factor of two, by pairing, in units of the time until all is complete, medians.
+
+    ``idle``, in which a CPU has no job; ``net``, by which both net forecasts exceed those alone, and ``net_low``, the
+    lower end of its interval; ``mixed``: one of two forecasts is on disk.
+    """
+    cases, rows = observed(record, "test"), {}
+    for name in single(record)["pairing"].values.astype(str):
+        halves, complete = name.split("+"), cases["complete"].sel(test=name).values
+        spent = {part: [_part(cases, name, n, part) for n in range(2)] for part in PARTS}
+        longer = sum(spent[PARTS[0]]) - sum(_part(cases, half, 0, PARTS[0]) for half in halves)
+        net = of_samples((longer / complete)[None], [""]).iloc[0]
+        rows[paired_name(name)] = {
+            "idle": float(np.nanmedian(2 - sum(map(sum, spent.values())) / complete)),
+            "net": net["middle"],
+            "net_low": net["low"],
+            "mixed": sum(half.startswith("disk") for half in halves) == 1,
+        }
+    return pd.DataFrame(rows).T.astype({"idle": float, "net": float, "net_low": float, "mixed": bool})
 
 
 def limits(record: xr.Dataset) -> Shown:
@@ -191,11 +213,13 @@ def limits_said(record: xr.Dataset) -> str:
     """Which pairs of equal programs stay measurably below two."""
     found = measured_worth(record)
     found.index = [name.split("+")[0] for name in found.index]
-    below = [f"{row.Index} {row.said}" for row in found.iloc[1:].query("high < 2").itertuples()]
-    rest = ", ".join(below) if below else "none"
+    first, more = found.index[0], found.iloc[1:]
+    below = ", ".join(f"{row.Index} {row.said}" for row in more.query("high < 2").itertuples()) or "none"
     return (
-        f"Two equal programs that share less and less show what takes the rest. Computing in {found.index[0]} they "
-        f"gain {found['said'].iloc[0]} times. Of the {len(found) - 1} that share more, measurably below two: {rest}."
+        f"Pairs of equal programs show what sharing costs. Two programs that compute in {first} share nothing and gain "
+        f"a factor of {found['said'].iloc[0]}. The other {len(more)} pairs share caches, memory or a disk. Measurably "
+        f"less than two gain of these: {below}. All of them run without post-processing jobs and without threads that "
+        "move records; what these cost in the pairs above was not measured apart."
     )
 
 
@@ -203,7 +227,7 @@ def _jobs(record: xr.Dataset) -> list[tuple[str, int, str]]:
     """Test, number of the job, and the job as its row is called."""
     rows = []
     for name in single(record)["pairing"].values:
-        halves = [label(part) for part in _test(name).split("+")]
+        halves = [label(part) for part in paired_name(name).split("+")]
         rows += [(str(name), job, f"{halves[job]}, with {halves[1 - job]}") for job in range(2)]
     return rows
 
@@ -212,7 +236,7 @@ def pairs_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
     """Fig. 5.3: the forecasts, their five jobs, and the end of the test, then and now."""
     cases, rows = observed(record, "test"), []
     for test, job, name in _jobs(record):
-        here, then = cases.sel(test=test), printed.sel(test=_test(test), job=job + 1)
+        here, then = cases.sel(test=test), printed.sel(test=paired_name(test), job=job + 1)
         rows.append(
             {
                 "forecast": name,
@@ -242,8 +266,8 @@ def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> S
     printed_ratios, measured_ratios = [], []
     for test, job, _ in rows:
         place = test.split("+")[job]
-        usual = np.median(alone["write_step"].sel(configuration=_test(place) + "-sync" * place.startswith("ssd")))
-        printed_ratios.append(printed["write_step"].sel(test=_test(test), job=job + 1).values / usual)
+        usual = np.median(alone["write_step"].sel(configuration=paired_name(place) + "-sync" * place.startswith("ssd")))
+        printed_ratios.append(printed["write_step"].sel(test=paired_name(test), job=job + 1).values / usual)
         measured_ratios.append(_steps(cases, test, job) / np.nanmedian(_steps(cases, place, 0)))
     then, here = np.stack(printed_ratios), np.stack(measured_ratios)
     medians = np.nanmedian(here, axis=1)
@@ -264,99 +288,18 @@ def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> S
     )
 
 
-def overheads(record: xr.Dataset) -> pd.DataFrame:
-    """Accounts of every job, medians of the rounds, in seconds; and what they leave unexplained.
-
-    ``system`` is the clock that no account explains; ``problem`` what the accounts exceed those of the same job alone.
-    """
-    record = single(record)
-    frame = pd.DataFrame(
-        {
-            "test": [_test(name) for name in record["account"].values],
-            "job": [_test(name) for name in record["account_job"].values],
-            "forced": record["account_forced"].values.astype(bool),
-        }
-    )
-    for name in ("executing", "waiting", "transfers", "clock"):
-        frame[name] = record[f"account_{name}"].median("round").values
-    frame["accounted"] = frame[["executing", "waiting", "transfers"]].sum(axis=1, min_count=3)
-    frame["system"] = frame["clock"] - frame["accounted"]
-    alone = frame[frame["test"] == frame["job"]].set_index("job")["accounted"]
-    frame["problem"] = frame["accounted"] - frame["job"].map(alone)
-    return frame
-
-
-def _account_label(row) -> str:
-    if row.test == row.job:
-        return f"{label(row.job)}, alone"
-    other = row.test.replace(row.job, "", 1).strip("+")
-    return f"{label(row.job)}, with {label(other)}" + (", one CPU" if row.forced else "")
-
-
-def _shares(record: xr.Dataset, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """System and problem overhead in per cent of the clock, (jobs, rounds); NaN where a job is alone."""
-    names = ("executing", "waiting", "transfers")
-    clock = single(record)["account_clock"].transpose(..., "round").values
-    accounted = sum(single(record)[f"account_{name}"].transpose(..., "round").values for name in names)
-    alone = (frame["accounted"] - frame["problem"]).to_numpy()[:, None]
-    problem = np.where((frame["test"] == frame["job"]).to_numpy()[:, None], np.nan, accounted - alone)
-    return 100 * (clock - accounted) / clock, 100 * problem / clock
-
-
-def accounts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
-    """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang."""
-    frame = overheads(record)
-    shares = []
-    for row in frame.itertuples():
-        test = "disk4-biop" if row.test == "disk4" else row.test
-        known = test in printed["test"].values and not row.forced
-        job = 1 + row.test.split("+").index(row.job)
-        names = ("system_overhead", "problem_overhead")
-        found = printed.sel(test=test, job=job) if known else None
-        shares.append([np.nan if found is None else float(found[name] / found["clock"]) for name in names])
-    then = 100 * np.array(shares)
-    system, problem = _shares(record, frame)
-    flagged = any_flagged(record, len(frame))
-    most = [f"{np.nanmax(column):.1f}" if np.isfinite(column).any() else "no" for column in then.T]
-    forced = frame[frame["forced"]]
-    share = 100 * (forced["waiting"] / forced["clock"]).max()
-    return dots(
-        [_account_label(row) for row in frame.itertuples()],
-        [
-            Series("system overhead, 1982", then[:, 0]),
-            Series("problem overhead, 1982", then[:, 1], index=1),
-            Series(f"system overhead, {cpu(record)}", system, host=True, flagged=flagged),
-            Series(f"problem overhead, {cpu(record)}", problem, host=True, index=1, flagged=flagged),
-        ],
-        "share of the clock [%]",
-        record=record,
-        log=False,
-        name="xmp1982_accounts_rerun",
-        title="Clock time that no account explains, and accounts that grew",
-        alt=f"System and problem overhead by job as shares of the clock. In 1982 at most {most[0]} and {most[1]} %; "
-        f"bound to one CPU of {cpu(record)}, a job waits for {share:.0f} % of its clock.",
-    )
-
-
-def accounts_table(record: xr.Dataset) -> Table:
-    """Where the clock time of each forecast went, in seconds."""
-    frame = overheads(record)
-    shown = pd.DataFrame({"job": [_account_label(row) for row in frame.itertuples()]})
-    for name, title in (
-        ("executing", "executing"),
-        ("waiting", "waiting to execute"),
-        ("transfers", "waiting for transfers"),
-        ("clock", "clock"),
-        ("system", "system overhead"),
-        ("problem", "problem overhead"),
-    ):
-        shown[title] = frame[name]
-    caption = f"Fig. 5.5 on {cpu(record)}: accounts of the operating system and of the driver, medians"
-    return table(
-        shown,
-        digits=3,
-        name="xmp1982_accounts",
-        units=dict.fromkeys(shown.columns[1:], "s"),
-        caption=caption,
-        run=single(record),
+def write_steps_said(record: xr.Dataset) -> str:
+    """Which write-up steps take measurably longer beside another forecast than alone."""
+    cases = observed(record, "test")
+    found = [(times(_steps(cases, test, job), _steps(cases, test.split("+")[job], 0)), name)
+             for test, job, name in _jobs(record)]  # fmt: skip
+    measured = [each for each in found if each[0].measurable]
+    longer = [each for each in measured if each[0].medians > 1]
+    text = f"Today write-up steps take measurably longer in a pair than alone in {len(longer)} of {len(found)} jobs"
+    if longer:
+        most, name = max(longer, key=lambda each: each[0].medians)
+        text += f", at most {most.times} as long ({name})"
+    shorter = len(measured) - len(longer)
+    return (
+        f"{text}. {f'In {shorter} they take measurably less. ' if shorter else ''}Otherwise no difference is measured."
     )

@@ -6,7 +6,7 @@ import pytest
 
 from companion import bench, experiments, tables
 from companion.chapters.xmp1982.experiments import forecast, overlap, pairs, studies
-from companion.chapters.xmp1982.figures import live, overlapping, studied, summary, together
+from companion.chapters.xmp1982.figures import accounts, live, overlapping, studied, summary, together
 from companion.figures.rendering import offered
 from companion.records import runs
 from kernels import gridpoint
@@ -89,7 +89,8 @@ def test_forecasts_alone_and_their_simulator(brief):
     ]
     assert all("nan" not in each.text for each in texts)
     assert "too few samples" in summary.files(ups, alone)
-    assert "nan" not in summary.net_times(times, ups, alone)
+    assert "nan" not in summary.net_times(times, ups, alone) + overlapping.threads_said(alone)
+    assert "waited for 59 to 63 % of its clock time" in summary.waiting_jobs(times, alone)
 
 
 @pytest.mark.weekly  # the chapter runs the same experiment and draws the same figures
@@ -133,16 +134,20 @@ def test_the_second_cpu_of_1982_is_held_to_the_same_places():
     assert found["disk4+disk4"] == pytest.approx(2 * (779 + 5 * 42.2) / 1176)
     assert found["ssd1+disk4"] == pytest.approx((679 + 5 * 41.5 + 779 + 5 * 42.2) / 1172)
     assert (round(found.min(), 2), round(found.max(), 2)) == (1.60, 1.92)
+    assert found.max() < 2 < together.printed_worth(alone, both, "async").max()
+    assert "would give up to 2.03" in summary.references(alone, both)
     paired, usual = together.printed_parts(*(tables.printed("xmp1982", f"fig5_{n}") for n in (1, 2, 3, 4)))
     first = (paired - usual).iloc[0]
     assert list(first) == [770 - 675, 156 - 104, pytest.approx(230 - 5 * 42.2)]
+    lost = (paired - usual)[paired.index.str.contains("disk")].sum()
+    assert lost["post-processing"] > lost["net forecast"] > lost["write-up steps"]
 
 
 @pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
 def test_what_takes_the_rest_is_measured_step_by_step(brief, monkeypatch):
     monkeypatch.setattr(pairs, "HOURS", {"quick": 1.0})
     made = read(record("xmp1982-limits", pairs._limits("quick", 1), pairs.worth))
-    assert "registers" in together.limits(made).alt and "Of the 5 that share more" in together.limits_said(made)
+    assert "registers" in together.limits(made).alt and "The other 5 pairs share" in together.limits_said(made)
     less = read(record("xmp1982-degraded", forecast._less("quick", 1)))
     fig4_1, fig4_3 = tables.load("xmp1982", "fig4_1"), tables.load("xmp1982", "fig4_3_times")
     assert "second CPU" in live.degraded(fig4_1, fig4_3, less).text and "as in 1982" in live.degraded_said(
@@ -156,11 +161,11 @@ def test_what_takes_the_rest_is_measured_step_by_step(brief, monkeypatch):
 def test_accounts_are_kept_of_every_job(brief, monkeypatch):
     monkeypatch.setattr(pairs, "ACCOUNTED", (("ssd1-async",), ("bmr1",)))
     kept = read(record("xmp1982-accounts", pairs._accounted("quick", 1), pairs._accounts))
-    frame = together.overheads(kept)
+    frame = accounts.overheads(kept)
     assert list(frame["forced"]) == [False, False, True, True] and np.isfinite(frame["transfers"]).all()
     assert (frame["system"] > -0.01 * frame["clock"]).all()
-    assert "waits for" in together.accounts(tables.load("xmp1982", "fig5_5"), kept).alt
-    assert "one CPU" in together.accounts_table(kept).text
+    assert "waits for" in accounts.drawn(tables.load("xmp1982", "fig5_5"), kept).alt
+    assert "one CPU" in accounts.listed(kept).text and "waited to execute for" in accounts.said(kept)
 
 
 def test_published_cases():

@@ -77,6 +77,8 @@ def test_ratios_are_quotients_beside_the_printed_ones(drawn):
     both = pd.concat(tables.printed("xmp1982", name) for name in ("fig4_4", "fig6_2"))
     np.testing.assert_allclose(_points(axis, "from the printed times"), both["cray_1a"] / both["cray_xmp"])
     np.testing.assert_array_equal(_points(axis, "as printed"), both["ratio"])
+    gains = tables.printed("xmp1982", "fig4_4").set_index("section")["ratio"]
+    assert gains.idxmax() == "NORMAL FORECAST TIME STEP" and gains.idxmin() == "POST PROCESSING JOB"
 
 
 def test_bank_times_are_cpu_times_over_the_first(drawn):
@@ -84,6 +86,8 @@ def test_bank_times_are_cpu_times_over_the_first(drawn):
     for label, name in (("post processing", "fig8_1"), ("memory kernel", "fig8_2")):
         cpu = tables.printed("xmp1982", name)["cpu"]
         np.testing.assert_allclose(_points(axis, label), cpu / cpu[0])
+    kernel, post = _points(axis, "memory kernel"), _points(axis, "post processing")
+    assert kernel[1] < 1.04 and kernel[2:].min() > 1.15 and post.max() / post.min() < 1.01
 
 
 def test_configuration_names_the_rates_of_the_table(drawn):
