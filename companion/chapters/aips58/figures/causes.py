@@ -105,7 +105,11 @@ def shared(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
     log_axis(axis, "x")
     axis.set_xlabel("real time, shared over to oneself")
     marks.keyed(axis)
-    found = ", ".join(f"{task} {middle:.2f}" for task, middle in zip(tasks, here["middle"], strict=True))
+    doubts = ["" if low > 1 or high < 1 else ", no measurable difference" for low, high in here[["low", "high"]].values]
+    found = ", ".join(
+        f"{task} {row.middle:.2f} ({row.low:.2f} to {row.high:.2f}{doubt})"
+        for task, row, doubt in zip(tasks, here.itertuples(), doubts, strict=True)
+    )
     text = (
         f"Pittsburgh took {float(old.min()):.1f} to {float(old.max()):.0f} times the real time of Toronto, the cost "
         f"of its files included. Here: {found}"

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.chapters.aips58.figures import marks
 from companion.figures.parts import MARKED, bars, converted, cpu, log_axis, of_samples, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -206,39 +207,40 @@ def wrong(cases: list) -> Shown:
     )
 
 
-def _share(frame: pd.DataFrame) -> float:
-    return float((frame["cpu"] / frame["real"]).median())
-
-
 def conclusions(ddt: xr.Dataset, facts: xr.Dataset, bare: xr.DataArray, found: dict[str, xr.Dataset]) -> pd.DataFrame:
-    """The memo's conclusions: as it words them in numbers, what its tables give, and what the runs give.
+    """The memo's conclusions: as it words them in numbers, what its tables give, and medians and intervals of the runs.
 
     ``bare`` is the CPU time of Pittsburgh without the cost of its files; ``found`` has records by experiment.
     """
-    cpu = {system: ddt["cpu"].sel(system=system, drop=True) for system in ddt["system"].values}
-    real = {system: ddt["real"].sel(system=system, drop=True) for system in ddt["system"].values}
+    cpu, real = ({system: ddt[kind].sel(system=system, drop=True) for system in ddt["system"].values}
+                 for kind in ("cpu", "real"))  # fmt: skip
     gain, waited = real["NRAO1"] / real["CLSC"], real["PSC"] / real["NRAO1"]
     share = float((cpu["CLSC"] / real["CLSC"]).sel(size="large").median())
     cleaned = (cpu["CLSC"] / bare).sel(size=["medium", "large"], problem=["APCLN", "MXCLN"])
-    loads = runs_frame(found["ddtload"]).set_index("way")["cpu"]
-    alone = runs_frame(found["load"]).pivot(index="task", columns="beside", values="real")
-    loops = runs_frame(found["gather"]).pivot(index="task", columns="method", values="cpu")
-    habits = runs_frame(found["habits"])
-    here = runs_frame(found["ddt"])
-    here = here[here["size"] == "large"].set_index("task")["real"].rdiv(real["NRAO1"].sel(size="large").to_series())
+    frame = runs_frame(found["ddt"])
+    large = frame["size"] == "large"
+    convex = real["NRAO1"].sel(size="large", problem=frame["task"][large].values).values
+    gains = convex[:, None] / found["ddt"]["observed_real"].values[large]
+    habits, shares = runs_frame(found["habits"])["habits"].values, marks.shares(found["habits"])
+    busy = runs_frame(found["load"])["beside"].values > 0
+
+    def over(name: str, kind: str, column: str, above: str, below: str) -> str:
+        rows = runs_frame(found[name])[column].values
+        return marks.typical(*(found[name][f"observed_{kind}"].values[rows == each] for each in (above, below)))
+
     rows = [
         ("CPU time, slow file handling over plain: most", f">= {float(facts['cpu_factor']):.0f}",
-         float((cpu["PSC"] / cpu["CLSC"]).max()), float(loads["late"] / loads["off"])),
+         float((cpu["PSC"] / cpu["CLSC"]).max()), over("ddtload", "cpu", "way", "late", "off")),
         ("real time, Convex over X-MP: best", f"~ {float(facts['real_best']):.0f}", float(gain.max()),
-         float(here.max())),
+         marks.typical(gains[[np.nanmedian(gains, axis=1).argmax()]])),
         ("real time, Convex over X-MP: typical", f"{float(facts['real_typical_least']):.0f} to "
-         f"{float(facts['real_typical_most']):.0f}", float(gain.median()), float(here.median())),
+         f"{float(facts['real_typical_most']):.0f}", float(gain.median()), marks.typical(gains)),
         ("real time, machine that others use over the Convex, or over itself alone", "no better than 1",
-         float(waited.median()), float((alone.iloc[:, -1] / alone.iloc[:, 0]).median())),
+         float(waited.median()), marks.typical(*(found["load"]["observed_real"].values[of] for of in (busy, ~busy)))),
         ("CPU time of CLEAN, gather by software over by hardware", "> 1 expected", float(cleaned.median()),
-         float((loops["scalar"] / loops["gather"]).median())),
-        ("CPU over real time, large problems: data in memory", "", float("nan"), _share(habits[habits["habits"] == 0])),
-        ("CPU over real time, large problems: through files", "", share, _share(habits[habits["habits"] == 1])),
+         over("gather", "cpu", "method", "scalar", "gather")),
+        ("CPU over real time, large problems: data in memory", "", float("nan"), marks.typical(shares[habits == 0])),
+        ("CPU over real time, large problems: through files", "", share, marks.typical(shares[habits == 1])),
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["conclusion", "memo", "its tables", "here"])
 

@@ -11,6 +11,8 @@ from companion.bench.statistics import MIN_TREND
 from companion.figures.parts import bars, of_samples, points, quotient, times, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK
+from companion.figures.tabular import significant
+from companion.records.runs import single
 
 SYSTEMS = ("NRAO1", "CLSC", "PSC")
 NAMES = ("Convex C1", "X-MP, Toronto", "X-MP, Pittsburgh")
@@ -39,6 +41,43 @@ def ratios(record: xr.Dataset, kind: str, above, below) -> pd.DataFrame:
         if interval := times(*pair).interval:
             found.loc[row, ["low", "high"]] = interval
     return found
+
+
+def shares(record: xr.Dataset) -> np.ndarray:
+    """CPU time over real time of every case and round, (cases, rounds)."""
+    return single(record)["observed_cpu"].values / single(record)["observed_real"].values
+
+
+def middles(above, below=None) -> tuple[float, float, float]:
+    """The median over problems of each one's median, and the ends of its 95 % interval.
+
+    The interval is that of the rounds drawn again, 2000 times; with fewer than six rounds its ends are NaN.
+
+    Parameters
+    ----------
+    above, below : array_like, (problems, rounds)
+        Of two, each problem's is the ratio of its medians.  Rounds that a problem lacks are left out.
+    """
+    sides = [np.asarray(each, dtype=float) for each in (above, below) if each is not None]
+    sides = [each[:, ~np.isnan(each).any(axis=0)] for each in sides]
+
+    def middle(drawn):
+        medians = [np.median(each, axis=-1) for each in drawn]
+        return np.median(medians[0] / medians[1] if len(medians) > 1 else medians[0], axis=0)
+
+    if min(each.shape[1] for each in sides) < MIN_TREND:
+        return float(middle(sides)), np.nan, np.nan
+    rng = np.random.default_rng(0)
+    again = [each[:, rng.integers(0, each.shape[1], (2000, each.shape[1]))] for each in sides]
+    low, high = np.percentile(middle(again), [2.5, 97.5])
+    return float(middle(sides)), float(low), float(high)
+
+
+def typical(above, below=None) -> str:
+    """:func:`middles` in words: ``0.83 (0.81 to 0.85)``."""
+    middle, *ends = middles(above, below)
+    text, low, high = (significant(end, 3) for end in (middle, *ends))
+    return f"{text} ({low} to {high})" if np.isfinite(ends).all() else text
 
 
 def rows(axis, names) -> np.ndarray:

@@ -11,6 +11,7 @@ from companion.chapters.aips58.figures.studies import together
 from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
+from companion.figures.tabular import significant
 from companion.records.runs import single
 
 #: Habits of a run: data in memory, and moved as AIPS moved them.
@@ -48,14 +49,17 @@ def waits(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     axis.set_xlim(0.4 * min(each["cpu"] for each in spent), 20 * max(each["real"] for each in spent))
     axis.set_xlabel("marker: CPU time, stroke: real time [s]")
     frame = pd.DataFrame(spent).assign(row=names)
-    text = "; ".join(f"{row.row} {row.cpu:.4g} s of CPU in {row.real:.4g} s" for row in frame.itertuples())
+    text = "; ".join(
+        f"{row.row} {significant(row.cpu, 4)} s of CPU in {significant(row.real, 4)} s" for row in frame.itertuples()
+    )
     return show(
         figure,
         data=frame,
         name="aips58_waits",
         title=f"The {len(tasks)} {size} problems together, then and now",
         run=moved,
-        caption=f"The line between marker and stroke is waiting. Hollow: as printed. {marks.measured(moved)}",
+        caption="The line from the marker (CPU time) to the stroke (real time) is the time spent waiting. Hollow marks "
+        f"are printed in the memo. {marks.measured(moved)}",
         alt=f"CPU time and real time of the {len(tasks)} {size} problems together, logarithmic. {text}.",
     )
 
@@ -93,7 +97,7 @@ def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
     axis.set_xlabel("times as fast as the Convex C1")
     best = ratios["real"].max(("size", "problem"))
     words = [float(facts[name]) for name in ("real_best", "real_typical_least", "real_typical_most")]
-    text = ", ".join(f"{name} {middle:.3g}" for name, middle in zip(names, medians, strict=True))
+    text = ", ".join(f"{name} {significant(middle, 3)}" for name, middle in zip(names, medians, strict=True))
     return show(
         figure,
         data=with_spread(frame[["size", "task"]], **found),
@@ -153,7 +157,7 @@ def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     frame = runs_frame(moved)
     size, tasks = str(frame["size"].iloc[0]), list(dict.fromkeys(frame["task"]))
     old = (ddt["cpu"] / ddt["real"]).sel(size=size, problem=tasks)
-    here = of_samples(moved["observed_cpu"].values / moved["observed_real"].values, moved["flags"].values)
+    here = of_samples(marks.shares(moved), moved["flags"].values)
     figure, axis = axes(height=2.6)
     names, medians = _five(axis), []
     for row, system in enumerate(SYSTEMS):

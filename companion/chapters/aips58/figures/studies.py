@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.chapters.aips58 import overhead
+from companion.bench.statistics import Ratio
+from companion.chapters.aips58.figures import marks
 from companion.chapters.aips58.figures.live import WAY_NAMES, named, runs_frame
-from companion.figures.parts import cpu, of_samples, run_title, times
+from companion.figures.parts import cpu, run_title, times
 from companion.figures.tabular import Table, table
 from companion.records import peer_records, runs
 from companion.records.runs import single
@@ -134,8 +135,8 @@ DDTLOAD_UNITS = {"CPU time": "ms", "real time": "ms"}
 
 
 def habits(record: xr.Dataset, ddt: xr.Dataset) -> pd.DataFrame:
-    """Problems with their data in memory and as AIPS moved them: times, C/R, and C/R at Toronto."""
-    frame = runs_frame(record)
+    """Problems with their data in memory and as AIPS moved them: medians of times and C/R, and C/R at Toronto."""
+    frame = runs_frame(record).assign(share=np.nanmedian(marks.shares(record), axis=1))
     plain, aips = (frame[frame["habits"] == number].set_index("task") for number in (0, 1))
     size = str(frame["size"].iloc[0])
     old = ddt.sel(size=size if size in ddt["size"].values else "large", system="CLSC", problem=list(plain.index))
@@ -145,11 +146,25 @@ def habits(record: xr.Dataset, ddt: xr.Dataset) -> pd.DataFrame:
             "messages": aips["messages"].values,
             "real, in memory": 1e3 * plain["real"].values,
             "real, as AIPS": 1e3 * aips["real"].values,
-            "C/R, in memory": (plain["cpu"] / plain["real"]).values,
-            "C/R, as AIPS": (aips["cpu"] / aips["real"]).values,
+            "as AIPS/in memory": [_over(each) for each in costs(record).values()],
+            "C/R, in memory": plain["share"].values,
+            "C/R, as AIPS": aips["share"].values,
             "C/R, Toronto": (old["cpu"] / old["real"]).values,
         }
     )
+
+
+def costs(record: xr.Dataset) -> dict[str, Ratio]:
+    """Real time as AIPS over that in memory, by problem."""
+    frame, real = runs_frame(record), single(record)["observed_real"].values
+    rows = {task: [np.flatnonzero((frame["task"] == task) & (frame["habits"] == number))[0] for number in (1, 0)]
+            for task in dict.fromkeys(frame["task"])}  # fmt: skip
+    return {task: times(*(real[row] for row in pair)) for task, pair in rows.items()}
+
+
+def _over(found: Ratio) -> str:
+    ends = "" if found.interval is None else " ({:.3g} to {:.3g})".format(*found.interval)
+    return f"{found.medians:.3g}{ends}"
 
 
 HABITS_UNITS = {"real, in memory": "ms", "real, as AIPS": "ms"}
@@ -201,27 +216,6 @@ def kept(experiment: str, maker, *, name: str, caption: str, units=None) -> Tabl
     record = runs.latest(experiment)
     frame = None if record is None else maker(record)
     return shown(record, frame, name=name, caption=caption, units=units)
-
-
-def findings(ddt: xr.Dataset, load: xr.Dataset, moved: xr.Dataset) -> list[str]:
-    """What the chapter finds, in sentences computed from the tables and from a run of the test with AIPS's habits."""
-    found = overhead.model(ddt, load)
-    gain = (ddt[["cpu", "real"]].sel(system="NRAO1") / ddt[["cpu", "real"]].sel(system="CLSC")).median()
-    frame = runs_frame(moved)
-    in_memory, as_aips = (together(moved, (frame["habits"] == number).to_numpy()) for number in (0, 1))
-    spread = of_samples(in_memory[None], [""]).iloc[0]
-    old = ddt["real"].sel(size=str(frame["size"].iloc[0]), problem=list(dict.fromkeys(frame["task"]))).sum("problem")
-    return [
-        f"The median gain of Toronto's X-MP over the Convex is {float(gain['cpu']):.1f} in CPU time and "
-        f"{float(gain['real']):.1f} in real time.",
-        f"Pittsburgh's files cost each task {float(found.overhead.min()):.0f} to {float(found.overhead.max()):.0f} s "
-        "of CPU time in the small test; those seconds predict the ratios of the larger ones within "
-        f"{100 * overhead.error(overhead.table(ddt, found)):.0f} % (median).",
-        f"All large problems took {float(old.sel(system='NRAO1')):.0f} s on the Convex, "
-        f"{float(old.sel(system='CLSC')):.0f} s at Toronto, {spread['middle']:.2f} s ({spread['low']:.2f} to "
-        f"{spread['high']:.2f}) on {cpu(moved)} with files in memory, and {times(as_aips, in_memory).times} that with "
-        "files as in AIPS.",
-    ]
 
 
 def apart(records, name: str) -> float:
