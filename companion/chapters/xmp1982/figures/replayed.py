@@ -89,8 +89,8 @@ def bars(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> Shown:
         f"{_off(own[~paired])}; pairs {_off(own[paired])}, and with all files on four disks {_off(four)}."
     )
     marks = (
-        f"Paced: computing and devices {factor(record):g} times as fast as in 1982. Bars: medians; lines: range of the "
-        "rounds; crosses: flagged."
+        f"Paced: computing and devices {factor(record):g} times as fast as in 1982. Bars: medians; lines: their "
+        "95 % intervals, or the range of fewer than six rounds; crosses: flagged."
     )
     data = with_spread(every[["printed", "shared"]].reset_index(), replayed=every)
     texts = {"name": "xmp1982_replayed", "title": "1982 replayed on paced devices", "alt": alt}
