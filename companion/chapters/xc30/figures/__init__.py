@@ -20,17 +20,18 @@ from companion.chapters.xc30.figures.evidence import (
     significant,
     verdicts,
 )
-from companion.chapters.xc30.figures.findings import linear_cost, same_forecast, shares_now, small_files_cost
+from companion.chapters.xc30.figures.findings import days_said, linear_cost, same_forecast, shares_now, small_files_cost
 from companion.chapters.xc30.figures.live import (
     cycle_table,
     nproma,
+    routine_gains,
     routine_table,
     routines,
     transforms,
 )
-from companion.chapters.xc30.figures.model import aliasing, cases, costs, sections, steady_table, tendency
+from companion.chapters.xc30.figures.model import aliasing, cases, costs, sections, steady_table, step_seconds, tendency
 from companion.chapters.xc30.figures.output import opens, output_rates, records, storm, storm_table, with_small_files
-from companion.chapters.xc30.figures.peak import cores, measured_cores, printed_cores, whole_forecasts
+from companion.chapters.xc30.figures.peak import cores, measured_cores, printed_cores, whole_forecasts, whole_said
 from companion.chapters.xc30.figures.ranks import halo, inflight, inflight_times, moves, split, volume
 from companion.chapters.xc30.figures.threads import classes
 from companion.figures.parts import log_axis, points
@@ -48,6 +49,7 @@ __all__ = [
     "cycle_table",
     "day",
     "day_table",
+    "days_said",
     "halo",
     "inflight",
     "inflight_times",
@@ -60,6 +62,7 @@ __all__ = [
     "printed_cores",
     "profile_table",
     "records",
+    "routine_gains",
     "routine_table",
     "routines",
     "same_forecast",
@@ -70,6 +73,7 @@ __all__ = [
     "small_files_cost",
     "split",
     "steady_table",
+    "step_seconds",
     "storm",
     "storm_table",
     "systems",
@@ -79,6 +83,7 @@ __all__ = [
     "verdicts",
     "volume",
     "whole_forecasts",
+    "whole_said",
     "with_small_files",
 ]
 
@@ -113,8 +118,8 @@ def systems(machines: xr.Dataset) -> Shown:
         data=ratio.rename_axis("fact").rename("ratio").reset_index(),
         name="xc30_systems",
         title="One new system over one old",
-        caption="Ratios, drawn from the line at 1. A core became slower and a system larger: what the Cray gained, it "
-        "gained by the number of its cores.",
+        caption="Ratios of printed numbers, drawn from the line at 1. A core became slower and a system larger: its "
+        "higher peak comes from the number of its cores.",
         alt=f"Bars of ratios, one Cray system over one IBM system, from the line at 1: {text}.",
     )
 

@@ -20,7 +20,7 @@ SAME_GRID = (("TL2047", "TC1023"), ("TL2559", "TC1279"))
 
 
 def day_table(record: xr.Dataset, forecast: xr.Dataset) -> pd.DataFrame:
-    """Cost of a day of forecast: steps of a day times seconds of a step, measured and by the work model.
+    """Cost of a day of forecast: steps of a day times seconds of a step, measured (medians) and by the work model.
 
     A time step in proportion to the grid spacing of a linear grid, that is to 1 / truncation, with
     the talk's step at the talk's truncation: an assumption, since the talk prints one step only.
@@ -31,11 +31,8 @@ def day_table(record: xr.Dataset, forecast: xr.Dataset) -> pd.DataFrame:
     frame["dt"] = [step * truncation / int("".join(filter(str.isdigit, name))) for name in frame["model_resolution"]]
     frame["steps"] = _DAY / frame["dt"]
     parts = set(np.asarray(record["part"].values).ravel()) if "part" in record else {0}
-    seconds = dict(zip(record["measured_resolution"].values, record["measured_step"].values, strict=True))
-    frame["measured"] = [
-        seconds.get(name, np.nan) * count if parts == {1} else np.nan
-        for name, count in zip(frame["model_resolution"], frame["steps"], strict=True)
-    ]
+    seconds = step_seconds(record).set_index("measured_resolution")["measured_step"] if parts == {1} else pd.Series()
+    frame["measured"] = frame["model_resolution"].map(seconds) * frame["steps"]
     frame["model"] = frame["model_step"] * frame["steps"]
     frame["relative"] = frame["model"] / frame["model"].iloc[0]
     found = frame.rename(columns={"model_resolution": "resolution", "model_step": "one step, model"})
@@ -122,7 +119,7 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
     size.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(
-        f"{name}: zero left out at {count} of {lead.size} lead times, at most {most:.0e} m"
+        f"{name}: zero excluded at {count} of {lead.size} lead times, at most {most:.0e} m"
         for name, count, most in zip(names, significant(record), np.abs(mean).max(axis=1), strict=True)
     )
     columns = {f"{name} [m]": row for name, row in zip(names, mean, strict=True)}
@@ -131,8 +128,8 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
         data=frame_of(record, "lead", "error_strict").assign(**columns),
         name="xc30_builds",
         title="Three builds under the paired test",
-        caption="Above, the mean difference of paired scores over half of its 95 % interval: a bar that does not touch "
-        "zero is significant. Below, the size of the same difference, beside the error of the forecast and one "
+        caption="Above, the mean difference of paired scores over half of its 95 % interval: a bar that excludes zero "
+        "is significant. Below, the size of the same difference, beside the error of the forecast and one "
         f"rounding of the fluid's depth. {int(record['pairs'])} pairs, where the talk had at least {samples}.",
         run=record,
         alt=f"Two panels against lead time. Upper: significance of the mean paired difference of three builds. Lower: "
@@ -142,7 +139,7 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
 
 
 def significant(record: xr.Dataset) -> list[int]:
-    """Of each build, the number of lead times at which the 95 % interval of the difference leaves zero out."""
+    """Of each build, the number of lead times at which the 95 % interval of the difference excludes zero."""
     record = single(record)
     return ((record["difference_low"] > 0) | (record["difference_high"] < 0)).sum("lead_time").values.tolist()
 

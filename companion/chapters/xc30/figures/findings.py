@@ -3,6 +3,8 @@
 import numpy as np
 import xarray as xr
 
+from companion.bench.statistics import Ratio
+from companion.chapters.xc30.figures.evidence import SAME_GRID
 from companion.chapters.xc30.figures.model import section_samples
 from companion.chapters.xc30.figures.output import with_small_files
 from companion.chapters.xc30.figures.peak import measured_cores
@@ -20,28 +22,42 @@ def same_forecast(runs: xr.Dataset) -> str:
     )
 
 
-def shares_now(transforms: xr.Dataset, model: xr.Dataset, truncation: int) -> str:
-    """Share of the measured peak of a small model and of its transforms, at the truncation of the talk."""
-    whole, part = (
-        f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f})"
-        for row in measured_cores(transforms, model, truncation).itertuples()
+def shares_now(transforms: xr.Dataset, forecast: xr.Dataset | None, truncation: int) -> str:
+    """Share of its own measured peak that a forecast of a small model and the transforms alone reach."""
+    (*whole, part) = (
+        f"{row.share:.0f} % ({row.share_low:.0f} to {row.share_high:.0f}) of a thread's peak"
+        for row in measured_cores(transforms, forecast, truncation).itertuples()
     )
-    return f"Today a model of one layer reaches {whole} of a thread's peak, its transforms {part}."
+    if not whole:
+        return f"Today spectral transforms alone reach {part}."
+    return f"Today a forecast with one layer reaches {whole[0]}, and spectral transforms alone reach {part}."
+
+
+def day_over(record: xr.Dataset, above: str, below: str) -> Ratio:
+    """A day at one resolution over one at another: steps measured, their number in proportion to the truncation."""
+    record = single(record)
+    parts = [seconds for name, seconds in section_samples(record).items() if name != "output"]
+    step, names = np.sum(parts, axis=0), list(record["resolution"].values)
+    one, two = (names.index(name) for name in (above, below))
+    truncation = record["truncation"].values.astype(float)
+    return times(step[one] * truncation[one] / truncation[two], step[two])
 
 
 def linear_cost(record: xr.Dataset) -> str:
-    """A day with the linear truncation over one with the cubic one of the same grid, steps measured and counted."""
-    record = single(record)
-    parts = [name for name in section_samples(record) if name != "output"]
-    step = np.sum([section_samples(record)[name] for name in parts], axis=0)
-    names = list(record["resolution"].values)
-    linear, cubic = (names.index(name) for name in ("TL2559", "TC1279"))
-    truncation = record["truncation"].values.astype(float)
-    day = times(step[linear] * truncation[linear] / truncation[cubic], step[cubic])
+    """A day with the linear truncation over one with the cubic one of the same grid."""
+    linear, cubic = "TL2559", "TC1279"
     return (
-        f"On the talk's finest grid a day of that model takes {day.times} as long with the linear as with the cubic "
-        "truncation."
+        f"On the talk's finest grid a day of a one-layer model takes {day_over(record, linear, cubic).times} as long "
+        f"with {linear[2:]} waves (linear truncation) as with {cubic[2:]} (cubic)."
     )
+
+
+def days_said(record: xr.Dataset) -> str:
+    """What a day costs with the linear truncation over the cubic one of two grids, and with a finer grid for fewer
+    waves."""
+    pairs = (*SAME_GRID, ("TC1023", "TL1279"))
+    said = (f"{one} {day_over(record, one, other).times} as much as {other}" for one, other in pairs)
+    return f"What a day costs: {'; '.join(said)}."
 
 
 def small_files_cost(record: xr.Dataset) -> str:
@@ -51,9 +67,11 @@ def small_files_cost(record: xr.Dataset) -> str:
     here, slow = (largest[chosen].iloc[-1] for chosen in (largest["asked"] == 0, largest["asked"] > 0))
 
     def found(row) -> str:
-        return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f})"
+        doubt = ", no measurable difference" if row.times_low <= 1 <= row.times_high else ""
+        return f"{row.times:.2f} times ({row.times_low:.2f} to {row.times_high:.2f}{doubt})"
 
     return (
-        f"Beside the talk's records of {here.record_bytes / 1e6:.0f} MB, small files make an output step {found(here)} "
-        f"as long here, and {found(slow)} where an open takes {1e3 * slow.open:.0f} ms."
+        f"With {here.record_bytes / 1e6:.0f} MB to each file, as in the talk, an output step takes {found(here)} as "
+        f"long with small files as without them here, and {found(slow)} when each opening takes "
+        f"{1e3 * slow.open:.0f} ms."
     )

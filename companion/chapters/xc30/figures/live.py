@@ -140,26 +140,36 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     )
 
 
+def routine_gains(record: xr.Dataset) -> pd.DataFrame:
+    """Median rate [MFLOPS] of each routine in both builds, share [%] of the run's own peak, and what vectorising
+    gains; the index is the routine."""
+    cases, found = rates(record, "routine", 1e6)
+    (peak,) = rates(record, "peak", 1e6)[1]["middle"]
+    frame = cases.assign(rate=found["middle"].to_numpy()).pivot(index="routine", columns="build", values="rate")
+    frame = frame.loc[list(dict.fromkeys(cases["routine"]))]
+    return frame.assign(share=100 * frame["vector"] / peak, gain=frame["vector"] / frame["scalar"])
+
+
 def routine_table(record: xr.Dataset, profile: xr.Dataset, peak: float) -> pd.DataFrame:
-    """Rate, share of peak and divisions of each routine, in 2006 and here.
+    """Rate, share of peak and divisions of each routine, in 2006 and here by medians.
 
     ``peak`` is that of one processor of 2006, in MFLOPS.
     """
     record = single(record)
-    names = [str(name) for name in record["routine_name"].values]
-    then = profile.reindex(routine=names)
-    vector, scalar = record["mflops_vector"].values, record["mflops_scalar"].values
+    found = routine_gains(record)
+    then = profile.reindex(routine=list(found.index))
+    divides = dict(zip(record["routine_name"].values, record["divides"].values, strict=True))
     frame = pd.DataFrame(
         {
-            "routine": names,
+            "routine": found.index,
             "rate 2006": then["mflops"].values,
             "share 2006": 100 * then["mflops"].values / peak,
             "divisions 2006": then["div_percent"].values,
-            "rate, scalar": scalar,
-            "rate, vectorised": vector,
-            "share, vectorised": record["share_of_peak"].values,
-            "divisions": record["divides"].values,
-            "vectorised over scalar": vector / scalar,
+            "rate, scalar": found["scalar"].values,
+            "rate, vectorised": found["vector"].values,
+            "share, vectorised": found["share"].values,
+            "divisions": found.index.map(divides),
+            "vectorised over scalar": found["gain"].values,
         }
     )
     rates = dict.fromkeys(("rate 2006", "rate, scalar", "rate, vectorised"), "MFLOPS")
@@ -172,47 +182,27 @@ def routine_table(record: xr.Dataset, profile: xr.Dataset, peak: float) -> pd.Da
 
 
 def cycle_table(trees: Mapping[str, xr.Dataset], counted: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Where the cycles of two routines went, on Power5 in 2006 and, where the host counts them, here.
+    """Where the cycles of two routines went, on Power5 in 2006 and, on a host that counts them, here.
 
-    ``trees`` are the document's breakdowns by routine, ``counted`` the host's, empty where it has none.
+    ``trees`` are the document's breakdowns by routine, ``counted`` the host's, which has no rows where it is empty.
     """
+    states = {"Groups": "completing", "GCT": "no instructions", "Stalls": "stalled"}
     rows = []
     for name, tree in trees.items():
         share = tree["fraction"].where(tree["depth"] == 1, drop=True)
         printed = dict(zip(tree["name"].sel(node=share["node"]).values, share.values, strict=True))
-        rows.append(
-            {
-                "routine": name,
-                "where": "Power5, 2006",
-                "completing": 100 * printed["Groups"],
-                "no instructions": 100 * printed["GCT"],
-                "stalled": 100 * printed["Stalls"],
-            }
-        )
-        here = counted.get(name, {})
-        shares = {part: 100 * share for part, share in (here.get("shares") or {}).items()}
-        flops = here.get("flops")
-        rows.append(
-            {
-                "routine": name,
-                "where": "here",
-                **shares,
-                "cycles an instruction": here.get("cpi"),
-                "flops, counters over count": None if flops is None else flops / here["work"],
-            }
-        )
-    columns = [
-        "routine",
-        "where",
-        "completing",
-        "no instructions",
-        "stalled",
-        "cycles an instruction",
-        "flops, counters over count",
-    ]
-    frame = pd.DataFrame(rows).reindex(columns=columns)
-    frame[columns[2:]] = frame[columns[2:]].astype(float).round(dict.fromkeys(columns[2:5], 1)).round(2)
-    frame.attrs["units"] = dict.fromkeys(columns[2:5], "%")
+        then = {word: 100 * printed[part] for part, word in states.items()}
+        rows.append({"routine": name, "where": "Power5, 2006", **then})
+        if name in counted:
+            here = counted[name]
+            shares = {part: 100 * share for part, share in (here["shares"] or {}).items()}
+            flops = None if here["flops"] is None else here["flops"] / here["work"]
+            rows.append({"routine": name, "where": "here", **shares, "cycles an instruction": here["cpi"],
+                         "flops, counters over count": flops})  # fmt: skip
+    frame = pd.DataFrame(rows)
+    numbers = frame.columns[2:]
+    frame[numbers] = frame[numbers].astype(float).round(dict.fromkeys(states.values(), 1)).round(2)
+    frame.attrs["units"] = dict.fromkeys(states.values(), "%")
     return frame
 
 

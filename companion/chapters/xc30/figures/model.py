@@ -239,9 +239,9 @@ def aliasing(record: xr.Dataset) -> Shown:
         data=frame,
         name="xc30_aliasing",
         title="One truncation on two grids",
-        caption=f"Vorticity of an unstable jet after {days:.0f} days. On the linear grid products of short waves fold "
-        f"back onto waves that the model keeps: it differs from the cubic grid by {100 * apart:.0f} % (RMS), and a "
-        f"quadratic grid, which is not drawn, by {100 * near:.2g} %.",
+        caption=f"Vorticity of an unstable jet after {days:.0f} days. On the linear grid products of short waves "
+        f"appear as longer waves that the model keeps: it differs from the cubic grid by {100 * apart:.0f} % (RMS), "
+        f"and a quadratic grid, which is not drawn, by {100 * near:.2g} %.",
         run=record,
         alt=f"Two maps of vorticity of an unstable jet {days:.0f} days after its start, northern "
         "mid-latitudes, equal truncation, linear and cubic grid. They differ by "

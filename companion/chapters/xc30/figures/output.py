@@ -101,9 +101,10 @@ def opens(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_opens",
-        title="What small files cost, by the time of an open",
-        caption="Time of an output step with small files over the same without. On the left an open takes its time "
-        f"here, in the memory of one machine; then opens are made to last. {MARKED}",
+        title="What small files cost, by the time of an opening",
+        caption="Time of an output step with small files over the same without. On the left each opening takes the "
+        "time that it takes here, in the memory of one machine; further right it is delayed. The talk's times are "
+        f"lost. {MARKED}",
         run=record,
         alt="Logarithmic axes: time of an output step with small files over the same without, by the time of an open. "
         f"{'; '.join(text)}. {MARKED}",

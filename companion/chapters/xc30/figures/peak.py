@@ -1,5 +1,7 @@
 """What a core could compute and what programs reached of it (C2): printed for 2014, measured for this book."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -31,32 +33,44 @@ def printed_cores(runs: xr.Dataset, machines: xr.Dataset) -> pd.DataFrame:
     return frame.reset_index()
 
 
-def _one(record: xr.Dataset, chosen) -> pd.DataFrame:
-    """Rate of one thread [GFLOPS] in the chosen case of a run, with its spread."""
-    (row,) = np.flatnonzero(chosen)
-    flops = float(record["flops"].values[row]) / float(record["threads"].values[row]) / 1e9
-    return converted(case_intervals(record).loc[[row]], lambda seconds: flops / seconds)
+def _of_a_thread(record: xr.Dataset, what: str, chosen: Any = True) -> tuple[int, pd.DataFrame, pd.DataFrame]:
+    """Threads of one case of a run; its rate and the peak that as many threads had in the same run, of one thread, in
+    GFLOPS, with their spread."""
+    cases, found = rates(record, what, 1e9)
+    (row,) = np.flatnonzero(np.broadcast_to(chosen, len(cases)))
+    threads = int(cases["threads"][row])
+    teams, peaks = rates(record, "peak", 1e9)
+    (own,) = np.flatnonzero(teams["threads"] == threads)
+    rate, peak = (converted(each.loc[[at]], lambda whole: whole / threads) for each, at in ((found, row), (peaks, own)))
+    return threads, rate, peak
 
 
-def measured_cores(transforms: xr.Dataset, model: xr.Dataset, truncation: int) -> pd.DataFrame:
-    """Rate and peak of one thread [GFLOPS] and the share [%], with spread: a whole small model, and transforms alone.
+def measured_cores(transforms: xr.Dataset, forecast: xr.Dataset | None, truncation: int) -> pd.DataFrame:
+    """Rate and peak of one thread [GFLOPS] and the share [%], with spread: a forecast of the small model, and the
+    transforms alone.
 
-    Both have the truncation and the grid of the talk's forecast; the peak is that of a thread alone.
+    Each has the peak of its own run, measured with as many threads, so that no machine is compared with another.  The
+    transforms have the truncation of the talk's forecast; without a stored run of a forecast they are alone.
     """
-    transforms, model = single(transforms), single(model)
-    teams, peak = rates(transforms, "peak", 1e9)
-    top = peak.loc[np.flatnonzero(teams["threads"] == 1)]
-    alone = (transforms["what"] == "transforms") & (transforms["truncation"] == truncation)
-    alone = alone & (transforms["fields"] == 8) & (transforms["threads"] == 1)
-    whole = model["resolution"] == f"TL{truncation}"
+    cases, _ = rates(transforms, "transforms", 1e9)
+    alone = (cases["truncation"] == truncation) & (cases["fields"] == 8) & (cases["threads"] == 1)
+    parts = [] if forecast is None else [("one-layer model", forecast, _of_a_thread(forecast, "forecast"))]
+    parts.append(("transforms", transforms, _of_a_thread(transforms, "transforms", alone)))
     rows = []
-    for name, record, chosen in (("one-layer model", model, whole), ("transforms", transforms, alone)):
-        threads = int(record["threads"].values[chosen.values][0])
-        rate = _one(record, chosen.values)
-        share = converted(quotient(rate, top), lambda share: 100 * share)
+    for name, record, (threads, rate, peak) in parts:
+        share = converted(quotient(rate, peak), lambda share: 100 * share)
         named = pd.DataFrame({"what": [f"{name} on {counted(threads, 'thread')}, {cpu(record)}"]})
-        rows.append(with_spread(named, rate=rate, peak=top, share=share))
+        rows.append(with_spread(named, rate=rate, peak=peak, share=share))
     return pd.concat(rows, ignore_index=True)
+
+
+def _filled(forecast: xr.Dataset | None, truncation: int) -> str:
+    """What the filled marks are, for a caption."""
+    alone = f"spectral transforms alone at truncation {truncation}"
+    if forecast is None:
+        return alone
+    cases, _ = rates(forecast, "forecast", 1e9)
+    return f"a forecast with one layer and no physics at truncation {cases['truncation'][0]:.0f}, and {alone}"
 
 
 def _spread(frame: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -65,9 +79,11 @@ def _spread(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return frame.rename(columns=ends)[[*ends.values(), "flagged"]]
 
 
-def cores(runs: xr.Dataset, machines: xr.Dataset, transforms: xr.Dataset, model: xr.Dataset, truncation: int) -> Shown:
+def cores(
+    runs: xr.Dataset, machines: xr.Dataset, transforms: xr.Dataset, forecast: xr.Dataset | None, truncation: int
+) -> Shown:
     """The rate of one core and its peak: whole forecasts of 2014, a small model and transforms of today."""
-    printed, measured = printed_cores(runs, machines), measured_cores(transforms, model, truncation)
+    printed, measured = printed_cores(runs, machines), measured_cores(transforms, forecast, truncation)
     frame = pd.concat([printed, measured], ignore_index=True)
     figure, axis = axes(height=2.6)
     grey, old, new = CYCLE.index("#666666"), np.arange(len(printed)), np.arange(len(printed), len(frame))
@@ -92,22 +108,53 @@ def cores(runs: xr.Dataset, machines: xr.Dataset, transforms: xr.Dataset, model:
         data=frame,
         name="xc30_cores",
         title="Peak of a core, and the rate that programs reach",
-        caption=f"Above, the forecast of 2014 at truncation {truncation}. Below, at the same one, a model of one "
-        f"layer without physics, and its transforms; their peak was measured on {cpu(transforms)}. {MARKED}",
+        caption=f"Hollow: the forecast of 2014 at truncation {truncation}. Filled: {_filled(forecast, truncation)}. "
+        f"Each peak was measured in the run of its program, with as many threads. {MARKED}",
         run=transforms,
         alt=f"Rate and peak of one core on a logarithmic axis: {text}. {MARKED}",
     )
 
 
 def whole_forecasts(record: xr.Dataset) -> pd.DataFrame:
-    """Elapsed time, rate and share of the measured peak of whole forecasts of the small model."""
-    forecasts, rate = rates(record, "forecast", 1e9)
-    teams, peak = rates(record, "peak", 1e9)
-    seconds = case_intervals(record).loc[np.flatnonzero(single(record)["what"].values == "forecast")]
-    own = [int(np.flatnonzero(teams["threads"] == threads)[0]) for threads in forecasts["threads"]]
-    frame = forecasts[["truncation", "days", "steps", "threads"]].assign(
-        elapsed=seconds["middle"].to_numpy(), rate=rate["middle"],
-        share=100 * quotient(rate, peak.loc[own])["middle"],
-    )  # fmt: skip
+    """Elapsed time, rate and share of the measured peak of whole forecasts of the small model, medians."""
+    cases, _ = rates(record, "forecast", 1e9)
+    threads, rate, peak = _of_a_thread(record, "forecast")
+    frame = cases[["truncation", "days", "steps", "threads"]].assign(
+        elapsed=_elapsed(record)["middle"].to_numpy(),
+        rate=threads * rate["middle"].to_numpy(),
+        share=100 * quotient(rate, peak)["middle"].to_numpy(),
+    )
     frame.attrs["units"] = {"elapsed": "s", "rate": "GFLOPS", "share": "%"}
     return frame
+
+
+def _elapsed(record: xr.Dataset) -> pd.DataFrame:
+    """Seconds of a whole forecast with their spread."""
+    return case_intervals(record).loc[np.flatnonzero(single(record)["what"].values == "forecast")]
+
+
+def whole_said(record: xr.Dataset | None, forecast: xr.Dataset, runs: xr.Dataset) -> str:
+    """Elapsed time and share of peak of a stored forecast of the small model, beside the talk's.
+
+    ``forecast`` and ``runs`` are the talk's tables.  Without a stored run, how to make one.
+    """
+    if record is None:
+        return (
+            "No forecast of the small model is stored with this edition; "
+            "`python -m companion run xc30-forecast --preset paper --threads 2` makes one."
+        )
+    ((found, elapsed),) = zip(whole_forecasts(record).itertuples(), _elapsed(record).itertuples(), strict=True)
+    threads, rate, peak = _of_a_thread(record, "forecast")
+    share = converted(quotient(rate, peak), lambda share: 100 * share).iloc[0]
+    cores = " or ".join(f"{count:.0f}" for count in runs["cores"].values)
+    step, part = np.nanmax(record["time_step"].values), float(forecast["truncation"]) // found.truncation
+    size = f", 1/{part:.0f} of the talk's {float(forecast['truncation']):.0f}" if part > 1 else ""
+    return (
+        "A whole forecast can be timed with a small model of one layer and without physics. At truncation "
+        f"{found.truncation:.0f}{size}, a forecast of {counted(int(found.days), 'day')} takes {found.elapsed:.0f} s "
+        f"({elapsed.low:.0f} to {elapsed.high:.0f}) on {counted(threads, 'thread')} of {cpu(record)}, in steps of "
+        f"{step:.0f} s and with output every two hours. This is {share['middle']:.0f} % ({share['low']:.0f} to "
+        f"{share['high']:.0f}) of their peak. The talk's {float(forecast['days']):.0f} days, with "
+        f"{float(forecast['levels']):.0f} levels, physics and steps of {float(forecast['timestep']):.0f} s, took about "
+        f"{float(forecast['elapsed']):.0f} s on {cores} cores."
+    )

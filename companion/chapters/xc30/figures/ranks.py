@@ -43,7 +43,7 @@ def split(record: xr.Dataset) -> Shown:
         name="xc30_ranks_split",
         title="Where the time of ranks goes",
         alt=text,
-        caption="The four classes of the talk's pies, for a model of one layer on ranks of one machine. "
+        caption="The four classes of the talk's pie charts, for a model of one layer on ranks of one machine. "
         f"{BARRED} {doubts(record)}",
         run=record,
     )

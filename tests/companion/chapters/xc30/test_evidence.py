@@ -56,4 +56,4 @@ def test_a_build_is_significant_where_its_interval_leaves_zero_out():
     made["build_name"] = ("other", ["a", "b", "c"])
     assert "B, b: significant at 1 of 2 lead times" in evidence.verdicts(made, ("A", "B", "C"))
     alt = evidence.builds(made, ("A", "B", "C"), 322).alt
-    assert "B: zero left out at 1 of 2 lead times" in alt and "at most 2e-06 m" in alt
+    assert "B: zero excluded at 1 of 2 lead times" in alt and "at most 2e-06 m" in alt
