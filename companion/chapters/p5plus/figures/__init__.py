@@ -14,6 +14,7 @@ from companion.chapters.p5plus.figures.evidence import scalability as scalabilit
 from companion.chapters.p5plus.figures.evidence import systems as systems
 from companion.chapters.p5plus.figures.findings import blade_times as blade_times
 from companion.chapters.p5plus.figures.findings import disturbed as disturbed
+from companion.chapters.p5plus.figures.findings import fused_gains as fused_gains
 from companion.chapters.p5plus.figures.findings import load_times as load_times
 from companion.chapters.p5plus.figures.findings import own_split as own_split
 from companion.chapters.p5plus.figures.findings import smt_gain as smt_gain
@@ -25,6 +26,9 @@ from companion.chapters.p5plus.figures.memory import loads as loads
 from companion.chapters.p5plus.figures.memory import loads_gain as loads_gain
 from companion.chapters.p5plus.figures.memory import plateaus as plateaus
 from companion.chapters.p5plus.figures.memory import stream as stream
+from companion.chapters.p5plus.figures.profile import drhook as drhook
+from companion.chapters.p5plus.figures.profile import profiles as profiles
+from companion.chapters.p5plus.figures.profile import regions as regions
 from companion.chapters.p5plus.figures.ranks import exchange as exchange
 from companion.chapters.p5plus.figures.ranks import rates as rates
 from companion.chapters.p5plus.figures.ranks import scaling as scaling
@@ -36,7 +40,6 @@ from companion.chapters.p5plus.figures.threads import binding_said as binding_sa
 from companion.chapters.p5plus.figures.threads import loops as loops
 from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
-from companion.chapters.p5plus.figures.threads import smt_loops as smt_loops
 from companion.figures.parts import icicle, points, stacked_bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import CYCLE, INK, axes
@@ -49,16 +52,16 @@ def ifs_times(times: xr.Dataset) -> Shown:
     # as in the figure of blades, so that a colour means the same section in both
     shares = shares[["parallel", "comms", "barrier", "serial", "I/O", "missing"]]
     figure, axis = axes(height=2.6)
-    stacked_bars(axis, shares, label="share of wall-clock time [%]")
+    stacked_bars(axis, shares, label="share of the elapsed time [%]")
     largest = ", ".join(f"{job} {row.idxmax()} {row.max():.0f} %" for job, row in shares.iterrows())
     return show(
         figure,
         data=times,
         name="p5plus_ifs_times",
         title="Where the time of three jobs goes",
-        caption="Shares of the wall-clock time. The two forecasts spend three quarters and more in parallel "
-        "computation; the analysis (4D-Var) spends more on files, on serial work and on waiting at barriers.",
-        alt=f"Stacked bars, share of wall-clock time by section for three IFS jobs. "
+        caption="Shares of the elapsed time, as printed. The two forecasts compute in parallel for three quarters of "
+        "it or more. The analysis (4D-Var) spends more on files, on serial work and on waiting at barriers.",
+        alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. "
         f"Largest section of each: {largest}.",
     )
 
@@ -132,37 +135,6 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
     )
 
 
-def drhook(profile: xr.Dataset) -> Shown:
-    """Self time of twenty routines, and the rate at which each works."""
-    frame = profile[["self_time", "mips", "mflops", "div_percent"]].to_dataframe()
-    figure, (time, rate) = axes(2, 1, height=7.6)
-    place = np.arange(len(frame))
-    time.barh(place, frame["self_time"], color=CYCLE[0], height=0.7)
-    time.set(xlabel="self time [s]")
-    points(rate, frame["mips"], place, label="instructions [MIPS]", index=1, line=False)
-    flops = points(rate, frame["mflops"], place, label="floating-point operations [MFLOPS]", index=0, line=False)
-    flops.set_clip_on(False)  # a routine with none lies on the edge
-    rate.set(xlabel="millions a second", xlim=(0, None))
-    rate.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=1)
-    for axis in (time, rate):
-        axis.set_yticks(place, frame.index, size=8)
-        axis.invert_yaxis()
-        axis.grid(False, axis="y")
-    first = frame["self_time"].idxmax()
-    fast = frame["mflops"].idxmax()
-    return show(
-        figure,
-        data=profile,
-        name="p5plus_drhook",
-        title="Twenty routines",
-        caption=f"Above, the time spent in each routine itself, most in {first}; below, how fast each works. {fast} "
-        "is a multiplication of matrices and comes closest to one floating-point operation for each instruction.",
-        alt=f"Two panels over twenty IFS routines on Power4+. Self time: {first} leads with "
-        f"{frame['self_time'].max():.1f} s. Rates: {fast} is fastest with "
-        f"{frame['mflops'].max():.0f} MFLOPS; {(frame['mflops'] < 100).sum()} routines are below 100 MFLOPS.",
-    )
-
-
 def smt_binding(cube: xr.Dataset) -> Shown:
     """Time of one T399 forecast day against SMT, binding and memory affinity."""
     time = cube["time"]
@@ -184,8 +156,8 @@ def smt_binding(cube: xr.Dataset) -> Shown:
         data=cube,
         name="p5plus_smt_binding",
         title="SMT, binding and memory affinity",
-        caption="Time of the same forecast day in eight combinations. Two threads a core (SMT) save more than "
-        "binding or memory affinity, and with SMT both of these save less.",
+        caption="Time of the same forecast day in eight combinations, as printed. Two threads on a core (SMT) save "
+        "more than binding or memory affinity, and with SMT both of these save less.",
         alt=f"Time of a one-day T399 forecast on three nodes, bound and not bound, for four "
         f"combinations of SMT and memory affinity. From {float(time.max()):.0f} s without any "
         f"to {float(time.min()):.0f} s with all three; SMT gives the largest step.",
@@ -211,8 +183,8 @@ def gains(changes: pd.DataFrame) -> Shown:
         data=changes,
         name="p5plus_changes",
         title="What each change gained",
-        caption="Gains as the report prints them, a bar where it prints a range and a tick where it prints one number. "
-        "Throttling (diamond) made times vary less, which is not a gain in speed.",
+        caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
+        "times vary less, which is not a gain in speed.",
         alt=f"Range bars of the printed gain of {len(changes)} changes in percent. {widest_change(changes)} The last, "
         "throttling, is a reduction of variability, not a gain in speed.",
     )
@@ -245,8 +217,8 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
         data=equal,
         name="p5plus_power",
         title="Processors and power for equal work",
-        caption=f"What replaces one Power5+ processor. Thin lines: the error of {error_percent:g} % that the report "
-        "gives; those of BlueGene/L and Power5+ overlap.",
+        caption=f"What replaces one Power5+ processor, as printed. Thin lines: the error of {error_percent:g} % that "
+        "the report gives; those of BlueGene/L and Power5+ overlap.",
         alt=f"Bars of CPUs and of power for equal IFS performance: {text}. The report gives these an error of "
         f"{error_percent:g} %.",
     )
@@ -273,7 +245,7 @@ def blades(times: pd.DataFrame) -> Shown:
         data=frame.rename_axis("run").reset_index(),
         name="p5plus_blades",
         title="Blades against a Power4+ node",
-        caption="Seconds of one day of T399. On as many processors as the Power4+ node, the blades take longer and "
-        "spend more of that time on communication.",
+        caption="Seconds of one day of T399, as printed. On as many processors as the Power4+ node, the blades take "
+        "longer and spend more of that time on communication.",
         alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.",
     )

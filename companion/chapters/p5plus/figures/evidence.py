@@ -165,9 +165,9 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
         data=simulated[["lost"]].to_dataframe().reset_index(),
         name="p5plus_monitoring",
         title="What disturbances cost",
-        caption="Time lost, in multiples of what one disturbance takes from one thread (dt). Disturbed at the same "
-        "moment, N processors lose dt; disturbed at different moments, they lose up to N dt. Only the uppermost "
-        f"panel is measured, the others are simulated. {MARKED}",
+        caption="Time lost, in multiples of what one disturbance takes from one thread (dt). N processors lose dt if "
+        "they are disturbed at the same moment, and up to N dt if at different moments. Only the uppermost panel is "
+        f"measured, the others are simulated. {MARKED}",
         run=measured,
         alt=f"Three panels of time lost to periodic disturbances, in multiples of one. Measured, in turn: {pairs}. "
         f"Simulated for {count[-1]} processors with three rates of barriers: {ends}. Simulated over a day: the loss "

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.colors import LogNorm
 
-from companion.chapters.p5plus.figures.memory import per_thread, read_fastest
+from companion.chapters.p5plus.figures.memory import per_thread, read_by_lines
 from companion.figures.explorer import explorer
 from companion.figures.parts import (
     MARKED,
@@ -26,7 +26,7 @@ from companion.records import runs
 
 def _rates(record: xr.Dataset) -> pd.DataFrame:
     """Median bytes asked for a second and thread, in 1e9, of every case; ``kind`` is its threads and pages."""
-    frame = read_fastest(record)
+    frame = read_by_lines(record)
     kinds = [
         f"{counted(int(count), 'thread')}, {pages} pages"
         for count, pages in zip(frame["threads"], frame["pages"], strict=True)

@@ -4,8 +4,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import cpu, times
+from companion.chapters.p5plus.figures.threads import LOOPS, smt_cases
+from companion.figures.parts import case_intervals, cpu, of_samples, times
 from companion.records.runs import single
+
+#: A median and the ends of its interval, in the order of a sentence.
+ENDS = ["middle", "low", "high"]
 
 
 def systems_gain(found: xr.Dataset) -> str:
@@ -23,10 +27,12 @@ def smt_gain(cube: xr.Dataset) -> str:
     time = cube["time"]
     smt = 100 * (time.sel(smt="N") / time.sel(smt="Y") - 1)
     bind = 100 * (time.sel(bind="N") / time.sel(bind="Y") - 1)
+    off, on = (
+        f"{float(each.min()):.1f} to {float(each.max()):.1f} %" for each in (bind.sel(smt="N"), bind.sel(smt="Y"))
+    )
     return (
-        f"Two threads a core made a forecast day {float(smt.min()):.0f} to {float(smt.max()):.0f} % faster. Binding of "
-        f"threads gained {float(bind.sel(smt='N').min()):.1f} to {float(bind.sel(smt='N').max()):.1f} % without them "
-        f"and {float(bind.sel(smt='Y').min()):.1f} to {float(bind.sel(smt='Y').max()):.1f} % with them."
+        f"Two threads on a core made a forecast day {float(smt.min()):.0f} to {float(smt.max()):.0f} % faster. Binding "
+        f"threads to processors gained {off} without a second thread and {on} with one."
     )
 
 
@@ -44,13 +50,17 @@ def blade_times(times: pd.DataFrame) -> str:
 
 
 def load_times(record: xr.Dataset) -> str:
-    """Time of a load of the report's walk and of a random chase, for the largest working set."""
+    """Time of a load of the report's walk and of a random chase, for the largest working set on huge pages."""
     record = single(record)
-    last = record.isel(case=record["nbytes"].values == record["nbytes"].values.max())
-    ns = dict(zip(last["pattern"].values, 1e9 * last["median"].values / last["loads"].values, strict=True))
+    largest = record["nbytes"].values == record["nbytes"].values.max()
+    chosen = np.flatnonzero(largest & (record["pages"].values == "huge")) if "pages" in record else largest.nonzero()[0]
+    ns = {}
+    for row in chosen:
+        found = case_intervals(record).loc[row, ENDS] * 1e9 / float(record["loads"].values[row])
+        ns[str(record["pattern"].values[row])] = "{:.3g} ns ({:.3g} to {:.3g})".format(*found)
     return (
-        f"On {cpu(record)} a load from memory takes {ns['stride']:.0f} ns in the report's walk of 4 KB steps, which "
-        f"the processor can foresee, and {ns['random']:.0f} ns in random order, which it cannot."
+        f"On {cpu(record)} a load from memory takes {ns['stride']} when the program walks in steps of 4 KB, as in the "
+        f"report, because the processor can foresee the next address. In random order it takes {ns['random']}."
     )
 
 
@@ -59,10 +69,25 @@ def disturbed(record: xr.Dataset) -> str:
     record = single(record)
     wait = dict(zip(record["way"].values, record["observed_wait"].values, strict=True))
     return (
-        f"In a run on {cpu(record)} processes wait {1e3 * np.nanmedian(wait['synchronised']):.0f} ms for each other "
-        "when a sensor interrupts all of them at one moment. When it interrupts them in turn they wait "
-        f"{times(wait['drifted'], wait['synchronised']).times} as long."
+        f"On {cpu(record)} a monitoring program interrupts parallel processes. They wait "
+        f"{1e3 * np.nanmedian(wait['synchronised']):.0f} ms for each other if it interrupts all of them at the same "
+        f"moment, and {times(wait['drifted'], wait['synchronised']).times} as long if it interrupts them one after "
+        "another."
     )
+
+
+def fused_gains(record: xr.Dataset) -> str:
+    """What each of the five loops gains as two fused streams, medians with intervals, on one machine."""
+    frame = smt_cases(record)
+    seconds = single(record)["seconds"].values
+    found = []
+    for loop, part in frame.groupby("loop", sort=False):
+        rows = {kind: part.index[part["kind"] == kind] for kind in ("one thread", "two fused streams")}
+        if all(len(each) == 1 for each in rows.values()):
+            (one,), (two,) = rows.values()
+            work = float(frame["flops"][two] / frame["flops"][one])
+            found.append(f"{LOOPS.get(str(loop), loop)} {times(work * seconds[one], seconds[two]).times}")
+    return f"{cpu(record)}: {'; '.join(found)}."
 
 
 def own_split(record: xr.Dataset) -> str:
@@ -70,10 +95,14 @@ def own_split(record: xr.Dataset) -> str:
     record = single(record)
     threads = int(record["threads"].values.max())
     case = record.isel(case=record["threads"].values == threads)
-    parts = {name: float(np.nanmedian(case[f"observed_{name}"])) for name in ("computing", "waiting", "serial")}
-    share = {name: 100 * seconds / sum(parts.values()) for name, seconds in parts.items()}
+    parts = {name: case[f"observed_{name}"].values[0] for name in ("computing", "waiting", "serial")}
+    total, flags = sum(parts.values()), case["flags"].values
+    share = {
+        name: "{:.0f} % ({:.0f} to {:.0f})".format(*of_samples([100 * seconds / total], flags).loc[0, ENDS])
+        for name, seconds in parts.items()
+    }
     return (
         "IFS itself cannot be run. The spectral model of chapter 5, which has neither physics nor messages, computes "
-        f"in {threads} threads of {cpu(record)} for {share['computing']:.0f} % of its time, waits at barriers for "
-        f"{share['waiting']:.0f} % and works serially for {share['serial']:.0f} %."
+        f"in {threads} threads of {cpu(record)} for {share['computing']} of its time, waits at barriers for "
+        f"{share['waiting']} and works serially for {share['serial']}."
     )

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.p5plus.figures.threads import curves
-from companion.figures.parts import MARKED, bytes_axis, bytes_label, cpu, log_axis, run_title, spread
+from companion.figures.parts import MARKED, bytes_axis, bytes_label, cpu, log_axis, run_title, spread, times
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -17,7 +17,7 @@ def per_thread(cases: pd.DataFrame):
     return lambda seconds: cases["bytes_read"] / cases["threads"] / seconds / 1e9
 
 
-def read_fastest(record: xr.Dataset) -> pd.DataFrame:
+def read_by_lines(record: xr.Dataset) -> pd.DataFrame:
     """Cases of the sweep that read by whole lines where they can; ``rate``, median GB/s that each thread asks for."""
     frame = curves(record, ["nbytes", "stride", "pages", "loads"])
     frame = frame[frame["loads"] == "vector"]
@@ -31,7 +31,7 @@ def swept(frame: pd.DataFrame) -> str:
 
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
-    frame = read_fastest(record)
+    frame = read_by_lines(record)
     pages = swept(frame)
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == pages)]
     figure, (by_stride, by_threads) = axes(2, 1, height=5.3, sharex=True)
@@ -57,9 +57,9 @@ def bandwidth(record: xr.Dataset) -> Shown:
         data=frame.reset_index(drop=True),
         name="p5plus_bandwidth",
         title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, against the size of what it reads; a line steps down where a "
-        "cache ends. Above, one line for each stride: the larger it is, the more of each cache line is moved unused. "
-        f"Below, stride 1 by number of threads and kind of pages. {MARKED}",
+        caption="Bytes a second that one thread asks for, against the size of what it reads. Each line falls where a "
+        "cache is full. Above, one line for each stride: the larger it is, the more of each cache line is moved "
+        f"unused. Below, stride 1 by number of threads and kind of pages. The report's curves are lost. {MARKED}",
         run=record,
         alt=f"Two panels of read bandwidth per thread on {cpu(record)} against the working set, on "
         "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
@@ -103,8 +103,7 @@ def loads(record: xr.Dataset) -> Shown:
         name="p5plus_loads",
         title="Whole cache lines, and a load for each item",
         caption="Items that one thread adds up in a second, against the size of what it reads. Above, it loads whole "
-        "cache lines as vectors and leaves out what was not asked for; below, it loads each item by itself. In the "
-        f"caches the second is limited by the number of loads a clock period, the first by bytes. {MARKED}",
+        f"cache lines as vectors and uses only the items asked for; below, it loads each item by itself. {MARKED}",
         run=record,
         alt=f"Two panels on one pair of logarithmic axes, items a second against working set on {cpu(record)}, a line "
         f"for each stride: by whole cache lines {ends['vector'].max():.2g} to {ends['vector'].min():.2g} "
@@ -114,14 +113,15 @@ def loads(record: xr.Dataset) -> Shown:
 
 def loads_gain(record: xr.Dataset) -> str:
     """How many times as many items whole lines deliver, by stride, in the smallest and in the largest working set."""
-    wide = _read_both_ways(record).pivot(index="stride", columns=["nbytes", "loads"], values="rate")
-    sizes = wide.columns.get_level_values("nbytes")
+    seconds, frame = single(record)["seconds"].values, _read_both_ways(record)
+    frame = frame.assign(place=[np.flatnonzero(record["case"].values == case)[0] for case in frame.index])
     parts = []
-    for nbytes in (sizes.min(), sizes.max()):
-        gain = wide[nbytes]["vector"] / wide[nbytes]["scalar"]
-        each = ", ".join(f"{ratio:.3g} at stride {stride}" for stride, ratio in gain.items())
-        parts.append(f"in {bytes_label(nbytes)} {each}")
-    return f"Items a second by whole lines over those with a load for each, medians: {'; '.join(parts)}."
+    for nbytes in (frame["nbytes"].min(), frame["nbytes"].max()):
+        each = frame[frame["nbytes"] == nbytes].pivot(index="stride", columns="loads", values="place")
+        gains = {stride: times(seconds[row["scalar"]], seconds[row["vector"]]) for stride, row in each.iterrows()}
+        said = "; ".join(f"stride {stride}, {gain.times}" for stride, gain in gains.items())
+        parts.append(f" In {bytes_label(nbytes)}: {said}.")
+    return f"Items a second by whole lines, over items a second by single loads.{''.join(parts)}"
 
 
 #: The two walks of a latency run, in the words of legends.
@@ -164,13 +164,13 @@ def latency(record: xr.Dataset) -> Shown:
         data=frame.reset_index(drop=True),
         name="p5plus_latency",
         title="Latency of a load",
-        caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB and of "
-        "2 MB. On large pages the random chase rests on a plateau (grey) for each level of the memory that it has to "
-        "itself; on small ones the search for each page's address is added. Dotted lines are the caches that the "
-        f"system reports. {MARKED}",
+        caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB "
+        "(small) and of 2 MB (huge). With huge pages the random chase has a plateau (grey) for each cache that it does "
+        "not share, and for memory. With small pages the time to find each page's address is added. Dotted lines are "
+        f"the caches that the system reports. The report's curves are lost. {MARKED}",
         run=record,
         alt=f"Load latency on {cpu(record)} against working set, logarithmic axes. In the largest set: {text}. Grey "
-        "bars mark plateaus of the random chase on large pages, dotted lines the cache sizes the system reports. "
+        "bars mark plateaus of the random chase on huge pages, dotted lines the cache sizes the system reports. "
         f"{MARKED}",
     )
 

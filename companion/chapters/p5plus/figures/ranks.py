@@ -1,5 +1,6 @@
 """Figures of runs over MPI: exchange, transposition, scaling, sensors (P4, P8, P10)."""
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -8,41 +9,67 @@ from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observ
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
+from companion.records.runs import single
+
+
+def _then(axis, record: xr.Dataset) -> str:
+    """Marks the mean message of the report's forecast on an axis of bytes; a sentence on it, for the caption."""
+    if "then_message" not in record:
+        return ""
+    nbytes, tasks = float(record["then_message"]), int(record["then_tasks"])
+    axis.axvline(nbytes, color=INK, linestyle=":", linewidth=1.2, label=f"report's forecast, {nbytes / 1e6:.3g} MB")
+    return (
+        "The sizes of the report's messages are lost. The dotted line is the mean message of its forecast in a "
+        f"transposition between {tasks} tasks, counted from its decomposition: {nbytes / 1e6:.3g} MB. "
+    )
+
+
+#: Tasks on each of two nodes in the report's first plot of exchanges; its second has other numbers.
+FOUR = 4
 
 
 def exchange(record: xr.Dataset) -> Shown:
-    """Bytes that a rank sends per second, by message size and number of pairs."""
-    frame = cases(record, "nbytes", "pairs")
-    figure, axis = axes(height=3.2)
-    for number, (pairs, part) in enumerate(frame.groupby("pairs")):
-        part = part.sort_values("nbytes")
-        label = f"{counted(pairs, 'pair')} at once"
-        spread(axis, part["nbytes"], part, lambda t, sent=part["nbytes"]: sent / t / 1e6, label=label, index=number)
-    log_axis(axis, "y")
-    bytes_axis(axis, [frame["nbytes"].min(), frame["nbytes"].max()])
-    axis.set(xlabel="message", ylabel="sent by each rank [MB/s]")
-    axis.legend()
-    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
+    """Bytes a second by message size in the report's two panels: four pairs, and all numbers of pairs together.
+
+    A run without four pairs has the second panel alone.
+    """
+    frame = cases(single(record), "nbytes", "pairs").sort_values(["pairs", "nbytes"])
     frame["MB_per_s"] = frame["nbytes"] / frame["median"] / 1e6
-    text = (
-        "Megabytes a second that each rank sends to its partner, and receives meanwhile, against the size "
-        f"of the message, both axes logarithmic; at most {frame['MB_per_s'].max():.0f} MB/s."
-    )
+    frame["all_pairs_MB_per_s"] = frame["pairs"] * frame["MB_per_s"]
+    four = frame[frame["pairs"] == FOUR]
+    figure, drawn = axes(2 - four.empty, 1, height=2.9 * (2 - four.empty) + 0.4, sharex=True)
+    drawn = np.atleast_1d(drawn)
+    if len(four):
+        spread(drawn[0], four["nbytes"], four, lambda t: four["nbytes"] / t / 1e6, label="each of 4 pairs")
+        drawn[0].set(ylabel="sent by each rank\n[MB/s]", title="4 tasks on each side")
+    for number, (pairs, part) in enumerate(frame.groupby("pairs")):
+        sent, label = pairs * part["nbytes"], f"{counted(pairs, 'pair')} together"
+        spread(drawn[-1], part["nbytes"], part, lambda t, sent=sent: sent / t / 1e6, label=label, index=number)
+    drawn[-1].set(xlabel="message", ylabel="sent by one side\n[MB/s]", title="N tasks on each side")
+    for axis in drawn:
+        log_axis(axis, "y")
+        then = _then(axis, record)
+        axis.legend()
+    bytes_axis(drawn[-1], [frame["nbytes"].min(), frame["nbytes"].max()])
+    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
+    most = "; ".join(f"{counted(pairs, 'pair')} {rate:.0f}" for pairs, rate in
+                     frame.groupby("pairs")["all_pairs_MB_per_s"].max().items())  # fmt: skip
     return show(
         figure,
-        data=frame,
+        data=frame.reset_index(drop=True),
         name="p5plus_exchange",
         title="Exchange between pairs",
-        alt=text,
-        caption="Bytes a second that a rank sends to its partner, and receives meanwhile, by size of the message. "
-        f"The cost of each send decides for short messages, that of copying for long ones. {MARKED} {doubts(record)}",
+        alt="Megabytes a second that ranks send to their partners, and receive meanwhile, against the size of the "
+        f"message, both axes logarithmic. Largest rate of one side by number of pairs: {most} MB/s.",
+        caption="The report's two plots, whose points are lost: four tasks on each of two nodes, and other numbers of "
+        f"tasks. Here both sides are on one machine. {then}{MARKED} {doubts(record)}",
         run=record,
     )
 
 
 def transposition(record: xr.Dataset) -> Shown:
     """Bytes per second of a rank in the four transpositions, by the mean size of a message and by ranks."""
-    frame = cases(record, "sent_bytes", "messages", "fields")
+    frame = cases(single(record), "sent_bytes", "messages", "fields")
     frame = frame[frame["messages"] > 0].sort_values(["ranks", "sent_bytes"])
     frame["message_bytes"] = frame["sent_bytes"] / frame["messages"]
     figure, axis = axes(height=3.4)
@@ -53,6 +80,7 @@ def transposition(record: xr.Dataset) -> Shown:
         )
     bytes_axis(axis, [frame["message_bytes"].min(), frame["message_bytes"].max()], step=2)
     axis.set(xlabel="mean message", ylabel="sent by each rank [MB/s]", ylim=(0, None))
+    then = _then(axis, record)
     axis.legend()
     figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     frame["MB_per_s"] = frame["sent_bytes"] / frame["ranks"] / frame["median"] / 1e6
@@ -67,7 +95,7 @@ def transposition(record: xr.Dataset) -> Shown:
         title="Transposition",
         alt=text,
         caption="Bytes a second that each rank sends in the four moves of a spectral model, packing included, by the "
-        f"mean size of a message. {MARKED} {doubts(record)}",
+        f"mean size of a message. {then}{MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -128,8 +156,8 @@ def scaling(record: xr.Dataset) -> Shown:
         name="p5plus_ranks",
         title="Strong and weak scaling",
         alt=text,
-        caption="The spectral model on ranks, in the normalisation of the lost figure. Left, one model on more and "
-        f"more ranks; right, a model that grows with them. {MARKED} {doubts(record)}",
+        caption="The spectral model on ranks, in the normalisation of the lost figure. Left, the same model on more "
+        f"and more ranks; right, a model that grows with them. {MARKED} {doubts(record)}",
         run=record,
     )
 
@@ -158,7 +186,8 @@ def sensors(record: xr.Dataset) -> Shown:
         name="p5plus_sensors",
         title="Sensors at one moment and at several",
         alt=text,
-        caption="Computing and waiting at barriers, without sensors, with sensors that visit all ranks at once, and "
-        f"with sensors that visit each at a moment of its own. {BARRED} {doubts(record)}",
+        caption="Computing and waiting at barriers without sensors, with sensors that interrupt all ranks at the same "
+        "moment (synchronised), and with sensors that interrupt each at a moment of its own (drifted). The report "
+        f"prints no times. {BARRED} {doubts(record)}",
         run=record,
     )

@@ -39,7 +39,7 @@ def curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
     return record[[name for name in names if name not in record.coords]].to_dataframe()[names]
 
 
-def _by_kind(record: xr.Dataset) -> pd.DataFrame:
+def smt_cases(record: xr.Dataset) -> pd.DataFrame:
     """The cases with their kind of partner by today's name.
 
     Records of before November 2026 call the fused streams a bound, which they are not.
@@ -49,17 +49,9 @@ def _by_kind(record: xr.Dataset) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def smt_loops(record: xr.Dataset) -> pd.DataFrame:
-    """GFLOPS of one host thread and of its partner modes, best samples, one row a loop in the document's order."""
-    frame = _by_kind(record)
-    frame["gflops"] = frame["flops"] / frame["minimum"] / 1e9
-    order = list(dict.fromkeys(frame["loop"]))
-    return frame.pivot(index="loop", columns="kind", values="gflops").loc[order]
-
-
 def _rates(record: xr.Dataset) -> dict[str, pd.DataFrame]:
     """By kind of partner, median GFLOPS of each loop with its spread, in the document's order of loops."""
-    frame = _by_kind(record)
+    frame = smt_cases(record)
     found = converted(intervals(frame), lambda seconds: frame["flops"] / seconds / 1e9)
     return {str(kind): found.loc[part.index].reset_index(drop=True) for kind, part in frame.groupby("kind")}
 
@@ -106,7 +98,7 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
         name="p5plus_smt",
         title="Five loops, one thread and two",
         caption="Above, the rate of one processor; below, what a second thread gains. Dependent chains gain most, "
-        f"since a chain waits for its own result. {remark}{MARKED}",
+        f"because each addition waits for the one before it. {remark}{MARKED}",
         run=record,
         alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
         f"and {cpu(record)}. Lower: gain from a second thread. The document's gains: {text}; those of "
@@ -206,9 +198,9 @@ def binding(record: xr.Dataset) -> Shown:
         data=frame,
         name="p5plus_binding",
         title="Bound and not bound",
-        caption="Every sample of two loops, threads bound by the report's lists (blue) or left to the scheduler "
-        "(orange). Dots are samples, bars medians with their 95 % intervals (the range of the samples where there are "
-        "fewer than six), crosses mark flagged cases.",
+        caption="Every sample of two loops, threads bound by the report's lists (blue) or placed by the system "
+        "(orange). The report prints no times of these loops. Dots are samples, bars medians with their 95 % intervals "
+        "(the range of the samples where there are fewer than six), crosses mark flagged cases.",
         run=record,
         alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}. "
         "Dots are samples, bars medians with their 95 % intervals (the range of the samples where there are fewer than "
@@ -216,11 +208,15 @@ def binding(record: xr.Dataset) -> Shown:
     )
 
 
-def binding_said(record: xr.Dataset) -> str:
-    """How long each loop takes left to the scheduler over bound by each list, by medians."""
+def binding_said(record: xr.Dataset, changes: pd.DataFrame) -> str:
+    """How long each loop takes without binding over bound by each list, by medians; and what the report promises."""
     record, found = _own_threads(record), []
     for (loop, _), part in _binding_cases(record).groupby(["loop", "doubled"], sort=False):
         free = record["seconds"].values[part.index[part["order"] == ""][0]]
         for number, each in part[part["order"] != ""].iterrows():
             found.append(f"{loop} ({each['kind']}) {times(free, record['seconds'].values[number]).times}")
-    return f"Left to the scheduler, the loops take as many times as long as bound: {'; '.join(found)}."
+    low, high = changes.set_index("change").loc["binding, basic", ["gain_low", "gain_high"]]
+    return (
+        f"Time without binding over time with binding: {'; '.join(found)}. The report promises a gain of {low:g} to "
+        f"{high:g} % from binding."
+    )
