@@ -182,8 +182,8 @@ register(
         "N1-N6, N8, N9",
         "Application I/O: T_T, R_IO and zeta by way of writing",
         _application,
-        rounds=5,
-        budgets={"quick": 20.0, "paper": 900.0, "modern": 1800.0},
+        rounds=6,  # the fewest that give a median its interval
+        budgets={"quick": 20.0, "paper": 2700.0, "modern": 3600.0},
     )
 )
 register(

@@ -10,6 +10,7 @@ from companion.chapters.nht1.figures.balance import balance_1993 as balance_1993
 from companion.chapters.nht1.figures.balance import beside as beside
 from companion.chapters.nht1.figures.balance import beside_table as beside_table
 from companion.chapters.nht1.figures.balance import by_processors as by_processors
+from companion.chapters.nht1.figures.balance import by_threads as by_threads
 from companion.chapters.nht1.figures.balance import processors_table as processors_table
 from companion.chapters.nht1.figures.balance import waits as waits
 from companion.chapters.nht1.figures.evidence import conversion_cost as conversion_cost

@@ -102,7 +102,7 @@ def _diagonals(axis, x, low: float) -> None:
 
 
 def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
-    """Overhead against the time of computing between two dumps: a slower solver looks better balanced (N8)."""
+    """Overhead against the time of computing between two dumps: a slower solver has a lower one (N8)."""
     found = waits(record)
     figure, axis = axes(height=3.7)
     cm2, ipsc = (old[old["what"].str.startswith(name)] for name in ("CM-2", "iPSC"))
@@ -134,10 +134,10 @@ def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
         figure,
         data=pd.concat([old, found.drop(columns="apart")], ignore_index=True),
         name="nht1_balance",
-        title="A slow solver looks balanced",
-        caption="On a dashed line a dump takes the time written on it; a code that computes more slowly moves to the "
-        "right and down. Hollow: from times and rates of the report, arrows for a bound. Filled: what the solver waits "
-        f"for a dump, over its computing time. {MARKED}",
+        title="A slow solver has a low overhead",
+        caption="On a dashed line a dump takes the time written on it; a code that computes more slowly is further to "
+        "the right and lower. Hollow: from times and rates of the report, arrows for a bound. Filled: the time that "
+        f"the solver waits for a dump, divided by its computing time. {MARKED}",
         run=record,
         alt="Overhead against the time of computing between two dumps, both logarithmic; on lines that fall, a dump "
         f"takes as long. 1993: {then}; iPSC/860 above {ipsc['zeta'].min():g} percent. {cpu(record)}: {text}. {MARKED}",
@@ -200,6 +200,19 @@ def processors_table(record: xr.Dataset, way: str) -> pd.DataFrame:
     return with_spread(frame, computing=quotient(*computing), waiting=quotient(*waiting)).drop(columns="flagged")
 
 
+def by_threads(record: xr.Dataset, way: str) -> str:
+    """The overhead on the largest grid with one thread and with the most, and whether the two differ."""
+    frame, found = written(record)
+    largest = frame[(frame["way"] == way) & (frame["N"] == frame["N"].max())].sort_values("threads")
+    (one, most) = (found["zeta"].loc[row] for row in largest.index[[0, -1]])
+    said = ("{:.0f} % ({:.0f} to {:.0f})".format(*each[["middle", "low", "high"]]) for each in (one, most))
+    apart = most["low"] > one["high"] or one["low"] > most["high"]
+    return (
+        f"The overhead is {next(said)} with one thread and {next(said)} with {largest['threads'].max()}"
+        f"{'' if apart else ', no measurable difference'}."
+    )
+
+
 def beside_table(record: xr.Dataset, way: str, later: str) -> pd.DataFrame:
     """Writing ``later``, beside the solver, over writing in turn (N6): transfers and whole runs, with their spread."""
     record = single(record)
@@ -238,8 +251,8 @@ def beside(record: xr.Dataset, way: str, later: str) -> Shown:
         data=frame,
         name="nht1_beside",
         title="Writing beside the solver",
-        caption="Times with a second thread that writes while the solver goes on, over those of waiting for every "
-        f"write. {MARKED}",
+        caption="Times with a second thread that writes while the solver continues, divided by those of waiting for "
+        f"every write. The report prints no such times. {MARKED}",
         run=record,
         alt="Time of transfers and of whole runs with asynchronous writing over synchronous, on "
         f"{cpu(record)}: {text}. {MARKED}",

@@ -6,6 +6,7 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.balance import beside_table, waits
 from companion.chapters.nht1.figures.evidence import FILE, WHOLE, rates_here
+from companion.chapters.nht1.figures.opening import METHODS
 from companion.chapters.nht1.figures.stalls import overhead_parts
 from companion.chapters.nht1.figures.writing import written
 from companion.figures.parts import cpu
@@ -23,15 +24,19 @@ def _largest(record: xr.Dataset) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFra
 
 
 def added(printed: pd.DataFrame, record: xr.Dataset) -> str:
-    """What writing added in 1993, and adds on the largest grid of a run with a solver thread on every processor."""
+    """What writing added in 1993, and adds on the largest grid of a run with a solver thread on every processor, by
+    the methods of the Y-MP and of the first code of the iPSC/860: medians with their intervals."""
     old = printed.set_index("system")
     frame, found, _ = _largest(record)
-    zeta, points = found["middle"], frame["way"] == POINTS
+
+    def zeta(method: str) -> str:
+        (row,) = frame.index[frame["way"].map(METHODS.get) == method]
+        return "{:.0f} % ({:.0f} to {:.0f})".format(*found.loc[row, ["middle", "low", "high"]])
+
     return (
         f"Writing added {old.loc['Y-MP', 'low']:g} to {old.loc['Y-MP', 'high']:g} % to a run on the Y-MP of 1993, "
         f"below {old.loc['CM-2', 'high']:g} % on the CM-2 and over {old.loc['iPSC/860', 'low']:g} % on the iPSC/860. "
-        f"On {cpu(record)} it adds {zeta[~points].min():.0f} to {zeta[~points].max():.0f} %, and "
-        f"{zeta[points].iloc[0]:.0f} % point by point."
+        f"On {cpu(record)} it adds {zeta('plane by plane')} plane by plane and {zeta('point by point')} point by point."
     )
 
 
@@ -41,13 +46,13 @@ def small(record: xr.Dataset) -> str:
     points = (frame["way"] == POINTS).to_numpy()
     parts = overhead_parts(record).set_index("way").drop(POINTS)
     within, between = (parts["T_T, largest"] / parts["T_T, least"]).max(), parts["T_T"].max() / parts["T_T"].min()
-    doubt = ", so that this run cannot rank them" if within > between else ""
+    doubt = "; this run cannot rank them" if within > between else ""
     zeta, N = found["middle"].to_numpy(), int(frame["N"].max())
     return (
         f"On the largest grid the methods that write planes or arrays add {zeta[~points].min():.0f} to "
-        f"{zeta[~points].max():.0f} %. Samples of one method differ by up to {within:.2f} times, and their medians by "
-        f"{between:.2f} times{doubt}. A write for every point adds {zeta[points][0]:.0f} %, because each of the "
-        f"{N**3 / 1e6:.1f} million points of a dump needs a system call and a seek."
+        f"{zeta[~points].max():.0f} %. Samples of one method differ by a factor of up to {within:.2f}, and medians of "
+        f"different methods by {between:.2f}{doubt}. A write for every point adds {zeta[points][0]:.0f} %: each of the "
+        f"{N**3 / 1e6:.1f} million points of a dump needs a system call."
     )
 
 
@@ -58,10 +63,11 @@ def moved(surviving: pd.DataFrame, record: xr.Dataset) -> str:
     cm2, ipsc = (old.loc[system, WHOLE] for system in ("CM-2", "iPSC/860"))
     idle = old.loc[("CM-2", FILE), "low"] / cm2["high"]
     return (
-        f"On the CM-2 a whole run wrote at most {cm2['high']:.2g} MB/s, {idle:.0f} times less than the call that wrote "
-        f"its file: it computed nearly all the time. On the iPSC/860 it wrote {ipsc['low']:.2g} to {ipsc['high']:.2g} "
-        f"MB/s. On {cpu(record)} whole runs write {whole.min():.0f} to {whole.max():.0f} MB/s by these methods, "
-        f"{(file / whole).min():.1f} to {(file / whole).max():.1f} times less than while they write."
+        f"On the CM-2 a whole run wrote at most {cm2['high']:.2g} MB/s, 1/{idle:.0f} of the rate at which it wrote its "
+        f"file. It therefore computed nearly all the time. On the iPSC/860 a whole run wrote {ipsc['low']:.2g} to "
+        f"{ipsc['high']:.2g} MB/s. On {cpu(record)} whole runs write {whole.min():.0f} to {whole.max():.0f} MB/s by "
+        f"these methods. While they write, the rate is {(file / whole).min():.1f} to {(file / whole).max():.1f} times "
+        "as high."
     )
 
 
@@ -71,9 +77,9 @@ def base(record: xr.Dataset) -> str:
     part = found[found["N"] == found["N"].max()].sort_values("computing")
     fast, slow = part.iloc[0], part.iloc[-1]
     return (
-        f"Beside a solver {slow.computing / fast.computing:.0f} times as slow, the same dumps add {slow.middle:.1f} % "
-        f"({slow.low:.1f} to {slow.high:.1f} %), not {fast.middle:.0f} % ({fast.low:.0f} to {fast.high:.0f} %), on "
-        f"{cpu(record)}."
+        f"In a solver that is {slow.computing / fast.computing:.0f} times as slow, writing the same solutions adds "
+        f"{slow.middle:.1f} % ({slow.low:.1f} to {slow.high:.1f}) instead of {fast.middle:.0f} % ({fast.low:.0f} to "
+        f"{fast.high:.0f}) on {cpu(record)}."
     )
 
 
@@ -83,8 +89,8 @@ def later(record: xr.Dataset, way: str, beside: str) -> str:
     row = table[table["N"] == table["N"].max()].sort_values("threads").iloc[0]
     doubt = ", no measurable difference" if row["run_low"] <= 1 <= row["run_high"] else ""
     return (
-        f"Writing in the background takes a run to {row['run']:.2f} ({row['run_low']:.2f} to {row['run_high']:.2f}"
-        f"{doubt}) of its time where a processor is free."
+        f"With a free processor, writing in the background shortens a run to {row['run']:.2f} ({row['run_low']:.2f} to "
+        f"{row['run_high']:.2f}{doubt}) of its time."
     )
 
 
@@ -110,7 +116,7 @@ def over_mpi(record: xr.Dataset) -> str:
     doubt = ", so that they cannot be ranked" if within > between else ""
     rest = zeta.drop("elements")
     return (
-        f"Between ranks, too, a write for every point costs most: it adds {zeta['elements']:.0f} %. The other methods "
-        f"add {rest.min():.0f} to {rest.max():.0f} %. Samples of one of them differ by up to {within:.2f} times, and "
-        f"their medians by {between:.2f} times{doubt}."
+        f"On ranks, too, a write for every point costs most: it adds {zeta['elements']:.0f} %. The other methods add "
+        f"{rest.min():.0f} to {rest.max():.0f} %. Samples of one method differ by a factor of up to {within:.2f}, and "
+        f"medians of different methods by {between:.2f}{doubt}."
     )

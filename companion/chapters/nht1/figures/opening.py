@@ -60,8 +60,8 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
         name="nht1_opening",
         title="What writing adds to a run",
         caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {N}, by the methods of the Y-MP, the CM-2 "
-        f"and the first code of the iPSC/860; last, a solver {slowest.max() / slowest.min():.0f} times as slow, by "
-        f"what it waits for its dumps. {MARKED}",
+        f"and the first code of the iPSC/860. The last row is a solver {slowest.max() / slowest.min():.0f} times as "
+        f"slow; its value is the time that it waits for its dumps. {MARKED}",
         run=record,
         alt="Overhead of writing in percent, linear below one percent. Printed in 1993: Y-MP "
         f"{printed['low'][0]:g} to {printed['high'][0]:g}, CM-2 below {printed['high'][1]:g}, iPSC/860 above "

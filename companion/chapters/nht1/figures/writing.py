@@ -108,7 +108,7 @@ def overheads(record: xr.Dataset) -> Shown:
         name="nht1_overheads",
         title="What each method of writing adds",
         caption=f"Overhead of writing on {cpu(record)} with {team}, one row for each method, on an axis that is linear "
-        f"below 10 %. {MARKED}",
+        f"below 10 %. The report's results by method are lost. {MARKED}",
         run=record,
         alt="Overhead of writing in percent by method, on an axis that is linear below ten percent, on "
         f"{cpu(record)} with {team}. On the largest grid: {least}; {most}. {MARKED}",

@@ -36,7 +36,7 @@ def test_a_slow_base_code_makes_the_same_writing_look_small():
     assert frame["middle"].tolist() == pytest.approx([50.0, 6.0])
     assert frame["computing"].tolist() == pytest.approx([0.5, 5.0])
     assert (frame["low"] < frame["middle"]).all() and (frame["middle"] < frame["high"]).all()
-    assert "10 times as slow, the same dumps add 6.0 %" in nht1.base(base_record())
+    assert "10 times as slow, writing the same solutions adds 6.0 %" in nht1.base(base_record())
 
 
 def test_what_survives_of_the_balance_by_hand():
@@ -76,6 +76,11 @@ def test_overheads_by_processors_and_why_they_change():
     assert frame["zeta"].tolist() == pytest.approx([20.0, 30.0])
     (row,) = nht1.processors_table(processors_record(), "records").itertuples()
     assert (row.computing, row.waiting) == pytest.approx((2.0, 4 / 3))
+    said = nht1.by_threads(processors_record(), "records")
+    assert "20 % (20 to 20) with one thread and 30 % (30 to 30) with 2." in said
+    wide = processors_record()
+    wide["observed_T_T"][3] = [1.1, 1.3, 1.5]
+    assert "30 % (10 to 50) with 2, no measurable difference" in nht1.by_threads(wide, "records")
 
 
 def test_writing_beside_the_solver_over_writing_in_turn():
@@ -122,7 +127,7 @@ def test_rates_of_whole_runs_lie_beside_those_of_writing_alone():
     drawn = offered(nht1.rates_then_and_now(surviving_rates(), methods_record())).dropna(subset=["middle"])
     assert drawn["middle"].tolist() == pytest.approx([800, 1600 / 3, 160, 1600, 800, 1600 / 9])
     sentence = nht1.moved(surviving_rates(), methods_record())
-    assert "164 times less" in sentence and "160 to 800 MB/s" in sentence and "1.1 to 2.0 times less" in sentence
+    assert "1/164 of the rate" in sentence and "160 to 800 MB/s" in sentence and "1.1 to 2.0 times as high" in sentence
 
 
 def test_the_opening_has_the_printed_ranges_and_the_methods_of_1993():
@@ -133,17 +138,20 @@ def test_the_opening_has_the_printed_ranges_and_the_methods_of_1993():
 
 def test_large_writes_are_not_ranked_where_samples_differ_more_than_medians():
     added = nht1.added(tables.printed("nht1", "overheads"), methods_record())
-    assert "it adds 100 to 200 %, and 900 % point by point" in added
+    assert "it adds 100 % (100 to 100) plane by plane and 900 % (900 to 900) point by point" in added
     sentence = nht1.small(methods_record())
     assert "add 100 to 200 %" in sentence and "adds 900 %" in sentence and "cannot rank" not in sentence
     spread = methods_record()
     spread["observed_T_T"][2, 0] = 10.0
-    assert "so that this run cannot rank them" in nht1.small(spread)
+    assert "this run cannot rank them" in nht1.small(spread)
+    wide = methods_record()
+    wide["observed_T_T"][2] = [1.5, 2.0, 3.0]
+    assert "100 % (50 to 200) plane by plane" in nht1.added(tables.printed("nht1", "overheads"), wide)
 
 
 def test_writing_in_the_background_says_when_nothing_is_measured():
     sentence = nht1.later(processors_record(), "records", "records, asynchronous")
-    assert "takes a run to 0.88 (0.88 to 0.88) of its time" in sentence
+    assert "shortens a run to 0.88 (0.88 to 0.88) of its time" in sentence
 
 
 def mpiio_record():
