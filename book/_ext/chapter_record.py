@@ -18,7 +18,9 @@ from sphinx import addnodes
 RECORDS, STORIES, TAG = "book/records/", "notebooks/", "record"
 #: What a notebook's own text with the tag is wrapped in; markdown has no cells in a page.
 MOVED = "rerun-moved"
-TEMPLATE = Path(__file__).resolve().parent.parent / "_templates" / "chapter_record.md"
+TEMPLATES = Path(__file__).resolve().parent.parent / "_templates"
+#: What is one document's own; the chapter that compares the documents has no folder there.
+CHAPTERS = TEMPLATES.parents[1] / "companion" / "chapters"
 END = re.compile(r"(?=</figcaption>)")
 
 
@@ -32,7 +34,7 @@ class ChapterRecord(Directive):
     def run(self):
         env = self.state.document.settings.env
         env.note_dependency(env.doc2path(story_of(env.docname)))
-        env.note_dependency(str(TEMPLATE))
+        env.note_dependency(str(template_of(env.docname)))
         return [Place()]
 
 
@@ -44,6 +46,12 @@ def story_of(docname: str) -> str:
 def record_of(docname: str) -> str:
     """``notebooks/03_nht1`` -> ``book/records/03_nht1``."""
     return docname.replace(STORIES, RECORDS, 1)
+
+
+def template_of(docname: str) -> Path:
+    """What the record has beside the cells of its story: all of a document, or nothing for a chapter without one."""
+    document = docname.removeprefix(RECORDS).partition("_")[2]
+    return TEMPLATES / ("chapter_record.md" if (CHAPTERS / document).is_dir() else "synthesis_record.md")
 
 
 def wrapped(cell: dict) -> str:
@@ -122,12 +130,19 @@ def _minutes(doctree) -> int:
     return max(1, round(words / 200 + drawn / 3))
 
 
-def _announce(doctree, address: str) -> None:
+#: What a record holds, by its template.
+HOLDS = {
+    "chapter_record.md": "the printed tables, all numbers and checks",
+    "synthesis_record.md": "what the reports state about their machines",
+}
+
+
+def _announce(doctree, docname: str, address: str) -> None:
     """Below the title: how long the story takes, and where its record is."""
     title = doctree.next_node(nodes.title)
     html = (
         f'<p class="rerun-reading">{_minutes(doctree)} minutes to read. '
-        f'<a href="{address}">The record</a> holds the printed tables, all numbers and checks.</p>'
+        f'<a href="{address}">The record</a> holds {HOLDS[template_of(record_of(docname)).name]}.</p>'
     )
     title.parent.insert(title.parent.index(title) + 1, nodes.raw("", html, format="html"))
 
@@ -142,7 +157,7 @@ def _part(app, doctree) -> None:
         address = app.builder.get_relative_uri(docname, record_of(docname))
         _lead(doctree, groups, address)
         _point(above, address)
-        _announce(doctree, address)
+        _announce(doctree, docname, address)
     for place in list(doctree.findall(Place)):
         back = app.builder.get_relative_uri(docname, story_of(docname))
         sections = [_behind(group, back) for group in env.rerun_moved.get(story_of(docname), [])]
@@ -168,7 +183,7 @@ def _write_out(app, docname, source) -> None:
     if docname.startswith(RECORDS):
         number, _, document = docname.removeprefix(RECORDS).partition("_")
         named = {"title": source[0].strip(), "stem": f"{number}_{document}", "document": document}
-        source[0] = TEMPLATE.read_text(encoding="utf-8").format(number=int(number), **named)
+        source[0] = template_of(docname).read_text(encoding="utf-8").format(number=int(number), **named)
 
 
 def _stories_first(app, env, docnames) -> None:

@@ -443,6 +443,7 @@
         y: { ...scale(up), label: `↑ ${up.name} [${up.unit}]` },
         marks: [
           Plot.arrow(far, { x: "x", y1: "y", y2: end, stroke: data.colours[0], strokeWidth: 1.4 }),
+          Plot.ruleX(kinds[1], { x: "x", y1: "low", y2: "high", stroke: data.colours[1], strokeWidth: 1.6 }),
           Plot.dot(kinds[0], { x: "x", y: "y", symbol: "square", r: 5,
             stroke: data.colours[0], strokeWidth: 1.6, ...(labelled ? {} : { href: "source" }) }),
           Plot.dot(kinds[1], { x: "x", y: "y", r: 5, fill: data.colours[1],

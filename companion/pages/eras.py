@@ -9,13 +9,34 @@ import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.figures.parts import cpu, log_axis, points
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    case_intervals,
+    converted,
+    cpu,
+    log_axis,
+    of_samples,
+    points,
+    printed_ranges,
+    quotient,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import significant
 from companion.items import page
 from companion.labels import counted
-from companion.pages.synthesis import SYSTEMS, frame_of, full_name, measured, printed, said
+from companion.pages.synthesis import (
+    SYSTEMS,
+    frame_of,
+    full_name,
+    kinds,
+    measured,
+    peak_on,
+    printed,
+    rate_of,
+    said,
+)
 from companion.records import runs
 
 MEGA, GIGA, GIB = 1e6, 1e9, 2**30
@@ -39,15 +60,19 @@ def file_rates() -> pd.DataFrame:
     rows.append(printed("xc30/hres_io", "cray_xc30", "one of 120 files", rate, bound=">"))
     run = runs.latest("xmp1982-devices")
     if run is not None:
-        clock = np.nanmedian(run["observed_clock"].values, axis=1)
-        found = dict(zip(run["test"].values.astype(str), WORD * run["mwords"].values / clock, strict=True))
-        rows += [measured(run, what, found[test]) for test, what in (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))]
+        clock = of_samples(run["observed_clock"].values, run["flags"].values)
+        found = converted(clock, lambda seconds: WORD * run["mwords"].values / seconds)
+        tests = list(run["test"].values.astype(str))
+        named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
+        rows += [measured(run, what, found.iloc[[tests.index(test)]]) for test, what in named]
     run = runs.latest("nht1-io")
     if run is not None:
         largest = run.isel(case=np.flatnonzero(run["N"].values == run["N"].values.max()))
         arrays = largest.isel(case=np.flatnonzero(largest["way"].values == "one array a write"))
-        seconds = float(np.nanmedian(arrays["observed_transferring"].values))
-        rows.append(measured(run, "a solution file, page cache", float(arrays["solution_bytes"][0]) / MEGA / seconds))
+        nbytes = float(arrays["solution_bytes"][0])
+        found = of_samples(arrays["observed_transferring"].values, arrays["flags"].values)
+        found = converted(found, lambda seconds: nbytes / MEGA / seconds)
+        rows.append(measured(run, "a solution file, page cache", found))
     return frame_of(rows, "MB/s")
 
 
@@ -61,13 +86,13 @@ def file_per_flop() -> pd.DataFrame:
         one = rates[(rates["machine"] == full_name(machine)) & (rates["what"] == what)].iloc[0]
         peak = GIGA * float(stated["peak"].sel(machine=machine))
         rows.append(printed(place, machine, f"{what}, peak of the machine", MEGA * one["value"] / peak, one["bound"]))
-    run = runs.latest("xc30-routines")
-    disk = rates[rates["what"] == "a disk, O_DIRECT"]
-    if run is not None and len(disk) and disk["machine"].iloc[0] == cpu(run):
-        peak = (run["flops"] / run["median"]).values[run["what"].values == "peak"][0]
-        threads = counted(int(run["threads"].values[0]), "thread")
-        what = f"a disk, O_DIRECT, measured peak of {threads}"
-        rows.append(measured(run, what, MEGA * disk["value"].iloc[0] / float(peak)))
+    disk, run = rates[rates["what"] == "a disk, O_DIRECT"], runs.latest("xmp1982-devices")
+    top = peak_on(disk["machine"].iloc[0]) if len(disk) else None
+    if top is not None:
+        _, threads, peak = top
+        found = quotient(disk.rename(columns={"value": "middle"}), peak)
+        what = f"a disk, O_DIRECT, peak of {counted(threads, 'thread')}"
+        rows.append(measured(run, what, converted(found, lambda each: MEGA * each)))
     return frame_of(rows, "B to a file for each flop at peak")
 
 
@@ -80,24 +105,30 @@ def memory_per_flop() -> pd.DataFrame:
     words = float(tables.load("nht1", "systems")["memory_words"].sel(system="Y-MP")) * 2**20
     peak = float(stated["peak"].sel(machine="cray_ymp"))  # GFLOPS
     rows.append(printed("nht1/systems", "cray_ymp", what, WORD * words / (GIGA * peak)))
-    jobs, what = tables.printed("p5plus", "p4_p5").set_index("system"), "memory of a node"
+    what = "memory of a node"
     for system in ("P4+", "P5+"):
-        one, job = stated.sel(machine=SYSTEMS[system]), jobs.loc[system]
-        peak = float(one["cpus_per_node"]) * job["gflops"] / (job["peak_percent"] / 100) / job["cpus"]
+        one = stated.sel(machine=SYSTEMS[system])
+        peak = float(one["cpus_per_node"]) * peak_2006(system)
         rows.append(printed("p5plus/p4_p5", SYSTEMS[system], what, _node_bytes(one) / (GIGA * peak)))
     for name in ("power7", "cray_xc30"):
         one = stated.sel(machine=name)
         peak = float(one["peak"]) / float(one["nodes"])
         rows.append(printed("xc30/machines", name, what, _node_bytes(one) / (GIGA * peak)))
-    run = runs.latest("xc30-transforms")
-    if run is not None:
-        row = measured(run, "", 0.0)
+    latest = runs.latest("xc30-transforms")
+    top = None if latest is None else peak_on(cpu(latest))
+    if top is not None:
+        run, threads, peak = top
+        row = measured(run, "", peak)
         memory = runs.read(runs.COMMITTED / row["source"].rpartition("/")[2])["machine"]["memory"]["total_bytes"]
-        threads = run["threads"].values.max()
-        chosen = (run["what"].values == "peak") & (run["threads"].values == threads)
-        peak = float((run["flops"] / run["median"]).values[chosen][0])
-        rows.append(measured(run, f"all memory, measured peak of {counted(int(threads), 'thread')}", memory / peak))
+        what = f"all memory, peak of {counted(threads, 'thread')}"
+        rows.append(measured(run, what, converted(peak, lambda rate: memory / rate)))
     return frame_of(rows, "B for each flop/s of peak")
+
+
+def peak_2006(system: str) -> float:
+    """GFLOPS of one processor of 2006, from the rate of a job and its share of peak."""
+    job = tables.printed("p5plus", "p4_p5").set_index("system").loc[system]
+    return float(job["gflops"] / (job["peak_percent"] / 100) / job["cpus"])
 
 
 def _node_bytes(machine) -> float:
@@ -105,17 +136,49 @@ def _node_bytes(machine) -> float:
     return float(machine["memory_per_node"]) / 1000 * GIB
 
 
+#: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
+STREAMED = WORD / 2
+
+
 def streamed() -> pd.DataFrame:
-    """GB/s that one processor reads in the streaming loop of 2006: 8 bytes for a multiplication and an addition."""
+    """GB/s that one processor reads in the streaming loop of 2006, with one thread and with two."""
     cpus = float(tables.machines().sel(machine="power5plus")["cpus_per_node"])
-    node = tables.printed("p5plus", "smt_benefit").set_index("loop")["gflops_no_smt"]["streaming"]
-    rows = [printed("p5plus/smt_benefit", "power5plus", "streaming loop", node / cpus * WORD / 2)]
+    node = tables.printed("p5plus", "smt_benefit").set_index("loop").loc["streaming"]
+    modes = {"gflops_no_smt": "streaming loop", "gflops_smt": "streaming loop, two threads"}
+    rows = [printed("p5plus/smt_benefit", "power5plus", what, node[mode] / cpus * STREAMED)
+            for mode, what in modes.items()]  # fmt: skip
     run = runs.latest("p5plus-smt")
     if run is not None:
         chosen = (run["loop"].values.astype(str) == "streaming") & (run["streams"].values.astype(str) == "1")
-        rate = float((run["flops"] / run["median"]).values[chosen][0])
-        rows.append(measured(run, "streaming loop", rate * WORD / 2 / GIGA))
+        found = converted(rate_of(run, chosen), lambda rate: rate * STREAMED / GIGA)
+        rows.append(measured(run, "streaming loop", found))
     return frame_of(rows, "GB/s that one processor reads")
+
+
+def read_per_flop() -> pd.DataFrame:
+    """Bytes that one processor reads in the streaming loop in the time of one flop at its peak.
+
+    The peak of a Power5+ follows from a job's share of it; that of a measured machine is of one of its threads.
+    """
+    rows, run = [], runs.latest("p5plus-smt")
+    for row in streamed().itertuples():
+        if row.kind == "report":
+            balance = row.value / peak_2006("P5+")
+            rows.append(printed("p5plus/smt_benefit", "power5plus", row.what, balance))
+        elif (top := peak_on(row.machine)) is not None:
+            found = pd.DataFrame([row]).rename(columns={"value": "middle"})
+            _, threads, peak = top
+            balance = converted(quotient(found, peak), lambda ratio, threads=threads: GIGA * threads * ratio)
+            rows.append(measured(run, f"{row.what}, peak of {counted(threads, 'thread')}", balance))
+    return frame_of(rows, "B for each flop at peak")
+
+
+def memory_balance() -> pd.DataFrame:
+    """Both balances of memory, as rows of one figure: what it holds, and what a processor reads from it."""
+    read = read_per_flop()
+    frame = pd.concat([memory_per_flop(), read.assign(what="reads, " + read["what"])], ignore_index=True)
+    frame.attrs["units"] = {"value": "bytes for each flop/s of peak, or read for each flop"}
+    return frame
 
 
 #: Kinds of jobs whose share of the clock reports print, as rows of a figure.
@@ -149,32 +212,36 @@ def computing() -> pd.DataFrame:
         share = 100 * row.parallel / row.wall
         what = f"{row.job}, {row.cpus} CPUs"
         rows.append(printed("p5plus/ifs_times", "power5plus", what, share, group=PARALLEL))
-    return frame_of([*rows, *_computing_now()], "% of the clock")
+    return frame_of([*rows, *_computing_now()], "% of the elapsed time")
 
 
 def _computing_now() -> list[dict]:
-    """The forecast, the imaging and the flow solver of the committed runs."""
+    """The forecast, the imaging and the flow solver of the committed runs.
+
+    The forecast computes while its computing thread does not wait for records.
+    """
     rows = []
     run = runs.latest("xmp1982-forecast")
     if run is not None:
         on_disk = run["configuration"].values.astype(str) == "disk4"
-        cpu_time, clock = (np.nanmedian(run[name].values[on_disk]) for name in ("observed_cpu", "observed_forecast"))
-        rows.append(measured(run, "forecast, disks", 100 * cpu_time / clock, FORECAST))
+        waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
+        found = of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
+        rows.append(measured(run, "forecast, disks", found, FORECAST))
     run = runs.latest("aips58-ddt")
     if run is not None:
         large = run["size"].values.astype(str) == "large"
-        spent, real = (np.nanmedian(run[f"observed_{name}"].values[large], axis=1).sum() for name in ("cpu", "real"))
-        rows.append(measured(run, "imaging, large problem", 100 * spent / real, IMAGING))
+        spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
+        flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
+        rows.append(measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), IMAGING))
     run = runs.latest("nht1-io")
     if run is not None:
         same = (run["N"].values == run["N"].values.max()) & (run["threads"].values == run["threads"].values.max())
-        alone = float(run["median"].values[same & (run["way"].values == "none")][0])
-        writing = zip(run["way"].values[same].astype(str), run["observed_T_T"].values[same], strict=True)
-        rows += [
-            measured(run, f"flow solver that writes, {way}", 100 * alone / np.nanmedian(elapsed), WRITING)
-            for way, elapsed in writing
-            if way in ("one array a write", "40-byte elements")
-        ]
+        alone = case_intervals(run).loc[np.flatnonzero(same & (run["way"].values == "none"))]
+        for way in ("one array a write", "40-byte elements"):
+            (row,) = np.flatnonzero(same & (run["way"].values == way))
+            elapsed = of_samples(run["observed_T_T"].values[[row]], run["flags"].values[[row]])
+            share = converted(quotient(alone, elapsed), lambda share: 100 * share)
+            rows.append(measured(run, f"flow solver that writes, {way}", share, WRITING))
     return rows
 
 
@@ -194,10 +261,12 @@ def files_through_time() -> Shown:
     """What a program could write or read a second, from 1982 to today: the figure that opens the book."""
     frame = file_rates()
     figure, axis = axes(height=4.4)
-    for kind, host, label in (("report", False, "printed in a report"), ("run", True, "measured today")):
-        part = frame[frame["kind"] == kind]
-        if not part.empty:
-            points(axis, part["year"], part["value"], label=label, host=host, index=int(host), line=False)
+    old, bounds, new = kinds(frame)
+    points(axis, old["year"], old["value"], label="printed in a report", line=False)
+    low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
+    printed_ranges(axis, bounds["year"], low, high, across=False)
+    if len(new):
+        bars(axis, new["year"], new.rename(columns={"value": "middle"}), label="measured today", index=1, line=False)
     for year, part in frame.groupby("year"):
         right = 1985 < year < 2000
         for row, height in zip(part.itertuples(), 10 ** _apart(part["value"].to_numpy(), 0.2), strict=True):
@@ -216,18 +285,11 @@ def files_through_time() -> Shown:
         data=frame,
         name="file_rates",
         title="Forty years of reading and writing",
-        caption="What one program moved to or from its files, in MB/s. Hollow: printed in a report, as measured unless "
-        "it says peak; a file of 2014 had this rate at least. Filled: medians of committed runs on one machine of "
-        "today.",
+        caption="Rates at which one program reads or writes its files, in MB/s. Hollow: printed in the reports of "
+        "1982, 1993 and 2014, as measured unless it says peak; the arrow marks a lower bound. Filled: committed runs "
+        f"on a machine of today. {MARKED}",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
-
-
-def balance_2006() -> float:
-    """Bytes that a processor of the Power5+ reads in the streaming loop, for each flop at its peak."""
-    job = tables.printed("p5plus", "p4_p5").set_index("system").loc["P5+"]
-    peak = job["gflops"] / (job["peak_percent"] / 100) / job["cpus"]
-    return float(streamed()["value"].iloc[0] / peak)
 
 
 #: Documents on which each of the findings rests.
@@ -250,18 +312,21 @@ def findings() -> list[str]:
     def rate(machine: str, what: str) -> float:
         return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
 
-    now = files.loc[files["what"] == "a disk, O_DIRECT", "value"]
-    today = f", and one of today at {significant(now.iloc[0], 3)} MB/s" if len(now) else ""
+    now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]]
+    ends = [significant(rate, 3) for rate in now.to_numpy().ravel()]
+    today = ", and {} MB/s ({} to {}) with a disk of today".format(*ends) if ends else ""
     reports = memory.iloc[1:5]
-    worst, best = (
+    images, best = (
         busy.loc[(busy["group"] == group) & (busy["kind"] == "report"), "value"] for group in (IMAGING, FORECAST)
     )
+    convex, toronto, pittsburgh = images
     return [
-        f"A program reached a disk of 1982 at {rate('cray_xmp_1982', 'a disk'):g} MB/s, a file of 1993 at "
-        f"{rate('cm2', 'serial file'):g} to {rate('cray_ymp', 'a file'):g}, one of 2014 at "
-        f"{rate('cray_xc30', 'one of 120 files'):g} or more{today}.",
+        f"A program and its files exchanged {rate('cray_xmp_1982', 'a disk'):g} MB/s with a disk of 1982, "
+        f"{rate('cm2', 'serial file'):g} to {rate('cray_ymp', 'a file'):g} MB/s with a file of 1993, "
+        f"{rate('cray_xc30', 'one of 120 files'):g} MB/s or more with one of 2014{today}.",
         f"Memory for each flop/s of peak fell from {memory.iloc[0]:.2f} bytes on the Cray Y-MP to "
         f"{reports.min():.2f} to {reports.max():.2f} on the machines of 2006 and 2014.",
-        f"A forecast of 1982 on a machine of its own computed for {best.max():.0f} % of the clock, imaging of 1989 on "
-        f"a shared Cray X-MP for {worst.min():.0f} %.",
+        f"A forecast of 1982 on a machine of its own computed for {best.min():.0f} to {best.max():.0f} % of the "
+        f"elapsed time. Imaging of 1989 on shared machines did so for {convex:.0f} % on a Convex C1, and for "
+        f"{toronto:.0f} and {pittsburgh:.0f} % on two Cray X-MPs.",
     ]

@@ -17,7 +17,8 @@ QUANTITIES = {
     "file-balance": ("rate of a file for each flop at peak", eras.file_per_flop, True),
     "memory": ("main memory for each flop/s of peak", eras.memory_per_flop, True),
     "bandwidth": ("memory bandwidth of one processor", eras.streamed, True),
-    "computing": ("share of the clock that computes", eras.computing, False),
+    "bandwidth-balance": ("memory read by one processor for each flop at peak", eras.read_per_flop, True),
+    "computing": ("share of the elapsed time in which a job computes", eras.computing, False),
     "rate": ("rate that one processor sustains", rates.sustained_rate, True),
     "peak": ("share of peak that was sustained", synthesis.share_of_peak, False),
     "hour": ("time for an hour of forecast", synthesis.forecast_hour, True),
@@ -58,8 +59,9 @@ def explored(found: dict[str, pd.DataFrame], still: Shown) -> Shown:
         {"key": key, "name": name, "unit": found[key].attrs["units"]["value"], "log": log}
         for key, (name, _, log) in QUANTITIES.items()
     ]
-    columns = ["machine", "what", "year", "value", "kind", "source", "bound"]
-    rows = {key: frame[columns].to_numpy(dtype=object).tolist() for key, frame in found.items()}
+    columns = ["machine", "what", "year", "value", "low", "high", "kind", "source", "bound"]
+    kept = {key: frame[columns].astype(object) for key, frame in found.items()}
+    rows = {key: frame.where(frame.notna(), None).to_numpy().tolist() for key, frame in kept.items()}
     documents = {str(synthesis.year(each)): synthesis.title(each) for each in synthesis.documents()}
     return explorer("quantities", {"quantities": quantities, "columns": columns, "points": rows, "reports": documents},
                     still=still)  # fmt: skip

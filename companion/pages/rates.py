@@ -1,9 +1,11 @@
 """Points of the synthesis that belong to processors: what one sustains by kind of work, clocks and their number."""
 
+import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.pages.synthesis import SYSTEMS, frame_of, measured, printed
+from companion.figures.parts import converted
+from companion.pages.synthesis import SYSTEMS, frame_of, measured, printed, rate_of
 from companion.records import runs
 
 #: Loops of chapter 4 by what they ask of a processor: the report's row, the run's name, the kind of work.
@@ -25,8 +27,7 @@ def sustained_rate() -> pd.DataFrame:
         rows.append(printed("p5plus/smt_benefit", "power5plus", kind, node[loop] / cpus, group=kind))
         if run is not None:
             chosen = (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1")
-            rate = 1e-9 * float((run["flops"] / run["median"]).values[chosen][0])
-            rows.append(measured(run, kind, rate, kind))
+            rows.append(measured(run, kind, converted(rate_of(run, chosen), lambda rate: 1e-9 * rate), kind))
     for row in tables.printed("p5plus", "p4_p5").itertuples():
         what = f"forecast on {row.cpus} CPUs"
         rows.append(printed("p5plus/p4_p5", SYSTEMS[row.system], what, row.gflops / row.cpus, group=FORECAST))
@@ -44,8 +45,8 @@ def sustained_rate() -> pd.DataFrame:
         labels = run["label"].values.astype(str)
         alone = [n for n, text in enumerate(labels) if "without writing" in text and "1 thread" in text]
         if alone:
-            rate = 1e-9 * float((run["flops"] / run["median"]).values[alone[-1]])
-            rows.append(measured(run, f"BT, {labels[alone[-1]].partition(',')[0]}", rate, SOLVER))
+            found = converted(rate_of(run, np.arange(labels.size) == alone[-1]), lambda rate: 1e-9 * rate)
+            rows.append(measured(run, f"BT, {labels[alone[-1]].partition(',')[0]}", found, SOLVER))
     return frame_of(rows, "GFLOPS of one processor")
 
 
@@ -58,5 +59,5 @@ def machine_facts(fact: str) -> pd.DataFrame:
     for machine, value in values.to_series().dropna().items():
         document = stated.loc[stated["machine"] == machine, "document"].iloc[0]
         row = printed(f"{document}/machines", machine, {"clock": "clock rate", "cpus": "processors"}[fact], value)
-        rows.append({**row, "source": "#tab-machines"})
+        rows.append({**row, "source": "../book/records/06_machines.html#tab-machines"})
     return frame_of(rows, {"clock": "MHz", "cpus": "processors"}[fact])

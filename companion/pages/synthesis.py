@@ -3,7 +3,8 @@
 Every function returns one point a row: ``machine`` with its full name, ``what`` was measured on it, ``year``,
 ``value``, ``kind`` (``"report"`` or ``"run"``), ``source``, the address of the printed table or of the run record,
 ``bound``, ``"<"`` or ``">"`` where the value is one, and ``group``, the kind of work under which a figure draws it.
-Only like is compared with like; what differs is in ``what``.
+The value of a run is a median; ``low`` and ``high`` are its spread as :mod:`companion.figures.parts` has it, and
+``flagged`` says whether it is doubtful.  Only like is compared with like; what differs is in ``what``.
 """
 
 import re
@@ -14,18 +15,31 @@ import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.figures.parts import cpu, log_axis, points
+from companion.figures.parts import (
+    MARKED,
+    bars,
+    case_intervals,
+    converted,
+    cpu,
+    log_axis,
+    of_samples,
+    points,
+    printed_ranges,
+    quotient,
+)
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes
+from companion.figures.style import axes
 from companion.figures.tabular import Table, significant
 from companion.items import page
 from companion.labels import counted
 from companion.pages.data import framed
 from companion.records import runs
 
-COLUMNS = ["machine", "what", "year", "value", "kind", "source", "bound", "group"]
+COLUMNS = ["machine", "what", "year", "value", "low", "high", "flagged", "kind", "source", "bound", "group"]
 RUNS = "../_static/runs"
 DAY = 24  # hours of the forecast
+#: Experiments that measure the peak of their machine, of multiply-adds in registers.
+PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
 #: Configurations of 1982 drawn for their machine, and where their files are.
 WHERE = {"cray1a-disk4": ("cray_1a_ecmwf", "files on disk"), "ssd1-sync": ("cray_xmp_1982", "a file on SSD")}
 #: Systems of the report of 2006 and of the talk of 2014, as their tables name them, in ``data/machines``.
@@ -66,6 +80,9 @@ def printed(place: str, machine: str, what: str, value: float, bound: str = "", 
         "what": what,
         "year": year(document),
         "value": float(value),
+        "low": np.nan,
+        "high": np.nan,
+        "flagged": False,
         "kind": "report",
         "source": f"../book/records/{page(document)}.html#{anchor}",
         "bound": bound,
@@ -73,21 +90,45 @@ def printed(place: str, machine: str, what: str, value: float, bound: str = "", 
     }
 
 
-def measured(run, what: str, value: float, group: str = "") -> dict:
-    """A point of a committed run, named by its machine, with the address of its record."""
+def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
+    """A point of a committed run, named by its machine, with the address of its record.
+
+    ``found`` has the quantity in its one row, as :func:`companion.figures.parts.intervals` gives it.
+    """
     day = run.attrs["date"]
     stamp = re.sub(r"[-:]", "", day)
     (path,) = runs.COMMITTED.glob(f"{run.attrs['experiment']}_*{stamp}.json")
+    (spread,) = found.itertuples()
     return {
         "machine": cpu(run),
         "what": what,
         "year": int(day[:4]),
-        "value": float(value),
+        "value": float(spread.middle),
+        "low": float(spread.low),
+        "high": float(spread.high),
+        "flagged": bool(spread.flagged),
         "kind": "run",
         "source": f"{RUNS}/{path.name}",
         "bound": "",
         "group": group,
     }
+
+
+def rate_of(run, chosen) -> pd.DataFrame:
+    """Operations a second of the chosen case of a run, all threads together, with its spread."""
+    (row,) = np.flatnonzero(np.asarray(chosen))
+    flops = float(run["flops"].values[row])
+    return converted(case_intervals(run).loc[[row]], lambda seconds: flops / seconds)
+
+
+def peak_on(machine: str) -> tuple | None:
+    """Newest run of a machine that measured its peak, by the most threads: the run, threads, and flop/s with spread."""
+    kept = [run for id in PEAKS for run in runs.committed(id) if cpu(run) == machine]
+    if not kept:
+        return None
+    run = max(kept, key=lambda run: (run["threads"].values.max(), run.attrs["date"]))
+    threads = int(run["threads"].values.max())
+    return run, threads, rate_of(run, (run["what"].values == "peak") & (run["threads"].values == threads))
 
 
 def frame_of(rows: list[dict], unit: str) -> pd.DataFrame:
@@ -115,11 +156,19 @@ def share_of_peak() -> pd.DataFrame:
     for system, share in about["peak_percent"].astype(float).to_series().items():
         what = f"forecast on {int(about['cores'].sel(system=system))} cores"
         rows.append(printed("xc30/runs", SYSTEMS[str(system)], what, share))
+    run = runs.latest("xc30-forecast")
+    if run is not None:
+        rate, peak = (rate_of(run, run["what"].values == what) for what in ("forecast", "peak"))
+        threads = counted(int(run["threads"].values[0]), "thread")
+        share = converted(quotient(rate, peak), lambda share: 100 * share)
+        rows.append(measured(run, f"forecast of one layer, {threads}", share))
     run = runs.latest("xc30-transforms")
     if run is not None:
-        rate, one = (run["flops"] / run["median"]).values, run["threads"].values == 1
-        peak, best = (rate[one & (run["what"].values == what)].max() for what in ("peak", "transforms"))
-        rows.append(measured(run, "spectral transforms alone, of the measured peak of a thread", 100 * best / peak))
+        one, what = run["threads"].values == 1, run["what"].values
+        rates = np.where(one & (what == "transforms"), (run["flops"] / run["median"]).values, 0.0)
+        rate, peak = rate_of(run, rates == rates.max()), rate_of(run, one & (what == "peak"))
+        share = converted(quotient(rate, peak), lambda share: 100 * share)
+        rows.append(measured(run, "spectral transforms, 1 thread", share))
     return frame_of(rows, "% of peak")
 
 
@@ -145,14 +194,21 @@ def forecast_hour() -> pd.DataFrame:
 
 
 def _forecast_again() -> list[dict]:
-    """The forecast of 1982 with its post-processing, on a committed machine."""
+    """The forecast of 1982 with its post-processing, and one layer of that of 2014, on committed machines."""
+    rows = []
     run = runs.latest("xmp1982-forecast")
-    if run is None:
-        return []
-    label = run["configuration"].values.astype(str)
-    clock = np.nanmedian(run["observed_forecast"].values[label == "disk4"], axis=-1)[0]
-    total = float(clock) + float(run["post_clock"].sum())
-    return [measured(run, "forecast of the size of 1982, files on disk", total / DAY)]
+    if run is not None:
+        on_disk = run["configuration"].values.astype(str) == "disk4"
+        found = of_samples(run["observed_complete"].values[on_disk], run["flags"].values[on_disk])
+        found = converted(found, lambda seconds: seconds / DAY)
+        rows.append(measured(run, "forecast of the size of 1982 with its jobs, files on disk", found))
+    run = runs.latest("xc30-forecast")
+    if run is not None:
+        (row,) = np.flatnonzero(run["what"].values == "forecast")
+        hours, case = DAY * float(run["days"].values[row]), run.isel(case=row)
+        what = f"one layer at truncation {int(case['truncation'])} on {counted(int(case['threads']), 'thread')}"
+        rows.append(measured(run, what, converted(case_intervals(run).loc[[row]], lambda seconds: seconds / hours)))
+    return rows
 
 
 def energy() -> pd.DataFrame:
@@ -173,21 +229,23 @@ def said(frame: pd.DataFrame) -> str:
 
 
 def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> Shown:
-    """A row for each kind of work, or each point: hollow for a report, filled for a run; ``seen`` is what to see."""
+    """A row for each kind of work, or each point: hollow for a report, filled with its spread for a run.
+
+    ``seen`` is what to see.
+    """
     unit = frame.attrs["units"]["value"]
     rows = [group or label for group, label in zip(frame["group"], labels(frame), strict=True)]
     names = list(dict.fromkeys(rows))
-    place = np.array([names.index(row) for row in rows]) + 0.2
+    frame = frame.assign(place=np.array([names.index(row) for row in rows]) + 0.2)
+    old, bounds, new = kinds(frame)
     figure, axis = axes(height=1.25 + 0.42 * len(names))
-    for kind, host, label in (("report", False, "printed in a report"), ("run", True, "measured, committed run")):
-        chosen = (frame["kind"] == kind).to_numpy()
-        if chosen.any():
-            points(axis, frame["value"][chosen], place[chosen], label=label, host=host, index=int(host), line=False)
-    for bound, value, at in zip(frame["bound"], frame["value"], place, strict=True):
-        if bound:  # an arrow from the mark to where the value lies
-            end = value * (1.6 if bound == ">" else 1 / 1.6) if log else value + (5 if bound == ">" else -5)
-            end = min(end, 100) if unit.startswith("%") else end
-            axis.annotate("", (end, at), (value, at), arrowprops={"arrowstyle": "->", "color": INK})
+    if len(old):
+        points(axis, old["value"], old["place"], label="printed in a report", line=False)
+    low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
+    printed_ranges(axis, bounds["place"], low, high)
+    if len(new):
+        bars(axis, new["place"], new.rename(columns={"value": "middle"}), label="measured, committed run", index=1,
+             line=False, across=True)  # fmt: skip
     for row, text in enumerate(names):
         axis.text(0.01, row - 0.22, text, transform=axis.get_yaxis_transform(), size=9, va="center")
     axis.set_yticks(np.arange(len(names)) + 0.2, [""] * len(names))
@@ -200,7 +258,14 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
     axis.set_xlabel(unit)
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     alt = f"{title}, in {unit}. {said(frame)}."
-    return show(figure, alt=alt, title=title, caption=seen, data=frame, name=name)
+    marks = f" {MARKED}" if len(new) else ""
+    return show(figure, alt=alt, title=title, caption=f"{seen}{marks}", data=frame.drop(columns="place"), name=name)
+
+
+def kinds(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Numbers that reports print, bounds that they give, and what was measured."""
+    report, bound = frame["kind"] == "report", frame["bound"] != ""
+    return frame[report & ~bound], frame[report & bound], frame[~report]
 
 
 def reports_table() -> Table:
