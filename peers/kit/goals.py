@@ -1,7 +1,7 @@
-"""The table of goals: how fast each family is to be beside other software, what of it is met, and what holds the rest.
+"""How fast each family is to be beside other software, and how far the committed runs reach that.
 
-A goal is set here; how far it is met, the case that is furthest from it, that case's limit, and the layouts that a
-faster peer had are computed from the committed peer records.
+``python -m peers.kit.goals`` prints it.  A goal is set here; how far it is met, the case that is furthest from it, that
+case's limit, and the layouts that a faster peer had are computed from the committed peer records.
 """
 
 import re
@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from companion.figures.tabular import Table, significant, table
+from companion.figures.tabular import significant
 from companion.labels import counted
-from companion.pages.peer_tables import pairs, sentence, time_text
+from companion.pages.peer_tables import pairs, time_text
+from companion.records import peer_records
+from companion.terminal import say
 
 
 class Goal(NamedTuple):
@@ -158,8 +160,8 @@ def _first(records) -> list[dict]:
     return rows
 
 
-def goals_table(records) -> Table:
-    """Every goal, by number of threads, as far as the committed records tell of it.
+def goals_table(records) -> pd.DataFrame:
+    """Every goal, by number of threads, as far as the committed records tell of it; empty if none does.
 
     Records without the ceilings of their host are older and are left out: they called some peers in slower ways.
 
@@ -177,12 +179,9 @@ def goals_table(records) -> Table:
                 rows.append({"goal": goal.name, "to reach": significant(goal.least, 3), "met": "not measured"})
             for (where, _), part in _best(frame, goal).groupby(["machine", "threads"]):
                 rows.append(_row(goal, part) | ({"machine": where} if several else {}))
-    rows += _first(records)
-    if not rows:
-        return sentence("No committed run tells how far the goals are met; python -m peers --out data/peers does.")
-    caption = (
-        "Goals and what holds the rest: ratios of fastest samples against the fastest of the peers named, in how many "
-        "cases the goal is reached, or the percentile of all cases; the lowest case, and what of its time is its limit "
-        "on this host; of first calls, the time"
-    )
-    return table(pd.DataFrame(rows), caption=caption, index=False, name="peers_goals")
+    return pd.DataFrame(rows + _first(records))
+
+
+if __name__ == "__main__":
+    for row in goals_table(peer_records.committed()).fillna("").to_dict("records"):
+        say("; ".join(f"{name}: {value}" for name, value in row.items() if value != ""))
