@@ -180,6 +180,13 @@ def page(document: str) -> str:
     return found[0].stem
 
 
+@cache
+def title(document: str) -> str:
+    """What readers know a document by, the title of its chapter; its identifier where it has no chapter."""
+    found = sorted(notebook_files.FOLDER.glob(f"*_{document}.ipynb"))
+    return notebook_files.title(found[0]) if found else document
+
+
 def anchor(heading: str) -> str:
     """The fragment that docutils gives a heading: ``"The model S·f/2"`` becomes ``"the-model-sf-2"``."""
     plain = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()

@@ -16,13 +16,15 @@ from companion.terminal import say
 LOOPBACK = "--ServerApp.ip=127.0.0.1"
 START = "START.md"
 OPENING = f"--LabApp.default_url=/lab/tree/{START}"
+#: How notebooks come and go: a notebook that is only opened is not modified.
+FILES = "--ServerApp.contents_manager_class=companion.lab_files.NotebookFiles"
 #: Defaults that the reader's own settings outdo: pages in Markdown show as pages, and no news is fetched.
 SETTINGS = Path(__file__).parent / "jupyter"
 
 
 def options(arguments: list[str]) -> list[str]:
-    """What the command line leaves open: the loopback address and the page that opens first."""
-    left = {"ip": LOOPBACK, "default_url": OPENING}
+    """What the command line leaves open: the loopback address, the page that opens first, how files come and go."""
+    left = {"ip": LOOPBACK, "default_url": OPENING, "contents_manager_class": FILES}
     return [option for name, option in left.items() if not any(_sets(argument, name) for argument in arguments)]
 
 

@@ -21,6 +21,11 @@ def sources(path: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
+def title(path: Path) -> str:
+    """The heading that opens a notebook."""
+    return "".join(json.loads(text(path))["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
+
+
 def text(path) -> str:
     """What stands in the file of a notebook; ``OSError`` or ``ValueError`` where that is no text."""
     return foreign.content(path, LARGEST).decode("utf-8")

@@ -26,7 +26,8 @@ IGNORED = {"nbval-ignore-output", "nbval-skip"}
 CELL_LINES = 12
 FUNCTION_LINES = 8
 
-_METADATA = {
+#: Of every notebook; nothing of the machine that executed it.
+METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
@@ -96,7 +97,7 @@ def normal(notebook):
             fresh.execution_count = cell.execution_count
             fresh.outputs = _outputs(cell)
         cells.append(fresh)
-    result = nbformat.v4.new_notebook(cells=cells, metadata=_METADATA)
+    result = nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
     result.nbformat_minor = 5
     return result
 

@@ -2,18 +2,20 @@
 
 Cells of a notebook with the tag ``record`` leave its page and appear on ``book/records/<notebook>``, where the
 directive ``{chapter-record}`` stands, under the headings of the story under which they ran.  A section left without
-content leaves the story whole; the section above it ends with a link to where it went, which keeps its anchor.  Figures
-of a section that has more on the record lead there, and back.  So a chapter is executed once, in one notebook, and is
+content leaves the story whole; the section above it ends with a link to where it went, which keeps its anchor.  Every
+figure leads to its numbers and checks on the record.  So a chapter is executed once, in one notebook, and is
 read as two pages.
 """
 
 import re
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx import addnodes
+
+from companion import drawn, items
 
 RECORDS, STORIES, TAG = "book/records/", "notebooks/", "record"
 #: What a notebook's own text with the tag is wrapped in; markdown has no cells in a page.
@@ -22,6 +24,8 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "_templates"
 #: What is one document's own; the chapter that compares the documents has no folder there.
 CHAPTERS = TEMPLATES.parents[1] / "companion" / "chapters"
 END = re.compile(r"(?=</figcaption>)")
+#: Headings of every record, as addresses.
+TABLES, ARITHMETIC = "#tables-as-printed", "#the-report-s-arithmetic-rechecked"
 
 
 class Place(nodes.General, nodes.Element):
@@ -101,14 +105,41 @@ def taken(doctree) -> tuple[list[tuple[str, str, bool, list]], dict]:
     return found, above
 
 
+def _of(document: str, address: str) -> str:
+    """The address of a document's record, beside that of this chapter's."""
+    return re.sub(r"[^/]+(?=\.html$)", items.page(document), address)
+
+
+def _links(html: str, section: str, address: str) -> str:
+    """Links from one figure of a story to the record: to its numbers, and to how they were checked.
+
+    The numbers are those that the section of the figure keeps there, or else the first printed table that it draws,
+    or its run.  The checks are those of the run, or else of the report's own arithmetic.
+    """
+    name, run = (found[1] if (found := re.search(rf' data-{key}="([^"]+)"', html)) else "" for key in ("name", "run"))
+    document = name.partition("_")[0]
+    printed = drawn.register(document).get(unescape(name))
+    made = f"{_of(run.partition('-')[0], address)}#{{}}-{run}" if run else ""
+    if section:
+        numbers = f"{address}#record-{section}"
+    elif printed:
+        numbers = f"{_of(printed[0][0], address)}#{drawn.anchor(*printed[0])}"
+    else:
+        numbers = made.format("run") or f"{address}{TABLES}"
+    return (
+        f' <a class="rerun-more" href="{numbers}">all numbers of this figure</a>'
+        f' <a class="rerun-more" href="{made.format("checks") or address + ARITHMETIC}">how it was checked</a>'
+    )
+
+
 def _lead(doctree, groups, address: str) -> None:
-    """Figures of a section with more on the record lead there."""
+    """Every figure leads to its numbers and checks on the record."""
     more = {identity for _, identity, stays, _ in groups if stays}
     for node in doctree.findall(nodes.raw):
-        identity = _section(node)["ids"][0]
-        if identity in more and '<figure class="rerun-figure"' in node.astext():
-            link = f' <a class="rerun-more" href="{address}#record-{identity}">all its numbers and checks</a>'
-            html = END.sub(link, node.astext())
+        if '<figure class="rerun-figure"' in node.astext():
+            identity = _section(node)["ids"][0]
+            links = _links(node.astext(), identity if identity in more else "", address)
+            html = END.sub(links, node.astext())
             node.rawsource, node.children = html, [nodes.Text(html)]
 
 

@@ -1,13 +1,17 @@
 """Sphinx extension that lets a reader take figures and tables away: what to cite goes into pages that have some.
 
-``take_away.js`` puts the address, the picture as SVG and PNG in print colours, and the citation under each.
+``take_away.js`` puts the address, the picture as SVG and PNG in print colours, and the citation under each.  A printed
+table is cited as its own source; a figure by the tables that it draws (``companion.drawn``), or that the points behind
+it name as theirs.
 """
 
+import base64
 import json
 import re
+from html import unescape
 from pathlib import Path
 
-from companion import tables
+from companion import drawn, tables
 from companion.pages.front import bibtex
 
 ENTRIES = Path(__file__).resolve().parent.parent / "references.bib"
@@ -21,20 +25,60 @@ def entry(key: str) -> str:
     return found.group() if found else ""
 
 
-def sources(pagename: str) -> dict[str, str]:
-    """What a figure or table of a page comes from: the report in words and as BibTeX, and this book as BibTeX."""
+BLOCK = re.compile(r'<(?:figure|div|details)[^>]*class="rerun-(?:figure|block)"[^>]*data-name="([^"]+)"')
+DATA = re.compile(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"')
+
+
+def rests_on(name: str, data: str) -> list[tuple[str, str]]:
+    """The printed tables behind a figure or table: itself, those it draws, or those that its points come from."""
+    document = name.partition("_")[0]
+    table = name.removeprefix(f"{document}_")
+    if document in tables.documents():
+        if table in tables.names(document):
+            return [(document, table)]
+        if name in (known := drawn.register(document)):
+            return list(known[name])
+    anchors = dict.fromkeys(re.findall(r"/records/[^,\s]*#(tab-[\w-]+)", data))
+    return [drawn.by_anchor()[anchor] for anchor in anchors if anchor in drawn.by_anchor()]
+
+
+def cited(body: str) -> dict[str, dict]:
+    """Of each figure or table of a page that rests on printed ones: where these are printed, and their BibTeX."""
+    found, parts = {}, BLOCK.split(body)
+    for name, rest in zip(map(unescape, parts[1::2]), parts[2::2], strict=True):
+        link = DATA.search(rest)
+        behind = rests_on(name, base64.b64decode(link[1]).decode() if link else "")
+        if behind and name not in found:
+            said = dict(zip(dict.fromkeys(document for document, _ in behind), drawn.places(behind), strict=True))
+            entries = [
+                noted(entry(key), place.removeprefix(tables.citation(key)).strip(", ")) for key, place in said.items()
+            ]
+            found[name] = {"after": list(said.values()), "bibtex": "\n\n".join(filter(None, entries))}
+    return found
+
+
+def noted(bibtex: str, place: str) -> str:
+    """A BibTeX entry that says which figure, table, page or slide is cited."""
+    return re.sub(r"\n\}$", f",\n  note = {{{place}}}\n}}", bibtex) if place and "note =" not in bibtex else bibtex
+
+
+def sources(pagename: str, body: str = "") -> dict:
+    """What figures and tables of a page come from: the report and this book, in words and as BibTeX, and by name the
+    places of the reports that each rests on."""
     found = DOCUMENT.search(pagename)
     document = found.group(1) if found and found.group(1) in tables.documents() else ""
     return {
         "report": tables.citation(document) if document else "",
-        "bibtex": "\n\n".join(filter(None, [entry(document) if document else "", bibtex().alt])),
+        "entry": entry(document) if document else "",
+        "book": bibtex().alt,
+        "cited": cited(body),
     }
 
 
 def _dress(app, pagename, templatename, context, doctree) -> None:
     body = context.get("body", "")
     if NUMBERED.search(body):
-        about = json.dumps(sources(pagename)).replace("</", "<\\/")
+        about = json.dumps(sources(pagename, body)).replace("</", "<\\/")
         context["body"] = f'{body}<script type="application/json" id="rerun-about">{about}</script>'
         app.add_js_file("take_away.js", loading_method="defer")
 

@@ -343,7 +343,7 @@
 
   KINDS.ledger = (into, data) => {
     const claims = data.claims.map(([document, verdict, departure, row]) => ({ verdict, departure, row,
-      place: data.documents.indexOf(document) + (((row * 7919) % 23) - 11) / 36 }));
+      place: document + (((row * 7919) % 23) - 11) / 36 }));
     const table = document.querySelector("#ledger table");
     let steering;
     const form = document.getElementById("ledger-filter");
@@ -355,7 +355,7 @@
         && (chosen.width === "all" || Math.abs(claim.departure) <= Number(chosen.width)));
       const limit = chosen.width === "all" ? Math.max(1, ...kept.map((claim) => Math.abs(claim.departure))) : Number(chosen.width);
       const plot = Plot.plot({
-        width: show.width(), height: 330, marginLeft: 74, marginBottom: 42,
+        width: show.width(), height: 330, marginLeft: 118, marginBottom: 42,
         x: { domain: [-limit, limit], type: chosen.width === "all" ? "symlog" : "linear", constant: 0.01, grid: true,
           label: "recomputed over printed, less 1, in % →", tickFormat: (d) => `${+(100 * d).toPrecision(3)}`, ticks: chosen.width === "all" ? [-1, -0.1, -0.01, 0, 0.01, 0.1, 1].filter((d) => Math.abs(d) <= limit) : 7 },
         y: { domain: [data.documents.length - 0.5, -0.5], ticks: data.documents.map((_, n) => n), tickFormat: (n) => data.documents[n], label: null },

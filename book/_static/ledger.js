@@ -4,10 +4,10 @@
   const form = document.getElementById("ledger-filter");
   const table = document.querySelector("#ledger table");
   if (!form || !table) return;
-  const [COLUMN_DOCUMENT, COLUMN_VERDICT] = [0, 1];
+  const COLUMN_VERDICT = 1;
   const rows = Array.from(table.tBodies[0].rows, (row) => ({
     row,
-    document: row.cells[COLUMN_DOCUMENT].textContent,
+    document: row.dataset.document,
     verdict: row.cells[COLUMN_VERDICT].textContent,
     text: row.textContent.toLowerCase(),
   }));

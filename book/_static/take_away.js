@@ -19,15 +19,35 @@
     return `${number} ${title}`.trim().replace(/[.:]$/, "");
   };
 
-  const source = (block) =>
-    [`${words(block)}.`, about.report && `After ${about.report}.`, `${book}, ${document.title.split(" — ")[0]}.`]
-      .filter(Boolean).join(" ");
+  /* What a figure or table rests on: places in reports, or else the report of the chapter. */
+  const after = (block) => about.cited[block.dataset.name]?.after ?? [about.report].filter(Boolean);
+  const source = (block) => [`${words(block)}.`, ...after(block).map((one) => `After ${one}.`),
+    `${book}, ${document.title.split(" — ")[0]}.`].join(" ");
+
+  /* What a steered figure shows at this moment, its drawings one below the other; nothing of a figure that is still. */
+  const steered = (block) => {
+    const drawn = [...block.querySelectorAll(".rerun-live svg")].filter((one) => one.clientWidth > 100);
+    if (!drawn.length) return null;
+    const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    let below = 0;
+    for (const one of drawn) {
+      const copy = one.cloneNode(true);
+      for (const [name, value] of Object.entries({ y: below, width: one.clientWidth, height: one.clientHeight })) copy.setAttribute(name, value);
+      copy.setAttribute("font-family", "sans-serif");
+      copy.setAttribute("font-size", 12);
+      whole.append(copy);
+      below += one.clientHeight + 8;
+    }
+    whole.setAttribute("viewBox", `0 0 ${Math.max(...drawn.map((one) => one.clientWidth))} ${below}`);
+    return whole;
+  };
 
   /* The picture on paper: dark on white, its source in a line below. */
   const picture = (block) => {
-    const svg = (block.querySelector("svg.rerun-page") || block.querySelector("svg")).cloneNode(true);
+    const svg = steered(block) ?? (block.querySelector("svg.rerun-page") || block.querySelector("svg")).cloneNode(true);
     const [left, top, width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map(Number);
-    const room = width / 60, said = [`${words(block)}. ${book}.`, about.report && `After ${about.report}.`].filter(Boolean);
+    const room = width / 60, said = [`${words(block)}. ${book}.`, ...after(block).map((one) => `After ${one}.`)]
+      .flatMap((line) => line.match(/.{1,110}(?:\s|$)/g));
     const whole = { x: left, y: top, width, height: height + (1.3 * said.length + 0.5) * room };
     svg.setAttribute("viewBox", Object.values(whole).join(" "));
     svg.setAttribute("width", whole.width);
@@ -75,11 +95,12 @@
 
   const cite = (block) => {
     const fold = element("details", { class: "rerun-cite" });
-    fold.append(element("summary", {}, "cite"));
+    fold.append(element("summary", {}, "cite this"));
     fold.addEventListener("toggle", () => {
       if (fold.open && fold.children.length === 1) {
         const address = `${location.href.split("#")[0]}#${block.id}`;
-        fold.append(element("pre", { class: "rerun-plain" }, `${source(block)}\n${address}\n\n${about.bibtex}`));
+        fold.append(element("pre", { class: "rerun-plain" }, [source(block), address, "",
+          about.cited[block.dataset.name]?.bibtex ?? about.entry, "", about.book].join("\n")));
       }
     });
     return fold;

@@ -5,7 +5,7 @@ that takes its text colour from the page (so that it reads in light and dark) an
 text and its data, ``table`` does the same for a table.
 """
 
-from companion.figures.box import answer, box, folded, paragraph
+from companion.figures.box import answer, box, checked, folded, paragraph, small_run
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacked_bars
 from companion.figures.rendering import Shown, csv_text, save, show
@@ -22,6 +22,7 @@ __all__ = [
     "axes",
     "box",
     "bytes_axis",
+    "checked",
     "claims_summary",
     "claims_table",
     "csv_text",
@@ -35,6 +36,7 @@ __all__ = [
     "points",
     "save",
     "show",
+    "small_run",
     "stacked_bars",
     "table",
 ]

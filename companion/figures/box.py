@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from companion.figures.rendering import Shown
+from companion.figures.rendering import Shown, of_page
+from companion.labels import counted
 
 
 def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) -> Shown:
@@ -61,7 +62,43 @@ def answer(text: str) -> Shown:
     return Shown(f'<details class="rerun-fold rerun-answer"><summary>Answer</summary>{inside}</details>', text)
 
 
-def folded(*shown, title: str = "The same, measured when this page was built") -> Shown:
+def checked(count: int, what: str, *said: str) -> Shown:
+    """A mark beside the text that opens: how many things were compared, and what was compared with what.
+
+    The numbers are computed, and held by assertions, where this is called.
+
+    Parameters
+    ----------
+    count : int
+        How many were compared.
+    what : str
+        What one of them is: ``"case"``.
+    *said : str
+        Sentences that show when the mark is opened.
+
+    Raises
+    ------
+    ValueError
+        If nothing was compared, or nothing is said of it.
+    """
+    if count < 1 or not what.strip() or not said or not all(text.strip() for text in said):
+        raise ValueError("checked: give how many were compared, what they are, and a sentence on the comparison")
+    head = f"checked: {counted(count, what)}"
+    inside = "".join(f"<p>{escape(text)}</p>" for text in said)
+    html = f'<details class="rerun-checked"><summary>{escape(head)}</summary>{inside}</details>'
+    return Shown(html, "\n".join([head, *said]))
+
+
+#: When a small run beside one at full size was made: for a page of the book, and for who runs the notebook.
+BUILT, NOW = "measured when this page was built", "measured now on this machine"
+
+
+def small_run() -> str:
+    """When the page's own small run was made, in words that suit the place where they are read."""
+    return BUILT if of_page() else NOW
+
+
+def folded(*shown, title: str | None = None) -> Shown:
     """Figures and tables that a reader opens when wanted; only ``title`` shows before.
 
     Figures and tables inside keep their numbers and addresses.
@@ -70,14 +107,15 @@ def folded(*shown, title: str = "The same, measured when this page was built") -
     ----------
     *shown : Shown or Table
         What :func:`companion.figures.show` and :func:`companion.figures.table` give.
-    title : str
-        What is inside.
+    title : str, optional
+        What is inside; by default a small run of what is above, and when it was made.
 
     Raises
     ------
     ValueError
         If there is nothing to fold or no title.
     """
+    title = f"The same, {small_run()}" if title is None else title
     if not shown or not title.strip():
         raise ValueError("folded: give what is folded, and a title that says what it is")
     html = "\n".join(each.html for each in shown)

@@ -1,6 +1,7 @@
 """A matplotlib figure as inline SVG for a notebook and the book."""
 
 import base64
+import contextlib
 import io
 import itertools
 import os
@@ -11,9 +12,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import xarray as xr
+from matplotlib.text import Text
 
 from companion.figures.slim import slim
-from companion.figures.style import INK, PAGE, PLAIN
+from companion.figures.style import INK, LEGIBLE, PAGE, PLAIN
 from companion.files import write_text
 
 _counter = itertools.count(1)
@@ -124,19 +126,42 @@ def _drawn(figure, prefix: str, alt: str) -> str:
     return _tidy(buffer.getvalue(), prefix, alt, float(np.round(inches * (100 if inches == PAGE else 120))))
 
 
+def of_page() -> bool:
+    """Whether a page of the book is being built, and not a notebook run by its reader."""
+    return os.environ.get(PAGES) == "1"
+
+
+@contextlib.contextmanager
+def _legible(figure):
+    """No text of ``figure`` is smaller than a phone shows legibly."""
+    least = LEGIBLE * max(1.0, figure.get_size_inches()[0] / PLAIN)
+    small = [(text, text.get_size()) for text in figure.findobj(Text) if text.get_size() < least]
+    for text, _ in small:
+        text.set_size(least)
+    yield
+    for text, size in small:
+        text.set_size(size)
+
+
 def _drawings(figure, alt: str) -> str:
     """The drawing; in the book the one for a phone, then the one for a page, of which its style sheet shows one."""
     prefix = f"f{next(_counter)}"
-    if os.environ.get(PAGES) != "1" or any(panel.get_aspect() != "auto" or panel.name == "3d" for panel in figure.axes):
+    if not of_page():
         return _drawn(figure, prefix, alt)
+    if any(panel.get_aspect() != "auto" or panel.name == "3d" for panel in figure.axes):
+        with _legible(figure):
+            return _drawn(figure, prefix, alt)
     inches = figure.get_size_inches()
-    drawings = []
-    for name, width, shown in (("phone", PLAIN, "block"), ("page", PAGE, "none")):
-        figure.set_size_inches(width, inches[1])
-        svg = _drawn(figure, f"{prefix}{name}", alt)
-        drawings.append(svg.replace('style="display:block', f'class="rerun-{name}" style="display:{shown}', 1))
+    figure.set_size_inches(PLAIN, inches[1])
+    with _legible(figure):
+        phone = _drawn(figure, f"{prefix}phone", alt)
+    figure.set_size_inches(PAGE, inches[1])
+    page = _drawn(figure, f"{prefix}page", alt)
     figure.set_size_inches(inches)
-    return "".join(drawings)
+    return "".join(
+        svg.replace('style="display:block', f'class="rerun-{name}" style="display:{shown}', 1)
+        for svg, name, shown in ((phone, "phone", "block"), (page, "page", "none"))
+    )
 
 
 def save(figure, path, *, alt: str) -> None:
@@ -221,7 +246,8 @@ def show(
     caption : str, optional
         What to see in the figure, shown below it; the alternative text if not given.
     run : xarray.Dataset, optional
-        The run that is drawn; its machine and day enter the name of the CSV file.
+        The run that is drawn; its machine and day enter the name of the CSV file, and the book leads from the figure
+        to the checks of its experiment.
 
     Raises
     ------
@@ -230,10 +256,13 @@ def show(
     """
     alt = _described(alt)
     svg = _drawings(figure, alt)
+    experiment = getattr(run, "attrs", {}).get("experiment")
+    checked = f' data-run="{escape(experiment)}"' if experiment else ""
     link = csv_link(data, run_stem(name or "figure", run)) if data is not None else ""
     words = f"<strong>{escape(title.rstrip('.'))}.</strong> " if title else ""
     html = (
-        f'<figure class="rerun-figure" data-name="{escape(name or "figure")}" style="margin: 0.5em 0; max-width: 100%">'
+        f'<figure class="rerun-figure" data-name="{escape(name or "figure")}"{checked} '
+        'style="margin: 0.5em 0; max-width: 100%">'
         f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{words}{escape(caption or alt)} {link}</figcaption>'
         "</figure>"
     )

@@ -149,7 +149,7 @@ def table(
     frame : pandas.DataFrame
         One row per row.  ``frame.attrs["units"]``, a dict of column to unit, is used if ``units``
         is not given.  ``frame.attrs["addresses"]``, ``(row, column)`` to the address of the cell and that of the
-        claim that recomputes it, make the cell a place that the ledger leads to and from.
+        claim that recomputes it, make the cell a place that the ledger leads to and from; either may be empty.
     caption : str
         What the table is, with its source, and what to see in it.  Up to the first full stop or colon it is
         the title.
@@ -191,7 +191,9 @@ def table(
     marks, list_of_notes = _footnotes(cells, notes)
     place = [column for column in range(shown.shape[1]) if notes is None or shown.columns[column] != notes.name]
     known = {
-        (row, place.index(names.index(column))): (f' id="{identity}"' if identity else "") + f' data-claim="{claim}"'
+        (row, place.index(names.index(column))): "".join(
+            f' {name}="{value}"' for name, value in (("id", identity), ("data-claim", claim)) if value
+        )
         for (row, column), (identity, claim) in frame.attrs.get("addresses", {}).items()
         if column in names
     }

@@ -57,18 +57,69 @@ def stored_runs(document: str) -> pd.DataFrame:
 
     Columns ``experiment``, ``items``, ``machine``, ``date``, ``preset``, ``threads``, ``cases``, ``samples`` (fewest
     and most of a case), ``checks`` (before and after the timings) and how many of them ``held``, ``load`` (most CPUs
-    that others kept busy in a case), ``flags``, ``commit``.
+    that others kept busy in a case), ``flags``, ``commit``, ``path`` of the file.
     """
     entries = [entry for entry in experiments.REGISTER.values() if entry.document == document]
-    found = [(entry, runs.read(path)) for entry in entries for path in sorted(runs.COMMITTED.glob(f"{entry.id}_*"))]
-    return pd.DataFrame([_row(entry, record) for entry, record in found if record["experiment"] == entry.id])
+    paths = [(entry, path) for entry in entries for path in sorted(runs.COMMITTED.glob(f"{entry.id}_*"))]
+    found = [(entry, runs.read(path), path) for entry, path in paths]
+    return pd.DataFrame(
+        [_row(entry, record) | {"path": path} for entry, record, path in found if record["experiment"] == entry.id]
+    )
+
+
+def checks(document: str) -> pd.DataFrame:
+    """What was checked in the newest stored run of every experiment of a document.
+
+    Columns ``experiment``, ``check`` (its name), ``cases`` (of the run in which it was made), ``checks`` (before and
+    after the timings) and how many of them ``held``.
+    """
+    newest = stored_runs(document).groupby("experiment", sort=False)["path"].last()
+    rows: list[tuple] = []
+    for name, path in newest.items():
+        found: dict[str, list] = {}
+        for number, case in enumerate(runs.read(path)["measurements"]):
+            for check in (*case["checks_before"], *case["checks_after"]):
+                found.setdefault(check["name"].strip(), []).append((number, check["ok"]))
+        rows += [
+            (name, check, len({number for number, _ in made}), len(made), sum(held for _, held in made))
+            for check, made in found.items()
+        ]
+    return pd.DataFrame(rows, columns=["experiment", "check", "cases", "checks", "held"])
+
+
+def checks_table(document: str) -> Table | str:
+    """:func:`checks`, folded; the first row of an experiment is where its figures lead to."""
+    if stored_runs(document).empty:
+        return "No run of this chapter is stored, so nothing was checked."
+    frame = checks(document)
+    first = ~frame["experiment"].duplicated()
+    frame.attrs["addresses"] = {
+        (row, "experiment"): (f"checks-{frame['experiment'][row]}", "") for row in frame.index[first]
+    }
+    return table(
+        frame,
+        caption=f"What was checked in the newest run of each experiment. {frame['held'].sum()} of "
+        f"{frame['checks'].sum()} checks held.",
+        name=f"{document}_checks",
+        index=False,
+        folded=True,
+        descriptions={
+            "cases": "cases of the run in which this was checked",
+            "checks": "before and after the timings",
+            "held": "checks that held",
+        },
+    )
 
 
 def runs_table(document: str) -> Table | str:
     """The stored runs of a chapter and what was checked in each; a sentence where none is stored."""
-    frame = stored_runs(document)
+    frame = stored_runs(document).drop(columns="path", errors="ignore")
     if frame.empty:
         return "No run of this chapter is stored."
+    last = ~frame["experiment"].duplicated(keep="last")
+    frame.attrs["addresses"] = {
+        (row, "experiment"): (f"run-{frame['experiment'][row]}", "") for row in frame.index[last]
+    }
     caption = "The stored runs of this chapter. "
     caption += f"{frame['held'].sum()} of {frame['checks'].sum()} checks held, before and after the timings."
     return table(

@@ -1,6 +1,7 @@
 """The data page: every table with its source and downloads, notes, machines, and what protects the digits."""
 
 from html import escape
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from companion.claims.mutants import shares
 from companion.figures.rendering import NUMBER, Shown, csv_link, show
 from companion.figures.style import CYCLE, INK, axes
 from companion.figures.tabular import Table, titled
+from companion.items import title
 
 #: Where the built book keeps the downloads, as seen from a page in the folder of the data page.
 FILES = "../_static/data"
@@ -48,8 +50,8 @@ def every_table(files: str = FILES) -> Table:
     rows = []
     for document, group in catalogue.groupby("document", sort=False):
         rows.append(
-            f'<tr><th scope="rowgroup" colspan="8" style="text-align: left">{escape(document)}: '
-            f"{escape(tables.citation(document))}</th></tr>"
+            f'<tr><th scope="rowgroup" colspan="8" style="text-align: left">{escape(tables.citation(document))} '
+            f"<small>(in Python: <code>{escape(document)}</code>)</small></th></tr>"
         )
         for each in group.itertuples(index=False):
             about = tables.describe(document, each.table)
@@ -96,10 +98,15 @@ def listed(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
     return Table(html, f"{caption}\n{frame.to_string(index=False)}")
 
 
+def _titled(frame: pd.DataFrame) -> pd.DataFrame:
+    """``frame`` with the title of the chapter in place of a document's identifier."""
+    return frame.assign(document=frame["document"].map(title)).rename(columns={"document": "chapter"})
+
+
 def notes_table() -> Table:
     """The notes, for the data page."""
     caption = "Rows with a note: restored from the scan, at odds with the arithmetic, or in need of an explanation"
-    return listed(notes(), caption=caption, name="notes-list")
+    return listed(_titled(notes()), caption=caption, name="notes-list")
 
 
 def machines_table() -> Table:
@@ -113,7 +120,7 @@ def machines_table() -> Table:
     )
     columns = ["machine", "property", "value", "document", "item", "note"]
     return listed(
-        shown[columns].rename(columns={"item": "where"}),
+        _titled(shown[columns].rename(columns={"item": "where"})),
         name="machines-list",
         caption="What the five documents state about their machines",
     )
@@ -129,19 +136,28 @@ def protection(cells: pd.DataFrame) -> Shown:
     """
     summary = shares(cells).set_index("document")
     whole, some = 100 * summary["cells_whole"], 100 * summary["cells_some"]
-    figure, axis = axes(height=1.2 + 0.3 * len(summary))
+    figure, axis = axes(height=1.2 + 0.42 * len(summary))
     for label, left, width, style in (
         ("every digit", 0, whole, {"color": CYCLE[0]}),
         ("some digits", whole, some - whole, {"color": CYCLE[0], "alpha": 0.45, "hatch": "////"}),
         ("none", some, 100 - some, {"color": "none"}),
     ):
-        axis.barh(summary.index, width, left=left, height=0.62, label=label, edgecolor=INK, linewidth=0.5, **style)
+        axis.barh(
+            [fill(title(name), 18) for name in summary.index],
+            width,
+            left=left,
+            height=0.62,
+            label=label,
+            edgecolor=INK,
+            linewidth=0.5,
+            **style,
+        )
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlim=(0, 100), xlabel="share of numeric cells [%]")
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     parts = "; ".join(
-        f"{row.Index}: {row.digits_share:.0%} of {row.digits} digits, "
+        f"{title(row.Index)}: {row.digits_share:.0%} of {row.digits} digits, "
         f"{100 * row.cells_whole:.0f} % of {row.cells} cells in every digit"
         for row in summary.itertuples()
     )
@@ -176,7 +192,7 @@ def protection_by_table(cells: pd.DataFrame) -> Shown:
         axis.barh(part["table"], 100 * part["digits_share"], height=0.62, color=CYCLE[number])
         axis.invert_yaxis()
         axis.grid(False, axis="y")
-        axis.set_title(document, loc="left")
+        axis.set_title(title(document), loc="left")
         axis.margins(y=0.02)
     axis.set_xlim(0, 100)
     axis.set_xlabel("share of digits whose change is noticed [%]")
@@ -205,4 +221,4 @@ def unprotected(cells: pd.DataFrame, most: int = 12) -> Table:
     summary = left.groupby(["document", "table", "column"], sort=False)[["digits", "left"]].sum().reset_index()
     shown = summary[summary["left"] > 0].nlargest(most, "left").rename(columns={"left": "not protected"})
     caption = f"The columns with the most of the {left['left'].sum()} digits that nothing protects"
-    return listed(shown.astype(str), caption=caption, name="unprotected-list")
+    return listed(_titled(shown.astype(str)), caption=caption, name="unprotected-list")

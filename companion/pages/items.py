@@ -81,12 +81,12 @@ def counts_table(kind: str = "items") -> Table:
 
 def _counted(table: pd.DataFrame, caption: str, name: str) -> Table:
     rows = "\n".join(
-        f'<tr><th scope="row" style="text-align: left">{escape(document)}</th>'
+        f'<tr><th scope="row" style="text-align: left">{escape(items.title(document))}</th>'
         + "".join(f'<td style="text-align: right">{number}</td>' for number in row)
         + "</tr>"
         for document, row in zip(table.index, table.to_numpy(), strict=True)
     )
-    return Table(framed(caption, ["document", *table.columns], rows, csv_link(table, name), name=name), caption)
+    return Table(framed(caption, ["chapter", *table.columns], rows, csv_link(table, name), name=name), caption)
 
 
 def whole(root: str = "../notebooks") -> Table:
@@ -96,7 +96,7 @@ def whole(root: str = "../notebooks") -> Table:
         page = f"{root}/{items.page(document)}.html"
         rows.append(
             f'<tr><th scope="rowgroup" colspan="{len(HEAD)}" style="text-align: left">'
-            f'<a href="{page}">{escape(document)}</a></th></tr>'
+            f'<a href="{page}">{escape(items.title(document))}</a></th></tr>'
         )
         rows += [_row(item, page) for item in found if item.document == document]
     plots = sum(item.is_plot for item in found)

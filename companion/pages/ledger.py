@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from textwrap import fill
 
 import pandas as pd
 
@@ -11,12 +12,12 @@ from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import CYCLE, axes
 from companion.figures.tabular import Table, significant
-from companion.items import page
+from companion.items import page, title
 from companion.pages.data import FILES, framed
 
 #: The chapters and their records, as seen from the page of the ledger.
 CHAPTERS, RECORDS = "../notebooks", "records"
-HEAD = ["document", "verdict", "claim", "printed", "recomputed", "explanation"]
+HEAD = ["chapter", "verdict", "claim", "printed", "recomputed", "explanation"]
 
 
 def counts(frame: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -42,11 +43,11 @@ def counts_table(page: str = "ledger.html") -> Table:
             )
             link = f'<a href="{page}?{chosen}">{number}</a>' if number else "0"
             cells.append(f'<td style="text-align: right">{link}</td>')
-        head = f'<th scope="row" style="text-align: left">{escape(document)}</th>'
+        head = f'<th scope="row" style="text-align: left">{escape(title(str(document)))}</th>'
         rows.append(f"<tr>{head}{''.join(cells)}</tr>")
-    caption = "Claims by document and verdict"
+    caption = "Claims by chapter and verdict"
     html = framed(
-        caption, ["document", *numbers.columns], "\n".join(rows), csv_link(numbers, "claim_counts"), name="counts"
+        caption, ["chapter", *numbers.columns], "\n".join(rows), csv_link(numbers, "claim_counts"), name="counts"
     )
     return Table(html, f"{caption}\n{numbers.to_string()}")
 
@@ -76,7 +77,7 @@ def _row(claim) -> str:
     value = shown(claim.recomputed, claim.printed)
     allowed = "" if low == high else f"<small>{low} to {high}</small>"
     cells = (
-        f'<a href="{CHAPTERS}/{page(claim.document)}.html">{escape(claim.document)}</a>',
+        f'<a href="{CHAPTERS}/{page(claim.document)}.html">{escape(title(claim.document))}</a>',
         escape(claim.verdict),
         f'{escape(claim.statement)}<small><a href="{source(claim)}">{escape(claim.where)}</a> '
         f'<a href="#{address}" aria-label="address of this claim">#</a></small>',
@@ -84,12 +85,13 @@ def _row(claim) -> str:
         "" if pd.isna(claim.recomputed) else value + allowed,
         escape(claim.reason),
     )
-    return f'<tr id="{address}" class="{claim.verdict.replace(" ", "-")}"><td>' + "</td><td>".join(cells) + "</td></tr>"
+    about = f'id="{address}" class="{claim.verdict.replace(" ", "-")}" data-document="{claim.document}"'
+    return f"<tr {about}><td>" + "</td><td>".join(cells) + "</td></tr>"
 
 
-def _choice(name: str, values) -> str:
-    options = "".join(f"<option>{escape(value)}</option>" for value in values)
-    return f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>'
+def _choice(name: str, values, said: str = "", words=str) -> str:
+    options = "".join(f'<option value="{escape(value)}">{escape(words(value))}</option>' for value in values)
+    return f'<label>{said or name} <select name="{name}"><option value="">all</option>{options}</select></label>'
 
 
 NUMERAL = re.compile(r"-?[\d,]*\.?\d+")
@@ -129,7 +131,7 @@ def departures_figure() -> Shown:
         style = {"marker": "osD"[number], "markersize": 3, "markerfacecolor": "none", "linestyle": "none"}
         axis.plot(100 * rows["departure"], places, color=colour, label=verdict, **style)
     axis.set_xscale("symlog", linthresh=0.1)
-    axis.set_yticks(range(len(documents)), documents)
+    axis.set_yticks(range(len(documents)), [fill(title(name), 18) for name in documents])
     axis.set_ylim(len(documents) - 0.5, -0.5)
     axis.set_xlabel("recomputed over printed, less 1, in %")
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
@@ -139,15 +141,17 @@ def departures_figure() -> Shown:
         data=frame,
         name="ledger_departures",
         title="How far recomputed values lie from printed ones",
-        alt=f"{len(frame)} claims with one printed number, by document; {within:.0%} of the recomputed values lie "
+        alt=f"{len(frame)} claims with one printed number, by chapter; {within:.0%} of the recomputed values lie "
         "within 1 % of the printed ones. Within each row points are moved up and down only to be seen apart. The table "
         "below has every claim.",
     )
-    data = {"documents": documents, "verdicts": list(COLOURS), "verdictColours": list(COLOURS.values())}
-    data["claims"] = [
-        [claim.document, claim.verdict, float(f"{claim.departure:.5g}"), int(claim.row)]
+    points = [
+        [documents.index(claim.document), claim.verdict, float(f"{claim.departure:.5g}"), int(claim.row)]
         for claim in frame.itertuples(index=False)
     ]
+    names = [fill(title(name), 18) for name in documents]
+    colours = {"verdicts": list(COLOURS), "verdictColours": list(COLOURS.values())}
+    data = {"documents": names, **colours, "claims": points}
     return explorer("ledger", data, still=still)
 
 
@@ -159,7 +163,7 @@ def whole(files: str = FILES) -> Table:
     frame = claims.frame()
     controls = (
         '<form class="rerun-filter" id="ledger-filter" role="search" hidden>'
-        + _choice("document", frame["document"].unique())
+        + _choice("document", frame["document"].unique(), "chapter", title)
         + _choice("verdict", claims.VERDICTS)
         + '<label>words <input type="search" name="words" autocomplete="off" spellcheck="false"></label>'
         '<button type="reset">show all</button><output aria-live="polite"></output></form>'

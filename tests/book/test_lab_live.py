@@ -96,6 +96,22 @@ def test_lab_opens_at_the_list_of_chapters_and_a_link_opens_one(page, lab):
     assert "05_xc30" in page.url
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_that_is_only_opened_is_not_modified(page, lab, chapter):
+    """Neither marked so in its tab nor, when it is saved, in its file."""
+    files, (url, token) = lab
+    path = files / "notebooks" / chapter.name
+    before = path.read_bytes()
+    page.goto(f"{url}lab/tree/notebooks/{chapter.name}?token={token}&reset")
+    page.wait_for_selector(f"{PANEL} .jp-CodeCell")
+    page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
+    page.wait_for_timeout(3000)  # what Lab writes into a notebook comes with the kernel's first answer
+    assert not page.locator(".lm-TabBar-tab.jp-mod-dirty").count()
+    _choose(page, "File", "docmanager:save")
+    page.wait_for_timeout(1000)
+    assert path.read_bytes() == before
+
+
 def _changed(source: str) -> str:
     """The cell of parameters with another number of threads."""
     assert "threads = 1" in source

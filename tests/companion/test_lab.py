@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from companion import notebook_files
-from companion.lab import LOOPBACK, OPENING, SETTINGS, START, options, refusal
+from companion.lab import FILES, LOOPBACK, OPENING, SETTINGS, START, options, refusal
 
 ROOT = notebook_files.FOLDER.parent
 
@@ -46,10 +46,10 @@ def test_the_program_does_not_start(tmp_path, option, word):
 @pytest.mark.parametrize(
     ("given", "left"),
     [
-        ([], [LOOPBACK, OPENING]),
-        (["--ServerApp.ip=::1"], [OPENING]),
-        (["--ip=::1", "--LabApp.default_url=/lab"], []),
-        (["--zip=1", "."], [LOOPBACK, OPENING]),
+        ([], [LOOPBACK, OPENING, FILES]),
+        (["--ServerApp.ip=::1"], [OPENING, FILES]),
+        (["--ip=::1", "--LabApp.default_url=/lab"], [FILES]),
+        (["--zip=1", "."], [LOOPBACK, OPENING, FILES]),
     ],
 )
 def test_what_the_command_line_leaves_open_is_added(given, left):

@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion import claims, tables
+from companion import claims, items, tables
 from companion.claims.mutants import shares
 from companion.pages import data, ledger
 
@@ -61,8 +61,8 @@ def test_the_page_gives_title_source_and_sizes_of_each_table():
     rows, document = {}, None
     for row in soup(data.every_table()).tbody.find_all("tr"):
         if row.th:
-            document = row.th.text.partition(":")[0]
-            citation = row.th.text.partition(": ")[2]
+            document = row.th.code.text
+            citation = row.th.text.partition(" (in Python")[0]
         else:
             cells = [cell.text for cell in row.find_all("td")]
             rows[document, cells[0]] = cells
@@ -122,7 +122,7 @@ def test_shares_count_cells_whole_and_in_part_and_digits():
 
 def test_the_figures_take_the_survey_of_a_document():
     cells = claims.mutation(["xc30"])
-    assert "xc30:" in data.protection(cells).alt
+    assert "IFS from IBM to Cray XC30, 2014:" in data.protection(cells).alt
     assert f"each of {cells['table'].nunique()} tables" in data.protection_by_table(cells).alt
 
 
@@ -138,7 +138,7 @@ def test_the_ledger_holds_every_claim_in_order(frame, whole):
         held = printed.small.extract().text if claim.bound else ""
         assert held == (f"held to {claim.bound}" if claim.bound else "")
         assert (document.text, verdict.text, statement.text, where, printed.text, reason.text) == (
-            claim.document,
+            items.title(claim.document),
             claim.verdict,
             claim.statement,
             claim.where,
@@ -186,9 +186,10 @@ def test_shown_values(value, printed, text):
 def test_counts_are_those_of_the_claims_and_lead_to_their_rows(frame):
     numbers = ledger.counts(frame)
     assert numbers.loc["all", "all"] == len(frame)
+    named = {items.title(document): document for document in tables.documents()} | {"all": "all"}
     for row in soup(ledger.counts_table()).tbody.find_all("tr"):
         for verdict, cell in zip(numbers.columns, row.find_all("td"), strict=True):
-            assert int(cell.text) == numbers.loc[row.th.text, verdict]
+            assert int(cell.text) == numbers.loc[named[row.th.text], verdict]
             if cell.a:
                 wanted = dict(pair.split("=") for pair in cell.a["href"].partition("?")[2].split("&") if pair)
                 chosen = frame[
@@ -306,7 +307,7 @@ def test_the_filter_shows_what_is_asked_for_and_all_again(browser, page_file, fr
     page.select_option("select[name=verdict]", "contradicts")
     chosen = frame[(frame["document"] == "p5plus") & (frame["verdict"] == "contradicts")]
     wait_for_count(page, len(chosen), len(frame))
-    assert [row[:2] for row in rows_of(page)] == [["p5plus", "contradicts"]] * len(chosen)
+    assert [row[:2] for row in rows_of(page)] == [[items.title("p5plus"), "contradicts"]] * len(chosen)
     page.fill("input[name=words]", "WALL-CLOCK  operations")
     page.wait_for_function(f"() => document.querySelectorAll('#ledger tbody tr:not([hidden])').length < {len(chosen)}")
     found = rows_of(page)
@@ -325,7 +326,7 @@ def test_an_address_asks_for_rows_and_nonsense_is_passed_over(browser, page_file
     page.goto(page_file.as_uri() + "?document=xmp1982&verdict=not+checkable")
     chosen = frame[(frame["document"] == "xmp1982") & (frame["verdict"] == "not checkable")]
     wait_for_count(page, len(chosen), len(frame))
-    assert [row[:2] for row in rows_of(page)] == [["xmp1982", "not checkable"]] * len(chosen)
+    assert [row[:2] for row in rows_of(page)] == [[items.title("xmp1982"), "not checkable"]] * len(chosen)
     page.goto(page_file.as_uri() + "?document=nothing&verdict=%3Cscript%3E")
     wait_for_count(page, len(frame), len(frame))
     page.close()

@@ -1,0 +1,73 @@
+"""The register of figures: which printed tables each draws, so that a figure leads to its numbers and is cited by page.
+
+A row of ``companion/chapters/<document>/drawn.csv`` is a figure, by the name that it is shown under, and its tables;
+one of another document is written ``document/table``.
+"""
+
+import csv
+import re
+from functools import cache
+
+from companion import chapters, tables
+
+COLUMNS = ("figure", "tables")
+
+
+def anchor(document: str, table: str) -> str:
+    """The address of a printed table on the record of its chapter."""
+    return f"tab-{re.sub(r'[^A-Za-z0-9]+', '-', f'{document}-{table}').strip('-').lower()}"
+
+
+@cache
+def register(document: str) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Figure -> the document and name of each printed table in it; empty where the chapter has no register.
+
+    Raises
+    ------
+    ValueError
+        If the columns are others, or a figure comes twice.
+    tables.TableError
+        If a table is unknown.
+    """
+    path = chapters.files("drawn.csv").get(document)
+    if path is None:
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    if tuple(head) != COLUMNS:
+        raise ValueError(f"{document}/drawn.csv, row 1: the columns are {', '.join(head)}; they must be figure, tables")
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for number, (figure, names) in enumerate(rows, start=2):
+        if figure in found:
+            raise ValueError(f"{document}/drawn.csv, row {number}: {figure} stands there twice")
+        found[figure] = tuple(_table(document, name) for name in names.split())
+    return found
+
+
+def _table(document: str, name: str) -> tuple[str, str]:
+    """``"drhook"`` or ``"p5plus/drhook"``, which must exist."""
+    home, _, table = name.rpartition("/")
+    tables.describe(home or document, table)
+    return home or document, table
+
+
+@cache
+def by_anchor() -> dict[str, tuple[str, str]]:
+    """Every printed table by its address on a record."""
+    return {
+        anchor(document, name): (document, name) for document in tables.documents() for name in tables.names(document)
+    }
+
+
+def places(found) -> list[str]:
+    """Where the tables ``(document, table)`` are printed, as a citation names it: one line a document."""
+    lines: dict[str, list[str]] = {}
+    for document, name in found:
+        about = tables.describe(document, name)
+        place = tables.source(document, about).removeprefix(tables.citation(document)).strip(", ")
+        if place not in lines.setdefault(document, []):
+            lines[document].append(place)
+    return [
+        ", ".join([tables.citation(document), *filter(None, ["; ".join(filter(None, at))])])
+        for document, at in lines.items()
+    ]
