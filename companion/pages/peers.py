@@ -34,8 +34,10 @@ __all__ = ["FAMILIES", "absent_table", "conclusion", "family", "overview", "runs
 
 #: Cases of a family up to which each has a row of its own in the figure.
 FEW = 10
+#: Series of a figure up to which each build of a program has a mark of its own.
+MOST = 8
 _MARKERS = ("o", "s", "D", "^", "v", "P")
-_SMALLEST = 6  # points of the letters of a legend
+_SMALLEST = 8  # points of the letters of a legend
 _STEP = 0.085  # inches between the peers of a row
 _LINE, _LETTERS = 0.17, 56  # inches and letters of a line of a row's title
 
@@ -45,6 +47,11 @@ def _short(groups: list[str]) -> dict[str, str]:
     common = os.path.commonprefix(groups) if len(groups) > 1 else ""
     cut = common.rfind(", ") + 2 if ", " in common else 0
     return {group: group[cut:] for group in groups}
+
+
+def _series(peers: pd.Series) -> pd.Series:
+    """The mark of each peer: its name, or where there are too many the program that it is a build or a call of."""
+    return peers if peers.nunique() <= MOST else peers.str.split(r"[ ,]", regex=True).str[0]
 
 
 def _rows(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
@@ -80,12 +87,12 @@ def _draw(axis, rows, peers: list[str]) -> float:
         y = _write(axis, y, title)
         top = y
         for threads, lane in part.groupby("threads"):
-            present = [peer for peer in peers if (lane["peer"] == peer).any()]
+            present = [peer for peer in peers if (lane["series"] == peer).any()]
             height = 0.14 + _STEP * len(present)
             ticks.append(y + height / 2)
             names.append(counted(threads, "thread"))
             for place, peer in enumerate(present):
-                ratios = lane.loc[lane["peer"] == peer, "ratio_fastest"]
+                ratios = lane.loc[lane["series"] == peer, "ratio_fastest"]
                 at = y + height / 2 + _STEP * (place - (len(present) - 1) / 2)
                 axis.plot(ratios, np.full(len(ratios), at), clip_on=False, **_mark(peers.index(peer)))
             y += height
@@ -114,7 +121,9 @@ def _mark(number: int) -> dict:
 def _figure(frame: pd.DataFrame, family: str) -> Shown:
     """One machine's ratios of one family."""
     timed = frame[np.isfinite(frame["ratio_fastest"])]
-    peers, rows = list(timed["peer"].unique()), _rows(timed)
+    timed = timed.assign(series=_series(timed["peer"]))
+    peers, rows = list(timed["series"].unique()), _rows(timed)
+    shared = " Builds of one program share a mark; the table names each." if len(peers) < timed["peer"].nunique() else ""
     low = min(0.5, timed["ratio_fastest"].min() / 1.15)
     high = max(2.0, timed["ratio_fastest"].max() * 1.15)
     figure, axis = axes()
@@ -147,7 +156,7 @@ def _figure(frame: pd.DataFrame, family: str) -> Shown:
         alt=_alt(timed, family),
         title=f"{FAMILIES[family][0].upper()}{FAMILIES[family][1:]} against other software",
         caption=f"A dot is the peer's time over ours: to the right of the line our kernel is faster. {len(timed)} "
-        f"ratios, {below} of them below 1.",
+        f"ratios, {below} of them below 1.{shared}",
         data=columns(frame),
         name=f"peers_{family}",
     )
