@@ -40,7 +40,7 @@ LENGTHS = """() => {
         }
         return of;
     };
-    const bottom = (figure) => ([...figure.querySelectorAll('svg, .rerun-live')].filter(shows)
+    const bottom = (figure) => ([...figure.querySelectorAll('svg')].filter(shows)
         .map(one => one.getBoundingClientRect().bottom).reduce((a, b) => Math.max(a, b), 0)) + scrollY;
     const both = drawn.find(figure => inks(figure).size === 2);
     const tables = [...article.querySelectorAll('.rerun-block, table')].filter(

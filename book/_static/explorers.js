@@ -437,7 +437,7 @@
       const end = ({ bound, y }) => (up.log ? (bound === ">" ? 1.5 * y : y / 1.5)
         : Math.min(up.unit.startsWith("%") ? 100 : Infinity, Math.max(0, y + (bound === ">" ? 0.07 : -0.07) * most)));
       const plot = Plot.plot({
-        width, height: labelled ? 430 : 340, marginLeft: 64, marginBottom: 42, marginTop: 30, insetLeft: margin - 10, insetRight: 40,
+        width, height: 340, marginLeft: 64, marginBottom: 42, marginTop: 30, insetLeft: margin - 10, insetRight: 40,
         x: along ? { ...scale(along), label: `${along.name} [${along.unit}] →` }
           : { domain: [1980, 2028], tickFormat: (d) => String(d), ticks: 6, label: "year →" },
         y: { ...scale(up), label: `↑ ${up.name} [${up.unit}]` },
