@@ -15,7 +15,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx import addnodes
 
-from companion import drawn, items
+from companion import drawn, items, tables
 
 RECORDS, STORIES, TAG = "book/records/", "notebooks/", "record"
 #: What a notebook's own text with the tag is wrapped in; markdown has no cells in a page.
@@ -114,10 +114,13 @@ def _links(html: str, section: str, address: str) -> str:
     """Links from one figure of a story to the record: to its numbers, and to how they were checked.
 
     The numbers are those that the section of the figure keeps there, or else the first printed table that it draws,
-    or its run.  The checks are those of the run, or else of the report's own arithmetic.
+    or its run.  The checks are those of the run, or else of the report's own arithmetic.  Figures of no report have no
+    links: each of their points leads to its own source.
     """
     name, run = (found[1] if (found := re.search(rf' data-{key}="([^"]+)"', html)) else "" for key in ("name", "run"))
     document = name.partition("_")[0]
+    if document not in tables.documents():
+        return ""
     printed = drawn.register(document).get(unescape(name))
     made = f"{_of(run.partition('-')[0], address)}#{{}}-{run}" if run else ""
     if section:

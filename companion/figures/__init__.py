@@ -9,12 +9,12 @@ from companion.figures.box import answer, box, checked, folded, paragraph, small
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacked_bars
 from companion.figures.rendering import Shown, csv_text, save, show
-from companion.figures.style import CYCLE, INK, STYLE, axes, document_style, host_style
+from companion.figures.style import INK, MEANINGS, STYLE, axes, document_style, host_style, meaning, series
 from companion.figures.tabular import Table, table
 
 __all__ = [
-    "CYCLE",
     "INK",
+    "MEANINGS",
     "STYLE",
     "Shown",
     "Table",
@@ -32,9 +32,11 @@ __all__ = [
     "host_style",
     "icicle",
     "log_axis",
+    "meaning",
     "paragraph",
     "points",
     "save",
+    "series",
     "show",
     "small_run",
     "stacked_bars",

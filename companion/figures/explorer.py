@@ -7,7 +7,7 @@ in ``book/_static/plot`` and asks for no file but that.  Where no script runs (a
 import json
 
 from companion.figures.rendering import Shown
-from companion.figures.style import CYCLE
+from companion.figures.style import MEANINGS, SERIES
 from companion.figures.tabular import Table
 
 #: What ``explorers.js`` can draw.
@@ -47,7 +47,7 @@ def explorer(kind: str, data: dict, *, still: Shown, table: Table | None = None)
     """
     if kind not in KINDS:
         raise ValueError(f"kind = {kind!r} is unknown; choose one of {', '.join(KINDS)}")
-    text = packed({"colours": CYCLE, **data})
+    text = packed({"colours": MEANINGS, "series": SERIES, **data})
     html = (
         f'<div class="rerun-explorer" data-kind="{kind}"><script type="application/json">{text}</script>'
         f"{still.html}{table.html if table else ''}</div>"

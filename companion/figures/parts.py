@@ -1,6 +1,6 @@
 """Pieces that several chapters draw with."""
 
-from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,16 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.bench.statistics import Ratio, median_interval, ratio
-from companion.figures.style import CYCLE, INK, document_style, host_style
+from companion.figures.stacks import icicle as icicle
+from companion.figures.stacks import stacked_bars as stacked_bars
+from companion.figures.style import (
+    INK,
+    calculated_style,
+    document_style,
+    hollow,
+    host_style,
+    meaning,
+)
 from companion.records.runs import single
 
 
@@ -67,15 +76,39 @@ def bytes_axis(axis, sizes, which: str = "x", *, step: int = 8) -> None:
     ticks.set_minor_formatter(NullFormatter())
 
 
-def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: bool = True):
-    """Plot one machine: hollow angular markers for a document's, filled circles for a measured one's."""
-    style = host_style(index) if host else document_style(index)
+#: The variants of each figure in the order in which they were first drawn.
+_variants: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def _turn(axis, index: int) -> int:
+    """The turn of a measured variant in its figure; the first has the colour of measured numbers."""
+    seen = _variants.setdefault(axis.figure, [])
+    if index not in seen:
+        seen.append(index)
+    return seen.index(index)
+
+
+def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: bool = True, colour: str = ""):
+    """Plot one machine: hollow angular markers for a document's, filled circles for a measured one's.
+
+    ``index`` chooses the shape of a document's machine, and says which variant of a figure is measured.  ``colour``
+    names the meaning of a quantity that has one; without it the colour says whether it is printed or measured.
+    """
+    style = host_style(0 if colour else _turn(axis, index)) if host else document_style(index)
+    if colour:
+        style |= {"color": meaning(colour)} | ({"markerfacecolor": meaning(colour)} if host else {})
     if not line:
         style["linestyle"] = "none"
     return axis.plot(x, y, label=label, **style)[0]
 
 
-def printed_ranges(axis, place, low, high, *, index: int = 0, across: bool = True) -> None:
+def calculated(axis, x, y, *, label: str, line: bool = True):
+    """Plot what a model, a simulation or a count gives: half-filled circles."""
+    style = calculated_style() | ({} if line else {"linestyle": "none"})
+    return axis.plot(x, y, label=label, **style)[0]
+
+
+def printed_ranges(axis, place, low, high, *, colour: str = "printed", across: bool = True) -> None:
     """Ranges of a document, hollow: a bar between two ends, a mark of one number, a tick with an arrow of a bound.
 
     Parameters
@@ -84,21 +117,23 @@ def printed_ranges(axis, place, low, high, *, index: int = 0, across: bool = Tru
         Where each range lies on the other axis, and its ends; NaN is an open end, and equal ends are one number.
     across : bool
         The ranges run along x, the places along y.
+    colour : str
+        The meaning of the quantity, where the figure has several.
     """
-    colour = CYCLE[index % len(CYCLE)]
+    paint = meaning(colour)
     for at, least, most in zip(place, np.asarray(low, dtype=float), np.asarray(high, dtype=float), strict=True):
         if np.isfinite([least, most]).all() and least != most:
             bar, start = (axis.barh, {"left": least}) if across else (axis.bar, {"bottom": least})
-            bar(at, most - least, 0.5, **start, facecolor="none", edgecolor=colour, linewidth=1.4)
+            bar(at, most - least, 0.5, **start, **hollow(colour))
             continue
         end = most if np.isnan(least) else least
         x, y = (end, at) if across else (at, end)
         if least == most:
-            axis.plot(x, y, "s", color=colour, markersize=6, markerfacecolor="none", markeredgewidth=1.4)
+            axis.plot(x, y, "s", color=paint, markersize=6, markerfacecolor="none", markeredgewidth=1.4)
         else:
-            axis.plot(x, y, "|" if across else "_", color=colour, markersize=13, markeredgewidth=1.6)
+            axis.plot(x, y, "|" if across else "_", color=paint, markersize=13, markeredgewidth=1.6)
             away = 24 if np.isnan(most) else -24
-            arrow = {"arrowstyle": "<-", "color": colour, "linewidth": 1.4}
+            arrow = {"arrowstyle": "<-", "color": paint, "linewidth": 1.4}
             tip = (away, 0) if across else (0, away)
             axis.annotate("", (x, y), xytext=tip, textcoords="offset points", arrowprops=arrow)
 
@@ -205,8 +240,18 @@ def ends(above, below) -> tuple[float, float, float]:
     return float(low), found.medians, float(high)
 
 
-def bars(axis, place, found: pd.DataFrame, *, label: str, index: int = 0, line: bool = True, across: bool = False):
-    """Medians with their spread; flagged ones are crossed.
+def bars(
+    axis,
+    place,
+    found: pd.DataFrame,
+    *,
+    label: str,
+    index: int = 0,
+    line: bool = True,
+    across: bool = False,
+    colour: str = "",
+):
+    """Medians with their spread; flagged ones are crossed.  Other parameters are those of :func:`points`.
 
     Parameters
     ----------
@@ -219,7 +264,7 @@ def bars(axis, place, found: pd.DataFrame, *, label: str, index: int = 0, line: 
     """
     place, middle = np.asarray(place, dtype=float), found["middle"].to_numpy(dtype=float)
     x, y = (middle, place) if across else (place, middle)
-    drawn = points(axis, x, y, label=label, host=True, index=index, line=line)
+    drawn = points(axis, x, y, label=label, host=True, index=index, line=line, colour=colour)
     (axis.hlines if across else axis.vlines)(place, found["low"], found["high"], color=drawn.get_color(), linewidth=1.6)
     flagged = found["flagged"].to_numpy(dtype=bool)
     if flagged.any():
@@ -285,88 +330,3 @@ def run_title(record: xr.Dataset) -> str:
     """
     record = single(record)
     return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
-
-
-def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True) -> None:
-    """Horizontal bars, one per row of ``frame``, cut into its columns from left to right.
-
-    Raises
-    ------
-    ValueError
-        If a part is negative or missing: a stack of those has no meaning.
-    """
-    values = frame.to_numpy(dtype=float)
-    if not np.all(values >= 0):
-        raise ValueError("stacked_bars: every part must be a number of at least 0")
-    left = np.zeros(len(frame))
-    hatches = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
-    for number, column in enumerate(frame.columns):
-        colour = CYCLE[number % len(CYCLE)]
-        style = {"label": str(column), "hatch": hatches[number // len(CYCLE)], "edgecolor": INK, "linewidth": 0.5}
-        axis.barh(frame.index.astype(str), values[:, number], left=left, height=0.62, color=colour, **style)
-        left += values[:, number]
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set_xlabel(label)
-    if legend:
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-
-
-def _children(node: Mapping) -> Sequence[Mapping]:
-    return node.get("children") or ()
-
-
-def icicle(axis, tree: Mapping, *, smallest: float = 0.035) -> None:
-    """Draw a tree as an icicle: depth to the right, height by value.
-
-    Parameters
-    ----------
-    tree : mapping
-        ``{"name": str, "value": float, "children": [ … ]}``; children may add up to less than
-        their parent, whose remainder stays blank.
-    smallest : float
-        Share of the root's value below which a node is drawn without its name.
-
-    Raises
-    ------
-    ValueError
-        If the children of a node exceed it by more than 2 % of the root, which no tree of shares can.
-    """
-    total = float(tree["value"])
-    if not total > 0:
-        raise ValueError(f"icicle: the root {tree['name']!r} must be above 0, got {total}")
-
-    def depth(node):
-        return 1 + max(map(depth, _children(node)), default=0)
-
-    def draw(node, level, top, colour):
-        height = node["value"] / total
-        axis.bar(
-            level + 0.5,
-            height,
-            width=0.98,
-            bottom=1 - top - height,
-            color=colour,
-            alpha=0.28,
-            edgecolor=INK,
-            linewidth=0.5,
-        )
-        if height >= smallest:
-            between = "\n" if height >= 2 * smallest else " "
-            axis.text(
-                level + 0.05,
-                1 - top - height / 2,
-                f"{node['name']}{between}{height:.1%}",
-                va="center",
-                size=9,
-                clip_on=True,
-            )
-        if sum(child["value"] for child in _children(node)) > node["value"] + 0.02 * total:
-            raise ValueError(f"icicle: the children of {node['name']!r} exceed it")
-        for number, child in enumerate(_children(node)):
-            draw(child, level + 1, top, CYCLE[number % len(CYCLE)] if level == 0 else colour)
-            top += child["value"] / total
-
-    draw(tree, 0, 0.0, CYCLE[-1])
-    axis.set(xlim=(0, depth(tree)), ylim=(0, 1))
-    axis.set_axis_off()

@@ -10,10 +10,24 @@ from matplotlib.rcsetup import cycler
 #: Stands for "the colour of the surrounding text"; ``show`` writes it as ``currentColor``.
 INK = "#010203"
 
-#: Colours any two of which differ for readers with red-green colour blindness (the first after Okabe and Ito,
-#: darkened where needed) and keep a contrast of at least 3:1 on white and on the book's dark ground.
-CYCLE = ("#0072b2", "#d55e00", "#009e73", "#c050e0", "#b63834", "#666666")
+#: What each colour means, in every figure: whose number it is, or what a part of the time goes into.  Any two differ
+#: for readers with red-green colour blindness (the first after Okabe and Ito, darkened where needed) and keep a
+#: contrast of at least 3:1 on white and on the book's dark ground.
+MEANINGS = {
+    "printed": "#0072b2",
+    "measured": "#d55e00",
+    "computing": "#009e73",
+    "communication": "#c050e0",
+    "waiting": "#b63834",
+    "serial": "#666666",
+    "files": "#b4903c",
+    "calculated": "#489cb4",  # by a model, a simulation or a count
+}
+#: Of variants of one measured quantity, which only the figure's own legend tells apart: sizes, threads, strides,
+#: builds.  The first is that of measured numbers; that of printed ones is none of them.
+SERIES = tuple(MEANINGS[name] for name in ("measured", "communication", "computing", "waiting", "serial", "files"))
 
+#: Marks of a report, hollow, one shape a machine.
 _DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
 
 #: Width in inches: at one point a unit the plain width (346 units) shows 10-point text at about
@@ -57,7 +71,7 @@ STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 5.5,
-    "axes.prop_cycle": cycler(color=CYCLE),
+    "axes.prop_cycle": cycler(color=SERIES),
     "figure.constrained_layout.use": True,
 }
 
@@ -88,15 +102,32 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, wide: 
     figure = Figure(figsize=(WIDE if wide else PLAIN, height or 3.2 * rows))
     panels = figure.subplots(rows, columns, **subplots)
     for panel in np.ravel(panels):
-        panel.set_prop_cycle(cycler(color=CYCLE))
+        panel.set_prop_cycle(cycler(color=SERIES))
     return figure, panels
 
 
+def meaning(name: str) -> str:
+    """The colour of a meaning.
+
+    Raises
+    ------
+    ValueError
+        If :data:`MEANINGS` has no such name.
+    """
+    if name not in MEANINGS:
+        raise ValueError(f"{name!r} has no colour; choose one of {', '.join(MEANINGS)}")
+    return MEANINGS[name]
+
+
+def series(number: int) -> str:
+    """The colour of a variant that has no meaning in :data:`MEANINGS`."""
+    return SERIES[number % len(SERIES)]
+
+
 def document_style(index: int = 0) -> dict:
-    """Keywords for ``plot`` of a machine in a document: hollow, angular markers, dashed lines."""
-    colour = CYCLE[index % len(CYCLE)]
+    """Keywords for ``plot`` of a machine in a document: hollow, angular, in the colour of printed numbers, dashed."""
     return {
-        "color": colour,
+        "color": MEANINGS["printed"],
         "marker": _DOCUMENT_MARKERS[index % len(_DOCUMENT_MARKERS)],
         "markerfacecolor": "none",
         "markeredgewidth": 1.4,
@@ -106,5 +137,26 @@ def document_style(index: int = 0) -> dict:
 
 def host_style(index: int = 0) -> dict:
     """Keywords for ``plot`` of a machine measured by this project: filled circles, solid lines."""
-    colour = CYCLE[index % len(CYCLE)]
+    colour = series(index)
     return {"color": colour, "marker": "o", "markerfacecolor": colour, "linestyle": "-"}
+
+
+def calculated_style() -> dict:
+    """Keywords for ``plot`` of what a model, a simulation or a count gives: half-filled circles, dotted lines."""
+    return {
+        "color": MEANINGS["calculated"],
+        "marker": "o",
+        "fillstyle": "left",
+        "markerfacecoloralt": "none",
+        "linestyle": ":",
+    }
+
+
+def hollow(name: str) -> dict:
+    """Keywords for bars of printed numbers: their outline, in the colour of a meaning."""
+    return {"facecolor": "none", "edgecolor": meaning(name), "linewidth": 1.4}
+
+
+def hatched(name: str = "calculated") -> dict:
+    """Keywords for bars of calculated numbers: their outline and lines across, in the colour of a meaning."""
+    return hollow(name) | {"hatch": "////"}

@@ -9,7 +9,7 @@ import pandas as pd
 from companion import tables
 from companion.claims.mutants import shares
 from companion.figures.rendering import NUMBER, Shown, csv_link, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, meaning
 from companion.figures.tabular import Table, titled
 from companion.items import title
 
@@ -138,8 +138,8 @@ def protection(cells: pd.DataFrame) -> Shown:
     whole, some = 100 * summary["cells_whole"], 100 * summary["cells_some"]
     figure, axis = axes(height=1.2 + 0.42 * len(summary))
     for label, left, width, style in (
-        ("every digit", 0, whole, {"color": CYCLE[0]}),
-        ("some digits", whole, some - whole, {"color": CYCLE[0], "alpha": 0.45, "hatch": "////"}),
+        ("every digit", 0, whole, {"color": meaning("calculated")}),
+        ("some digits", whole, some - whole, {"color": meaning("calculated"), "alpha": 0.45, "hatch": "////"}),
         ("none", some, 100 - some, {"color": "none"}),
     ):
         axis.barh(
@@ -187,9 +187,9 @@ def protection_by_table(cells: pd.DataFrame) -> Shown:
         squeeze=False,
         gridspec_kw={"height_ratios": [n + 1 for n in sizes]},
     )
-    for number, (document, axis) in enumerate(zip(sizes.index, np.ravel(panels), strict=True)):
+    for document, axis in zip(sizes.index, np.ravel(panels), strict=True):
         part = summary[summary["document"] == document]
-        axis.barh(part["table"], 100 * part["digits_share"], height=0.62, color=CYCLE[number])
+        axis.barh(part["table"], 100 * part["digits_share"], height=0.62, color=meaning("calculated"))
         axis.invert_yaxis()
         axis.grid(False, axis="y")
         axis.set_title(title(document), loc="left")

@@ -10,7 +10,7 @@ from companion import claims
 from companion.claims import places
 from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link, show
-from companion.figures.style import CYCLE, axes
+from companion.figures.style import axes, meaning
 from companion.figures.tabular import Table, significant
 from companion.items import page, title
 from companion.pages.data import FILES, framed
@@ -95,7 +95,7 @@ def _choice(name: str, values, said: str = "", words=str) -> str:
 
 
 NUMERAL = re.compile(r"-?[\d,]*\.?\d+")
-COLOURS = {"agrees": CYCLE[0], "rounding": CYCLE[2], "contradicts": CYCLE[1]}
+COLOURS = {"agrees": meaning("printed"), "rounding": meaning("calculated"), "contradicts": meaning("waiting")}
 
 
 def departures(frame: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, SERIES, axes, series
 from companion.figures.tabular import Table, significant
 from companion.labels import counted
 from companion.pages.peer_tables import (
@@ -110,10 +110,10 @@ def _mark(number: int) -> dict:
     """Keywords for ``plot`` of one peer: filled, as everything measured, in a shape and colour of its own."""
     return {
         "linestyle": "none",
-        "marker": _MARKERS[(number + number // len(CYCLE)) % len(_MARKERS)],  # never shape and colour of another
+        "marker": _MARKERS[(number + number // len(SERIES)) % len(_MARKERS)],  # never shape and colour of another
         "markersize": 5,
         "alpha": 0.85,
-        "color": CYCLE[number % len(CYCLE)],
+        "color": series(number),
         "markeredgewidth": 0,
     }
 
@@ -123,7 +123,8 @@ def _figure(frame: pd.DataFrame, family: str) -> Shown:
     timed = frame[np.isfinite(frame["ratio_fastest"])]
     timed = timed.assign(series=_series(timed["peer"]))
     peers, rows = list(timed["series"].unique()), _rows(timed)
-    shared = " Builds of one program share a mark; the table names each." if len(peers) < timed["peer"].nunique() else ""
+    merged = len(peers) < timed["peer"].nunique()
+    shared = " Builds of one program share a mark; the table names each." if merged else ""
     low = min(0.5, timed["ratio_fastest"].min() / 1.15)
     high = max(2.0, timed["ratio_fastest"].max() * 1.15)
     figure, axis = axes()

@@ -6,7 +6,7 @@ from matplotlib.artist import Artist
 
 from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, SERIES, axes, series
 from companion.figures.tabular import Table, significant
 from companion.host import machine
 from companion.labels import counted
@@ -57,7 +57,7 @@ def _draw(axis, lane: pd.DataFrame, ceiling: dict, families: list[str], ends: tu
         number = families.index(name)
         axis.plot(
             part["intensity"].fillna(ends[1]), part["rate"], linestyle="none", markersize=5, alpha=0.85,
-            marker=_MARKERS[(number + number // len(CYCLE)) % len(_MARKERS)], color=CYCLE[number % len(CYCLE)],
+            marker=_MARKERS[(number + number // len(SERIES)) % len(_MARKERS)], color=series(number),
             markeredgewidth=0, clip_on=False, label=FAMILIES[name],
         )  # fmt: skip
     low = min(lane["rate"].min() / 1.6, 1e-9 * ceiling["levels"][-1]["rate"] * ends[0] * 1.2)

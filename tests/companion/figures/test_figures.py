@@ -51,7 +51,7 @@ def _svg(shown):
 
 
 @pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
-@pytest.mark.parametrize("colour", figures.CYCLE)
+@pytest.mark.parametrize("colour", figures.MEANINGS.values())
 def test_colours_contrast_with_the_page(colour, ground):
     assert _contrast(colour, ground) >= 3
 
@@ -73,7 +73,7 @@ BLINDNESS = {
 
 @pytest.mark.parametrize("matrix", BLINDNESS.values(), ids=BLINDNESS)
 def test_colours_differ_for_the_colour_blind(matrix):
-    seen = [np.clip(np.array(matrix) @ _linear(colour), 0, 1) ** (1 / 2.2) for colour in figures.CYCLE]
+    seen = [np.clip(np.array(matrix) @ _linear(colour), 0, 1) ** (1 / 2.2) for colour in figures.MEANINGS.values()]
     for one, other in itertools.combinations(seen, 2):
         assert np.linalg.norm(one - other) > 0.18
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, meaning
 
 CLASSES = {"tape": "reads tape, scalar", "scalar": "scalar", "vector": "vectorises"}
 
@@ -41,9 +41,9 @@ def times(ddt: xr.Dataset, systems: xr.Dataset, size: str) -> Shown:
     for number, (system, name) in enumerate(_names(systems).items()):
         cpu, real = part["cpu"].sel(system=system), part["real"].sel(system=system)
         rows = place + 0.26 * (number - 1)
-        axis.hlines(rows, cpu, real, color=CYCLE[number], linewidth=1.2)
+        axis.hlines(rows, cpu, real, color=meaning("printed"), linewidth=1.2)
         points(axis, cpu, rows, label=name, index=number, line=False)
-        axis.plot(real, rows, "|", color=CYCLE[number], markersize=8, markeredgewidth=1.8)
+        axis.plot(real, rows, "|", color=meaning("printed"), markersize=8, markeredgewidth=1.8)
     for row in place[:-1]:
         axis.axhline(row + 0.5, color=INK, linewidth=0.4, alpha=0.3)
     log_axis(axis, "x")

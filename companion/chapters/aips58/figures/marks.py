@@ -1,4 +1,4 @@
-"""Marks of chapter 2's figures: a colour is a system, hollow is printed, filled is measured.
+"""Marks of chapter 2's figures: a shape is a system of the memo, hollow is printed, filled is measured.
 
 Where both times share a row, a marker is CPU time and an upright stroke real time.
 """
@@ -10,13 +10,13 @@ import xarray as xr
 from companion.bench.statistics import MIN_TREND
 from companion.figures.parts import bars, of_samples, points, quotient, times, with_spread
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK
+from companion.figures.style import INK, meaning
 from companion.figures.tabular import significant
 from companion.records.runs import single
 
 SYSTEMS = ("NRAO1", "CLSC", "PSC")
 NAMES = ("Convex C1", "X-MP, Toronto", "X-MP, Pittsburgh")
-#: Colour of what was measured, after those of the systems.
+#: Which series was measured, after the systems.
 HERE = 3
 KINDS = {"cpu": "CPU", "real": "real"}
 
@@ -96,18 +96,18 @@ def apart(values) -> np.ndarray:
 def printed(axis, row: int, system: str, cpu_s: float, real_s: float) -> None:
     """One system's CPU and real time in a row, a thin line between them."""
     index = SYSTEMS.index(system)
-    axis.hlines(row, cpu_s, real_s, color=CYCLE[index], linewidth=1)
+    axis.hlines(row, cpu_s, real_s, color=meaning("printed"), linewidth=1)
     points(axis, cpu_s, row, label="_", index=index, line=False)
-    axis.plot(real_s, row, "|", color=CYCLE[index], markersize=12, markeredgewidth=2.2)
+    axis.plot(real_s, row, "|", color=meaning("printed"), markersize=12, markeredgewidth=2.2)
 
 
 def rerun(axis, row: int, found: dict[str, pd.DataFrame]) -> None:
     """A run's CPU and real time in a row, each with its spread."""
     spent, real = found["cpu"].iloc[0], found["real"].iloc[0]
-    axis.hlines(row, spent["middle"], real["middle"], color=CYCLE[HERE], linewidth=1)
+    axis.hlines(row, spent["middle"], real["middle"], color=meaning("measured"), linewidth=1)
     bars(axis, [row], found["cpu"], label="_", index=HERE, line=False, across=True)
-    axis.plot(real["middle"], row, "|", color=CYCLE[HERE], markersize=12, markeredgewidth=2.2)
-    axis.hlines(row, real["low"], real["high"], color=CYCLE[HERE], linewidth=3)
+    axis.plot(real["middle"], row, "|", color=meaning("measured"), markersize=12, markeredgewidth=2.2)
+    axis.hlines(row, real["low"], real["high"], color=meaning("measured"), linewidth=3)
     if real["flagged"]:
         axis.plot(real["middle"], row, "x", color=INK, markersize=7)
 
@@ -126,7 +126,7 @@ def keyed(axis) -> None:
 
 
 def beside(axis, names, old: dict, here: pd.DataFrame, label: str, first: int) -> None:
-    """Rows with what is printed, name -> values in the colours from ``first``, and what was measured."""
+    """Rows with what is printed, name -> values in the shapes from ``first``, and what was measured."""
     place = rows(axis, names)
     for number, (name, values) in enumerate(old.items()):
         shift = 0.2 * number - 0.1 * (len(old) - 1)

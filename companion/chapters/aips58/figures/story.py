@@ -10,7 +10,7 @@ from companion.chapters.aips58.figures.marks import HERE, KINDS, NAMES, SYSTEMS
 from companion.chapters.aips58.figures.studies import together
 from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, with_spread
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, meaning
 from companion.figures.tabular import significant
 from companion.records.runs import single
 
@@ -193,9 +193,9 @@ def lost(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     points(axis, toronto, pittsburgh / toronto, label="Pittsburgh over Toronto", index=2, line=False)
     bars(axis, plain["middle"], here, label=f"{cpu(moved)}: as AIPS over in memory", index=HERE, line=False)
     fixed = [float(np.median(pittsburgh - toronto)), float(np.median(aips["middle"] - plain["middle"]))]
-    for seconds, index, short in ((fixed[0], 2, toronto.min()), (fixed[1], HERE, plain["middle"].min())):
+    for seconds, kind, short in ((fixed[0], "printed", toronto.min()), (fixed[1], "measured", plain["middle"].min())):
         x = np.geomspace(0.5 * short, 4000 * short, 60)
-        axis.plot(x, 1 + seconds / x, color=CYCLE[index], linewidth=0.9, alpha=0.6)
+        axis.plot(x, 1 + seconds / x, color=meaning(kind), linewidth=0.9, alpha=0.6)
     axis.axhline(1, color=INK, linewidth=0.8)
     log_axis(axis)
     axis.set(ylim=(0.6, 30), xlabel="CPU time without the added cost [s]", ylabel="CPU time, with over without")

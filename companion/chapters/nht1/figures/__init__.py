@@ -39,7 +39,7 @@ from companion.chapters.nht1.figures.writing import overheads as overheads
 from companion.chapters.nht1.figures.writing import runs_table as runs_table
 from companion.figures.parts import MARKED, cpu, log_axis, run_title, spread
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, meaning
 from companion.labels import counted
 
 
@@ -48,7 +48,7 @@ def layout(lanes: int = 8) -> Shown:
     figure, axis = axes(height=3.3, wide=True)
     for m in range(5):
         for i in range(2 * lanes):
-            axis.add_patch(_cell(i, 4 - m, CYCLE[0] if i < lanes else CYCLE[-1], 0.35 if m else 0.6))
+            axis.add_patch(_cell(i, 4 - m, meaning("computing" if i < lanes else "serial"), 0.35 if m else 0.6))
         axis.text(-0.4, 4.5 - m, f"m = {m + 1}", ha="right", va="center")
     axis.text(lanes / 2, 5.4, f"{lanes} points i: one vector, {lanes} lines in j or k", ha="center")
     axis.annotate("", (2 * lanes, -0.5), (0, -0.5), arrowprops={"arrowstyle": "->", "color": INK})

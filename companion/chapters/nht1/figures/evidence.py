@@ -13,12 +13,13 @@ from companion.figures.parts import (
     cpu,
     log_axis,
     of_samples,
+    points,
     printed_ranges,
     run_title,
     times,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes, document_style
+from companion.figures.style import INK, axes
 from companion.records.runs import single
 
 _MEGA = 1e6
@@ -76,14 +77,14 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
     systems, ways = (list(dict.fromkeys(frame["system"])) for frame in (surviving, here))
     figure, axis = axes(height=3.2)
     log_axis(axis, "x")
-    for number, what in enumerate((WHOLE, FILE, PEAK), start=1):
+    for what, colour in ((WHOLE, ""), (FILE, "files"), (PEAK, "serial")):
         part, mine = surviving[surviving["what"] == what], here[here["what"] == what].reset_index(drop=True)
         place = [systems.index(system) for system in part["system"]]
-        printed_ranges(axis, place, part["low"], part["high"], index=number)
+        printed_ranges(axis, place, part["low"], part["high"], colour=colour or "printed")
         if mine.empty:
-            axis.plot([], [], label=what, **document_style(number) | {"linestyle": "none", "marker": "s"})
+            points(axis, [], [], label=what, colour=colour, line=False)
             continue
-        bars(axis, len(systems) + np.arange(len(mine)), mine, index=number, line=False, label=what, across=True)
+        bars(axis, len(systems) + np.arange(len(mine)), mine, colour=colour, line=False, label=what, across=True)
     axis.axhline(len(systems) - 0.5, color=INK, linewidth=0.8)
     axis.set_yticks(range(len(systems) + len(ways)), [*(f"{system} (1993)" for system in systems), *ways])
     axis.set(

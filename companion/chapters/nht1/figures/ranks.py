@@ -9,10 +9,10 @@ from companion.figures.parts import (
     MARKED,
     MARKS,
     bars,
+    calculated,
     cpu,
     log_axis,
     of_samples,
-    points,
     printed_ranges,
     spread,
     stacked_bars,
@@ -141,7 +141,7 @@ def volume(record: xr.Dataset, nodes: float) -> Shown:
         (left, sent / 1e6, "sent in a time step [MB]"),
         (right, messages, "messages of a step"),
     ):
-        points(axis, ranks, values, host=True, label=f"BT, N = {int(record['N'])}")
+        calculated(axis, ranks, values, label=f"BT, N = {int(record['N'])}, counted")
         log_axis(axis)
         axis.axvline(nodes, color=INK, linestyle=":", label=f"{nodes:.0f} nodes of the iPSC/860 (1993)")
         axis.set(xlabel="MPI ranks", ylabel=label)

@@ -42,17 +42,16 @@ from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
 from companion.figures.parts import icicle, points, stacked_bars
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, hollow, series
 from companion.labels import counted
 
 
 def ifs_times(times: xr.Dataset) -> Shown:
     """Where the time of three IFS jobs goes, as shares of the wall-clock time."""
     shares = (100 * times["time"] / times["wall"]).transpose("job", "section").to_pandas()
-    # as in the figure of blades, so that a colour means the same section in both
     shares = shares[["parallel", "comms", "barrier", "serial", "I/O", "missing"]]
     figure, axis = axes(height=2.6)
-    stacked_bars(axis, shares, label="share of the elapsed time [%]")
+    stacked_bars(axis, shares, label="share of the elapsed time [%]", printed=True)
     largest = ", ".join(f"{job} {row.idxmax()} {row.max():.0f} %" for job, row in shares.iterrows())
     return show(
         figure,
@@ -118,7 +117,8 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
     figure, axis = axes(height=4.0)
     place = np.arange(len(frame))
     for number, routine in enumerate(frame):
-        axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.25, color=CYCLE[number], label=routine)
+        outline = {"facecolor": "none", "edgecolor": series(number), "linewidth": 1.4}
+        axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.22, label=routine, **outline)
     axis.set_yticks(place, frame.index)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
@@ -139,15 +139,14 @@ def smt_binding(cube: xr.Dataset) -> Shown:
     """Time of one T399 forecast day against SMT, binding and memory affinity."""
     time = cube["time"]
     figure, axis = axes(height=2.7)
-    for number, (used, affinity) in enumerate((used, affinity) for used in "NY" for affinity in "NY"):
+    for used, affinity in ((used, affinity) for used in "NY" for affinity in "NY"):
         line = points(
             axis,
             [0, 1],
             time.sel(smt=used, memory_affinity=affinity, bind=["N", "Y"]).values,
             label=f"{'with' if used == 'Y' else 'without'} SMT, memory affinity {'on' if affinity == 'Y' else 'off'}",
-            index=number,
         )
-        line.set(color=CYCLE["NY".index(used)], linestyle="--" if affinity == "N" else "-")
+        line.set(linestyle="--" if affinity == "N" else "-", marker="sD"["NY".index(used)])
     axis.set_xticks([0, 1], ["not bound", "bound"])
     axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
     axis.legend(loc="lower center")
@@ -169,11 +168,11 @@ def gains(changes: pd.DataFrame) -> Shown:
     figure, axis = axes(height=2.5)
     low, high = changes["gain_low"], changes["gain_high"].fillna(changes["gain_low"])
     place = np.arange(len(changes))
-    axis.barh(place, high - low, left=low, height=0.5, color=CYCLE[0])
+    axis.barh(place, high - low, left=low, height=0.5, **hollow("printed"))
     axis.plot(low, place, "|", color=INK, markersize=11)
     axis.plot(high, place, "|", color=INK, markersize=11)
     variable = changes["of"].astype(str).str.contains("variab").to_numpy()
-    axis.plot(low[variable], place[variable], "D", markerfacecolor="none", markeredgewidth=1.4, color=CYCLE[1])
+    points(axis, low[variable], place[variable], label="_", index=1, line=False)
     axis.set_yticks(place, changes["change"] + np.where(variable, "\n(less variability)", ""))
     axis.invert_yaxis()
     axis.grid(False, axis="y")
@@ -194,15 +193,15 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
     """CPUs and power that three systems need for equal IFS performance, with the document's own error."""
     figure, (cpus, kilowatt) = axes(2, 1, height=3.8, sharey=True)
     place = np.arange(len(equal))
-    cpus.barh(place, equal["cpus"], color=CYCLE[0], height=0.55)
+    cpus.barh(place, equal["cpus"], height=0.55, **hollow("printed"))
     kilowatt.barh(
         place,
         equal["power"],
         xerr=error_percent / 100 * equal["power"],
-        color=CYCLE[1],
         height=0.55,
         ecolor=INK,
         capsize=3,
+        **hollow("printed"),
     )
     cpus.set(xlabel="CPUs for the performance of one Power5+ CPU")
     kilowatt.set(xlabel=f"power for that performance [kW], bars ± {error_percent:g} %")
@@ -238,7 +237,7 @@ def blades(times: pd.DataFrame) -> Shown:
                 rows[f"{system}, {row.cpus} CPUs"] = {"computing": total - sum(parts.values()), **parts}
     frame = pd.DataFrame(rows).T
     figure, axis = axes(height=2.6)
-    stacked_bars(axis, frame, label="time [s]")
+    stacked_bars(axis, frame, label="time [s]", printed=True)
     text = "; ".join(f"{name} {value:.0f} s" for name, value in frame.sum(axis=1).items())
     return show(
         figure,

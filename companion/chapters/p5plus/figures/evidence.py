@@ -17,7 +17,7 @@ from companion.figures.parts import (
     run_title,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, meaning
 from companion.labels import counted
 from companion.records.runs import single
 
@@ -68,8 +68,8 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
     for number, job in enumerate(str(name) for name in times["job"].values):
         speeds = [model_speed(split(times, job), ratio, exponent) for exponent in EXPONENTS]
         low, high = np.min(speeds, axis=0), np.max(speeds, axis=0)
-        axis.fill_between(ratio, low, high, color=CYCLE[number], alpha=0.2)
-        axis.plot(ratio, speeds[1], color=CYCLE[number], linestyle=("-", "--", ":")[number],
+        axis.fill_between(ratio, low, high, color=meaning("calculated"), alpha=0.2)
+        axis.plot(ratio, speeds[1], color=meaning("calculated"), linestyle=("-", "--", ":")[number],
                   label=f"{job}, 1 = {int(times['cpus'].sel(job=job))} CPUs")  # fmt: skip
         rows += [{"curve": job, "ratio": r, "speed": s, "low": a, "high": b}
                  for r, s, a, b in zip(ratio, speeds[1], low, high, strict=True)]  # fmt: skip
@@ -143,7 +143,7 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     count = simulated["processors"].values
     for number, rate in enumerate(simulated["barriers"].values):
         text = f"{int(rate)} barriers a minute"
-        style = {"color": CYCLE[number], "linestyle": ("-", "--", "-.")[number], "label": text}
+        style = {"color": meaning("calculated"), "linestyle": ("-", "--", "-.")[number], "label": text}
         many.plot(count, simulated["lost"].values[number], **style)
         hours.plot(simulated["hours"], simulated["lost_after"].values[number], **style)
     many.plot(count, count, color=INK, linewidth=0.8, linestyle=":", label="N dt")

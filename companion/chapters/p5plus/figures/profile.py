@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.figures.parts import MARKED, bars, cpu, of_samples, points, with_spread
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, axes
+from companion.figures.style import axes, hollow
 from companion.labels import counted
 from companion.records.runs import single
 
@@ -55,7 +55,7 @@ def profiles(printed: xr.Dataset, record: xr.Dataset | None) -> Shown:
     figure, drawn = axes(len(panels), 1, height=1.2 + 0.2 * sum(map(len, panels)), sharex=True,
                          gridspec_kw={"height_ratios": [len(each) for each in panels]})  # fmt: skip
     drawn = np.atleast_1d(drawn)
-    drawn[0].barh(range(len(old)), old["self_percent"], height=0.7, facecolor="none", edgecolor=CYCLE[0], linewidth=1.2)
+    drawn[0].barh(range(len(old)), old["self_percent"], height=0.7, **hollow("printed"))
     drawn[0].set(title="IFS T399, Power4+ (2006)")
     here, also = "", ""
     if record is not None:

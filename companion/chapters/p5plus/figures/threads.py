@@ -21,7 +21,7 @@ from companion.figures.parts import (
     with_spread,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, series
 from companion.labels import counted
 from companion.records.runs import single
 
@@ -177,7 +177,7 @@ def binding(record: xr.Dataset) -> Shown:
     middle, flagged = ranges["middle"], ranges["flagged"]
     for number, case in enumerate(frame.itertuples()):
         seconds = record["seconds"].isel(case=number).values
-        colour = CYCLE[0 if case.order else 1]
+        colour = series(0 if case.order else 1)
         axis.plot(1e3 * seconds, np.full(seconds.size, number), "o", markersize=3, alpha=0.45, color=colour)
         names.append(f"{case.loop}: {case.kind}".replace(", ", ",\n", 1))
     place = np.arange(len(frame)) + 0.22
@@ -198,8 +198,8 @@ def binding(record: xr.Dataset) -> Shown:
         data=frame,
         name="p5plus_binding",
         title="Bound and not bound",
-        caption="Every sample of two loops, threads bound by the report's lists (blue) or placed by the system "
-        "(orange). The report prints no times of these loops. Dots are samples, bars medians with their 95 % intervals "
+        caption="Every sample of two loops, threads bound by the report's lists (orange) or placed by the system "
+        "(purple). The report prints no times of these loops. Dots are samples, bars medians with their 95 % intervals "
         "(the range of the samples where there are fewer than six), crosses mark flagged cases.",
         run=record,
         alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}. "

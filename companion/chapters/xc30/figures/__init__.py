@@ -36,7 +36,7 @@ from companion.chapters.xc30.figures.ranks import halo, inflight, inflight_times
 from companion.chapters.xc30.figures.threads import classes
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, hollow
 
 __all__ = [
     "SAME_GRID",
@@ -104,7 +104,7 @@ def systems(machines: xr.Dataset) -> Shown:
     ratio = pd.Series({name: float(value.sel(system=CRAY) / value.sel(system=IBM)) for name, value in facts.items()})
     figure, axis = axes(height=2.9)
     place = np.arange(len(ratio))
-    axis.barh(place, ratio - 1, left=1, height=0.55, color=[CYCLE[int(value < 1)] for value in ratio])
+    axis.barh(place, ratio - 1, left=1, height=0.55, **hollow("printed"))
     axis.axvline(1, color=INK, linewidth=0.9)
     for number, value in enumerate(ratio):
         axis.text(max(value, 1) + 0.06, number, f"{value:.2f}", va="center", size=9)
@@ -167,16 +167,8 @@ def timeline(table: xr.Dataset, year: int) -> Shown:
     place = np.arange(len(when))
     axis.hlines(place, when.min() - 0.3, when, color=INK, linewidth=0.5, alpha=0.4)
     assumed = dates[when.index].str.fullmatch(r"\d\d-\d\d").to_numpy()
-    for chosen, name, marker in ((~assumed, "printed", "s"), (assumed, "year assumed", "D")):
-        axis.plot(
-            when.to_numpy()[chosen],
-            place[chosen],
-            marker,
-            markerfacecolor="none",
-            markeredgewidth=1.4,
-            color=CYCLE[int(marker == "D")],
-            label=name,
-        )
+    for index, (chosen, name) in enumerate(((~assumed, "printed"), (assumed, "year assumed"))):
+        points(axis, when.to_numpy()[chosen], place[chosen], label=name, index=index, line=False)
     axis.set_yticks(place, [re.sub("metadata server, ", "server load, ", event) for event in when.index], size=9)
     axis.invert_yaxis()
     axis.grid(False, axis="y")

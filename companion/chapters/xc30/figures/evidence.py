@@ -11,7 +11,7 @@ from companion.chapters.xc30.figures.live import frame_of
 from companion.chapters.xc30.figures.model import step_ends, step_seconds
 from companion.figures.parts import MARKED, bars, converted, log_axis, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, series
 from companion.records.runs import single
 
 _DAY = 86400.0
@@ -107,7 +107,7 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
     half = record["difference_high"].values - mean
     for number, name in enumerate(names):
         place = lead + 0.12 * (number - 1)
-        judged.errorbar(place, mean[number] / half[number], yerr=1.0, fmt="o", color=CYCLE[number], capsize=3)
+        judged.errorbar(place, mean[number] / half[number], yerr=1.0, fmt="o", color=series(number), capsize=3)
         points(size, lead, np.abs(mean[number]), label=name, host=True, index=number)
     judged.axhline(0, color=INK, linewidth=0.8)
     judged.set(ylabel="mean difference\nover half its interval", yscale="symlog")

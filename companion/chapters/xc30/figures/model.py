@@ -21,7 +21,7 @@ from companion.figures.parts import (
     with_spread,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, hatched, meaning
 from companion.records.runs import single
 
 #: The section of a run that belongs to steps of its own.
@@ -61,20 +61,12 @@ def costs(record: xr.Dataset) -> Shown:
     found, place = step_ends(steps), np.arange(len(steps))
     factor, unit = (1e3, "ms") if found["high"].max() < 0.1 else (1, "s")
     scaled = found.assign(**{name: factor * found[name] for name in ("low", "middle", "high")})
-    measured.barh(place, scaled["middle"], height=0.6, color=CYCLE[0], alpha=0.5)
+    measured.barh(place, scaled["middle"], height=0.6, color=meaning("measured"), alpha=0.5)
     bars(measured, place, scaled, label="median", index=1, line=False, across=True)
     measured.set_yticks(place, steps["measured_label"])
     measured.set(xlabel=f"one step, measured [{unit}]", title="measured")
     full = [str(name) for name in record["model_resolution"].values]
-    model.barh(
-        range(len(full)),
-        record["model_step"],
-        height=0.6,
-        facecolor="none",
-        edgecolor=CYCLE[1],
-        hatch="////",
-        linewidth=1.2,
-    )
+    model.barh(range(len(full)), record["model_step"], height=0.6, **hatched())
     model.set_yticks(range(len(full)), full)
     model.set(
         xlabel="one step, work model [s]",

@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.figures.parts import MARKED, bars, cpu, flag_note, log_axis, of_samples, run_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, series
 from companion.records.runs import single
 
 #: Small files that a task opens in a step.
@@ -33,9 +33,9 @@ def storm(record: xr.Dataset) -> Shown:
         chosen = np.flatnonzero(loads == load)
         for number, variant in enumerate(chosen):
             low, high = every[variant].min(axis=1), every[variant].max(axis=1)
-            axis.fill_between(steps, low, high, color=CYCLE[number], alpha=0.3, linewidth=0)
+            axis.fill_between(steps, low, high, color=series(number), alpha=0.3, linewidth=0)
             axis.plot(
-                steps, np.median(every[variant], axis=1), color=CYCLE[number], label=names[variant], linewidth=1.2
+                steps, np.median(every[variant], axis=1), color=series(number), label=names[variant], linewidth=1.2
             )
         log_axis(axis, "y")
         axis.set(ylabel="time of the step [ms]")

@@ -19,7 +19,7 @@ from companion.figures.parts import (
     with_spread,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes
 from companion.labels import counted
 from companion.records.runs import single
 
@@ -86,10 +86,10 @@ def cores(
     printed, measured = printed_cores(runs, machines), measured_cores(transforms, forecast, truncation)
     frame = pd.concat([printed, measured], ignore_index=True)
     figure, axis = axes(height=2.6)
-    grey, old, new = CYCLE.index("#666666"), np.arange(len(printed)), np.arange(len(printed), len(frame))
-    points(axis, printed["peak"], old, label="peak, as stated", index=grey, line=False)
+    old, new = np.arange(len(printed)), np.arange(len(printed), len(frame))
+    points(axis, printed["peak"], old, label="peak, as stated", colour="serial", index=1, line=False)
     points(axis, printed["rate"], old, label="reached, as printed", line=False)
-    bars(axis, new, _spread(measured, "peak"), label="peak, measured", index=grey, line=False, across=True)
+    bars(axis, new, _spread(measured, "peak"), label="peak, measured", colour="serial", line=False, across=True)
     bars(axis, new, _spread(measured, "rate"), label="reached, measured", line=False, across=True)
     for number, row in enumerate(frame.itertuples()):
         axis.hlines(number, 1.12 * row.rate, row.peak / 1.12, color=INK, linewidth=0.6, alpha=0.5)

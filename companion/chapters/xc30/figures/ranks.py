@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, cpu, intervals, log_axis, points, stacked_bars
+from companion.figures.parts import MARKED, calculated, cpu, intervals, log_axis, points, stacked_bars
 from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes, document_style
+from companion.figures.style import INK, axes, meaning
 from companion.labels import counted
 from companion.records.runs import single
 
@@ -63,7 +63,7 @@ def moves(record: xr.Dataset) -> Shown:
     times = found.median()
     figure, axis = axes(height=2.6)
     labels = [f"{name}, {what}" for name, what in ROUTINES.items()]
-    axis.barh(labels, times, height=0.55, color=CYCLE[0], edgecolor=INK, linewidth=0.5)
+    axis.barh(labels, times, height=0.55, color=meaning("communication"), edgecolor=INK, linewidth=0.5)
     axis.hlines(labels, found.min(), found.max(), color=INK, linewidth=2.0)
     if (record["flags"].values.astype(str) != "").any():
         axis.plot(found.max(), labels, "x", color=INK, markersize=8, linestyle="none")
@@ -119,11 +119,9 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     figure, axis = axes(height=0.27 * (len(frame) + 1) + 1.3)
     places = list(range(1, len(frame) + 1))
     for number, (name, gain) in enumerate(gains.items()):
-        axis.plot(
-            [gain], [0], label=f"the talk, {name.upper()} (2014)", **{**document_style(number), "linestyle": "none"}
-        )
-    axis.hlines(places, frame["low"], frame["high"], color=CYCLE[2], linewidth=2.0)
-    axis.plot(frame["to_blocking"], places, "o", color=CYCLE[2], label=cpu(record))
+        points(axis, [gain], [0], label=f"the talk, {name.upper()} (2014)", index=number, line=False)
+    axis.hlines(places, frame["low"], frame["high"], color=meaning("measured"), linewidth=2.0)
+    points(axis, frame["to_blocking"], places, label=cpu(record), host=True, line=False)
     flagged = frame["flags"].astype(str).to_numpy() != ""
     if flagged.any():
         axis.plot(
@@ -202,8 +200,9 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
     """
     ranks = record["ranks"].values
     figure, axis = axes(height=2.9)
-    for number, (name, label) in enumerate(_PARTS.items(), start=1):
-        points(axis, ranks, record[f"{name}_bytes"].values / 1e12, host=True, index=number, label=f"{label}, counted")
+    for number, (name, label) in enumerate(_PARTS.items()):
+        line = calculated(axis, ranks, record[f"{name}_bytes"].values / 1e12, label=f"{label}, counted")
+        line.set_linestyle((":", "--", "-")[number])
     printed = [printed_terabytes] * len(tasks)
     points(axis, list(tasks.values()), printed, line=False, label="whole model, the talk (2014)")
     log_axis(axis)
@@ -220,8 +219,8 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
         name="xc30_volume",
         title="What the forecast sends",
         caption="Terabytes of a ten-day forecast against the number of ranks, counted from the decomposition and not "
-        "measured. Squares: the volume that the talk states for the whole model, at the tasks of its two runs. Dotted: "
-        f"{dotted}.",
+        "measured (half-filled). Squares: the volume that the talk states for the whole model, at the tasks of its two "
+        f"runs. Dotted: {dotted}.",
         alt="Terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of MPI "
         f"ranks, logarithmic axes: the transpositions from {whole.min():.0f} to {whole.max():.0f}, and the "
         f"{printed_terabytes:.0f} TB that the report states for the whole model. Dotted: {dotted}.",

@@ -15,7 +15,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from companion.figures.parts import points
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, series
 
 _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
 
@@ -173,7 +173,7 @@ def configuration(rates: xr.Dataset, facts: xr.Dataset) -> Shown:
         (2.4, 0.2, 1.4, f"{half} disks\n{both['4 DISKS (A2)']:g} MB/s", 3),
     )
     for x, y, width, text, colour in boxes:
-        _box(axis, x, y, width, text, CYCLE[colour])
+        _box(axis, x, y, width, text, series(colour))
     axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
     axis.set_axis_off()
     return show(

@@ -12,8 +12,9 @@ from companion import tables
 from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.figures.modelled import bank_times
 from companion.figures.explorer import explorer
+from companion.figures.parts import points
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, axes
+from companion.figures.style import axes, meaning
 from companion.figures.tabular import table
 
 DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
@@ -28,7 +29,8 @@ PARTS = (
     "write-up steps",
     "post-processing jobs",
 )
-COLOURS = (*CYCLE[:5], CYCLE[5], "#8a6d00")
+_SPENT_ON = ("computing", "serial", "communication", "files", "waiting", "calculated")
+COLOURS = (*map(meaning, _SPENT_ON), "#8490b4")
 
 
 @dataclass
@@ -145,14 +147,13 @@ def _clock_still(found: list[Day]) -> Shown:
             for _cpu, begin, end, part in last:
                 axis.barh(place, end - begin, left=begin, height=0.7, color=COLOURS[PARTS.index(part)])
             if each.printed:
-                axis.plot(each.printed, place, "D", markerfacecolor="none", color="black", markersize=6)
-                axis.lines[-1].set_markeredgecolor(axis.xaxis.label.get_color())
+                points(axis, each.printed, place, label="_", index=1, line=False)
         axis.set_yticks(range(len(chosen)), [each.name for each in chosen], size=8)
         axis.grid(False, axis="y")
-        axis.set(xlabel="clock [s]", title="one CPU" if cpus == 1 else "two CPUs, two forecasts")
+        axis.set(xlabel="clock [s]", title="one CPU" if cpus == 1 else "two CPUs")
         axis.set_ylim(len(chosen) - 0.4, -0.6)
     handles = [Patch(color=colour, label=part) for colour, part in zip(COLOURS, PARTS, strict=True)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
     ends = [each.end for each in found if each.cpus == 1]
     frame = pd.DataFrame(
         [(each.name, each.cpus, *segment) for each in found for segment in each.segments],

@@ -6,7 +6,7 @@ from matplotlib.patches import Patch
 
 from companion.chapters.xmp1982.figures import label
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, axes
+from companion.figures.style import axes, hatched, meaning, series
 from companion.figures.tabular import Table, table
 from companion.labels import counted
 
@@ -48,13 +48,18 @@ def unexplained(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+#: Bars of rows that a model predicts, that it predicts and does not explain, and that give it a constant.
+STYLES = (hatched(), hatched("waiting"), hatched("serial"))
+
+
 def clock_departures(frame: pd.DataFrame) -> Shown:
     """Departure of the modelled net forecast from the printed one, row by row."""
     figure, axis = axes(height=6.4)
     places = np.arange(len(frame))
     kinds = np.where(frame["calibrates"] != "", 2, np.where(frame["unexplained"] != "", 1, 0))
-    axis.barh(places, 100 * frame["departure"], height=0.62, color=[CYCLE[kind] for kind in kinds])
-    axis.plot(np.zeros((kinds == 2).sum()), places[kinds == 2], "D", color=CYCLE[2], markersize=4)
+    for kind, style in enumerate(STYLES):
+        axis.barh(places[kinds == kind], 100 * frame["departure"][kinds == kind], height=0.62, **style)
+    axis.plot(np.zeros((kinds == 2).sum()), places[kinds == 2], "D", color=meaning("serial"), markersize=4)
     axis.set_yticks(
         places, [_name(table, row) for table, row in zip(frame["table"], frame["row"], strict=True)], size=8
     )
@@ -63,7 +68,7 @@ def clock_departures(frame: pd.DataFrame) -> Shown:
     axis.axvline(0, linewidth=0.8, color="gray")
     axis.set_xlabel("modelled net time over printed, less 1 [%]", loc="right")
     names = ("predicted", "predicted, not explained", "gives a constant")
-    handles = [Patch(color=CYCLE[kind], label=name) for kind, name in enumerate(names)]
+    handles = [Patch(**style, label=name) for style, name in zip(STYLES, names, strict=True)]
     figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.2)
     predicted = frame[kinds == 0]["departure"].abs().max()
     return show(
@@ -154,10 +159,10 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
     figure, axis = axes(height=3.8)
     for job in range(waits.shape[1]):
         for bank in range(count):
-            axis.broken_barh(_spans(holder[:, bank] // 3 == job), (bank - 0.42, 0.84), color=CYCLE[job], linewidth=0)
+            axis.broken_barh(_spans(holder[:, bank] // 3 == job), (bank - 0.42, 0.84), color=series(job), linewidth=0)
         waiting, base = (waits[:, job] >= 0).sum(axis=1), count + 0.6 + 3 * job
         axis.stairs(
-            base + 0.8 * waiting, np.arange(cycles + 1) - 0.5, baseline=base, fill=True, color=CYCLE[job], alpha=0.6
+            base + 0.8 * waiting, np.arange(cycles + 1) - 0.5, baseline=base, fill=True, color=series(job), alpha=0.6
         )
     rows = [count + 1.8 + 3 * job for job in range(waits.shape[1])]
     axis.set_yticks(
@@ -166,7 +171,7 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
     axis.set(xlim=(-0.5, cycles - 0.5), ylim=(-0.6, rows[-1] + 1.6), xlabel="clock period", ylabel="memory bank")
     axis.grid(False)
     axis.legend(
-        handles=[Patch(color=CYCLE[job], label=f"CPU {job}") for job in range(waits.shape[1])],
+        handles=[Patch(color=series(job), label=f"CPU {job}") for job in range(waits.shape[1])],
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
         ncols=2,
@@ -186,15 +191,16 @@ def host_departures(frame: pd.DataFrame) -> Shown:
     """Departure of the modelled net forecast from the one that was measured, row by row (``hostmodel.residuals``)."""
     figure, axis = axes(height=5.4)
     places, gives = np.arange(len(frame)), (frame["calibrates"] != "").to_numpy()
-    axis.barh(places, 100 * frame["departure"], height=0.62, color=[CYCLE[2 * kind] for kind in gives.astype(int)])
-    axis.plot(np.zeros(gives.sum()), places[gives], "D", color=CYCLE[2], markersize=4)
+    for chosen, style in ((~gives, STYLES[0]), (gives, STYLES[2])):
+        axis.barh(places[chosen], 100 * frame["departure"][chosen], height=0.62, **style)
+    axis.plot(np.zeros(gives.sum()), places[gives], "D", color=meaning("serial"), markersize=4)
     names = [f"{kind}, {label(row)}" for kind, row in zip(frame["table"], frame["row"], strict=True)]
     axis.set_yticks(places, names, size=8)
     axis.set_ylim(len(frame) - 0.5, -0.5)
     axis.grid(False, axis="y")
     axis.axvline(0, linewidth=0.8, color="gray")
     axis.set_xlabel("modelled net time over measured, less 1 [%]", loc="right")
-    handles = [Patch(color=CYCLE[0], label="predicted"), Patch(color=CYCLE[2], label="gives a constant")]
+    handles = [Patch(**STYLES[0], label="predicted"), Patch(**STYLES[2], label="gives a constant")]
     figure.legend(
         handles=handles,
         loc="outside upper left",

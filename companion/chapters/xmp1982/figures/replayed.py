@@ -14,7 +14,7 @@ from companion.chapters.xmp1982.figures.dots import observed
 from companion.chapters.xmp1982.figures.together import JOBS, printed_worth
 from companion.figures.parts import cpu, of_samples, run_title, with_spread
 from companion.figures.rendering import Shown, show
-from companion.figures.style import CYCLE, INK, axes
+from companion.figures.style import INK, axes, hollow, series
 from companion.figures.tabular import Table, table
 from companion.records.runs import single
 
@@ -56,7 +56,7 @@ def _off(found: pd.DataFrame) -> str:
 
 def _filled(axis, found: pd.DataFrame, place, height: float, index: int, text: str) -> None:
     """Bars of medians with their spread; flagged ones are crossed."""
-    axis.barh(place, found["middle"], height, color=CYCLE[index], label=text)
+    axis.barh(place, found["middle"], height, color=series(index), label=text)
     axis.hlines(place, found["low"], found["high"], color=INK, linewidth=1.8)
     flagged = found["flagged"].to_numpy(dtype=bool)
     if flagged.any():
@@ -70,12 +70,10 @@ def bars(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> Shown:
     figure, axis = axes(height=4.5)
     place = np.arange(len(own)) + 0.6 * _pairs(own)
     at = place[[own.index.get_loc(name) for name in four.index]]
-    axis.barh(
-        place, own["printed"], 0.84, facecolor="none", edgecolor=CYCLE[1], linewidth=1.4, label="printed, X-MP 1982"
-    )
+    axis.barh(place, own["printed"], 0.84, label="printed, X-MP 1982", **hollow("printed"))
     twice = own.index.isin(four.index)
     _filled(axis, own, place - 0.16 * twice, 0.3, 0, "replayed on paced devices, a disk for every work file")
-    _filled(axis, four, at + 0.16, 0.3, 2, "replayed, all files on four disks")
+    _filled(axis, four, at + 0.16, 0.3, 1, "replayed, all files on four disks")
     axis.set_yticks(place, [label(name) for name in own.index])
     axis.set_ylim(place[-1] + 0.6, -0.6)
     axis.grid(False, axis="y")

@@ -8,7 +8,7 @@ from drawing import watch
 from companion import tables
 from companion.chapters.aips58 import overhead
 from companion.chapters.aips58.figures import causes, marks, story
-from companion.figures.style import CYCLE
+from companion.figures.style import meaning
 
 DDT, LOAD = tables.load("aips58", "ddt"), tables.load("aips58", "ddtload")
 BARE = overhead.without(DDT, overhead.model(DDT, LOAD))
@@ -82,8 +82,8 @@ def drawn(monkeypatch):
         (axis,) = caught["axes"]
         hollow = [line for line in axis.lines if str(line.get_markerfacecolor()) == "none"]
         filled = [line for line in axis.lines if line.get_marker() == "o"]
-        assert hollow and filled and not {line.get_color() for line in hollow} & {CYCLE[3], CYCLE[4]}
-        assert {line.get_color() for line in filled} <= {CYCLE[3], CYCLE[4]}
+        assert hollow and filled and {line.get_color() for line in hollow} == {meaning("printed")}
+        assert meaning("printed") not in {line.get_color() for line in filled}
         return caught, *(
             [np.atleast_1d(line.get_xdata()).astype(float) for line in lines] for lines in (hollow, filled)
         )

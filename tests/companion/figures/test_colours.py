@@ -1,0 +1,91 @@
+"""One colour, one meaning: figures take colours by name, and nothing but printed numbers is hollow and blue."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from companion import figures
+from companion.figures import parts, stacks, style
+
+ROOT = Path(__file__).parents[3]
+SOURCES = sorted(
+    path
+    for path in (ROOT / "companion").rglob("*.py")
+    if path.name != "style.py" and {"figures", "pages"} & {*path.parts, path.stem}
+)
+#: A colour without a meaning: the seventh part of the clock of 1982, beside six that have one.
+ALONE = {("explored.py", "#8490b4")}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_figure_names_a_colour_but_by_its_meaning(path):
+    texts = [
+        node.value for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Constant)
+    ]
+    own = {text for text in texts if isinstance(text, str) and re.fullmatch(r"#[0-9a-fA-F]{6}|C\d|tab:\w+", text)}
+    assert {(path.name, colour) for colour in own} <= ALONE
+
+
+def test_what_is_unknown_has_no_colour():
+    with pytest.raises(ValueError, match="'idling' has no colour; choose one of printed, measured"):
+        figures.meaning("idling")
+
+
+def test_printed_is_hollow_in_one_colour_and_measured_filled_in_others():
+    for number in range(8):
+        old, new = style.document_style(number), style.host_style(number)
+        assert (old["color"], old["markerfacecolor"]) == (style.MEANINGS["printed"], "none")
+        assert new["markerfacecolor"] == new["color"] != style.MEANINGS["printed"]
+    assert style.host_style(0)["color"] == style.MEANINGS["measured"]
+
+
+@pytest.mark.parametrize("indices", [(0, 1), (1, 0), (5, 2)])
+def test_the_first_measured_variant_of_a_figure_has_the_colour_of_measured_numbers(indices):
+    _, axis = figures.axes()
+    drawn = [figures.points(axis, [1], [1], label="", host=True, index=index).get_color() for index in indices]
+    assert drawn == list(style.SERIES[:2])
+    again = figures.points(axis, [1], [1], label="", host=True, index=indices[0])
+    assert again.get_color() == drawn[0]
+
+
+def test_a_quantity_with_a_meaning_keeps_its_colour_hollow_and_filled():
+    _, axis = figures.axes()
+    old, new = (figures.points(axis, [1], [1], label="", host=host, colour="files") for host in (False, True))
+    assert old.get_color() == new.get_color() == style.MEANINGS["files"]
+    assert old.get_markerfacecolor() == "none" and new.get_markerfacecolor() == style.MEANINGS["files"]
+
+
+def test_calculated_marks_are_neither_hollow_nor_filled():
+    _, axis = figures.axes()
+    line = parts.calculated(axis, [1, 2], [1, 2], label="counted")
+    assert line.get_fillstyle() == "left" and line.get_markerfacecoloralt() == "none"
+    assert style.hatched()["hatch"] and "hatch" not in style.hollow("printed")
+
+
+NAMES = ["parallel", "comms", "barrier", "serial", "I/O", "missing"]
+
+
+def test_parts_have_the_colours_of_what_they_are_spent_on_and_the_rest_free_ones():
+    found = stacks.colours_of(NAMES)
+    wanted = [style.MEANINGS[name] for name in ("computing", "communication", "waiting", "serial", "files")]
+    assert found[:5] == wanted and len(set(found)) == len(found)
+    assert stacks.colours_of(["Comms", "CPU"]) == [wanted[1], wanted[0]]
+
+
+@pytest.mark.parametrize("printed", [True, False])
+def test_stacks_of_printed_numbers_are_hollow(printed):
+    _, axis = figures.axes()
+    frame = pd.DataFrame(np.ones((2, len(NAMES))), columns=NAMES)
+    figures.stacked_bars(axis, frame, printed=printed)
+    assert len(axis.patches) == frame.size
+    assert all((patch.get_facecolor()[3] == 0) is printed for patch in axis.patches)
+
+
+def test_a_tree_of_printed_shares_is_hollow():
+    _, axis = figures.axes()
+    figures.icicle(axis, {"name": "all", "value": 2, "children": [{"name": "Stalls", "value": 1}]})
+    assert all(patch.get_facecolor()[3] == 0 for patch in axis.patches)
