@@ -122,7 +122,7 @@ def measure(browser, address: str, path: str) -> Page:
         try:
             page = _seen(context, address + path)
             if size is SCREEN:
-                page.wait_for_function(COME, timeout=20_000)
+                page.wait_for_function(COME, timeout=60_000)
                 lengths = page.evaluate(LENGTHS)
                 found.screens = lengths["height"] / SCREEN[1]
                 found.first, found.both = (ceil(lengths[name] / SCREEN[1]) for name in ("first", "both"))

@@ -6,6 +6,7 @@ import io
 import itertools
 import os
 import re
+import textwrap
 from html import escape
 
 import matplotlib as mpl
@@ -133,14 +134,19 @@ def of_page() -> bool:
 
 @contextlib.contextmanager
 def _legible(figure):
-    """No text of ``figure`` is smaller than a phone shows legibly."""
+    """No text of ``figure`` is smaller than a phone shows legibly, and none is wider than the figure."""
+    texts = [(text, text.get_size(), text.get_text()) for text in figure.findobj(Text) if text.get_text()]
     least = LEGIBLE * max(1.0, figure.get_size_inches()[0] / PLAIN)
-    small = [(text, text.get_size()) for text in figure.findobj(Text) if text.get_size() < least]
-    for text, _ in small:
-        text.set_size(least)
+    for text, size, _ in texts:
+        text.set_size(max(size, least))
+    room = 0.96 * figure.bbox.width
+    for text, _, words in texts:
+        width = text.get_window_extent().width if "\n" not in words and not text.get_rotation() else 0
+        if width > room:
+            text.set_text(textwrap.fill(words, int(len(words) * room / width)))
     yield
-    for text, size in small:
-        text.set_size(size)
+    for text, size, words in texts:
+        text.set(size=size, text=words)
 
 
 def _drawings(figure, alt: str) -> str:

@@ -382,6 +382,18 @@ def test_a_page_gets_a_drawing_of_its_own_beside_that_of_a_phone(monkeypatch):
     assert len(ids) == len(set(ids)) > 0
 
 
+def test_on_a_phone_no_text_is_small_or_wider_than_the_figure(monkeypatch):
+    monkeypatch.setenv(rendering.PAGES, "1")
+    figure, axis = figures.axes()
+    words = " ".join(["a label that is longer than a phone is wide"] * 3)
+    text = axis.text(0, 0, words, size=5)
+    phone, page = re.findall(r"<svg.*?</svg>", figures.show(figure, alt="Words.").html, re.DOTALL)
+    sizes = [min(float(size) for size in re.findall(r"font:(?:\w+ )*([\d.]+)px", svg)) for svg in (phone, page)]
+    assert sizes == [rendering.LEGIBLE, 5.0]
+    assert words in page and words not in phone
+    assert (text.get_text(), text.get_size()) == (words, 5)
+
+
 def test_a_picture_whose_sides_have_one_scale_is_drawn_once(monkeypatch):
     monkeypatch.setenv(rendering.PAGES, "1")
     figure, axis = figures.axes()

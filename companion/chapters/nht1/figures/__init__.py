@@ -81,7 +81,7 @@ def field(u: np.ndarray, exact: np.ndarray) -> Shown:
     """
     N = u.shape[0]
     plane, off = u[N // 2, :, :, 0], u[N // 2, :, :, 0] - exact[:, :, 0]
-    figure, panels = axes(2, 1, height=7.0)
+    figure, panels = axes(2, 1, height=6.4)
     edges = np.linspace(0, 1, N + 1)
     largest = float(np.abs(off).max()) or 1.0
     pictures = (

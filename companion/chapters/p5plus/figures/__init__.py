@@ -42,7 +42,7 @@ from companion.chapters.p5plus.figures.threads import model as model
 from companion.chapters.p5plus.figures.threads import smt as smt
 from companion.figures.parts import icicle, points, stacked_bars
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, axes, hollow, series
+from companion.figures.style import INK, axes, hollow
 from companion.labels import counted
 
 
@@ -117,7 +117,7 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
     figure, axis = axes(height=4.0)
     place = np.arange(len(frame))
     for number, routine in enumerate(frame):
-        outline = {"facecolor": "none", "edgecolor": series(number), "linewidth": 1.4}
+        outline = hollow(("printed", "communication", "serial")[number])
         axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.22, label=routine, **outline)
     axis.set_yticks(place, frame.index)
     axis.invert_yaxis()
