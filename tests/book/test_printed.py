@@ -79,6 +79,37 @@ def test_no_text_reaches_into_the_margins(printed):
     assert not out, "\n".join(out[:20])
 
 
+@pytest.fixture(scope="module")
+def sheets(printed):
+    """The text of each sheet above its foot."""
+    return [_squeezed(page.get_textpage().get_text_bounded(bottom=FOOT - 8)) for page in printed]
+
+
+def test_no_sheet_is_empty(printed, sheets):
+    bare = [number for number, (page, text) in enumerate(zip(printed, sheets, strict=True), 1)
+            if not text and not any(each.type for each in page.get_objects())]  # fmt: skip
+    assert not bare
+
+
+def test_no_figure_is_cut_in_two(printed, sheets):
+    """All words of a drawing are on the sheet of its caption."""
+    cut, seen = [], 0
+    for path in printed.pages:
+        soup = BeautifulSoup((HTML / path).read_text(encoding="utf-8"), "lxml")
+        for figure in soup.select("article figure.rerun-figure:has(.rerun-number):has(strong)"):
+            number, title = figure.select_one(".rerun-number").text, figure.figcaption.strong.text
+            own = [text for text in sheets if _squeezed(number + title) in text]
+            if not own or not number.strip():
+                continue
+            seen += 1
+            svg = figure.select_one("svg.rerun-page") or figure.svg
+            words = [word for text in svg.select("text") for word in (text.select("tspan") or [text])]  # an index apart
+            lost = [word.text for word in words if not any(_squeezed(word.text) in text for text in own)]
+            if lost:
+                cut.append(f"{number.strip()} {lost[:3]}")
+    assert seen > 20 and not cut
+
+
 def test_every_line_of_open_code_is_on_paper_to_its_end(printed, text):
     for path in printed.pages:
         soup = BeautifulSoup((HTML / path).read_text(encoding="utf-8"), "lxml")
