@@ -82,7 +82,7 @@ def checks(document: str) -> pd.DataFrame:
                 found.setdefault(check["name"].strip(), []).append((number, check["ok"]))
         rows += [
             (name, check, len({number for number, _ in made}), len(made), sum(held for _, held in made))
-            for check, made in found.items()
+            for check, made in (found or {"none, since nothing was timed": []}).items()
         ]
     return pd.DataFrame(rows, columns=["experiment", "check", "cases", "checks", "held"])
 

@@ -359,6 +359,24 @@ def test_folded_keeps_what_is_inside_and_refuses_nothing():
         figures.folded(title="Nothing")
 
 
+@pytest.mark.parametrize(("built", "said"), [("1", "when this page was built"), ("", "now on this machine")])
+def test_a_small_run_says_when_it_was_made_where_it_is_read(monkeypatch, built, said):
+    monkeypatch.setenv(rendering.PAGES, built)
+    table = figures.table(pd.DataFrame({"a": [1]}), caption="One.")
+    assert figures.small_run() == f"measured {said}"
+    assert f"<summary>The same, measured {said}</summary>" in figures.folded(table).html
+
+
+def test_a_mark_of_what_was_checked_opens_and_says_what_with_what():
+    shown = figures.checked(372, "case", "All are <whole>.", "Each file twice.")
+    assert "<summary>checked: 372 cases</summary><p>All are &lt;whole&gt;.</p><p>Each file twice.</p>" in shown.html
+    assert repr(shown) == "checked: 372 cases\nAll are <whole>.\nEach file twice."
+    assert repr(figures.checked(1, "case", "It is."))[:15] == "checked: 1 case"
+    for wrong in ((0, "case", "x"), (3, " ", "x"), (3, "case"), (3, "case", " ")):
+        with pytest.raises(ValueError, match="checked: give how many"):
+            figures.checked(*wrong)
+
+
 def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
     fast, slow = np.r_[np.linspace(0.98, 1.02, 7), np.nan], np.linspace(1.95, 2.05, 8)
     assert times(slow, fast).medians == pytest.approx(2.0)

@@ -1,0 +1,59 @@
+"""Every figure of a story leads to its numbers and its checks, and is cited by the places that it rests on."""
+
+import json
+import re
+
+import pytest
+import take_away
+from bs4 import BeautifulSoup
+from built import CHAPTERS, HTML, PAGES
+
+from companion import drawn, tables
+from companion.figures.style import MEANINGS
+
+PRINTED = f"stroke:{MEANINGS['printed']}"
+NO_BOOK = pytest.param("", marks=pytest.mark.skip(reason="the book is not built; run make book"))
+
+
+@pytest.fixture
+def page(path):
+    return BeautifulSoup((HTML / path).read_text(encoding="utf-8"), "lxml")
+
+
+@pytest.mark.parametrize("path", [path for path in CHAPTERS if path[-12:-5] != "achines"] or [NO_BOOK])
+def test_a_figure_leads_to_its_numbers_and_its_checks(page, path):
+    figures = [each for each in page.select("article figure.rerun-figure") if each.find_parent("details") is None]
+    assert figures
+    record = path.replace("notebooks/", "../book/records/")
+    for figure in figures:
+        numbers, checks = (link["href"] for link in figure.select("figcaption a.rerun-more"))
+        assert numbers.startswith("../book/records/") and "#" in numbers
+        assert re.fullmatch(rf"{re.escape(record)}#(checks-[\w-]+|the-report-s-arithmetic-rechecked)", checks), checks
+
+
+@pytest.mark.parametrize("path", PAGES or [NO_BOOK])
+def test_what_draws_printed_numbers_is_cited_with_their_place(page, path):
+    blocks = page.select("article figure.rerun-figure[id]")
+    drawing = [each["data-name"] for each in blocks if PRINTED in str(each)]
+    about = page.select_one("#rerun-about")
+    known = json.loads(about.string)["cited"] if about else {}
+    left = [name for name in drawing if name not in known and not name.startswith(("ledger_", "peers_"))]
+    assert not left
+    for said in known.values():
+        assert all(any(line.startswith(tables.citation(name)) for name in tables.documents()) for line in said["after"])
+        assert said["bibtex"].count("@") == len(said["after"]) == said["bibtex"].count("note = {")
+
+
+def test_a_figure_rests_on_its_tables_or_on_those_of_its_points():
+    assert take_away.rests_on("nht1_table_1", "") == [("nht1", "table_1")]
+    assert take_away.rests_on("p5plus_cpi", "") == list(drawn.register("p5plus")["p5plus_cpi"])
+    points = "a,../book/records/03_nht1.html#tab-nht1-systems\nb,../_static/runs/x.json\n"
+    assert take_away.rests_on("file_rates", points) == [("nht1", "systems")]
+    assert take_away.rests_on("peers_memory", "1,2") == []
+
+
+def test_a_citation_says_which_figure_of_the_report():
+    entry = "@techreport{a,\n  title = {T},\n  year = {1993}\n}"
+    noted = take_away.noted(entry, "Table 1, page 3")
+    assert noted == "@techreport{a,\n  title = {T},\n  year = {1993},\n  note = {Table 1, page 3}\n}"
+    assert take_away.noted(entry, "") == entry and take_away.noted(noted, "x") == noted

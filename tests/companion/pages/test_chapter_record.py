@@ -1,0 +1,31 @@
+"""The record of a chapter: its stored runs and what was checked in each."""
+
+import re
+
+import pytest
+
+from companion import tables
+from companion.pages import chapter_record
+
+
+@pytest.mark.parametrize("document", tables.documents())
+def test_the_checks_of_the_newest_runs_are_listed_by_name(document):
+    runs, found = chapter_record.stored_runs(document), chapter_record.checks(document)
+    newest = runs.drop_duplicates("experiment", keep="last").set_index("experiment")
+    by_run = found.groupby("experiment")[["checks", "held"]].sum()
+    assert by_run["checks"].to_dict() == newest["checks"].to_dict()
+    assert by_run["held"].to_dict() == newest["held"].to_dict()
+    assert (found["held"] == found["checks"]).all() and (found["cases"] <= found["checks"]).all()
+    assert not found.duplicated(["experiment", "check"]).any()
+
+
+@pytest.mark.parametrize("document", tables.documents())
+def test_figures_find_each_experiment_once_in_both_tables(document):
+    names = set(chapter_record.stored_runs(document)["experiment"])
+    for table, word in ((chapter_record.runs_table, "run"), (chapter_record.checks_table, "checks")):
+        places = re.findall(rf'id="{word}-([\w-]+)"', table(document).html)
+        assert len(places) == len(set(places)) and set(places) == names
+
+
+def test_a_chapter_without_runs_says_so():
+    assert "No run" in chapter_record.checks_table("toy") and "No run" in chapter_record.runs_table("toy")

@@ -1,0 +1,56 @@
+"""The register of figures: every table exists, every figure is one that some chapter shows."""
+
+import pytest
+
+from companion import chapters, drawn, tables
+
+SOURCES = "\n".join(
+    path.read_text(encoding="utf-8") for path in (chapters.files("__init__.py")["nht1"].parents[2]).rglob("*.py")
+)
+
+
+@pytest.mark.parametrize("document", tables.documents())
+def test_every_figure_of_the_register_is_shown_by_a_chapter(document):
+    found = drawn.register(document)
+    assert found and all(tables_of for tables_of in found.values())
+    stems = [name for name in found if f'"{name}"' not in SOURCES]
+    for name in stems:  # names with a part that is put in: a size, a routine
+        assert f'f"{name.rpartition("_")[0]}_{{' in SOURCES, name
+
+
+def test_a_table_has_the_address_that_its_record_gives_it():
+    assert drawn.anchor("nht1", "table_1") == "tab-nht1-table-1"
+    assert drawn.by_anchor()["tab-p5plus-smt-benefit"] == ("p5plus", "smt_benefit")
+    assert len(drawn.by_anchor()) == sum(len(tables.names(document)) for document in tables.documents())
+
+
+def test_places_name_figure_page_and_slide_of_each_document_once():
+    first, second = drawn.places(
+        [("nht1", "table_1"), ("xc30", "runs"), ("nht1", "figure_1_axes"), ("nht1", "table_1")]
+    )
+    assert first == f"{tables.citation('nht1')}, Table 1, page 3; Figure 1, page 11"
+    assert second.startswith(tables.citation("xc30")) and second.endswith('slide "Statistics for IFS 10-day Forecast"')
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("name,tables\n", "row 1: the columns are name, tables; they must be figure, tables"),
+        ("figure,tables\na,table_1\na,table_1\n", "row 3: a stands there twice"),
+        ("figure,tables\na,table_9\n", "table 'table_9' of nht1 is unknown"),
+    ],
+)
+def test_a_damaged_register_is_refused_with_its_place(tmp_path, monkeypatch, text, error):
+    path = tmp_path / "drawn.csv"
+    path.write_text(text)
+    monkeypatch.setattr(chapters, "files", lambda name: {"nht1": path})
+    drawn.register.cache_clear()
+    try:
+        with pytest.raises(ValueError, match=error):
+            drawn.register("nht1")
+    finally:
+        drawn.register.cache_clear()
+
+
+def test_a_chapter_without_a_register_draws_no_table(monkeypatch):
+    assert drawn.register("no such document") == {}
