@@ -121,28 +121,23 @@ def _links(html: str, section: str, address: str) -> str:
     document = name.partition("_")[0]
     if document not in tables.documents():
         return ""
-    printed = drawn.register(document).get(unescape(name))
+    drawn_here = drawn.register(document).get(unescape(name))
+    printed = f"{_of(drawn_here[0][0], address)}#{drawn.anchor(*drawn_here[0])}" if drawn_here else ""
     made = f"{_of(run.partition('-')[0], address)}#{{}}-{run}" if run else ""
-    if section:
-        numbers = f"{address}#record-{section}"
-    elif printed:
-        numbers = f"{_of(printed[0][0], address)}#{drawn.anchor(*printed[0])}"
-    else:
-        numbers = made.format("run") or f"{address}{TABLES}"
-    return (
-        f' <a class="rerun-more" href="{numbers}">all numbers of this figure</a>'
-        f' <a class="rerun-more" href="{made.format("checks") or address + ARITHMETIC}">how it was checked</a>'
-    )
+    behind = f"{address}#record-{section}" if section else ""
+    links = {"printed table": printed} if printed and behind else {}
+    links["all numbers of this figure"] = behind or printed or made.format("run") or address + TABLES
+    links["how it was checked"] = made.format("checks") or address + ARITHMETIC
+    return "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
 
 
 def _lead(doctree, groups, address: str) -> None:
-    """Every figure leads to its numbers and checks on the record."""
-    more = {identity for _, identity, stays, _ in groups if stays}
+    """Every figure leads to its numbers and checks on the record; what the whole chapter keeps there is no figure's."""
+    more = {identity for _, identity, stays, _ in groups if stays} - {doctree.next_node(nodes.section)["ids"][0]}
     for node in doctree.findall(nodes.raw):
         if '<figure class="rerun-figure"' in node.astext():
             identity = _section(node)["ids"][0]
-            links = _links(node.astext(), identity if identity in more else "", address)
-            html = END.sub(links, node.astext())
+            html = END.sub(_links(node.astext(), identity if identity in more else "", address), node.astext())
             node.rawsource, node.children = html, [nodes.Text(html)]
 
 

@@ -73,12 +73,14 @@ def conclusion(records) -> Table:
     share = (least["ratio_fastest"] > 1).groupby(least["module"]).mean().sort_values()
     low, high = (f"{FAMILIES[share.index[at]]} ({100 * share.iloc[at]:.0f} %)" for at in (0, -1))
     weakest = least.loc[least["ratio_fastest"].idxmin()]
-    return sentence(
+    said = sentence(
         f"In {(least['ratio_fastest'] > 1).sum()} of {len(least)} cases our kernel took less time than the fastest of "
         f"its peers. The share is largest for {high} and smallest for {low}. The weakest case is {weakest['label']} "
         f"of {weakest['group']}, with {counted(int(weakest['threads']), 'thread')}: {weakest['peer']} took "
         f"{significant(weakest['ratio_fastest'], 2)} of our time."
     )
+    place = f'<a href="#fig-peers-{weakest["module"].replace("_", "-")}">The weakest case</a>'
+    return Table(said.html.replace("The weakest case", place, 1), said.text)
 
 
 def columns(frame: pd.DataFrame) -> pd.DataFrame:

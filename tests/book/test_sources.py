@@ -26,8 +26,9 @@ def test_a_figure_leads_to_its_numbers_and_its_checks(page, path):
     assert figures
     record = path.replace("notebooks/", "../book/records/")
     for figure in figures:
-        numbers, checks = (link["href"] for link in figure.select("figcaption a.rerun-more"))
-        assert numbers.startswith("../book/records/") and "#" in numbers
+        links = {link.text: link["href"] for link in figure.select("figcaption a.rerun-more")}
+        numbers, checks = links.pop("all numbers of this figure"), links.pop("how it was checked")
+        assert numbers.startswith("../book/records/") and "#" in numbers and set(links) <= {"printed table"}
         assert re.fullmatch(rf"{re.escape(record)}#(checks-[\w-]+|the-report-s-arithmetic-rechecked)", checks), checks
 
 
