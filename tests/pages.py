@@ -2,7 +2,8 @@
 
 A screen is 1400 × 900 pixels, a phone 390 wide.  Words, figures and tables are those that show while nothing is
 opened.  A figure has old and new where it draws hollow marks, as printed, and filled ones, as measured.  What is cut
-is named: outputs, blocks and tables that go on beside their frame, and text of a figure outside its drawing.
+is named: outputs, blocks and tables that go on beside their frame, and text of a figure outside its drawing or under
+other text.
 ``tests/book/test_pages.py`` holds the limits.
 """
 
@@ -64,12 +65,21 @@ CUT = """() => {
             out.push([element.localName + ' ' + name(element), element.scrollWidth - element.clientWidth]);
     for (const svg of article.querySelectorAll('figure.rerun-figure svg')) {
         if (!svg.checkVisibility() || svg.closest('.rerun-live')) continue;
-        const frame = svg.getBoundingClientRect();
+        const frame = svg.getBoundingClientRect(), level = [];
         for (const text of svg.querySelectorAll('text')) {
             const at = text.getBoundingClientRect(), far = Math.max(frame.left - at.left, at.right - frame.right,
                 frame.top - at.top, at.bottom - frame.bottom);
             if (at.width && far > 1.5)
                 out.push(['text ' + name(svg) + ': ' + text.textContent.trim().slice(0, 40), far]);
+            if (/rotate/.test(text.getAttribute('transform') ?? '') || !text.textContent.trim()) continue;
+            for (const [other, there] of level) {
+                const across = Math.min(at.right, there.right) - Math.max(at.left, there.left);
+                const down = Math.min(at.bottom, there.bottom) - Math.max(at.top, there.top);
+                const least = Math.min(at.width * at.height, there.width * there.height);
+                if (across > 3 && down > 4 && across * down > 0.12 * least)
+                    out.push(['text ' + name(svg) + ': ' + other + ' under ' + text.textContent.trim(), across]);
+            }
+            level.push([text.textContent.trim(), at]);
         }
     }
     return out.filter(([what], n) => out.findIndex(one => one[0] === what) === n);

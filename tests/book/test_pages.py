@@ -46,7 +46,8 @@ def test_what_exceeds_a_limit_is_said(named, word):
 
 CUT = """<article><p>w</p><pre style="width: 60px; overflow: auto">{long}</pre>
 <figure class="rerun-figure" data-name="f"><svg viewBox="0 0 100 50" width="100">
-<text x="{x}" y="20" font-size="10">label</text>{shapes}</svg></figure></article>"""
+<text x="{x}" y="20" font-size="10">label</text><text x="60" y="20" font-size="10">a b</text>
+{shapes}</svg></figure></article>"""
 HOLLOW, FILLED = (
     '<path style="fill:none;stroke:#00f" d="M0 0L9 0L9 9z"/>',
     '<path style="fill:#f00" d="M0 0L9 0L9 9z"/>',
@@ -55,7 +56,13 @@ HOLLOW, FILLED = (
 
 @pytest.mark.parametrize(
     ("long", "x", "cut"),
-    [("a", 5, []), ("a" * 40, 5, ["pre aaaa"]), ("a", 90, ["text f: label"]), ("a" * 40, -20, ["pre aaaa", "text f"])],
+    [
+        ("a", 5, []),
+        ("a" * 40, 5, ["pre aaaa"]),
+        ("a", 90, ["text f: label"]),
+        ("a" * 40, -20, ["pre aaaa", "text f"]),
+        ("a", 50, ["text f: label under a b"]),
+    ],
 )
 def test_a_block_and_a_label_that_are_cut_are_found(browser, long, x, cut):
     opened = browser.new_page()

@@ -39,7 +39,7 @@ def _drawn(record: xr.Dataset, alone: pd.DataFrame, whole: pd.DataFrame, ends: t
     mesh = upper.pcolormesh(
         np.arange(whole.shape[1] + 1), np.arange(whole.shape[0] + 1), whole.values, norm=LogNorm(*ends), linewidth=0
     )
-    every = max(1, whole.shape[1] // 8)
+    every = max(1, whole.shape[1] // 6)
     upper.set_xticks(np.arange(0, whole.shape[1], every) + 0.5, [bytes_label(n) for n in whole.columns[::every]])
     upper.set_yticks(np.arange(whole.shape[0]) + 0.5, [str(stride) for stride in whole.index])
     upper.set(xlabel="working set of a thread", ylabel="stride, items of 4 bytes")

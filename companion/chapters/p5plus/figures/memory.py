@@ -48,7 +48,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
     for axis, title in ((by_stride, f"1 thread, {pages} pages"), (by_threads, "stride 1, per thread")):
         log_axis(axis, "y")
         axis.set(ylabel="bytes asked for [GB/s]", title=title)
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if axis is by_threads else -0.06), ncols=2)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.3 if axis is by_threads else -0.06), ncols=2)
     bytes_axis(by_threads, frame["nbytes"])
     by_threads.set(xlabel="working set of one thread")
     figure.suptitle(run_title(record), size=9)
@@ -155,7 +155,7 @@ def latency(record: xr.Dataset) -> Shown:
     log_axis(axis, "y")
     bytes_axis(axis, frame["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=1)
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
     figure.suptitle(run_title(record), size=9)
     last = frame[frame["nbytes"] == frame["nbytes"].max()]
     text = ", ".join(f"{WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())

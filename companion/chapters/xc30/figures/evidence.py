@@ -115,7 +115,7 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
     size.axhline(float(record["rounding"]), color=INK, linestyle=":", label="one rounding of the depth")
     log_axis(size, "y")
     size.set(ylabel="mean difference, error [m]", xlabel="lead time [days]")
-    size.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
+    size.legend(loc="upper center", bbox_to_anchor=(0.45, -0.32), ncols=2)
     size.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(
