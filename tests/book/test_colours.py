@@ -8,13 +8,30 @@ from built import HTML, PAGES
 from companion.figures.style import MEANINGS
 
 DRAWN = re.compile(r"<svg[^>]*>.*?</svg>", re.DOTALL)
-FILLED = re.compile(rf"<(?:use|path)\b[^>]*style=\"[^\"]*\bfill:{MEANINGS['printed']}[^\"]*\"[^>]*>")
+SHAPE = re.compile(r"<(?:use|path)\b[^>]*>")
+
+
+def filled(drawing: str) -> list[str]:
+    """Closed shapes of a drawing that are filled with the colour of printed numbers; a stroke has no inside."""
+    closed = set(re.findall(r'<path id="([^"]+)" d="[^"]*z"', drawing))
+    found = []
+    for shape in SHAPE.findall(drawing):
+        target = re.search(r'href="#([^"]+)"', shape)
+        inside = target[1] in closed if target else re.search(r'\bd="[^"]*z"', shape) is not None
+        if inside and f"fill:{MEANINGS['printed']}" in shape and "fill-opacity:0" not in shape:
+            found.append(shape)
+    return found
 
 
 @pytest.mark.parametrize("path", PAGES or [pytest.param("", marks=pytest.mark.skip(reason="no book"))])
 def test_nothing_is_filled_with_the_colour_of_printed_numbers(path):
     text = (HTML / path).read_text(encoding="utf-8")
-    filled = [
-        shape for drawing in DRAWN.findall(text) for shape in FILLED.findall(drawing) if "fill-opacity:0" not in shape
-    ]
-    assert not filled
+    assert not [shape for drawing in DRAWN.findall(text) for shape in filled(drawing)]
+
+
+@pytest.mark.parametrize(("outline", "style", "count"), [("z", "", 1), ("", "", 0), ("z", ";fill-opacity:0", 0)])
+def test_a_filled_mark_is_found_and_a_stroke_or_a_hollow_one_is_not(outline, style, count):
+    colour = f"fill:{MEANINGS['printed']}{style}"
+    path = f'<path d="M0 0L1 0L1 1{outline}" style="{colour}" />'
+    mark = f'<path id="m" d="M0 0L1 0L1 1{outline}" /><use href="#m" style="{colour}" />'
+    assert len(filled(path)) == len(filled(mark)) == count
