@@ -59,15 +59,12 @@ def by_anchor() -> dict[str, tuple[str, str]]:
     }
 
 
-def places(found) -> list[str]:
-    """Where the tables ``(document, table)`` are printed, as a citation names it: one line a document."""
-    lines: dict[str, list[str]] = {}
+def places(found) -> dict[str, list[str]]:
+    """Where the tables ``(document, table)`` are printed, by document: figures, tables, pages, slides."""
+    said: dict[str, list[str]] = {}
     for document, name in found:
         about = tables.describe(document, name)
         place = tables.source(document, about).removeprefix(tables.citation(document)).strip(", ")
-        if place not in lines.setdefault(document, []):
-            lines[document].append(place)
-    return [
-        ", ".join([tables.citation(document), *filter(None, ["; ".join(filter(None, at))])])
-        for document, at in lines.items()
-    ]
+        if place not in said.setdefault(document, []):
+            said[document].append(place)
+    return said

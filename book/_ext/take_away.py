@@ -25,6 +25,8 @@ def entry(key: str) -> str:
     return found.group() if found else ""
 
 
+#: A figure whose reader chooses which points it shows.
+STEERED = 'data-kind="quantities"'
 BLOCK = re.compile(r'<(?:figure|div|details)[^>]*class="rerun-(?:figure|block)"[^>]*data-name="([^"]+)"')
 DATA = re.compile(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"')
 
@@ -42,37 +44,27 @@ def rests_on(name: str, data: str) -> list[tuple[str, str]]:
     return [drawn.by_anchor()[anchor] for anchor in anchors if anchor in drawn.by_anchor()]
 
 
-def cited(body: str) -> dict[str, dict]:
-    """Of each figure or table of a page that rests on printed ones: where these are printed, and their BibTeX."""
+def cited(body: str) -> dict[str, dict[str, list[str]]]:
+    """Of each figure or table of a page that rests on printed ones: where these are printed, by report."""
     found, parts = {}, BLOCK.split(body)
     for name, rest in zip(map(unescape, parts[1::2]), parts[2::2], strict=True):
         link = DATA.search(rest)
         behind = rests_on(name, base64.b64decode(link[1]).decode() if link else "")
         if behind and name not in found:
-            said = dict(zip(dict.fromkeys(document for document, _ in behind), drawn.places(behind), strict=True))
-            entries = [
-                noted(entry(key), place.removeprefix(tables.citation(key)).strip(", ")) for key, place in said.items()
-            ]
-            found[name] = {"after": list(said.values()), "bibtex": "\n\n".join(filter(None, entries))}
+            found[name] = drawn.places(behind)
     return found
 
 
-def noted(bibtex: str, place: str) -> str:
-    """A BibTeX entry that says which figure, table, page or slide is cited."""
-    return re.sub(r"\n\}$", f",\n  note = {{{place}}}\n}}", bibtex) if place and "note =" not in bibtex else bibtex
-
-
 def sources(pagename: str, body: str = "") -> dict:
-    """What figures and tables of a page come from: the report and this book, in words and as BibTeX, and by name the
-    places of the reports that each rests on."""
+    """What figures and tables of a page come from: the report of the page; by name the places that each rests on; of
+    a figure that can be steered those of every table that it may show; and reports and this book as BibTeX."""
     found = DOCUMENT.search(pagename)
     document = found.group(1) if found and found.group(1) in tables.documents() else ""
-    return {
-        "report": tables.citation(document) if document else "",
-        "entry": entry(document) if document else "",
-        "book": bibtex().alt,
-        "cited": cited(body),
-    }
+    names, anchors = cited(body), re.findall(r"/records/[^\s\"]*#(tab-[\w-]+)", body) if STEERED in body else []
+    steered = {anchor: drawn.places([drawn.by_anchor()[anchor]]) for anchor in anchors if anchor in drawn.by_anchor()}
+    used = {document} | {name for each in (*names.values(), *steered.values()) for name in each}
+    reports = {name: {"citation": tables.citation(name), "entry": entry(name)} for name in sorted(used - {""})}
+    return {"report": document, "book": bibtex().alt, "cited": names, "steered": steered, "reports": reports}
 
 
 def _dress(app, pagename, templatename, context, doctree) -> None:

@@ -454,6 +454,7 @@
       if (!labelled) plot.querySelectorAll('g[aria-label="dot"]').forEach((group, n) => group.querySelectorAll("a").forEach((link) =>
         link.setAttribute("aria-label", kinds[n][link.firstElementChild.__data__].title)));
       const machines = new Set(points.map((point) => point.machine)).size;
+      into.closest("figure").dataset.shows = [...new Set(points.map((point) => point.source.split("#")[1]).filter(Boolean))].join(" ") || " ";
       const by = along ? `${along.name}` : "year";
       const title = `${up.name[0].toUpperCase()}${up.name.slice(1)} by ${by}`;
       show.draw(plot, points.length ? `${title}: ${points.length} point${points.length > 1 ? "s" : ""} of `

@@ -19,8 +19,20 @@
     return `${number} ${title}`.trim().replace(/[.:]$/, "");
   };
 
-  /* What a figure or table rests on: places in reports, or else the report of the chapter. */
-  const after = (block) => about.cited[block.dataset.name]?.after ?? [about.report].filter(Boolean);
+  /* What a figure or table rests on: places by report. One that is steered names the tables that it shows. */
+  const rests = (block) => {
+    if (!block.dataset.shows) return about.cited[block.dataset.name] ?? (about.report ? { [about.report]: [] } : {});
+    const found = {};
+    for (const anchor of block.dataset.shows.split(" ")) for (const [name, places] of Object.entries(about.steered[anchor] ?? {}))
+      found[name] = [...new Set([...(found[name] ?? []), ...places])];
+    return found;
+  };
+  const after = (block) => Object.entries(rests(block)).map(([name, places]) =>
+    [about.reports[name].citation, places.filter(Boolean).join("; ")].filter(Boolean).join(", "));
+  /* The entries of the reports, each with its figure, table, page or slide. */
+  const entries = (block) => Object.entries(rests(block)).map(([name, places]) =>
+    (places.some(Boolean) ? about.reports[name].entry.replace(/\n\}$/, `,\n  note = {${places.filter(Boolean).join("; ")}}\n}`)
+      : about.reports[name].entry)).filter(Boolean);
   const source = (block) => [`${words(block)}.`, ...after(block).map((one) => `After ${one}.`),
     `${book}, ${document.title.split(" — ")[0]}.`].join(" ");
 
@@ -97,10 +109,11 @@
     const fold = element("details", { class: "rerun-cite" });
     fold.append(element("summary", {}, "cite this"));
     fold.addEventListener("toggle", () => {
-      if (fold.open && fold.children.length === 1) {
+      if (fold.open) {
+        fold.querySelector("pre")?.remove();
         const address = `${location.href.split("#")[0]}#${block.id}`;
         fold.append(element("pre", { class: "rerun-plain" }, [source(block), address, "",
-          about.cited[block.dataset.name]?.bibtex ?? about.entry, "", about.book].join("\n")));
+          ...entries(block).flatMap((one) => [one, ""]), about.book].join("\n")));
       }
     });
     return fold;

@@ -73,6 +73,19 @@ def test_a_historian_cites_a_number_of_a_report(reader):
     assert reader.clicks == 3
 
 
+def test_a_steered_figure_cites_the_reports_of_what_it_shows(reader):
+    _chapter(reader, 6)
+    figure = reader.page.locator("figure.rerun-figure").first
+    said = []
+    for choice in ("rate of one program to its files", "main memory for each flop/s of peak"):
+        figure.locator("select").first.select_option(label=choice)
+        reader.click(figure.locator(".rerun-cite > summary"))
+        said.append(reader.sees(figure.locator(".rerun-cite pre")))
+        reader.click(figure.locator(".rerun-cite > summary"))
+    assert "@techreport{xmp1982" in said[0] and "@misc{p5plus" not in said[0]
+    assert "@techreport{xmp1982" not in said[1] and "@misc{p5plus" in said[1]
+
+
 def test_an_engineer_finds_the_weakest_kernel(reader):
     reader.click(reader.page.locator('#pst-primary-sidebar a[href*="peers"]').first)
     said = reader.page.locator("article p", has_text="The weakest case is")

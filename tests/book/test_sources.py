@@ -43,8 +43,7 @@ def test_what_draws_printed_numbers_is_cited_with_their_place(page, path):
     left = [name for name in drawing if name not in known and not name.startswith(ELSEWHERE)]
     assert not left
     for said in known.values():
-        assert all(any(line.startswith(tables.citation(name)) for name in tables.documents()) for line in said["after"])
-        assert said["bibtex"].count("@") == len(said["after"]) == said["bibtex"].count("note = {")
+        assert said and all(any(places) and name in tables.documents() for name, places in said.items())
 
 
 def test_a_figure_rests_on_its_tables_or_on_those_of_its_points():
@@ -55,8 +54,10 @@ def test_a_figure_rests_on_its_tables_or_on_those_of_its_points():
     assert take_away.rests_on("peers_memory", "1,2") == []
 
 
-def test_a_citation_says_which_figure_of_the_report():
-    entry = "@techreport{a,\n  title = {T},\n  year = {1993}\n}"
-    noted = take_away.noted(entry, "Table 1, page 3")
-    assert noted == "@techreport{a,\n  title = {T},\n  year = {1993},\n  note = {Table 1, page 3}\n}"
-    assert take_away.noted(entry, "") == entry and take_away.noted(noted, "x") == noted
+def test_a_page_names_its_reports_and_of_a_steered_figure_every_table_that_it_may_show():
+    body = f'<div {take_away.STEERED}>"../book/records/03_nht1.html#tab-nht1-systems"</div>'
+    about = take_away.sources("notebooks/06_machines", body)
+    assert about["steered"] == {"tab-nht1-systems": {"nht1": ["abstract and Sections 3.1 to 3.3"]}}
+    assert about["report"] == "" and list(about["reports"]) == ["nht1"]
+    assert about["reports"]["nht1"]["entry"].startswith("@techreport{nht1,")
+    assert take_away.sources("notebooks/03_nht1")["report"] == "nht1"
