@@ -12,6 +12,13 @@
     return made;
   };
 
+  const place = (name, attributes, text = "") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    made.textContent = text;
+    return made;
+  };
+
   const words = (block) => {
     const caption = block.querySelector("figcaption, .rerun-caption");
     const number = caption.querySelector(".rerun-number")?.textContent.trim() ?? "";
@@ -50,7 +57,15 @@
       whole.append(copy);
       below += one.clientHeight + 8;
     }
-    whole.setAttribute("viewBox", `0 0 ${Math.max(...drawn.map((one) => one.clientWidth))} ${below}`);
+    const width = Math.max(...drawn.map((one) => one.clientWidth));
+    [...block.querySelectorAll(".rerun-live .rerun-legend > span")].forEach((span, n) => {
+      const across = (n % 4) * (width / 4), down = below + 18 * Math.floor(n / 4);
+      const colour = getComputedStyle(span.querySelector("i")).backgroundColor;
+      whole.append(place("rect", { x: across, y: down, width: 10, height: 10, fill: colour }));
+      whole.append(place("text", { x: across + 14, y: down + 9, "font-size": 12, "font-family": "sans-serif", fill: INK }, span.textContent.trim()));
+    });
+    below += 18 * Math.ceil(block.querySelectorAll(".rerun-live .rerun-legend > span").length / 4);
+    whole.setAttribute("viewBox", `0 0 ${width} ${below}`);
     return whole;
   };
 
@@ -58,19 +73,14 @@
   const picture = (block) => {
     const svg = steered(block) ?? (block.querySelector("svg.rerun-page") || block.querySelector("svg")).cloneNode(true);
     const [left, top, width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map(Number);
-    const room = width / 60, said = [`${words(block)}. ${book}.`, ...after(block).map((one) => `After ${one}.`)]
-      .flatMap((line) => line.match(/.{1,110}(?:\s|$)/g));
+    const room = width / 60, state = block.querySelector(".rerun-live .rerun-said")?.textContent ?? "";
+    const said = [`${words(block)}. ${book}.`, state, ...after(block).map((one) => `After ${one}.`)]
+      .filter(Boolean).flatMap((line) => line.match(/.{1,110}(?:\s|$)/g));
     const whole = { x: left, y: top, width, height: height + (1.3 * said.length + 0.5) * room };
     svg.setAttribute("viewBox", Object.values(whole).join(" "));
     svg.setAttribute("width", whole.width);
     svg.setAttribute("height", whole.height);
     svg.setAttribute("style", `color: ${INK}; stroke-linejoin: round; stroke-linecap: butt`);
-    const place = (name, attributes, text = "") => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-      Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-      made.textContent = text;
-      return made;
-    };
     svg.prepend(place("rect", { ...whole, fill: PAPER }));
     const style = { x: left + 2, "font-size": room, fill: INK, "font-family": "sans-serif" };
     said.forEach((text, line) => svg.append(place("text", { ...style, y: top + height + 1.3 * (line + 1) * room }, text)));
