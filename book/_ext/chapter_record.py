@@ -16,6 +16,7 @@ from docutils.parsers.rst import Directive
 from sphinx import addnodes
 
 from companion import drawn, items, tables
+from companion.pages.chapter_record import mark
 
 RECORDS, STORIES, TAG = "book/records/", "notebooks/", "record"
 #: What a notebook's own text with the tag is wrapped in; markdown has no cells in a page.
@@ -114,8 +115,8 @@ def _links(html: str, section: str, address: str) -> str:
     """Links from one figure of a story to the record: to its numbers, and to how they were checked.
 
     The numbers are those that the section of the figure keeps there, or else the first printed table that it draws,
-    or its run.  The checks are those of the run, or else of the report's own arithmetic.  Figures of no report have no
-    links: each of their points leads to its own source.
+    or its run.  The checks are those of the run, which a mark counts, or else of the report's own arithmetic.  Figures
+    of no report have no links: each of their points leads to its own source.
     """
     name, run = (found[1] if (found := re.search(rf' data-{key}="([^"]+)"', html)) else "" for key in ("name", "run"))
     document = name.partition("_")[0]
@@ -128,7 +129,9 @@ def _links(html: str, section: str, address: str) -> str:
     links = {"printed table": printed} if printed and behind else {}
     links["all numbers of this figure"] = behind or printed or made.format("run") or address + TABLES
     links["how it was checked"] = made.format("checks") or address + ARITHMETIC
-    return "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
+    sign = mark(run) if run else None
+    words = "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
+    return words + (sign.html if sign else "")
 
 
 def _lead(doctree, groups, address: str) -> None:

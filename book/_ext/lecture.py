@@ -46,7 +46,7 @@ def slides(body: str) -> list[Slide]:
     """The figures of a page in order; a name that comes again gets a number."""
     found: list[Slide] = []
     for name, svg, caption in FIGURE.findall(body):
-        words = re.sub(r"<a .*?</a>", "", caption, flags=re.S)
+        words = re.sub(r"(?:·\s*)?<a .*?</a>|<details.*?</details>", "", caption, flags=re.S)
         head, bold, rest = words.rpartition("</strong>")
         title, text = (" ".join(unescape(re.sub(r"<[^>]*>", "", part)).split()) for part in (head + bold, rest))
         again = sum(one.name.partition("-")[0] == name for one in found)

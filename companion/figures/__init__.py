@@ -5,7 +5,7 @@ that takes its text colour from the page (so that it reads in light and dark) an
 text and its data, ``table`` does the same for a table.
 """
 
-from companion.figures.box import answer, box, checked, folded, paragraph, small_run
+from companion.figures.box import answer, box, checked, folded, paragraph
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacked_bars
 from companion.figures.rendering import Shown, csv_text, save, show
@@ -38,7 +38,6 @@ __all__ = [
     "save",
     "series",
     "show",
-    "small_run",
     "stacked_bars",
     "table",
 ]

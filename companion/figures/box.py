@@ -93,7 +93,7 @@ def checked(count: int, what: str, *said: str) -> Shown:
 BUILT, NOW = "measured when this page was built", "measured now on this machine"
 
 
-def small_run() -> str:
+def _small_run() -> str:
     """When the page's own small run was made, in words that suit the place where they are read."""
     return BUILT if of_page() else NOW
 
@@ -115,7 +115,7 @@ def folded(*shown, title: str | None = None) -> Shown:
     ValueError
         If there is nothing to fold or no title.
     """
-    title = f"The same, {small_run()}" if title is None else title
+    title = f"The same, {_small_run()}" if title is None else title
     if not shown or not title.strip():
         raise ValueError("folded: give what is folded, and a title that says what it is")
     html = "\n".join(each.html for each in shown)

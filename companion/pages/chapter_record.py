@@ -1,12 +1,16 @@
 """The record of a chapter: tables as printed, arithmetic rechecked, and how its stored runs were made and checked."""
 
+from functools import cache
+
 import pandas as pd
 
 from companion import experiments, items, tables
+from companion.figures.box import checked
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.host import machine
+from companion.labels import counted
 from companion.pages.items import items_table
 from companion.records import runs
 
@@ -52,6 +56,7 @@ def _row(entry, record: dict) -> dict:
     }
 
 
+@cache
 def stored_runs(document: str) -> pd.DataFrame:
     """One row a committed record of a document's experiments, by experiment and date.
 
@@ -67,6 +72,7 @@ def stored_runs(document: str) -> pd.DataFrame:
     )
 
 
+@cache
 def checks(document: str) -> pd.DataFrame:
     """What was checked in the newest stored run of every experiment of a document.
 
@@ -87,11 +93,34 @@ def checks(document: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["experiment", "check", "cases", "checks", "held"])
 
 
+#: Names of checks that a mark gives before it counts the rest.
+NAMED = 4
+
+
+@cache
+def mark(experiment: str) -> Shown | None:
+    """What was checked in the newest stored run of an experiment, as a mark that opens; None where nothing was."""
+    document = experiments.REGISTER[experiment].document
+    runs_of, found = stored_runs(document), checks(document)
+    found = found[(found["experiment"] == experiment) & (found["checks"] > 0)]
+    if found.empty:
+        return None
+    cases = int(runs_of.loc[runs_of["experiment"] == experiment, "cases"].iloc[-1])
+    names, rest = list(found["check"][:NAMED]), len(found) - NAMED
+    others = f"; and {counted(rest, 'other')}" if rest > 0 else ""
+    return checked(
+        cases,
+        "case",
+        f"Compared before and after the timings: {found['held'].sum()} of {found['checks'].sum()} checks held.",
+        f"What was compared: {'; '.join(names)}{others}.",
+    )
+
+
 def checks_table(document: str) -> Table | str:
     """:func:`checks`, folded; the first row of an experiment is where its figures lead to."""
     if stored_runs(document).empty:
         return "No run of this chapter is stored, so nothing was checked."
-    frame = checks(document)
+    frame = checks(document).copy()
     first = ~frame["experiment"].duplicated()
     frame.attrs["addresses"] = {
         (row, "experiment"): (f"checks-{frame['experiment'][row]}", "") for row in frame.index[first]

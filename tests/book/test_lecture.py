@@ -15,7 +15,8 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"><path stroke="c
 
 def figure(name, caption="What to see in <em>it</em> &amp; more."):
     number = '<span class="rerun-number">Figure 3.1. </span><strong>Rates, then and now.</strong>'
-    link = '<a download="a.csv" href="x.csv">data as CSV</a>'
+    link = '<a download="a.csv" href="x.csv">data as CSV</a> · <a href="x.html">all numbers</a>'
+    link += '<details class="rerun-checked"><summary>checked: 3 cases</summary><p>All.</p></details>'
     return (
         f'<figure id="fig-a" class="rerun-figure" data-name="{name}" style="margin: 0">{SVG}\n'
         f'<figcaption style="x">{number} {caption} {link}</figcaption></figure>'

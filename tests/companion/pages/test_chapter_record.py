@@ -27,5 +27,15 @@ def test_figures_find_each_experiment_once_in_both_tables(document):
         assert len(places) == len(set(places)) and set(places) == names
 
 
+def test_a_mark_counts_the_cases_of_the_newest_run_and_names_its_checks():
+    runs, found = chapter_record.stored_runs("nht1"), chapter_record.checks("nht1")
+    newest = runs[runs["experiment"] == "nht1-io"].iloc[-1]
+    said = chapter_record.mark("nht1-io").alt
+    assert said.startswith(f"checked: {newest['cases']} cases\n")
+    assert f"{newest['held']} of {newest['checks']} checks held." in said
+    assert str(found.loc[found["experiment"] == "nht1-io", "check"].iloc[0]) in said
+    assert chapter_record.mark("p5plus-monitoring-simulated") is None
+
+
 def test_a_chapter_without_runs_says_so():
     assert "No run" in chapter_record.checks_table("toy") and "No run" in chapter_record.runs_table("toy")
