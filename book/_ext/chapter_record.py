@@ -25,6 +25,8 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "_templates"
 #: What is one document's own; the chapter that compares the documents has no folder there.
 CHAPTERS = TEMPLATES.parents[1] / "companion" / "chapters"
 END = re.compile(r"(?=</figcaption>)")
+#: The table of points of a chapter that compares the reports.
+POINTS = "#tab-points"
 #: Headings of every record, as addresses.
 TABLES, ARITHMETIC = "#tables-as-printed", "#the-report-s-arithmetic-rechecked"
 
@@ -116,12 +118,12 @@ def _links(html: str, section: str, address: str) -> str:
 
     The numbers are those that the section of the figure keeps there, or else the first printed table that it draws,
     or its run.  The checks are those of the run, which a mark counts, or else of the report's own arithmetic.  Figures
-    of no report have no links: each of their points leads to its own source.
+    of no report lead to the table of points of their page, each of which has its own source.
     """
     name, run = (found[1] if (found := re.search(rf' data-{key}="([^"]+)"', html)) else "" for key in ("name", "run"))
     document = name.partition("_")[0]
     if document not in tables.documents():
-        return ""
+        return f' · <a class="rerun-more" href="{POINTS}">all numbers of this figure</a>'
     drawn_here = drawn.register(document).get(unescape(name))
     printed = f"{_of(drawn_here[0][0], address)}#{drawn.anchor(*drawn_here[0])}" if drawn_here else ""
     made = f"{_of(run.partition('-')[0], address)}#{{}}-{run}" if run else ""

@@ -37,6 +37,13 @@ def test_a_figure_leads_to_its_numbers_and_its_checks(page, path):
         assert re.fullmatch(rf"{re.escape(record)}#(checks-[\w-]+|the-report-s-arithmetic-rechecked)", checks), checks
 
 
+@pytest.mark.parametrize("path", [path for path in CHAPTERS if path[-12:-5] == "achines"] or [NO_BOOK])
+def test_a_figure_of_all_reports_leads_to_the_points_with_their_sources(page, path):
+    for figure in page.select("article figure.rerun-figure"):
+        (link,) = figure.select("figcaption a.rerun-more")
+        assert page.select_one(link["href"]).select("td a[href]")
+
+
 @pytest.mark.parametrize("path", PAGES or [NO_BOOK])
 def test_what_draws_printed_numbers_is_cited_with_their_place(page, path):
     blocks = page.select("article figure.rerun-figure[id]")
