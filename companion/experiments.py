@@ -322,7 +322,7 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
                     "simulated": entry.simulated,
                     "kind": entry.kind,
                     "few_samples": entry.few_samples or None,
-                    "machine": machine.describe(folder),
+                    "machine": machine.describe(folder, measured=True),
                     "measurements": [measurement.recorded() for measurement in measurements],
                     "outputs": outputs,
                 }

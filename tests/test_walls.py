@@ -79,7 +79,9 @@ def companion_breaches(path, source):
             # how a file appears whole and how a foreign one is opened, here as there
             if module.startswith(("kernels.files.pending", "kernels.files.foreign")):
                 continue
-            if inside == ("host", "machine.py") and module.startswith("kernels.runtime.resources"):
+            if inside == ("host", "machine.py") and module.startswith(
+                ("kernels.runtime.resources", "kernels.runtime.frequency")
+            ):
                 continue
             if inside[0] == "mpi" and late and module.startswith("kernels.mpi.world"):
                 continue

@@ -231,7 +231,30 @@ def _provenance(also: tuple[str, ...] = ()) -> dict[str, Any]:
     }
 
 
-def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str, ...] = ()) -> dict[str, Any]:
+def _target() -> str | None:
+    """LLVM's name of this processor, for which numba compiles: ``znver4``, ``sapphirerapids``, ``neoverse-n1``."""
+    from llvmlite import binding
+
+    name = binding.get_host_cpu_name()
+    return name if name and name != "generic" else None
+
+
+def _signature(info: dict[str, Any]) -> list[int] | None:
+    """Family, model and stepping, by which a maker tells its processors apart."""
+    found = [number for name in ("family", "model", "stepping") if isinstance(number := info.get(name), int)]
+    return found if len(found) == 3 else None
+
+
+def _measured() -> float:
+    """Clock of a core as measured, in hertz."""
+    from kernels.runtime import frequency
+
+    return round(frequency.hertz(), -6)
+
+
+def describe(
+    folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str, ...] = (), measured: bool = False
+) -> dict[str, Any]:
     """This host as JSON-able data.
 
     Parameters
@@ -243,6 +266,8 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str,
     also : tuple of str, optional
         Folders of this checkout that decide the result beside kernels and companion: an uncommitted
         change in them makes the provenance ``dirty`` too.
+    measured : bool
+        Measures the clock of a core too, which takes some ten milliseconds, after its compilation.
 
     Returns
     -------
@@ -259,8 +284,11 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str,
             "vendor": info.get("vendor_id_raw"),
             "architecture": platform.machine() or None,
             "isa": [name for name in ISA if name in flags] if flags else None,
+            "target": _target(),
+            "signature": _signature(info),
             **_topology(sys),
             **_frequency(sys),
+            "measured_hz": _measured() if measured else None,
         },
         "usable": {"cpus": usable_cpus(), "affinity": affinity_cpus(), "quota_cpus": cpu_quota()},
         "caches": _caches(sys),
@@ -270,6 +298,7 @@ def describe(folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str,
             "os": platform.system() or None,
             "kernel": platform.release() or None,
             "virtual_machine": _virtualised(proc),
+            "hypervisor": _text(sys / "hypervisor/type") or _text(sys / "class/dmi/id/sys_vendor"),
         },
         "software": {
             "python": platform.python_version(),

@@ -80,7 +80,7 @@ class Run:
             "rounds": self.rounds,
             "seed": self.seed,
             "interrupted": self.interrupted,
-            "machine": machine.describe(also=("peers",)),
+            "machine": machine.describe(also=("peers",), measured=True),
             **({"vectors": vectors.bits()} if vectors.bits() else {}),
             **({"load": self.load} if len(self.load) == 3 else {}),
             **({"ceilings": self.ceilings} if self.ceilings else {}),

@@ -1,5 +1,5 @@
-"""Every figure of a chapter that draws a committed run draws one run, whatever other machines are committed,
-and shows how its samples spread and which cases are flagged.
+"""A record of a second machine, older or newer, changes no number of the first one's; every figure of a committed run
+shows how its samples spread and which cases are flagged.
 
 The figures and tables are those that the notebooks name (:mod:`companion.drawings`); every committed run is tried.
 """
@@ -133,14 +133,16 @@ def test_every_notebook_draws_runs_of_the_register():
 @pytest.mark.parametrize("experiment", DRAWN)
 def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, tmp_path, undrawn):
     record = latest(experiment)
-    second = slower(record, "2099-01-01T00:00:00Z")
-    for folder, other in (("older", slower(record, "2001-01-01T00:00:00Z")), ("newer", second)):
-        runs.save(record, tmp_path / folder)
-        runs.save(other, tmp_path / folder)
-    kept, replaced = (runs.latest(experiment, tmp_path / folder) for folder in ("older", "newer"))
-    assert SECOND in replaced.attrs["machine"] and SECOND not in kept.attrs["machine"]
-    both = runs.load(sorted((tmp_path / "older").glob("*.json")))
-    assert kept.identical(runs.dataset([record])) and replaced.identical(runs.dataset([second]))
+    for date in ("2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"):
+        folder = tmp_path / date[:4]
+        second = slower(record, date)
+        for each in (record, record | {"experiment": "another"}, second):  # the first machine measured more
+            runs.save(each, folder)
+        kept, replaced = runs.each(experiment, folder)
+        assert kept.identical(runs.latest(experiment, folder))
+        assert SECOND in replaced.attrs["label"] and SECOND not in kept.attrs["label"]
+        assert kept.identical(runs.dataset([record], folder)) and replaced.identical(runs.dataset([second], folder))
+    both = runs.load(sorted((tmp_path / "2001").glob(f"{experiment}_*.json")))
     drawn = drawings_of(experiment, kept)
     changed = [content(draw(replaced)) != content(shown) for draw, shown in drawn]
     assert any(changed) or experiment not in TIMED or experiment in UNSHOWN

@@ -1,0 +1,112 @@
+"""One machine or two, and what they are called."""
+
+import copy
+import json
+
+import pytest
+
+from companion.host import machine
+from companion.records import machines, runs
+
+
+@pytest.fixture(scope="module")
+def here():
+    return machine.describe()
+
+
+def changed(description, **sections):
+    made = copy.deepcopy(description)
+    for section, values in sections.items():
+        if isinstance(values, dict):
+            made[section] |= values
+        else:
+            made[section] = values
+    return made
+
+
+HISTORY = [
+    {"software": {"numba": "0.99", "python": "3.99"}},
+    {"system": {"kernel": "9.9"}},
+    {"provenance": {"commit": "0" * 40}},
+    {"memory": {"available_bytes": 1}},
+    {"cpu": {"measured_hz": 1e9}},
+]
+OTHERS = [
+    {"cpu": {"model": "Ampere Altra"}},
+    {"cpu": {"signature": [1, 2, 3], "target": "znver99"}},
+    {"cpu": {"nominal_hz": 9_900_000_000}},
+    {"usable": {"cpus": 99}},
+    {"cpu": {"threads_per_core": 4}},
+    {"memory": {"total_bytes": 99 * 2**30}},
+    {"memory": {"transparent_huge_pages": "sometimes"}},
+    {"caches": [{"level": 1, "type": "data", "bytes": 99 * 2**10, "line_bytes": 64, "ways": 8, "shared_by": 1}]},
+]
+
+
+@pytest.mark.parametrize("change", HISTORY, ids=str)
+def test_what_changes_on_one_machine_is_its_history(here, change):
+    assert machines.same(here, changed(here, **change))
+
+
+@pytest.mark.parametrize("change", OTHERS, ids=str)
+def test_another_property_is_another_machine_with_a_name_of_its_own(here, change):
+    other = changed(here, **change)
+    assert not machines.same(here, other)
+    names = machines.labels([here, other])
+    assert len(set(names)) == 2 and all(len(name) < 60 for name in names)
+
+
+def test_what_an_older_record_does_not_know_agrees_with_everything(here):
+    older = copy.deepcopy(here)
+    for name in ("target", "signature", "measured_hz"):
+        del older["cpu"][name]
+    assert machines.same(here, older) and len(machines.distinct([here, older])) == 1
+
+
+def test_a_clock_calibrated_anew_and_a_page_less_are_the_same_machine(here):
+    known = changed(here, cpu={"nominal_hz": 2_596_086_000}, memory={"total_bytes": 25_276_514_304})
+    again = changed(here, cpu={"nominal_hz": 2_596_120_000}, memory={"total_bytes": 25_276_502_016})
+    assert machines.same(known, again)
+
+
+def test_ten_machines_of_one_processor_have_ten_names(here):
+    many = [changed(here, usable={"cpus": count}) for count in range(1, 11)]
+    assert len(set(machines.labels(many))) == 10
+
+
+def test_trade_marks_and_clocks_are_no_part_of_a_name(here):
+    said = {"Intel(R) Xeon(R) Processor @ 2.80GHz": "Intel Xeon", "AMD EPYC 9654 96-Core Processor": "AMD EPYC 9654"}
+    assert {name: machines.short(changed(here, cpu={"model": name})) for name in said} == said
+    assert machines.short(changed(here, cpu={"model": None})) == here["cpu"]["architecture"]
+
+
+def test_every_committed_machine_has_one_name_and_the_first_measured_most():
+    found = machines.known()
+    assert len({each.label for each in found}) == len(found) >= 2
+    counts = [len(each.experiments) for each in found]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_a_newer_record_of_another_machine_changes_no_sentence(record, tmp_path):
+    other = changed(record["machine"], cpu={"model": "Ampere Altra"})
+    runs.save(record, tmp_path)
+    runs.save({**record, "experiment": "toy-other"}, tmp_path)
+    runs.save({**record, "machine": other, "date": "2099-01-01T00:00:00Z"}, tmp_path)
+    both = runs.each("toy-sum", tmp_path)
+    assert [run.attrs["date"] for run in both] == [record["date"], "2099-01-01T00:00:00Z"]
+    assert runs.latest("toy-sum", tmp_path).attrs["date"] == record["date"]
+    assert both[1].attrs["label"] == "Ampere Altra" != both[0].attrs["label"]
+
+
+def test_of_one_machine_the_newest_record_counts(record, tmp_path):
+    for date in ("2001-01-01T00:00:00Z", "2002-01-01T00:00:00Z"):
+        runs.save({**record, "date": date}, tmp_path)
+    (newest,) = runs.each("toy-sum", tmp_path)
+    assert newest.attrs["date"].startswith("2002") and runs.each("toy-none", tmp_path) == []
+    assert runs.latest("toy-none", tmp_path) is None
+
+
+def test_files_that_are_no_records_are_no_machines(tmp_path):
+    for name, text in {"a": "{", "b": "[]", "c": json.dumps({"machine": {}}), "d": "\x00"}.items():
+        (tmp_path / f"{name}.json").write_text(text)
+    assert machines.known(tmp_path) == ()
