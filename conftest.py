@@ -12,8 +12,10 @@ import os
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 # No test is decided by a time, so an experiment samples no longer than this; notebooks and commands inherit it.
-os.environ.setdefault("RERUN_BUDGET", "3")
+os.environ.setdefault("RERUN_BUDGET", "0.5")
 
 RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
 
@@ -21,6 +23,15 @@ RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "applic
 def pytest_collectstart(collector):
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += RENDERED
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """A notebook's kernel starts with its first cell: it draws no figure, since only what figures say is compared."""
+    if item.path.suffix == ".ipynb":
+        os.environ["RERUN_FIGURES"] = "text"
+    else:
+        os.environ.pop("RERUN_FIGURES", None)
 
 
 #: Where files lie, in the order of their turns; of several that hold a file, the longest counts.

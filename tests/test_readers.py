@@ -9,12 +9,12 @@ import json
 import os
 import socket
 import stat
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
 
 import bounds
+import forked
 import pytest
 from cases import tried
 
@@ -126,15 +126,7 @@ def test_every_command_that_takes_a_file_refuses_what_is_none(odd, command):
     module, *rest = command
     for name in ("fifo", "socket", "zero", "tty", "folder", "loop"):
         arguments = [str(odd[name]) if word == "FILE" else word for word in rest]
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            cwd=odd["folder"],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=bounds.PATIENCE,
-        )
+        done = forked.run(module, *arguments, cwd=odd["folder"], timeout=bounds.PATIENCE)
         (line,) = done.stderr.strip().splitlines()
         assert done.returncode in (1, 2) and name in line and "Traceback" not in line, done.stderr
         assert done.stdout == "" and os.listdir(odd["folder"]) == []

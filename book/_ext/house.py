@@ -13,7 +13,7 @@ import os
 import shutil
 from pathlib import Path
 
-from companion.figures.rendering import PAGES
+from companion.figures.rendering import FIGURES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Everything besides its own text that the result of a notebook depends on.
@@ -43,7 +43,7 @@ def _caches(build: Path) -> list[Path]:
 
 
 def _key_cache(app, config) -> None:
-    os.environ[PAGES] = "1"  # the kernels that execute the notebooks inherit it
+    os.environ[FIGURES] = "page"  # the kernels that execute the notebooks inherit it
     config.sources_digest, config.makers_digest = digest(), digest(sources=MAKERS)
     build = Path(app.outdir).parent
     folder = build / f".jupyter_cache-{config.sources_digest}"

@@ -20,8 +20,9 @@ from companion.figures.style import INK, LEGIBLE, PAGE, PLAIN
 from companion.files import write_text
 
 _counter = itertools.count(1)
-#: Set where the book is built: each figure is then drawn twice, for a phone and for the width of a page.
-PAGES = "RERUN_FIGURES_OF_PAGES"
+#: In the environment: ``page`` where the book is built, where each figure is drawn for a phone and for the width of
+#: a page; ``text`` where only what figures say is compared, and none is drawn.
+FIGURES = "RERUN_FIGURES"
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 
@@ -129,7 +130,20 @@ def _drawn(figure, prefix: str, alt: str) -> str:
 
 def of_page() -> bool:
     """Whether a page of the book is being built, and not a notebook run by its reader."""
-    return os.environ.get(PAGES) == "1"
+    return os.environ.get(FIGURES) == "page"
+
+
+@contextlib.contextmanager
+def undrawn():
+    """Figures that are made in this context have their text and data alone."""
+    before = os.environ.get(FIGURES)
+    os.environ[FIGURES] = "text"
+    try:
+        yield
+    finally:
+        os.environ.pop(FIGURES)
+        if before is not None:
+            os.environ[FIGURES] = before
 
 
 @contextlib.contextmanager
@@ -152,6 +166,8 @@ def _legible(figure):
 def _drawings(figure, alt: str) -> str:
     """The drawing; in the book the one for a phone, then the one for a page, of which its style sheet shows one."""
     prefix = f"f{next(_counter)}"
+    if os.environ.get(FIGURES) == "text":
+        return "<svg></svg>"
     if not of_page():
         return _drawn(figure, prefix, alt)
     if any(panel.get_aspect() != "auto" or panel.name == "3d" for panel in figure.axes):

@@ -3,6 +3,7 @@
 import pytest
 from built import PAGES, Visit
 
+pytestmark = pytest.mark.built
 WIDTHS = {"phone": 390, "desktop": 1400}
 #: What would be looked at again and again is taken out: the inside of pictures, which is no text to a reader of their
 #: descriptions (``test_browser.py`` looks at its contrast), and the later rows of tables, made like the first.  Then

@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from built import CHAPTERS, HTML, PAGES, Visit
 
+pytestmark = pytest.mark.built
 WIDTHS = {"phone": 360, "desktop": 1280}
 
 

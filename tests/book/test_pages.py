@@ -3,6 +3,7 @@
 import pytest
 from built import PAGES, served
 
+pytestmark = pytest.mark.built
 pages = pytest.importorskip("pages")
 
 

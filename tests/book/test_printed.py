@@ -6,6 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from built import CHAPTERS, HTML, absent
 
+pytestmark = pytest.mark.built
 pdfium = pytest.importorskip("pypdfium2")
 #: Points of the margins that ``book/_static/rerun.css`` gives a sheet (16 mm above and below, 14 mm at the sides).
 SIDE, FOOT = 39.7, 45.4

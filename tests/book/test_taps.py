@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from built import HTML, absent
 
+pytestmark = pytest.mark.built
 CHAPTER = "notebooks/03_nht1.html"
 WIDTHS = [360, 800, 1100]
 

@@ -359,9 +359,9 @@ def test_folded_keeps_what_is_inside_and_refuses_nothing():
         figures.folded(title="Nothing")
 
 
-@pytest.mark.parametrize(("built", "said"), [("1", "when this page was built"), ("", "now on this machine")])
+@pytest.mark.parametrize(("built", "said"), [("page", "when this page was built"), ("", "now on this machine")])
 def test_a_small_run_says_when_it_was_made_where_it_is_read(monkeypatch, built, said):
-    monkeypatch.setenv(rendering.PAGES, built)
+    monkeypatch.setenv(rendering.FIGURES, built)
     table = figures.table(pd.DataFrame({"a": [1]}), caption="One.")
     assert f"<summary>The same, measured {said}</summary>" in figures.folded(table).html
 
@@ -386,7 +386,7 @@ def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
 
 
 def test_a_page_gets_a_drawing_of_its_own_beside_that_of_a_phone(monkeypatch):
-    monkeypatch.setenv(rendering.PAGES, "1")
+    monkeypatch.setenv(rendering.FIGURES, "page")
     figure = _figure()
     before = figure.get_size_inches().tolist()
     html = figures.show(figure, alt="Lines.").html
@@ -400,7 +400,7 @@ def test_a_page_gets_a_drawing_of_its_own_beside_that_of_a_phone(monkeypatch):
 
 
 def test_on_a_phone_no_text_is_small_or_wider_than_the_figure(monkeypatch):
-    monkeypatch.setenv(rendering.PAGES, "1")
+    monkeypatch.setenv(rendering.FIGURES, "page")
     figure, axis = figures.axes()
     words = " ".join(["a label that is longer than a phone is wide"] * 3)
     text = axis.text(0, 0, words, size=5)
@@ -412,7 +412,13 @@ def test_on_a_phone_no_text_is_small_or_wider_than_the_figure(monkeypatch):
 
 
 def test_a_picture_whose_sides_have_one_scale_is_drawn_once(monkeypatch):
-    monkeypatch.setenv(rendering.PAGES, "1")
+    monkeypatch.setenv(rendering.FIGURES, "page")
     figure, axis = figures.axes()
     axis.imshow(np.zeros((4, 4)))
     assert figures.show(figure, alt="A field.").html.count("<svg") == 1
+
+
+def test_where_only_text_is_compared_no_figure_is_drawn(monkeypatch):
+    monkeypatch.setenv(rendering.FIGURES, "text")
+    shown = figures.show(_figure(), alt="Lines.")
+    assert repr(shown) == "Lines." and "<svg></svg>" in shown.html

@@ -19,7 +19,10 @@ from companion.host.doctor import Finding
 from companion.mpi import JobError, launch, launcher, libraries
 
 pytestmark = pytest.mark.skipif(not libraries(), reason="no MPI is installed; install the extra mpi")
-LIBRARIES = [entry.name for entry in libraries()]
+#: The first library every day, the others weekly.
+LIBRARIES = [
+    pytest.param(entry.name, marks=[pytest.mark.weekly] if number else []) for number, entry in enumerate(libraries())
+]
 
 BEGIN = """
     import os, sys, tempfile, time

@@ -16,6 +16,8 @@ from companion.mpi import JobError, launch, launcher, libraries, marks
 from companion.mpi.processes import MARK
 
 NAMES = [entry.name for entry in libraries()]
+#: The first library every day, the others weekly.
+EACH = [pytest.param(name, marks=[pytest.mark.weekly] if number else []) for number, name in enumerate(NAMES)]
 MPI = pytest.mark.skipif(not NAMES, reason="no MPI is installed; install the extra mpi")
 RANK = """
 import os, sys, time
@@ -61,7 +63,7 @@ def seen(monkeypatch):
 
 
 @MPI
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize(
     ("body", "error"),
     [
@@ -143,15 +145,17 @@ def killed_at(tmp_path, name, how, moment):
     return alive(children, tokens), mine
 
 
-MOMENTS = (None, 0.0, 0.1, 0.4, 0.8, 1.2)
+#: Seconds after the job has left its mark; None is once all ranks run.
+MOMENTS = [(None, 0.0, 0.6), pytest.param((0.1, 0.2, 0.4, 0.8, 1.2), marks=pytest.mark.weekly)]
 
 
 @MPI
 @pytest.mark.skipif(not marks.SHARED.is_dir(), reason="no folder of shared memory")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize("how", ["SIGKILL", "without prctl", "with mpiexec", "SIGINT", "SIGTERM"])
-def test_ranks_die_with_their_launcher_and_the_next_run_clears_what_is_left(tmp_path, name, how):
-    for moment in MOMENTS if how in ("SIGKILL", "without prctl") else (None, 0.6):
+@pytest.mark.parametrize("moments", MOMENTS)
+def test_ranks_die_with_their_launcher_and_the_next_run_clears_what_is_left(tmp_path, name, how, moments):
+    for moment in moments:
         living, mine = killed_at(tmp_path, name, how, moment)
         assert living == [], (how, moment)
         there = {mark: left(mark) for mark in mine if mark.exists()}

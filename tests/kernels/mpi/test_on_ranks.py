@@ -62,7 +62,7 @@ def answers(name):
     return {json.dumps([entry["kernel"], entry["fields"]]): entry["checks"] for entry in told}
 
 
-@pytest.mark.parametrize("name", ["MPICH", "Open MPI"])
+@pytest.mark.parametrize("name", ["MPICH", pytest.param("Open MPI", marks=pytest.mark.weekly)])
 @pytest.mark.parametrize(
     "problem", PROBLEMS, ids=lambda problem: f"{problem[0]}-{'-'.join(map(str, problem[1].values()))}"
 )
