@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.decomposition import box, process_grid
 from kernels.files.filesystem import describe
 from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums
 from kernels.files.format.opening import open_solution
@@ -30,30 +31,6 @@ from kernels.runtime.states import Notes
 _ELEMENT = COMPONENTS * WORD
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
 _PATIENCE = 600.0  # seconds after which a silent worker is given up
-
-
-def process_grid(P: int) -> tuple[int, int, int]:
-    """P as a product of three factors as equal as can be, ascending: processes along i, j, k."""
-    choices = [
-        (a, b, P // (a * b))
-        for a in range(1, P + 1)
-        if P % a == 0
-        for b in range(a, P // a + 1)
-        if (P // a) % b == 0 and P // (a * b) >= b
-    ]
-    return min(choices, key=lambda grid: grid[2] - grid[0])
-
-
-def cut(N: int, parts: int, index: int) -> tuple[int, int]:
-    """Half-open range of the part ``index`` of 0 … N, cut into ``parts``."""
-    return N * index // parts, N * (index + 1) // parts
-
-
-def box(N: int, P: int, rank: int) -> tuple[tuple[int, int], ...]:
-    """Half-open ranges of i, j and k that process ``rank`` of P holds."""
-    px, py, pz = process_grid(P)
-    place = (rank % px, rank // px % py, rank // (px * py))
-    return tuple(cut(N, parts, index) for parts, index in zip((px, py, pz), place, strict=True))
 
 
 def field_values(N: int, dump: int, i: tuple[int, int], j: tuple[int, int], k: tuple[int, int]) -> np.ndarray:

@@ -9,9 +9,10 @@ import time
 
 import numpy as np
 
+from kernels.decomposition import box, cut
 from kernels.files.format.layout import DTYPE, Layout
 from kernels.files.formulas import COMPONENTS, WORD
-from kernels.files.groups import box, cut, write_box
+from kernels.files.groups import write_box
 
 ELEMENT = COMPONENTS * WORD
 

@@ -18,7 +18,7 @@ from kernels.bt.pieces import BACKWARD, FORWARD
 from kernels.bt.problem import exact_parts, initial_component
 from kernels.bt.published import CLASSES, TOLERANCE
 from kernels.contract import Check, Footprint, Presets, Work, require_range
-from kernels.files.groups import box, process_grid
+from kernels.decomposition import box, process_grid
 from kernels.mpi import world
 from kernels.mpi.bt_box import HALO, Box
 from kernels.mpi.bt_lines import Sweep, add, columns, planes, sweep, work_size

@@ -14,11 +14,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.decomposition import box, process_grid
 from kernels.files.format.layout import Layout, require_checksums
 from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.formulas import dump_bytes
-from kernels.files.groups import box, field_values, process_grid
+from kernels.files.groups import field_values
 from kernels.files.pending import WorkFolder
 from kernels.mpi import world
 from kernels.mpi.files import WAYS, SharedSolution, shared_folder, write_rows

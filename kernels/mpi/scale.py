@@ -75,7 +75,7 @@ def shallow_water(problem) -> Count:
 def bt(problem) -> Count:
     """One run of ``kernels.mpi.bt``: two layers of every face, and six sweeps in bundles, a step."""
     from kernels.bt.pieces import BACKWARD, FORWARD
-    from kernels.files.groups import process_grid
+    from kernels.decomposition import process_grid
     from kernels.mpi.bt_box import groups
 
     N, grid = problem.N, process_grid(problem.ranks)

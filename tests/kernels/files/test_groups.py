@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernels import decomposition
 from kernels.contract import Kernel
 from kernels.files import groups
 from kernels.files.format.opening import open_solution
@@ -17,11 +18,11 @@ from kernels.files.format.opening import open_solution
 
 @given(N=st.integers(6, 12), P=st.integers(1, 64))
 def test_parts_cover_the_cube_once(N, P):
-    px, py, pz = groups.process_grid(P)
+    px, py, pz = decomposition.process_grid(P)
     assert px * py * pz == P and px <= py <= pz
     count = np.zeros((N, N, N), int)
     for rank in range(P):
-        (i0, i1), (j0, j1), (k0, k1) = groups.box(N, P, rank)
+        (i0, i1), (j0, j1), (k0, k1) = decomposition.box(N, P, rank)
         count[k0:k1, j0:j1, i0:i1] += 1
     assert (count == 1).all()
 
