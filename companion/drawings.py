@@ -18,7 +18,7 @@ RECORDS = "__records__"
 
 @dataclass(frozen=True)
 class Drawing:
-    """One call of a chapter's figures with a run, and perhaps with the newest ones of other experiments."""
+    """One call of a chapter's figures with a run, and perhaps with those of other experiments on its machine."""
 
     experiment: str
     call: str  # source, with ``RECORDS["id"]`` in place of the runs
@@ -26,13 +26,19 @@ class Drawing:
     others: tuple[str, ...] = ()  # experiments whose runs it takes, too
 
     def __call__(self, record) -> Any:
-        given = {name: runs.latest(name) for name in self.others} | {self.experiment: record}
+        given = {name: _beside(record, name) for name in self.others} | {self.experiment: record}
         names: dict[str, Any] = {RECORDS: given}
         exec(self.before, names)
         return eval(self.call, names)
 
     def __str__(self) -> str:
         return f"{self.experiment}: {self.call.partition('(')[0]}"
+
+
+def _beside(record, experiment: str):
+    """The newest run of another experiment on the machine of ``record``; of the book's where it has none."""
+    found = runs.each(experiment)
+    return next((run for run in found if run.attrs["label"] == record.attrs["label"]), found[0] if found else None)
 
 
 def statements(path: Path) -> list[ast.stmt]:

@@ -16,7 +16,7 @@ from docutils.parsers.rst import Directive
 from sphinx import addnodes
 
 from companion import drawn, items, tables
-from companion.pages.chapter_record import mark
+from companion.pages.chapter_record import is_elsewhere, mark
 
 RECORDS, STORIES, TAG = "book/records/", "notebooks/", "record"
 #: What a notebook's own text with the tag is wrapped in; markdown has no cells in a page.
@@ -131,6 +131,8 @@ def _links(html: str, section: str, address: str) -> str:
     links = {"printed table": printed} if printed and behind else {}
     links["all numbers of this figure"] = behind or printed or made.format("run") or address + TABLES
     links["how it was checked"] = made.format("checks") or address + ARITHMETIC
+    if run and is_elsewhere(run):
+        links["on other machines"] = made.format("elsewhere")
     sign = mark(run) if run else None
     words = "".join(f' · <a class="rerun-more" href="{place}">{words}</a>' for words, place in links.items())
     return words + (sign.html if sign else "")

@@ -310,14 +310,14 @@ def flag_note(record: xr.Dataset) -> str:
 
 
 def cpu(record: xr.Dataset) -> str:
-    """Processor of a run, for legends and captions: whoever reads the page may have another.
+    """Machine of a run, by its label among those of the book: whoever reads the page may have another.
 
     Raises
     ------
     ValueError
         If there are several runs.
     """
-    return str(single(record).attrs["machine"]).partition(",")[0]
+    return str(single(record).attrs["label"])
 
 
 def run_title(record: xr.Dataset) -> str:
@@ -329,4 +329,5 @@ def run_title(record: xr.Dataset) -> str:
         If there are several runs: a figure takes one.
     """
     record = single(record)
-    return f"{record.attrs['machine']}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"
+    cpus = str(record.attrs["machine"]).rpartition(", ")[2]
+    return f"{cpu(record)}, {cpus}\npreset {record.attrs['preset']}, {record.attrs['date'][:10]}"

@@ -1,18 +1,18 @@
 """The record of a chapter: tables as printed, arithmetic rechecked, and how its stored runs were made and checked."""
 
 from functools import cache
+from html import escape
 
 import pandas as pd
 
-from companion import experiments, items, tables
-from companion.figures.box import checked
+from companion import drawings, experiments, items, notebook_files, tables
+from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
-from companion.host import machine
 from companion.labels import counted
 from companion.pages.items import items_table
-from companion.records import runs
+from companion.records import machines, runs
 
 #: Verdicts whose claims a record lists, with what each may say is missing.
 LISTED = ("contradicts", "rounding", "our bound", "our base", "not checkable")
@@ -42,7 +42,7 @@ def _row(entry, record: dict) -> dict:
     return {
         "experiment": entry.id,
         "items": entry.item,
-        "machine": machine.line(record["machine"]),
+        "machine": machines.label(record["machine"]),
         "date": record["date"][:10],
         "preset": record["preset"],
         "threads": record["threads"],
@@ -165,6 +165,47 @@ def runs_table(document: str) -> Table | str:
             "flags": "what makes times of the record doubtful",
         },
     )
+
+
+def _on(run, drawing: drawings.Drawing) -> Shown | None:
+    """A figure of the chapter drawn from one run; None for tables, sentences and what the run does not hold."""
+    try:
+        shown = drawing(run)
+    except (KeyError, IndexError, ValueError, AssertionError):  # an older record, or another sweep
+        return None
+    return shown if isinstance(shown, Shown) and "<figure" in shown.html else None
+
+
+@cache
+def is_elsewhere(experiment: str) -> bool:
+    """Whether the book has times of an experiment on more than one machine; a model gives the same on all."""
+    entry = experiments.REGISTER[experiment]
+    return entry.kind == "timing" and not entry.simulated and len(runs.each(experiment)) > 1
+
+
+def other_machines(document: str) -> Shown:
+    """The figures that draw an experiment, from the newest run of each other machine: a fold for each of these.
+
+    What leads to an experiment finds its address whether or not an older run holds what the figures draw.
+    """
+    (path,) = [path for path in notebook_files.paths() if path.stem == items.page(document)]
+    every, parts = drawings.drawings(path), []
+    for name in [name for name, entry in experiments.REGISTER.items() if entry.document == document]:
+        if not is_elsewhere(name):
+            continue
+        parts.append(Shown(f'<span id="elsewhere-{name}"></span>', ""))
+        for run in runs.each(name)[1:]:
+            shown = [each for drawing in every if drawing.experiment == name and (each := _on(run, drawing))]
+            title = f"{experiments.REGISTER[name].title}: {run.attrs['label']}, {run.attrs['date'][:10]}"
+            parts.append(folded(*shown, title=title) if shown else _undrawn(title))
+    if not parts:
+        return Shown("<p>No experiment of this chapter was measured on a second machine.</p>", "no second machine")
+    return Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts if part.alt))
+
+
+def _undrawn(title: str) -> Shown:
+    text = f"{title}: this run does not hold what the figures draw."
+    return Shown(f"<p>{escape(text)}</p>", text)
 
 
 def became(document: str) -> Shown:

@@ -4,14 +4,16 @@ import re
 
 import pytest
 
-from companion import tables
+from companion import experiments, tables
+from companion.figures import rendering
 from companion.pages import chapter_record
+from companion.records import runs
 
 
 @pytest.mark.parametrize("document", tables.documents())
 def test_the_checks_of_the_newest_runs_are_listed_by_name(document):
-    runs, found = chapter_record.stored_runs(document), chapter_record.checks(document)
-    newest = runs.drop_duplicates("experiment", keep="last").set_index("experiment")
+    stored, found = chapter_record.stored_runs(document), chapter_record.checks(document)
+    newest = stored.drop_duplicates("experiment", keep="last").set_index("experiment")
     by_run = found.groupby("experiment")[["checks", "held"]].sum()
     assert by_run["checks"].to_dict() == newest["checks"].to_dict()
     assert by_run["held"].to_dict() == newest["held"].to_dict()
@@ -39,3 +41,18 @@ def test_a_mark_counts_the_cases_of_the_newest_run_and_names_its_checks():
 
 def test_a_chapter_without_runs_says_so():
     assert "No run" in chapter_record.checks_table("toy") and "No run" in chapter_record.runs_table("toy")
+
+
+def test_figures_of_other_machines_are_folded_under_the_address_of_their_experiment(monkeypatch):
+    monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
+    shown = chapter_record.other_machines("p5plus")
+    several = [
+        name
+        for name, entry in experiments.REGISTER.items()
+        if entry.document == "p5plus" and entry.kind == "timing" and not entry.simulated and len(runs.each(name)) > 1
+    ]
+    assert several and re.findall(r'id="elsewhere-([^"]+)"', shown.html) == several
+    for name in several:
+        for run in runs.each(name)[1:]:
+            assert f"{experiments.REGISTER[name].title}: {run.attrs['label']}, {run.attrs['date'][:10]}" in shown.alt
+    assert shown.html.count("<figure") >= len(several)
