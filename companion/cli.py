@@ -1,22 +1,21 @@
-"""``python -m companion doctor | run | bench | show | compare | export | reframe | verify``.
+"""``python -m companion doctor | list | run | bench | show | compare | export | contribute | reframe | verify``.
 
-Exit codes: 0 done; 1 the doctor found something required missing; 2 a request that cannot be met,
-said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
+Exit codes: 0 done; 1 the doctor found something required missing, or a record does not belong to the book; 2 a
+request that cannot be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
 """
 
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from typing import Annotated, Any
 
 import typer
 
 from companion import commands, files
-from companion.records import runs
-from companion.terminal import say
+from companion.terminal import say, say_json
 
 # what it says of a folder for its settings is nothing that a user of these commands asked for
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -54,24 +53,57 @@ def _one_sentence():
         _stop(str(error) or "memory ran out; choose a smaller preset")
 
 
+JSON = typer.Option("--json", help="Print JSON and nothing else on standard output.")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        from companion.host import machine
+
+        commit = machine.describe()["provenance"]["commit"]
+        say(f"supercomputers-rerun {version('supercomputers-rerun')}" + (f", commit {commit[:12]}" if commit else ""))
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Version and stop.")] = (
+        False
+    ),
+) -> None:
+    """Run the experiments of the five reports and handle their records."""
+
+
 @app.command()
-def doctor() -> None:
+def doctor(as_json: Annotated[bool, JSON] = False) -> None:
     """Say what this machine offers, what it lacks, and the remedy."""
     with _one_sentence():
         from companion.host import doctor as checks
 
         findings = checks.examine()
-        say(*checks.report(findings).split("\n"))
+        if as_json:
+            say_json([vars(finding) for finding in findings])
+        else:
+            say(*checks.report(findings).split("\n"))
     if not all(finding.ok for finding in findings if finding.required):
         raise typer.Exit(1)
 
 
-def _list() -> None:
-    from companion.experiments import REGISTER, unavailable
+@app.command(name="list")
+def list_experiments(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments; all if none.")] = None,
+) -> None:
+    """Name the experiments, with item of the report, time that each preset takes, and what is missing here."""
+    with _one_sentence():
+        from companion import experiments, suite
 
-    for entry in REGISTER.values():
-        reason = unavailable(entry)
-        say(f"{entry.id:24s} {entry.item:12s} {entry.title}" + (f"  ({reason})" if reason else ""))
+        chosen = [experiments.experiment(name) for name in names or experiments.REGISTER]
+        for entry in chosen:
+            times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
+            reason = experiments.unavailable(entry)
+            say(f"{entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
 
 
 @app.command()
@@ -89,28 +121,39 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     oversubscribe: Annotated[
         bool, typer.Option("--oversubscribe", help="Take more ranks than four a CPU, as far as memory holds them.")
     ] = False,
-    list_all: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
+    as_json: Annotated[bool, JSON] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="As the command list.")] = False,
 ) -> None:
-    """Run one experiment and write its record."""
+    """Run one experiment, write its record, and set what it measured beside the report's values."""
     with _one_sentence():
         from companion import experiments
+        from companion.records import display, runs
 
         if list_all:
-            return _list()
+            return list_experiments()
         if experiment is None:
-            raise ValueError("name an experiment; --list shows them")
+            raise ValueError("name an experiment; python -m companion list shows them")
         asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
         asked |= {"rounds": rounds, "ranks": ranks, "oversubscribe": oversubscribe}
         with files.prepared(out):
             record = experiments.run_record(experiment, **asked, timeout=timeout, library=library)
             path, reasons = runs.keep(record, out)
-        for case in record["measurements"]:
-            doubt = f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else ""
-            times = f"minimum {min(case['samples']):.4g} s, median {median(case['samples']):.4g} s"
-            say(f"{case['label']}: {times}{doubt}")
+        if as_json:
+            say_json(record)
+            return
+        say(*map(display.case_line, record["measurements"]), *_beside_the_report(record))
         say(str(path))
         for reason in reasons:
             say(f"not in {out}: {reason}")
+
+
+def _beside_the_report(record: dict[str, Any]) -> Iterator[str]:
+    """The chapter's tables of this experiment, the report's values and the run's in columns."""
+    from companion import notebook_files, record_figures
+
+    if notebook_files.FOLDER.is_dir():
+        for piece in record_figures.pieces(record, drawn=False)[0]:
+            yield from ("", *piece.text.split("\n"))
 
 
 @app.command(name="bench")
@@ -148,48 +191,16 @@ def measure_all(
             _stop(f"no record of {names_missed}; the reasons are above", 3 if unverified else 2)
 
 
-def _differences(a: dict, b: dict) -> list[str]:
-    """What besides the times differs between two records, as sentences."""
-    from companion.host import machine
-
-    found = []
-    for word in ("experiment", "preset", "threads"):
-        if a[word] != b[word]:
-            found.append(f"{word}: {a[word]} and {b[word]}")
-    lines = machine.line(a["machine"]), machine.line(b["machine"])
-    if lines[0] != lines[1]:
-        found.append(f"machines: {lines[0]} and {lines[1]}")
-    versions = [record["machine"].get("software") or {} for record in (a, b)]
-    for name in sorted(set(versions[0]) | set(versions[1])):
-        if name != "threading_layer" and versions[0].get(name) != versions[1].get(name):
-            found.append(f"{name}: {versions[0].get(name)} and {versions[1].get(name)}")
-    return found
-
-
 @app.command()
 def compare(a: Path, b: Path) -> None:
     """Times of record B over those of record A, case by case (above 1, A is faster)."""
     with _one_sentence():
-        from companion.bench.statistics import ratio
+        from companion import comparison
+        from companion.records import runs
 
         first, second = runs.read(a), runs.read(b)
-        for sentence in _differences(first, second):
-            say(f"differs: {sentence}")
-        others = {case["label"]: case for case in second["measurements"]}
-        matched = [case for case in first["measurements"] if case["label"] in others]
-        if not matched:
-            raise ValueError(f"{a} and {b} have no case in common, so there is nothing to compare")
-        for case in matched:
-            other = others.pop(case["label"])
-            if case["problem"] != other["problem"] or case["threads"] != other["threads"]:
-                say(f"{case['label']}: not compared, the problems or threads differ")
-                continue
-            doubt = sorted({*case["flags"], *other["flags"]})
-            note = f"  [{', '.join(doubt)}]" if doubt else ""
-            say(f"{case['label']}: {ratio(case['samples'], other['samples'])}{note}")
-        alone = len(first["measurements"]) - len(matched) + len(others)
-        if alone:
-            say(f"{alone} case(s) stand in one record only")
+        say(*(f"differs: {sentence}" for sentence in comparison.differences(first, second)))
+        say(*comparison.lines(first, second))
 
 
 @app.command()
@@ -201,19 +212,19 @@ def show(
 ) -> None:
     """Print what a record measured, in its units, next to the report's values, and draw the chapter's figures of it."""
     with _one_sentence():
-        from companion import comparison
-        from companion.records import display
+        from companion import record_figures
+        from companion.records import display, runs
 
         read = runs.read(record)
         say(*display.text(read, samples=samples).split("\n"))
-        found, left = comparison.pieces(read)
+        found, left = record_figures.pieces(read)
         for number, piece in enumerate(found, start=1):
             say("", *f"[{number}] {piece.text}".split("\n"))
         for sentence in left:
             say("", f"not shown: {sentence}")
         if draw and any(piece.svg for piece in found):
             with files.prepared(figures):
-                written = comparison.write(read, found, figures)
+                written = record_figures.write(read, found, figures)
             say("", *map(str, written))
 
 
@@ -227,6 +238,8 @@ def export(
     with _one_sentence():
         if to.suffix not in (".csv", ".nc"):
             raise ValueError(f"{to} must end in .csv or .nc")
+        from companion.records import runs
+
         data = runs.load(records)
         if to.suffix == ".nc":
             files.write_atomically(to, lambda path: files.write_netcdf(data, path), overwrite=force)
@@ -234,6 +247,28 @@ def export(
             samples = data.drop_dims(set(data.dims) - {"case", "sample"}).to_dataframe()
             files.write_text(to, samples.dropna(subset=["seconds"]).to_csv(lineterminator="\n"), overwrite=force)
         say(str(to))
+
+
+@app.command()
+def contribute(
+    records: Annotated[list[Path], typer.Argument(help="Run records, or folders of them.")],
+    write: Annotated[bool, typer.Option("--write", help="Copy what belongs to the book into data/runs.")] = False,
+) -> None:
+    """Say whether records belong to the book, why not, and where they go."""
+    with _one_sentence():
+        from companion import contribute as rules
+
+        refused = 0
+        for path, record, findings in rules.walk(records):
+            say(str(path), *(f"  {'ok' if each.ok else 'NO':4s}{each.what}: {each.said}" for each in findings))
+            fit = all(each.ok for each in findings)
+            refused += not fit
+            if record is not None and fit:
+                place = rules.write(record) if write else rules.place(record)
+                say(f"  {'written to' if write else 'goes to'} {place.relative_to(rules.ROOT)}")
+        say(*rules.WHAT_FOLLOWS)
+    if refused:
+        raise typer.Exit(1)
 
 
 @app.command()

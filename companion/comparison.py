@@ -1,119 +1,106 @@
-"""A run record as its chapter shows it: the chapter's tables and figures, drawn from this record.
+"""Two run records side by side: what differs in how they were made, and the times of cases that are in both.
 
-Which these are stands in the notebooks alone (:mod:`companion.drawings`).  Tables and the data of figures hold the
-report's values in columns of their own, next to those of the run.
+A case is in both where kernel, problem and threads are the same, whatever its label and the presets of the records.  A
+field of the problem that only one of them has counts as its default, since kernels gained fields over time.
 """
 
 import re
-from dataclasses import dataclass
-from html import unescape
-from pathlib import Path
+from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
-import pandas as pd
+from companion.bench import plain
+from companion.bench.statistics import ratio
+from companion.records import machines
 
-from companion import drawings, files, notebook_files
-from companion.figures.rendering import Shown, offered, picture
-from companion.figures.tabular import Table
-from companion.records import runs
-
-#: Rows of a figure's data that are printed; the file of the figure's page has all.
-ROWS = 40
-#: Samples of one quantity are columns "name, 1", "name, 2", …
-SAMPLE = re.compile(r"(.+), \d+$")
-WIDTH = 200
+Case = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One table or figure of the chapter, drawn from a record."""
+def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    """What besides the times differs between two records, a sentence each."""
+    found = [f"{word}: {a[word]} and {b[word]}" for word in ("experiment", "preset", "threads") if a[word] != b[word]]
+    here, there = (record["machine"] for record in (a, b))
+    if not machines.same(here, there):
+        known = [machines.fingerprint(each) for each in (here, there)]
+        unlike = [name for name, value in known[0].items() if None not in (value, other := known[1][name]) and
+                  value != other]  # fmt: skip
+        found.append(f"machines: {' and '.join(machines.labels([here, there]))} ({', '.join(unlike)})")
+    versions = [record["machine"].get("software") or {} for record in (a, b)]
+    for name in sorted(set(versions[0]) | set(versions[1])):
+        if name != "threading_layer" and versions[0].get(name) != versions[1].get(name):
+            found.append(f"{name}: {versions[0].get(name)} and {versions[1].get(name)}")
+    return found
 
-    name: str
-    text: str
-    svg: str = ""  # a whole file; empty for a table or a sentence
+
+@lru_cache
+def _defaults(kernel: str) -> dict[str, Any]:
+    """Defaults of the kernel's problem as records hold them; none for a kernel that this version does not have."""
+    if not re.fullmatch(r"kernels(\.[a-z_]+)+", kernel):  # a record names it: nothing else is imported
+        return {}
+    try:
+        problem = getattr(import_module(kernel), "Problem", None)
+    except ImportError:
+        return {}
+    if not is_dataclass(problem):
+        return {}
+    return {field.name: plain(field.default) for field in fields(problem) if field.default is not MISSING}
 
 
-def medians(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns that are samples of one quantity as their median."""
-    groups: dict[str, list[str]] = {}
-    for column in map(str, frame.columns):
-        found = SAMPLE.match(column)
-        groups.setdefault(found[1] if found else column, []).append(column)
-    frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    out = {}
-    for name, columns in groups.items():
-        numbers = all(pd.api.types.is_numeric_dtype(frame[column]) for column in columns)
-        if len(columns) > 1 and numbers:
-            out[f"{name}, median of {len(columns)}"] = frame[columns].median(axis=1)
+def unlike(a: Case, b: Case) -> list[str]:
+    """In which fields of the problem, or in what else, two cases differ; empty where their times may be compared."""
+    found = [f"{word} {a[word]} and {b[word]}" for word in ("kernel", "threads") if a[word] != b[word]]
+    problems = [_defaults(case["kernel"]) | case["problem"] for case in (a, b)]
+    for name in dict.fromkeys([*problems[0], *problems[1]]):
+        values = [problem.get(name, "not known") for problem in problems]
+        if values[0] != values[1]:
+            found.append(f"{name} {values[0]} and {values[1]}")
+    return found
+
+
+def _partner(case: Case, others: list[Case]) -> Case | None:
+    """The case of ``others`` that is the same problem; of several, the one of the same label."""
+    like = [other for other in others if not unlike(case, other)]
+    return next((other for other in like if other["label"] == case["label"]), like[0] if like else None)
+
+
+def shared(a: dict[str, Any], b: dict[str, Any]) -> tuple[list[tuple[Case, Case]], list[Case], list[Case]]:
+    """Pairs of cases of two records that are one problem, and the cases of each that are in it alone."""
+    pairs, alone, others = [], [], list(b["measurements"])
+    for case in a["measurements"]:
+        partner = _partner(case, others)
+        if partner is None:
+            alone.append(case)
         else:
-            out |= {column: frame[column] for column in columns}
-    return pd.DataFrame(out)
+            others.remove(partner)
+            pairs.append((case, partner))
+    return pairs, alone, others
 
 
-def _lines(frame: pd.DataFrame) -> str:
-    head = frame.head(ROWS)
-    text = head.to_string(
-        index=not isinstance(frame.index, pd.RangeIndex), na_rep="", float_format=lambda value: f"{value:.4g}",
-        line_width=WIDTH,
-    )  # fmt: skip
-    return text + (f"\n… {len(frame) - len(head)} more rows" if len(frame) > len(head) else "")
+def _line(case: Case, partner: Case) -> str:
+    doubt = sorted({*case["flags"], *partner["flags"]})
+    label = case["label"] if case["label"] == partner["label"] else f"{case['label']} = {partner['label']}"
+    return f"{label}: {ratio(case['samples'], partner['samples'])}" + (f"  [{', '.join(doubt)}]" if doubt else "")
 
 
-def _title(html: str, alt: str) -> str:
-    found = re.search(r"<strong>(.*?)\.</strong>", html)
-    return f"{unescape(found[1])}. {alt}" if found else alt
-
-
-def piece(name: str, shown: Any) -> Piece:
-    """What a call of a chapter's figures gave, as text and as a picture where it is one."""
-    if isinstance(shown, Shown):
-        data = offered(shown)
-        stem = re.search(r'data-name="([^"]*)"', shown.html)
-        text = _title(shown.html, shown.alt) + ("" if data is None else f"\n{_lines(medians(data))}")
-        return Piece(stem[1] if stem else name, text, picture(shown))
-    if isinstance(shown, Table):
-        return Piece(name, shown.text)
-    if isinstance(shown, pd.DataFrame):
-        return Piece(name, _lines(shown))
-    sentences = [shown] if isinstance(shown, str) else [each for each in shown if isinstance(each, str)]
-    return Piece(name, "\n".join(sentences))
-
-
-def pieces(record: dict[str, Any]) -> tuple[list[Piece], list[str]]:
-    """All of the chapter's tables and figures of this experiment, and a sentence for each that cannot be drawn.
+def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    """A line for each case of both records: times of ``b`` over those of ``a``; then what was not compared, and why.
 
     Raises
     ------
     ValueError
-        The notebooks, which say what belongs to an experiment, are not there.
+        No case is in both; says in which fields those of one label differ.
     """
-    if not notebook_files.FOLDER.is_dir():
-        raise ValueError(f"the notebooks are not in {notebook_files.FOLDER}, and they say what is drawn of a record")
-    run, made, left = runs.dataset([record]), [], []
-    for drawing in drawings.every_drawing():
-        if drawing.experiment != record["experiment"]:
-            continue
-        name = drawing.call.partition("(")[0].rpartition(".")[2]
-        absent = [other for other in drawing.others if runs.latest(other) is None]
-        if absent:
-            left.append(f"{name} also takes a run of {', '.join(absent)}, of which none is committed")
-            continue
-        try:
-            one = piece(name, drawing(run))
-        except (KeyError, IndexError, ValueError, AssertionError) as error:
-            left.append(f"{name} does not find in this record what it draws ({' '.join(str(error).split())[:120]})")
-            continue
-        if one.text:  # numbers that a cell goes on with say nothing alone
-            made.append(one)
-    return list(dict.fromkeys(made)), left
-
-
-def write(record: dict[str, Any], found: list[Piece], folder: Path) -> list[Path]:
-    """Each picture as an SVG file in ``folder``, named after the record and the figure."""
-    paths, stem = [], runs.file_name(record).removesuffix(".json")
-    for number, each in enumerate(each for each in found if each.svg):
-        name = f"{stem}_{each.name}"
-        path = folder / f"{name if folder / f'{name}.svg' not in paths else f'{name}_{number}'}.svg"
-        files.write_text(path, each.svg, overwrite=True)
-        paths.append(path)
-    return paths
+    pairs, alone, others = shared(a, b)
+    labels = {other["label"]: other for other in others}
+    reasons = [
+        f"{case['label']}: not compared, {'; '.join(unlike(case, labels[case['label']]))}"
+        for case in alone
+        if case["label"] in labels
+    ]
+    if not pairs:
+        why = f": {reasons[0]}" if reasons else ""
+        raise ValueError(f"the two records have no case in common, so there is nothing to compare{why}")
+    left = len(alone) + len(others) - 2 * len(reasons)
+    single = [f"{left} case(s) are in one record only"] if left else []
+    return [*(_line(*pair) for pair in pairs), *reasons, *single]

@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from companion import bench, chapters, numbers
@@ -132,9 +133,11 @@ def _discover() -> None:
 
 
 def experiment(id: str) -> Experiment:
-    """The entry with this id; ``ValueError`` that lists the known ones."""
+    """The entry with this id; ``ValueError`` that names those of nearly the same letters, or how to see all."""
     if id not in REGISTER:
-        raise ValueError(f"experiment = {id!r} is unknown; choose one of {', '.join(REGISTER) or 'none'}")
+        near = get_close_matches(id, REGISTER)
+        remedy = f"did you mean {' or '.join(near)}?" if near else "python -m companion list shows all"
+        raise ValueError(f"experiment = {id!r} is unknown; {remedy}")
     return REGISTER[id]
 
 

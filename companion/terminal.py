@@ -4,8 +4,10 @@ Arguments, names of files and texts of foreign files may hold control characters
 them, ``\\x1b`` for instance; so are characters that the terminal's encoding does not have.
 """
 
+import json
 import re
 import sys
+from typing import Any
 
 #: Control characters, marks that turn the direction of writing, line ends of Unicode, bytes of names that are no text.
 HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -33,3 +35,8 @@ def say(*lines: str, err: bool = False) -> None:
         raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, "standard error" if err else "standard output") from error
+
+
+def say_json(value: Any) -> None:
+    """Print ``value`` as JSON of ASCII characters, which holds no control character but line ends."""
+    say(*json.dumps(value, indent=1, allow_nan=False).split("\n"))

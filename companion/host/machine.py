@@ -68,6 +68,8 @@ ISA = (
     "vsx",
     "altivec",
 )
+#: Beyond the clock of any processor sold.
+FASTEST_HZ = 6.5e9
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "xarray", "mpi4py")
 _ROOT = Path(__file__).resolve().parents[2]
 _SYS, _PROC = Path("/sys"), Path("/proc")
@@ -322,16 +324,15 @@ def last_caches(description: dict[str, Any] | None = None) -> int | None:
     return last["bytes"] * -(-logical // (last["shared_by"] or logical))
 
 
-def ceiling() -> dict[str, float | None]:
-    """Per-thread rates that no CPU of this architecture reaches: beyond them, work was not done.
+def ceiling(architecture: str | None = None) -> dict[str, float | None]:
+    """Per-thread rates that no CPU of an architecture (by default this one) reaches: beyond them, work was not done.
 
     x86-64: two 512-bit fused multiply-adds of single precision (64 flop), two 64-byte loads and one
     64-byte store a cycle, 6.5 GHz.  None elsewhere, where the vector length is open.
     """
-    if platform.machine().lower() not in ("x86_64", "amd64"):
+    if (architecture or platform.machine()).lower() not in ("x86_64", "amd64"):
         return {"flops": None, "bytes": None}
-    cycles = 6.5e9
-    return {"flops": 64 * cycles, "bytes": 192 * cycles}
+    return {"flops": 64 * FASTEST_HZ, "bytes": 192 * FASTEST_HZ}
 
 
 def _size(nbytes: int | None) -> str | None:

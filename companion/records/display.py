@@ -25,15 +25,22 @@ def _unit(units: str | None) -> str:
     return f" {units}" if units and units != "1" else ""
 
 
-def _rates(case: dict[str, Any], best: float) -> list[str]:
-    """Rates that follow from the counted work of all threads and the fastest sample."""
+def _rates(case: dict[str, Any], seconds: float) -> str:
+    """Rates that follow from the counted work of all threads in a time, in parentheses."""
     work, found = case.get("work") or {}, []
     if work.get("flops"):
-        found.append(f"{significant(work['flops'] / best / 1e9, DIGITS)} GFLOPS")
+        found.append(f"{significant(work['flops'] / seconds / 1e9, DIGITS)} GFLOPS")
     moved = (work.get("bytes_read") or 0) + (work.get("bytes_written") or 0)
     if moved:
-        found.append(f"{significant(moved / best / 1e9, DIGITS)} GB/s")
-    return found
+        found.append(f"{significant(moved / seconds / 1e9, DIGITS)} GB/s")
+    return f" ({', '.join(found)})" if found else ""
+
+
+def case_line(case: dict[str, Any]) -> str:
+    """Minimum and median of a case, each with its own rates, and what makes them doubtful."""
+    each = {"minimum": min(case["samples"]), "median": median(case["samples"])}
+    times = ", ".join(f"{name} {significant(time, DIGITS)} s{_rates(case, time)}" for name, time in each.items())
+    return f"{case['label']}: {times}" + (f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else "")
 
 
 def text(record: dict[str, Any], *, samples: bool = False) -> str:
@@ -54,11 +61,7 @@ def text(record: dict[str, Any], *, samples: bool = False) -> str:
     if record.get("simulated"):
         lines.append("simulated: no clock measured these numbers")
     for case in record["measurements"]:
-        best = min(case["samples"])
-        middle = significant(median(case["samples"]), DIGITS)
-        words = [f"minimum {significant(best, DIGITS)} s", f"median {middle} s", *_rates(case, best)]
-        doubt = f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else ""
-        lines.append(f"  {case['label']}: {', '.join(words)}{doubt}")
+        lines.append(f"  {case_line(case)}")
         if samples:
             lines.append("    samples, s: " + ", ".join(significant(each, DIGITS) for each in case["samples"]))
     if record["outputs"]:

@@ -60,7 +60,8 @@ def test_run_lists(call, toy_experiment):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["absent"], "experiment = 'absent' is unknown; choose one of"),
+        (["absent"], "experiment = 'absent' is unknown; python -m companion list shows all"),
+        (["p5plus-smtt"], "experiment = 'p5plus-smtt' is unknown; did you mean p5plus-smt or "),
         (["toy-sum", "--preset", "huge"], "preset = 'huge'"),
         (["toy-sum", "--threads", "100000"], "threads = 100000 is outside 1 …"),
         (["toy-sum", "--budget", "-1"], "budget = -1.0"),
@@ -257,14 +258,34 @@ def test_compare_says_what_differs(call, two_records, tmp_path):
     assert code == 0
     assert "differs: preset: quick and paper" in out
     assert "POWER5+" in out and "differs: numba" in out
-    assert "n = 10: not compared, the problems or threads differ" in out
-    assert "2 case(s) stand in one record only" in out
+    assert "n = 10: not compared, n 10 and 11" in out
+    assert "n = 20 = n = 99: minima 2.000" in out  # a label is no part of what was measured
+
+
+def test_compare_takes_a_field_that_one_record_lacks_at_its_default(call, two_records, tmp_path):
+    other = two_records[2]
+    for case in other["measurements"]:
+        case["kernel"] = "kernels.memory.stream"
+    first = json.loads(json.dumps(other))
+    for case in other["measurements"]:
+        case["problem"]["pages"] = "default"
+    first["date"], other["date"] = "2033-01-01T00:00:00Z", "2034-01-01T00:00:00Z"
+    paths = runs.save(first, tmp_path), runs.save(other, tmp_path)
+    code, out, _ = call("compare", *paths)
+    assert code == 0 and out.count("minima 1.000") == 2
+
+
+def test_compare_names_machines_by_what_differs(call, two_records, tmp_path):
+    other = two_records[2]
+    other["machine"]["memory"]["total_bytes"] = 2**40
+    code, out, _ = call("compare", two_records[0], runs.save(other, tmp_path))
+    assert code == 0 and "differs: machines: " in out and "1024 GiB" in out and "(memory)" in out
 
 
 def test_compare_of_nothing_in_common(call, two_records, tmp_path):
     other = two_records[2]
     for case in other["measurements"]:
-        case["label"] += "x"
+        case["problem"]["n"] += 1
     other["seed"] = 5
     other["date"] = "2032-01-01T00:00:00Z"
     code, _, err = call("compare", two_records[0], runs.save(other, tmp_path))

@@ -23,7 +23,7 @@ def test_rates_follow_from_work_and_the_fastest_sample(record):
     case["samples"], case["work"]["flops"], case["work"]["bytes_read"] = [2.0, 1.0, 4.0], 3e9, 5e9
     case["work"]["bytes_written"] = 0
     line = display.text(record).splitlines()[2]
-    assert "minimum 1.000 s, median 2.000 s, 3.000 GFLOPS, 5.000 GB/s" in line
+    assert "minimum 1.000 s (3.000 GFLOPS, 5.000 GB/s), median 2.000 s (1.500 GFLOPS, 2.500 GB/s)" in line
 
 
 def test_flags_and_simulated_are_not_kept_back(record):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from companion import cli, comparison, drawings, notebook_files
+from companion import cli, drawings, notebook_files, record_figures
 from companion.figures import rendering
 from companion.records import runs
 
@@ -25,7 +25,7 @@ def test_show_prints_the_reports_values_in_columns_of_their_own_and_draws(quick,
     path = newest("xmp1982-simulator")
     result = CliRunner().invoke(cli.app, ["show", str(path), "--figures", str(tmp_path / "drawn")])
     assert result.exit_code == 0, result.stderr
-    assert "clock, 1982 [s]" in result.stdout and "clock, AMD EPYC [s]" in result.stdout
+    assert "clock, 1982 [s]" in result.stdout and "clock, AMD EPYC (znver4) [s]" in result.stdout
     files = sorted((tmp_path / "drawn").iterdir())
     assert files and all(file.name.startswith(path.stem) and ET.parse(file) for file in files)
     assert all(str(file) in result.stdout for file in files)
@@ -44,10 +44,10 @@ def test_every_committed_record_is_drawn_somewhere(monkeypatch):
 
 def test_samples_become_medians_and_other_columns_stay():
     frame = pd.DataFrame({"row": ["a"], "here, 1": [1.0], "here, 2": [5.0], "here, 3": [2.0], "1982": [7]})
-    assert comparison.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}
+    assert record_figures.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}
 
 
 def test_without_the_notebooks_it_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(notebook_files, "FOLDER", tmp_path / "none")
     with pytest.raises(ValueError, match="the notebooks are not in"):
-        comparison.pieces(runs.read(newest("p5plus-smt")))
+        record_figures.pieces(runs.read(newest("p5plus-smt")))

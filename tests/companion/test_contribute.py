@@ -1,0 +1,83 @@
+"""What a contributor is told of a record, and where it goes."""
+
+import copy
+
+import pytest
+from typer.testing import CliRunner
+
+from companion import cli, contribute
+from companion.records import machines, runs
+
+
+@pytest.fixture
+def committed():
+    """A record of the book, as JSON, from a processor whose ceiling is known."""
+    path = max(runs.COMMITTED.glob("p5plus-smt_*.json"))
+    return runs.read(path)
+
+
+def found(record):
+    return {each.what: each for each in contribute.examine(record)}
+
+
+def test_a_committed_record_belongs_to_the_book(committed):
+    said = found(committed)
+    assert [name for name, each in said.items() if not each.ok] == []
+    assert "a machine of the book" in said["a machine"].said
+    assert contribute.place(committed).exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "words"),
+    [
+        (lambda record, case: case["checks_after"].clear(), "verified", "was never checked"),
+        (lambda record, case: case["checks_before"][0].update(ok=False), "verified", "failed"),
+        (lambda record, case: case["work"].update(flops=10**18), "below what the processor can", "flop/s"),
+        (lambda record, case: case["work"].update(bytes_read=10**18), "below what the processor can", "B/s"),
+        (lambda record, case: case.update(other_load=0.3), "within the rule", "more than 0.25"),
+        (lambda record, case: case.update(other_load=None), "within the rule", "unknown"),
+        (lambda record, case: case.update(samples=case["samples"][:2]), "within the rule", "samples"),
+        (lambda record, case: record.update(preset="quick"), "within the rule", "the preset quick"),
+        (lambda record, case: record["machine"]["provenance"].update(dirty=True), "within the rule", ""),
+        (
+            lambda record, case: record["machine"]["provenance"].update(commit="0" * 40),
+            "from published source",
+            "not in",
+        ),
+        (
+            lambda record, case: record["machine"]["provenance"].update(commit=None),
+            "from published source",
+            "no commit",
+        ),
+        (lambda record, case: record["machine"]["cpu"].update(model=None), "a machine", "does not name"),
+    ],
+)
+def test_one_thing_is_wrong_and_named(committed, change, what, words):
+    record = copy.deepcopy(committed)
+    change(record, record["measurements"][0])
+    said = found(record)
+    assert what in [name for name, each in said.items() if not each.ok]
+    assert words in said[what].said
+
+
+def test_a_record_of_a_new_machine_is_written_once_and_stays(committed, tmp_path):
+    committed["machine"]["cpu"]["model"] = "Slowpoke 1000"
+    committed["date"] = "2099-01-01T00:00:00Z"
+    assert "does not have yet" in found(committed)["a machine"].said
+    path = contribute.write(committed, tmp_path)
+    before = path.read_bytes()
+    committed["seed"] += 1
+    assert contribute.write(committed, tmp_path) == path and path.read_bytes() == before
+    assert [each.label for each in machines.known(tmp_path)] == ["Slowpoke 1000"]
+
+
+def test_the_command_says_where_records_go_and_what_is_none(committed, tmp_path):
+    good = max(runs.COMMITTED.glob("p5plus-smt_*.json"))
+    result = CliRunner().invoke(cli.app, ["contribute", str(good)])
+    assert result.exit_code == 0 and f"goes to data/runs/{good.name}" in result.stdout
+    assert "A maintainer" in result.stdout
+    (tmp_path / "cut.json").write_text("{")
+    committed["preset"] = "quick"
+    runs.save(committed, tmp_path)
+    result = CliRunner().invoke(cli.app, ["contribute", str(tmp_path)])
+    assert result.exit_code == 1 and result.stdout.count("NO  ") == 2 and "goes to" not in result.stdout
