@@ -317,7 +317,8 @@ def cpu(record: xr.Dataset) -> str:
     ValueError
         If there are several runs.
     """
-    return str(single(record).attrs["label"])
+    about = single(record).attrs
+    return str(about.get("label") or about["machine"].partition(",")[0])
 
 
 def run_title(record: xr.Dataset) -> str:
