@@ -68,7 +68,7 @@ CELLS = (
     'print(experiments.run("toy-sum", progress=False).attrs["experiment"], tables.names("toy"))',
 )
 #: Pages that a record names.
-PAGES = ("ledger", "methods", "peers")
+PAGES = ("ledger", "machines", "methods", "peers")
 #: Cells that leave the chapter's page for its record.
 BEHIND = ('print("behind", 6 * 7)', "## Words behind the sums")
 
