@@ -254,7 +254,8 @@ def _apart(values: np.ndarray, least: float) -> np.ndarray:
 
 
 #: Machines as the labels of a figure with little room name them.
-SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2", "Cray Y-MP 8/256": "Cray Y-MP"}
+SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2", "Cray Y-MP 8/256": "Cray Y-MP",
+         "Intel iPSC/860": "iPSC/860"}  # fmt: skip
 
 
 def files_through_time() -> Shown:
@@ -268,16 +269,19 @@ def files_through_time() -> Shown:
     if len(new):
         bars(axis, new["year"], new.rename(columns={"value": "middle"}), label="measured today", index=1, line=False)
     for year, part in frame.groupby("year"):
-        right = 1985 < year < 2000
+        right, below = year < 2000, 2000 < year < 2020  # a bound of 2014, whose label needs the width
         for row, height in zip(part.itertuples(), 10 ** _apart(part["value"].to_numpy(), 0.2), strict=True):
             what = row.what if row.kind == "run" else f"{SHORT.get(row.machine, row.machine)}, {row.what}"
             least = "≥ " if row.bound == ">" else ""
+            beside = row.kind == "run" and bounds["value"].between(row.value / 3, row.value).any()  # a bound's arrow
+            up = -12 if below else 9 if beside else -9 if row.value == frame["value"].min() else 0
             axis.annotate(
-                f"{what} {least}{significant(row.value, 3)}", (year, height), xytext=(7 if right else -7, 0),
+                f"{what} {least}{significant(row.value, 3)}", (2028 if below else year, height),
+                xytext=(7 if right else -2 if below else -7, up),
                 textcoords="offset points", ha="left" if right else "right", va="center", size=8,
             )  # fmt: skip
     log_axis(axis, "y")
-    axis.set(xlim=(1962, 2029), xticks=range(1980, 2030, 10), xlabel="year", ylabel="MB/s")
+    axis.set(xlim=(1977, 2032), xticks=range(1980, 2030, 10), xlabel="year", ylabel="MB/s")
     axis.set_ylim(frame["value"].min() / 2, frame["value"].max() * 2.5)
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return show(

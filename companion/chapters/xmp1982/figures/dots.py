@@ -91,8 +91,7 @@ def dots(
 def _columns(labels: list[str]) -> int:
     """Columns of a legend whose rows are no wider than the figure."""
     for count in (3, 2):
-        lines = -(-len(labels) // count)
-        widest = [max(map(len, labels[n : n + lines])) for n in range(0, len(labels), lines)]
+        widest = [max(map(len, part), default=0) for part in np.array_split(labels, count)]
         if sum(widest) + 6 * len(widest) <= 58:
             return count
     return 1
