@@ -51,9 +51,10 @@ def imported(file: str, text: str, files: set[str]) -> set[str]:
 
 
 def imports(root: Path) -> dict[str, set[str]]:
-    """For each file of ``kernels/`` and of its tests, the files of ``kernels/`` that it imports itself."""
-    files = {path.relative_to(root).as_posix() for path in (root / "kernels").rglob("*.py")}
-    tests = {path.relative_to(root).as_posix() for path in (root / "tests" / "kernels").rglob("test_*.py")}
+    """For each file of ``kernels/`` and ``companion/``, and of the tests, the files of these that it imports itself."""
+    rooms = [root / "kernels", root / "companion"]
+    files = {path.relative_to(root).as_posix() for room in rooms for path in room.rglob("*.py")}
+    tests = {path.relative_to(root).as_posix() for path in (root / "tests").rglob("test_*.py")}
     return {file: imported(file, (root / file).read_text(encoding="utf-8"), files) for file in sorted(files | tests)}
 
 
@@ -98,6 +99,14 @@ def verify(names) -> int:
 
 class Unfit(Exception):
     """A judge complains of the unchanged tree, so nobody can judge a change with it."""
+
+
+class Stillborn(Exception):
+    """numba cannot compile the change, so nobody needs to notice it."""
+
+
+#: What numba says of code that it cannot compile.
+UNCOMPILED = ("numba.core.errors.TypingError", "numba.core.errors.LoweringError", "numba.core.errors.UnsupportedError")
 
 
 class Court:
@@ -237,12 +246,19 @@ class Court:
         return [name for name in found if name in self.proven or name.split(".")[1] == room]
 
     def tests(self, path: str) -> list[str]:
-        """Tests of its room that can see a change of this file: the contract first, then by how near they import it."""
-        folder = f"tests/kernels/{Path(path).parts[1]}/"
+        """Tests of its room that can see a change of this file: the contract first, then by how near they import it.
+
+        Of ``companion/`` also those of other rooms that import it themselves.
+        """
+        top, room = Path(path).parts[:2]
+        folder = f"tests/{top}/{room}/"
         found = [file for file in self.users[path] if file.startswith(folder)]
+        if top != "kernels":
+            found += [file for file in self.users[path] if file.startswith("tests/") and path in self.wants[file]]
+            return sorted(set(found), key=lambda file: (path not in self.wants[file], file))
         found.sort(key=lambda file: (path not in self.wants[file], file))
         # a kernel inside another's package answers to the contract there
-        own = [name for name in self.names(path) if name.split(".")[1] == Path(path).parts[1]]
+        own = [name for name in self.names(path) if name.split(".")[1] == room]
         contracts = {each for each in self.contracts for name in own if f"{name}.".startswith(f"{each}.")}
         return [*(f"{CONTRACT}[{name}]" for name in sorted(contracts)), *found]
 
@@ -259,8 +275,10 @@ class Court:
         return test
 
     def _items(self, judge: str, path: str) -> list[str]:
-        """What a judge runs to see a change of a file."""
-        return self.names(path) if judge == "verify" else self.tests(path)
+        """What a judge runs to see a change of a file; ``verify`` judges kernels."""
+        if judge == "verify":
+            return self.names(path) if path.startswith("kernels/") else []
+        return self.tests(path)
 
     def measure(self, path: str, judges=JUDGES) -> None:
         """Let judges see the unchanged tree: they must find nothing, and it compiles what mutants start from."""
@@ -298,15 +316,20 @@ class Court:
         before, stamp = path.read_bytes(), path.stat()
         found, seconds = {}, {}
         path.write_bytes(before[: mutant.start] + mutant.new.encode() + before[mutant.end :])
-        changed = self._seed_cache(mutant.path)
+        compiled = mutant.path.startswith("kernels/")
+        changed = self._seed_cache(mutant.path) if compiled else None
         try:
             for judge in judges:
-                code, seconds[judge] = 0, 0.0
                 if items := self._items(judge, mutant.path):
                     code, seconds[judge] = self._ask(self._action(judge, items), self.limit(judge, mutant.path))
-                found[judge] = code != 0
+                    found[judge] = code != 0
+                    if compiled and code and any(words in self.heard for words in UNCOMPILED):
+                        raise Stillborn
+                elif compiled:
+                    found[judge] = False
         finally:
             path.write_bytes(before)
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-            shutil.rmtree(changed, ignore_errors=True)
+            if changed is not None:
+                shutil.rmtree(changed, ignore_errors=True)
         return found, seconds

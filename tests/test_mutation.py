@@ -4,6 +4,7 @@ import ast
 import csv
 from pathlib import Path
 
+import mutants
 import mutation
 
 FAULTS = Path(__file__).parent / "faults"
@@ -12,34 +13,47 @@ SOURCE = '''"""A docstring with 12."""
 LIMIT = 3
 
 
+class Pair(NamedTuple):
+    low: int
+    high: int
+
+
 def work(n):
     return 5 * n
 
 
 @kernel(fastmath=CONTRACT)
-def double(x, n, k):
+def double(x, n, k, pair):
     """Doubles 2 of them."""
-    if n < 1:
+    if n < 1 and k > n:
         raise ValueError("n = 7")
     for i in range(n):
         x[i + k] = -x[i] * 2.5e-3
     fence()
+    store(x, pair.low)
     return x
 '''
 
 
 def found():
-    return mutation._Sites("kernels/toy/a.py", SOURCE).found
+    return mutants.Sites("kernels/toy/a.py", SOURCE, mutants.named_tuples({"a": SOURCE})).found
 
 
 def test_every_kind_is_found_where_a_result_depends_on_it():
     changes = {(m.kind, m.line, m.new) for m in found()}
-    assert ("bound", 12, "<=") in changes and ("bound", 14, "(n - 1)") in changes
-    assert ("index", 15, "i + k + 1") in changes and ("index", 15, "i + 1") in changes
-    assert ("sign", 15, "-") in changes and ("sign", 15, "+") in changes and ("sign", 15, "/") in changes
-    assert ("constant", 15, "3.5e-3") in changes and ("constant", 15, "2.6e-3") in changes
-    assert ("call", 16, "pass") in changes
-    assert {m.line for m in found()} <= {12, 14, 15, 16}
+    assert ("bound", 17, "<=") in changes and ("bound", 19, "(n - 1)") in changes
+    assert ("index", 20, "i + k + 1") in changes and ("index", 20, "i + 1") in changes
+    assert ("last", 20, "i + k if i + 1 < n else i + k - 1") in changes
+    assert ("sign", 20, "-") in changes and ("sign", 20, "+") in changes and ("sign", 20, "/") in changes
+    assert ("constant", 20, "3.5e-3") in changes and ("constant", 20, "2.6e-3") in changes
+    assert ("barrier", 21, "pass") in changes and ("call", 22, "pass") in changes
+    assert ("swap", 22, "pair.low, x") in changes and ("field", 22, "high") in changes
+    assert ("logic", 17, "or") in changes and ("logic", 17, "not (n < 1 and k > n)") in changes
+    assert {m.line for m in found()} <= {17, 19, 20, 21, 22}
+
+
+def test_code_that_is_not_compiled_is_changed_where_that_is_asked():
+    assert {m.line for m in mutants.Sites("companion/toy.py", SOURCE, everywhere=True).found} > {11, 19}
 
 
 def test_every_mutant_is_another_program_that_can_be_parsed():
@@ -51,12 +65,17 @@ def test_every_mutant_is_another_program_that_can_be_parsed():
 
 
 def test_the_same_seed_draws_the_same_mutants_of_the_tree():
-    rooms = [room for room in mutation.ROOMS if (mutation.ROOT / "kernels" / room).is_dir()]
-    tree = mutation.sites(mutation.ROOT, rooms)
+    tree = mutation.sites(mutation.ROOT, mutation.ROOMS["kernels"])
     first, again, other = (mutation.draw(tree, 40, seed) for seed in (1, 1, 2))
     assert first == again != other and len(set(first)) == 40
-    assert {m.kind for m in first} == {"sign", "constant", "bound", "index", "call"}
+    kinds = {"sign", "constant", "bound", "index", "call", "last", "barrier", "swap", "field", "logic"}
+    assert {m.kind for m in first} == kinds
     assert all(Path(m.path).parts[0] == "kernels" for m in first)
+
+
+def test_every_room_that_is_changed_exists():
+    for rooms in mutation.ROOMS.values():
+        assert all(mutation.sites(mutation.ROOT, [room]) for room in rooms)
 
 
 def test_a_share_has_the_interval_of_wilson():
@@ -73,7 +92,7 @@ def test_the_page_s_table_is_that_of_the_mutants_that_were_judged():
     judged = rows("mutants.csv")
     found = [{name: str(value) for name, value in line.items()} for line in mutation.summary(judged)]
     assert found == rows("mutants_summary.csv")
-    assert len({tuple(row[name] for name in mutation.COLUMNS[:5]) for row in judged}) == len(judged) > 0
+    assert len({tuple(row[name] for name in mutation.PLACE) for row in judged}) == len(judged) > 0
 
 
 def test_every_mutant_that_the_tests_let_pass_has_its_reason():
