@@ -173,9 +173,9 @@ class Court:
         """Name of the cache's folder for the tree as it is now."""
 
         def tell():
-            from kernels.runtime.cache import source_digest
+            from kernels.runtime.cache import CACHE_FOLDER
 
-            print(source_digest())
+            print(CACHE_FOLDER.name)
 
         self._ask(tell, SECONDS)
         return self.heard.split()[-1]
