@@ -123,6 +123,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     ] = False,
     as_json: Annotated[bool, JSON] = False,
     list_all: Annotated[bool, typer.Option("--list", help="As the command list.")] = False,
+    plan_only: Annotated[bool, typer.Option("--plan", help="Say whether this machine can run it, and stop.")] = False,
 ) -> None:
     """Run one experiment, write its record, and set what it measured beside the report's values."""
     with _one_sentence():
@@ -135,6 +136,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             raise ValueError("name an experiment; python -m companion list shows them")
         asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
         asked |= {"rounds": rounds, "ranks": ranks, "oversubscribe": oversubscribe}
+        if plan_only:
+            experiments.accept(experiment, **asked)
+            return say(f"{experiment} can run here as asked")
         with files.prepared(out):
             record = experiments.run_record(experiment, **asked, timeout=timeout, library=library)
             path, reasons = runs.keep(record, out)

@@ -6,7 +6,6 @@ broken kernel stops its own experiments and nothing else.
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -208,7 +207,7 @@ def accept(
     reason = unavailable(entry)
     if reason:
         raise Unavailable(reason)
-    limits.require_temporary()
+    limits.temporary()
     limits.require_time(entry.seconds(preset) if budget is None else budget, threads, id)
     if not entry.ranks:
         limits.require_cases(id, entry.cases(preset, threads))
@@ -216,8 +215,8 @@ def accept(
         entry.cases(preset, threads, ranks)  # a rank count that the program cannot use is refused here
     else:
         ranks = ranks or entry.ranks
-        limits.require_ranks(ranks, threads, 0, oversubscribe)  # before the cases, which may be many
-        limits.require_ranks(ranks, threads, limits.total(entry.cases(preset, threads, ranks)), oversubscribe)
+        limits.require_ranks(ranks, threads, oversubscribe=oversubscribe)  # before the cases, which may be many
+        limits.require_ranks(ranks, threads, entry.cases(preset, threads, ranks), oversubscribe)
     return entry
 
 
@@ -306,7 +305,7 @@ def measured(entry, cases, preset: str, seed: int, budget: float | None, rounds:
 
 def assemble(entry, preset: str, threads: int, seed: int, date: str, measurements, folder=None) -> dict[str, Any]:
     """The record of an experiment whose cases have been measured."""
-    folder = tempfile.gettempdir() if folder is None else folder
+    source, folder = limits.temporary() if folder is None else ("given", folder)
     outputs = entry.outputs(measurements) if entry.outputs else {}
     return runs.validate(
         runs.finite(
@@ -325,7 +324,7 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
                     "simulated": entry.simulated,
                     "kind": entry.kind,
                     "few_samples": entry.few_samples or None,
-                    "machine": machine.describe(folder, measured=True),
+                    "machine": machine.describe(folder, source=source, measured=True),
                     "measurements": [measurement.recorded() for measurement in measurements],
                     "outputs": outputs,
                 }

@@ -10,6 +10,8 @@ large arrays need not live together.  A peer that cannot run here is yielded as 
 is said in the report and is no failure.  Before anything is timed, every callable runs once and
 its result is compared with ours; a peer that gives another answer is not timed.
 
+It may say in ``DISK`` how many bytes its files take at once; they are asked for before the first comparison.
+
 It may also offer ``versions() -> Mapping[str, str]``: by name of a peer, which version of it ran and
 how it was built.  It is asked once, after the module's comparisons.
 
@@ -29,6 +31,7 @@ import numpy as np
 
 from companion.bench.engine import interleave, takes_repeats
 from companion.bench.sampling import OtherLoad, calibrate, disturbed
+from companion.host import machine
 from companion.records.peer_records import standing
 from kernels.contract import Work
 
@@ -178,6 +181,21 @@ def require_known(names: Iterable[str]) -> list[str]:
     return names
 
 
+def _modules(names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The named modules; an ``ImportError`` in place of one that cannot be imported."""
+    for name in names:
+        try:
+            yield name, importlib.import_module(f"{__name__}.{name}")
+        except ImportError as error:
+            yield name, error
+
+
+def require_room(names: Iterable[str], folder: str) -> None:
+    """``OSError`` where ``folder`` cannot take the files of one of the named modules."""
+    for name, module in _modules(names):
+        machine.require_disk(folder, getattr(module, "DISK", 0), f"comparisons of {name}", "choose another folder")
+
+
 def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]:
     """All comparisons of the named modules; a module that cannot be imported counts as absent.
 
@@ -186,23 +204,17 @@ def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]
     ValueError
         If a name is no peer module.
     """
-    for name in require_known(names):
-        try:
-            module = importlib.import_module(f"{__name__}.{name}")
-        except ImportError as error:
-            yield Absent(name, f"{error.name or 'a module'} cannot be imported")
-            continue
-        yield from module.comparisons(threads)
+    for name, module in _modules(require_known(names)):
+        if isinstance(module, ImportError):
+            yield Absent(name, f"{module.name or 'a module'} cannot be imported")
+        else:
+            yield from module.comparisons(threads)
 
 
 def versions(names: Iterable[str]) -> dict[str, str]:
     """What the named modules say about the versions of their peers; nothing of one that cannot."""
     found: dict[str, str] = {}
-    for name in names:
-        try:
-            module = importlib.import_module(f"{__name__}.{name}")
-        except ImportError:
-            continue
+    for _, module in _modules(names):
         found.update(getattr(module, "versions", dict)())
     return found
 

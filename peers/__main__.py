@@ -12,7 +12,7 @@ from companion.files import prepared, sentence
 from companion.labels import counted
 from companion.terminal import say
 from kernels.runtime.resources import require_threads, usable_cpus
-from peers import Absent, Row, collect, measure, modules, require_known, summarise
+from peers import Absent, Row, collect, measure, modules, require_known, require_room, summarise
 from peers.kit import ceilings, vectors
 from peers.kit.record import Run
 
@@ -132,6 +132,7 @@ def compare(
         chosen = list(dict.fromkeys(require_known(names or (modules() if bits is None else vectors.COMPARED))))
         vectors.enter(bits, chosen)
         run = Run(chosen, counts, rounds, seed)
+        require_room(chosen, run.folder)
         disagreed = _kept(run, out)
     except OSError as error:
         _stop(sentence(error))

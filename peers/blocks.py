@@ -17,6 +17,8 @@ from peers import Absent, Comparison
 
 #: Blocks of the report's program, how many a file has, and how often it is moved: writing, or reading what is there.
 _BLOCK, _BLOCKS, _LOOPS = 8 * 384_000, 32, 4
+#: Bytes of our file and of fio's.
+DISK = 2 * _BLOCK * _BLOCKS
 
 
 def _fio_blocks(program: str, folder: Path, rw: str, direct: bool, blocks: int = _BLOCKS, loops: int = _LOOPS) -> int:

@@ -25,6 +25,7 @@ from kernels.files.format.solution import SolutionWriter
 from peers import Absent, Comparison
 
 N, DUMPS = 64, 8  # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
+DISK = 2 * DUMPS * 40 * N**3  # bytes: our file, and one of a peer
 
 
 def _session(folder: Path, u: np.ndarray, way: str) -> Callable[[], int]:

@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from companion.bench import Case
+from companion.host import limits
 from companion.mpi import JobError, Library, libraries
 from companion.mpi.processes import Group, environment
 from peers import Absent, Comparison
@@ -129,7 +131,12 @@ def _problems(ranks: int):
 
 
 def _on(library: Library, ranks: int) -> Iterator[Comparison]:
+    from kernels.mpi import exchange, transposition
+
     listed, names = list(_problems(ranks)), list(_peers())
+    kernels = {"exchange": exchange, "transposition": transposition}
+    cases = [Case(label, kernels[name], kernels[name].Problem(**asked)) for *_, label, (name, asked) in listed]
+    limits.require_ranks(ranks, cases=cases)
     with _Job(library, ranks, [problem for *_, problem in listed]) as job:
         for number, (kind, nbytes, label, _) in enumerate(listed):
             yield Comparison(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from companion.host import chromium, machine
+from companion.host import chromium, limits, machine
 from kernels.files.pending import WorkFolder
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -100,20 +100,15 @@ def memory() -> Finding:
 def scratch() -> Finding:
     """The folder for temporary files: writable, with room, and on which kind of filesystem."""
     try:
-        folder = tempfile.gettempdir()
+        _, folder = limits.temporary()
         free = shutil.disk_usage(folder).free
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        return Finding(
-            "temporary folder", False, f"cannot be written ({error.strerror})", "set TMPDIR to a writable folder", True
-        )
+        detail = f"cannot be written ({error.strerror})" if error.strerror else str(error).partition(";")[0]
+        return Finding("temporary folder", False, detail, "set TMPDIR to a writable folder", True)
     kind = machine.filesystem(folder) or "unknown filesystem"
     note = ", which is memory and no disk" if kind in ("tmpfs", "ramfs") else ""
-    asked = os.environ.get("TMPDIR")
-    if asked and os.path.realpath(asked) != os.path.realpath(folder):
-        detail = f"TMPDIR = {asked} cannot be written, {folder} is used instead"
-        return Finding("temporary folder", False, detail, "set TMPDIR to a writable folder", True)
     return Finding(
         "temporary folder",
         free >= SCRATCH_BYTES,

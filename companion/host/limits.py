@@ -31,6 +31,8 @@ MOST_RANKS = 100_000
 #: Seconds that one may ask for: a year.
 LONGEST = 31_557_600.0
 _SHARED = Path("/dev/shm")
+#: Where Python asks for the folder of temporary files, in this order, and where it looks first if none is set.
+_TEMPORARY, _DEFAULT = ("TMPDIR", "TEMP", "TMP"), Path("/tmp")
 
 
 def require_seconds(field: str, seconds: float | None) -> None:
@@ -51,11 +53,22 @@ def require_time(seconds: float | None, threads: int, what: str) -> None:
         )
 
 
-def require_temporary() -> None:
-    """``OSError`` where ``TMPDIR`` names a folder that takes no files: Python would choose another, unasked."""
-    asked = os.environ.get("TMPDIR")
-    if asked and os.path.realpath(asked) != os.path.realpath(tempfile.gettempdir()):
-        raise OSError(f"TMPDIR = {asked!r} takes no files; name a folder that can be written and has room")
+def temporary() -> tuple[str, str]:
+    """What names the folder for temporary files (a variable of the environment, or ``"default"``), and the folder.
+
+    Raises
+    ------
+    OSError
+        The folder takes no files: Python would choose another, unasked, and measure a file system that nobody named.
+    """
+    source = next((name for name in _TEMPORARY if os.environ.get(name)), "default")
+    asked, chosen = os.environ.get(source), tempfile.gettempdir()
+    if asked is None and _DEFAULT.is_dir():
+        asked = str(_DEFAULT)
+    if asked is not None and os.path.realpath(asked) != os.path.realpath(chosen):
+        named = f"{source} = {asked!r}" if source != "default" else f"{asked}, the folder for temporary files,"
+        raise OSError(f"{named} takes no files; name a folder in TMPDIR that can be written and has room")
+    return source, chosen
 
 
 def require_whole(field: str, value: int, least: int, most: int) -> None:
@@ -76,8 +89,7 @@ def require_cases(what: str, cases: Iterable[Any], folder=None) -> None:
         need, named = case.kernel.footprint(case.problem), f"{what}, {case.label},"
         machine.require_memory(need.memory_of(case.threads), named)
         if need.disk:
-            place = getattr(case.problem, "folder", None) or folder or tempfile.gettempdir()
-            machine.require_disk(place, need.disk, named)
+            machine.require_disk(_folder(case, folder), need.disk, named)
         if need.processes:
             machine.require_processes(need.processes + case.threads, named)
             machine.require_files(2 * need.processes + OWN_FILES, named)
@@ -88,15 +100,15 @@ def most_ranks(threads: int = 1) -> int:
     return max(1, A_CPU * machine.usable_cpus() // threads)
 
 
-def require_ranks(ranks: int, threads: int = 1, memory: int = 0, oversubscribe: bool = False) -> None:
+def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), oversubscribe: bool = False) -> None:
     """Refuse ranks that this machine cannot hold.
 
     Parameters
     ----------
     ranks, threads : int
         Ranks, and threads of each.
-    memory : int
-        Bytes that all of them together allocate.
+    cases : iterable of Case
+        What they will measure: all of it is in memory, and its files on the disk, at once.
     oversubscribe : bool
         More than four a CPU are wanted.  Memory, processes and open files bound them all the same.
 
@@ -105,8 +117,9 @@ def require_ranks(ranks: int, threads: int = 1, memory: int = 0, oversubscribe: 
     ValueError
         More than four a CPU.
     MemoryError, OSError
-        Memory, shared memory, processes or open files do not suffice.
+        Memory, shared memory, disk, processes or open files do not suffice.
     """
+    memory, disks = total(cases)
     most, what = most_ranks(threads), f"a job of {counted(ranks, 'rank')}"
     if ranks > most and not oversubscribe:
         raise ValueError(
@@ -123,6 +136,8 @@ def require_ranks(ranks: int, threads: int = 1, memory: int = 0, oversubscribe: 
         )
     if _SHARED.is_dir():
         machine.require_disk(_SHARED, ranks * RANK_SHARED, what, remedy=fewer)
+    for folder, disk in disks.items():
+        machine.require_disk(folder, disk, what)
     machine.require_processes(ranks * (threads + RANK_THREADS) + LAUNCHER, what)
     machine.require_files(ranks * RANK_FILES + OWN_FILES, what)
 
@@ -132,13 +147,24 @@ def require_share(cases: Iterable[Any], ranks: int, here: int) -> None:
 
     The cases of a job are all in memory at once.
     """
-    machine.require_memory(total(cases) * here // ranks, f"the part of {counted(here, 'rank')} on one host")
+    machine.require_memory(total(cases)[0] * here // ranks, f"the part of {counted(here, 'rank')} on one host")
 
 
-def total(cases: Iterable[Any]) -> int:
-    """Bytes of memory of all cases together; those of one problem share a state."""
-    needs: dict[Any, int] = {}
+def total(cases: Iterable[Any]) -> tuple[int, dict[str, int]]:
+    """Bytes of memory, and of disk by folder, of all cases together; those of one problem share a state."""
+    memory: dict[Any, int] = {}
+    files: dict[Any, tuple[str, int]] = {}
     for case in cases:
-        key = id(case.kernel), repr(case.problem)
-        needs[key] = max(needs.get(key, 0), case.kernel.footprint(case.problem).memory_of(case.threads))
-    return sum(needs.values())
+        key, need = (id(case.kernel), repr(case.problem)), case.kernel.footprint(case.problem)
+        memory[key] = max(memory.get(key, 0), need.memory_of(case.threads))
+        if need.disk:
+            files[key] = _folder(case), need.disk
+    disks: dict[str, int] = {}
+    for folder, disk in files.values():
+        disks[folder] = disks.get(folder, 0) + disk
+    return sum(memory.values()), disks
+
+
+def _folder(case: Any, otherwise=None) -> str:
+    """Where the files of a case lie."""
+    return str(getattr(case.problem, "folder", None) or otherwise or tempfile.gettempdir())

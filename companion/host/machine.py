@@ -174,17 +174,33 @@ def _memory(sys: Path, proc: Path) -> dict[str, Any]:
     }
 
 
-def filesystem(folder) -> str | None:
-    """Type of the filesystem that holds ``folder`` (``"ext4"``, ``"tmpfs"``, …)."""
+def _mount(folder) -> tuple[str | None, str | None]:
+    """Where the filesystem that holds ``folder`` is mounted, and its type."""
     place = os.path.realpath(folder)
     mounts = [
-        (len(part.mountpoint), part.fstype)
+        (part.mountpoint, part.fstype)
         for part in psutil.disk_partitions(all=True)
         if place == part.mountpoint or place.startswith(part.mountpoint.rstrip("/") + "/")
     ]
     # Of several mounts on one point the last is the visible one: max() would prefer a name.
-    longest = max((length for length, _ in mounts), default=None)
-    return next((kind for length, kind in reversed(mounts) if length == longest), None)
+    longest = max((len(point) for point, _ in mounts), default=None)
+    return next((mount for mount in reversed(mounts) if len(mount[0]) == longest), (None, None))
+
+
+def filesystem(folder) -> str | None:
+    """Type of the filesystem that holds ``folder`` (``"ext4"``, ``"tmpfs"``, …)."""
+    return _mount(folder)[1]
+
+
+def _filesystem(folder, source: str | None) -> dict[str, Any]:
+    """What a record says of the folder whose filesystem was measured: never its path."""
+    point, kind = (None, None) if folder is None else _mount(folder)
+    return {
+        "type": kind,
+        "in_memory": kind in ("tmpfs", "ramfs") if kind else None,
+        "separate_mount": None if point is None else point != "/",
+        "source": source,
+    }
 
 
 def _virtualised(proc: Path) -> bool | None:
@@ -255,19 +271,21 @@ def _measured() -> float:
 
 
 def describe(
-    folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str, ...] = (), measured: bool = False
+    folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str, ...] = (), source=None, measured: bool = False
 ) -> dict[str, Any]:
     """This host as JSON-able data.
 
     Parameters
     ----------
     folder : path, optional
-        Adds the type of the filesystem that holds it (never the path itself).
+        Adds the type of the filesystem that holds it, and whether it is another than the root's (never the path).
     sys, proc : Path
         Roots of sysfs and procfs, for tests.
     also : tuple of str, optional
         Folders of this checkout that decide the result beside kernels and companion: an uncommitted
         change in them makes the provenance ``dirty`` too.
+    source : str, optional
+        What named ``folder``: a variable of the environment, ``"default"``, or ``"given"`` by a caller.
     measured : bool
         Measures the clock of a core too, which takes some ten milliseconds, after its compilation.
 
@@ -279,7 +297,6 @@ def describe(
     """
     info = _cpuinfo()
     flags = set(info.get("flags") or ())
-    kind = filesystem(folder) if folder is not None else None
     return {
         "cpu": {
             "model": info.get("brand_raw"),
@@ -295,7 +312,7 @@ def describe(
         "usable": {"cpus": usable_cpus(), "affinity": affinity_cpus(), "quota_cpus": cpu_quota()},
         "caches": _caches(sys),
         "memory": _memory(sys, proc),
-        "filesystem": {"type": kind, "in_memory": kind in ("tmpfs", "ramfs") if kind else None},
+        "filesystem": _filesystem(folder, source),
         "system": {
             "os": platform.system() or None,
             "kernel": platform.release() or None,

@@ -1,7 +1,8 @@
 """``python -m companion.mpi.job ID …``: what every rank of an experiment runs.
 
 Started by ``mpiexec``, ``srun`` or any other launcher; ``python -m companion run ID --ranks N`` does it on
-this machine.  Rank 0 writes the record.
+this machine.  Rank 0 writes the record into ``--out``; without that it tells it to the launcher, piece by piece, so
+that no disk can lose it on the way.
 """
 
 import json
@@ -9,6 +10,7 @@ import os
 import sys
 import time
 import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +20,8 @@ import typer
 from companion import commands
 from companion.mpi.launcher import ERRORS, PREFIX
 
+#: Characters of a record in one message: a line that a pipe takes in one piece, also where each is escaped.
+PIECE = 2000
 #: Seconds in which ``mpiexec`` notices that a rank has died.
 _NOTICE = 3.0
 
@@ -65,11 +69,11 @@ class Asked:
     seed: int
     budget: float | None  # s
     rounds: int | None  # samples per case
-    out: Path
+    out: Path | None
 
 
 def _record(asked, comm, world):
-    from companion import bench, experiments
+    from companion import bench, experiments, files
     from companion.host import limits
     from companion.mpi.ranks import Ranks
     from companion.records import runs
@@ -88,11 +92,17 @@ def _record(asked, comm, world):
     cases, hosts = entry.cases(asked.preset, asked.threads, comm.size), found["host_of_rank"]
     limits.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
     by = Ranks(world, tell)
-    measurements = experiments.measured(entry, cases, asked.preset, asked.seed, asked.budget, asked.rounds, by)
-    if comm.rank == 0:
-        record = experiments.assemble(entry, asked.preset, asked.threads, asked.seed, date, measurements)
-        record["machine"]["mpi"] = bench.plain(found)
-        tell({"record": str(runs.save(record, asked.out))})
+    with files.prepared(asked.out) if comm.rank == 0 and asked.out else nullcontext():
+        measurements = experiments.measured(entry, cases, asked.preset, asked.seed, asked.budget, asked.rounds, by)
+        if comm.rank == 0:
+            record = experiments.assemble(entry, asked.preset, asked.threads, asked.seed, date, measurements)
+            record["machine"]["mpi"] = bench.plain(found)
+            if asked.out:
+                tell({"record": str(runs.save(record, asked.out))})
+            else:
+                text = json.dumps(record)
+                for at in range(0, len(text), PIECE):
+                    tell({"piece": text[at : at + PIECE]})
 
 
 app = commands.program()
@@ -106,7 +116,7 @@ def job(
     seed: int = 0,
     budget: Annotated[float | None, typer.Option(help="Seconds.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the record.")] = Path("."),
+    out: Annotated[Path | None, typer.Option(help="Folder for the record; without it the launcher is told.")] = None,
 ) -> None:
     """What every rank of an experiment runs."""
     asked = Asked(experiment, preset, threads, seed, budget, rounds, out)

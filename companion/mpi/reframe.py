@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from companion import files
-from companion.host import limits
 from companion.mpi import launcher
 from companion.records.store import strict_json
 from companion.terminal import plain
@@ -27,6 +26,7 @@ _CHECKS = '''"""Experiments over MPI as ReFrame tests; written by python -m comp
 import glob
 import json
 import os
+import subprocess
 
 import reframe as rfm
 import reframe.utility.sanity as sn
@@ -34,9 +34,6 @@ from reframe.core.builtins import parameter, performance_function, run_after, sa
 
 #: experiment -> ranks unless -S Rerun.ranks=N asks otherwise
 RANKS = {ranks!r}
-#: most ranks, times their threads, that the machine takes which wrote this file
-MOST = {most!r}
-
 
 @rfm.simple_test
 class Rerun(rfm.RunOnlyRegressionTest):
@@ -59,7 +56,11 @@ class Rerun(rfm.RunOnlyRegressionTest):
         asked = f"{{self.num_tasks}} ranks of {{self.threads}} threads"
         self.skip_if(self.num_tasks < 1 or self.threads < 1, f"{{asked}}: both must be at least 1")
         if self.current_partition.scheduler.registered_name == "local":
-            self.skip_if(self.num_tasks * self.threads > MOST, f"{{asked}} exceed the {{MOST}} threads of this machine")
+            # what it needs of memory, disk, processes and files is known before the first rank is started
+            asked = ["--preset", self.preset, "--threads", str(self.threads), "--ranks", str(self.num_tasks), "--plan"]
+            command = [self.executable, "-m", "companion", "run", self.experiment, *asked]
+            done = subprocess.run(command, capture_output=True, text=True)
+            self.skip_if(done.returncode != 0, done.stderr.strip())
         elif cpus := self.current_partition.processor.num_cpus:  # of a node, where the site's settings tell
             self.skip_if(self.threads > cpus, f"{{asked}}: a node has {{cpus}} CPUs")
             self.num_tasks_per_node = min(self.num_tasks, cpus // self.threads)
@@ -120,7 +121,7 @@ def write(folder, force: bool = False) -> list[Path]:
         f"\n            {name!r}: {value!r}," for name, value in sorted(known[0].variables.items() if known else ())
     )
     wanted = {
-        CHECKS: _CHECKS.format(ranks=ranks, most=limits.most_ranks(), python=sys.executable, variables=variables),
+        CHECKS: _CHECKS.format(ranks=ranks, python=sys.executable, variables=variables),
         SETTINGS: _SETTINGS.format(launcher="mpiexec" if known else "mpirun"),
     }
     written = []

@@ -19,6 +19,9 @@ rows                  one object a comparison: our fastest and median seconds, t
                       distance of peers with another answer, flags; operations and bytes where they are counted
 ====================  ===================================================================
 
+Version 2 says of the folder for temporary files, whose file system some modules measure, its type, whether it is
+another than the root's, and what named the folder; version 1 said nothing.
+
 A ratio is the peer's time over ours.  ``ratio_fastest`` divides the fastest samples; ``ratio_median``
 is the median of the ratios round by round, so it is not the ratio of the two medians.
 """
@@ -36,7 +39,7 @@ from companion.host import machine
 from companion.records import limits, store
 
 SCHEMA = "supercomputers-rerun/peer-record"
-VERSION = 1
+VERSION = 2
 #: Records that belong to the book.
 COMMITTED = Path(__file__).resolve().parents[2] / "data" / "peers"
 #: The vectors of a record that names none.

@@ -19,7 +19,9 @@ outputs                other results by name: ``value``, ``units``, optional ``d
 =====================  ==================================================================
 
 Version 2 counts the work of all threads.  Version 1 counted one thread's where each thread does as much
-(the kernels of :data:`ONE_THREAD_COUNTED`); such a record is read with the total in its place.
+(the kernels of :data:`ONE_THREAD_COUNTED`); such a record is read with the total in its place.  Version 3 says of the
+file system that was measured also whether it is another than the root's, and what named the folder:
+``separate_mount`` and ``source``, which older records leave out.
 """
 
 import os
@@ -52,7 +54,7 @@ __all__ = [
 ]
 
 SCHEMA = "supercomputers-rerun/run-record"
-VERSION = 2
+VERSION = 3
 #: Records that belong to the book.
 COMMITTED = machines.COMMITTED
 #: Where a record goes that the book's folder does not take.
@@ -107,7 +109,7 @@ def upgrade(record: dict[str, Any]) -> dict[str, Any]:
     measurements = []
     for case in record["measurements"]:
         # threads that shared one loop's work were counted as one already
-        if case["kernel"] in ONE_THREAD_COUNTED and not case["problem"].get("shared", False):
+        if record["version"] == 1 and case["kernel"] in ONE_THREAD_COUNTED and not case["problem"].get("shared", False):
             case = case | {"work": _times(case["work"], case["threads"])}
         measurements.append(case)
     return record | {"version": VERSION, "measurements": measurements}

@@ -18,7 +18,7 @@ import numpy as np
 
 from companion.bench.sampling import QUIET
 from companion.files import write_text
-from companion.terminal import HIDDEN, plain
+from companion.terminal import HIDDEN, plain, say
 from kernels.files import foreign, pending
 
 #: A record has half a megabyte at most and 35 000 values; a file beyond these is something else.
@@ -257,19 +257,19 @@ def write(path: Path, content: str, overwrite: bool = False) -> Path:
     Raises
     ------
     OSError
-        The folder cannot be written, or the disk is full: the record is in the folder for temporary files then, and
-        the message says so.
+        The folder cannot be written, or the disk is full: the record is in the folder for temporary files then, or,
+        where that takes nothing either, on standard output in one line, and the message says so.
     """
     pending.clear(path.parent)
     try:
         return _named(path, content, overwrite)
     except OSError as error:
         try:
-            aside = _named(Path(tempfile.gettempdir()) / path.name, content, False)
+            aside = f"kept in {_named(Path(tempfile.gettempdir()) / path.name, content, False)}"
         except OSError:
-            raise error from None
-        kept = f"{error.strerror or error} (what was measured is kept in {aside})"
-        raise OSError(error.errno, kept, str(path)) from None
+            aside = "kept nowhere but in the line above, on standard output; save it as a file"
+            say(" ".join(content.split("\n")))
+        raise OSError(error.errno, f"{error.strerror or error} (what was measured is {aside})", str(path)) from None
 
 
 def _named(path: Path, content: str, overwrite: bool) -> Path:

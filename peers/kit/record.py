@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from companion.bench.sampling import OtherLoad
-from companion.host import machine
+from companion.host import limits, machine
 from companion.records import peer_records, store
 from peers import Absent, Row, versions
 from peers.kit import vectors
@@ -23,6 +23,7 @@ class Run:
 
     def __init__(self, names: list[str], threads: list[int], rounds: int, seed: int):
         self.names, self.threads, self.rounds, self.seed = names, threads, rounds, seed
+        self.source, self.folder = limits.temporary()
         self.date = store.now()
         self.rows: list[dict[str, Any]] = []
         self.absent: list[dict[str, Any]] = []
@@ -80,7 +81,7 @@ class Run:
             "rounds": self.rounds,
             "seed": self.seed,
             "interrupted": self.interrupted,
-            "machine": machine.describe(also=("peers",), measured=True),
+            "machine": machine.describe(self.folder, also=("peers",), source=self.source, measured=True),
             **({"vectors": vectors.bits()} if vectors.bits() else {}),
             **({"load": self.load} if len(self.load) == 3 else {}),
             **({"ceilings": self.ceilings} if self.ceilings else {}),

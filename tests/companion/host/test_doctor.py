@@ -138,4 +138,4 @@ def test_a_temporary_folder_that_python_passes_over_is_said(monkeypatch, tmp_pat
     assert "TMPDIR" not in doctor.scratch().detail
     monkeypatch.setenv("TMPDIR", str(tmp_path / "read-only"))
     found = doctor.scratch()
-    assert not found.ok and f"TMPDIR = {tmp_path / 'read-only'} cannot be written" in found.detail
+    assert not found.ok and f"TMPDIR = {str(tmp_path / 'read-only')!r} takes no files" in found.detail

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,7 @@ from companion.host import limits, machine
 from companion.mpi import launch, launcher, libraries
 from kernels.contract import Footprint
 from kernels.runtime import resources
+from peers import __main__ as peers
 
 GIB = 2**30
 
@@ -26,7 +28,12 @@ def host(monkeypatch):
     monkeypatch.setattr(launcher, "Group", None)
     monkeypatch.setattr(subprocess, "Popen", None)
 
-    def build(cpus=4, memory=16 * GIB, processes=100_000, files=100_000, limit=None):
+    def build(cpus=4, memory=16 * GIB, processes=100_000, files=100_000, limit=None, disk=2**50):
+        def usage(folder):
+            free = 2**50 if Path(folder) == limits._SHARED else disk
+            return SimpleNamespace(total=free, free=free)
+
+        monkeypatch.setattr(resources, "shutil", SimpleNamespace(disk_usage=usage))
         monkeypatch.setattr(machine, "usable_cpus", lambda: cpus)
         monkeypatch.setattr(resources, "available_memory", lambda *_, **__: memory)
         monkeypatch.setattr(resources, "available_processes", lambda *_: processes)
@@ -72,11 +79,17 @@ def test_never_beyond_what_the_machine_holds(host, what, room, error, oversubscr
 
 def test_what_the_ranks_allocate_counts(host):
     host(memory=10 * GIB)
-    limits.require_ranks(2, memory=8 * GIB)
+    kernel = SimpleNamespace(footprint=lambda number: Footprint(8 * GIB + (number > 2) * GIB, 3 * GIB))
+    one, two, _, three = cases = [SimpleNamespace(threads=1, kernel=kernel, problem=number) for number in (1, 2, 2, 3)]
+    del cases[3]  # two of those left share a state
+    limits.require_ranks(2, cases=[one])
     with pytest.raises(MemoryError, match="a job of 2 ranks needs .* GiB of memory, 10.00 GiB are available"):
-        limits.require_ranks(2, memory=9 * GIB)
-    kernel = SimpleNamespace(footprint=lambda _: Footprint(8 * GIB))
-    cases = [SimpleNamespace(threads=1, kernel=kernel, problem=number) for number in (1, 2, 2)]  # two share a state
+        limits.require_ranks(2, cases=[three])
+    host(memory=100 * GIB, disk=6 * GIB)
+    limits.require_ranks(2, cases=[two])
+    with pytest.raises(OSError, match="a job of 2 ranks needs 6.00 GiB in .*, 5.70 GiB can be used"):
+        limits.require_ranks(2, cases=cases)
+    host(memory=10 * GIB)
     limits.require_share(cases, ranks=4, here=2)
     with pytest.raises(MemoryError, match="the part of 3 ranks on one host needs 12.00 GiB"):
         limits.require_share(cases, ranks=4, here=3)
@@ -99,6 +112,20 @@ def test_no_mpi_experiment_starts_what_the_machine_cannot_hold(host, name):
     with pytest.raises(MemoryError, match="needs .* of memory, 128.0 MiB are available"):
         experiments.run_record(name)
     tried(6)
+
+
+@MPI
+@pytest.mark.parametrize("name", [entry.id for entry in experiments.REGISTER.values() if entry.ranks])
+def test_no_mpi_experiment_starts_where_its_files_have_no_room(host, name):
+    """The disk of all its cases is compared before a rank starts, in every preset that writes."""
+    entry, ranks = experiments.experiment(name), 2
+    needs = {preset: limits.total(entry.cases(preset, 1, ranks))[1] for preset in entry.presets}
+    for preset, disks in needs.items():
+        for folder, need in disks.items():
+            host(cpus=64, memory=10_000 * GIB, disk=need)
+            with pytest.raises(OSError, match=f"^a job of 2 ranks needs .* in {re.escape(folder)}, "):
+                experiments.run_record(name, preset, ranks=ranks)
+            tried()
 
 
 @MPI
@@ -159,18 +186,50 @@ def test_seconds_are_above_zero_and_at_most_a_year(toy_experiment, seconds):
         experiments.accept("toy-sum", budget=seconds)
 
 
-def test_another_folder_for_temporary_files_than_asked_for_is_refused(tmp_path, monkeypatch, toy, toy_experiment):
+@pytest.mark.parametrize("name", ["TMPDIR", "TEMP", "TMP"])
+def test_another_folder_for_temporary_files_than_asked_for_is_refused(tmp_path, monkeypatch, toy, toy_experiment, name):
     (tmp_path / "file").write_text("")
+    (tmp_path / "new").mkdir()
+    for other in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(other, raising=False)
     for asked in (tmp_path / "nowhere", tmp_path / "file"):
         monkeypatch.setattr(tempfile, "tempdir", None)
-        monkeypatch.setenv("TMPDIR", str(asked))
-        with pytest.raises(OSError, match="^TMPDIR = .* takes no files; name a folder"):
+        monkeypatch.setenv(name, str(asked))
+        with pytest.raises(OSError, match=f"^{name} = .* takes no files; name a folder"):
             experiments.run_record("toy-sum")
+        assert peers.main(["smt"]) == 2
+        tried(2)
     monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "." / "new" / ".."))
-    (tmp_path / "new").mkdir()
-    assert toy.setups == 0 and experiments.accept("toy-sum") is toy_experiment
+    monkeypatch.setenv(name, str(tmp_path / "." / "new" / ".."))
+    assert toy.setups == 0 and experiments.run_record("toy-sum")["machine"]["filesystem"]["source"] == name
     monkeypatch.setattr(tempfile, "tempdir", None)
+
+
+def test_a_full_folder_of_the_system_is_not_passed_over(tmp_path, monkeypatch, toy, toy_experiment):
+    """With no variable set Python goes on from /tmp, where that takes no files, to /var/tmp and others."""
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(limits, "_DEFAULT", tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path.parent))
+    with pytest.raises(OSError, match=f"^{tmp_path}, the folder for temporary files, takes no files; .* TMPDIR"):
+        experiments.run_record("toy-sum")
+    assert peers.main(["smt"]) == 2 and toy.setups == 0
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert experiments.run_record("toy-sum")["machine"]["filesystem"]["source"] == "default"
+
+
+def test_peers_ask_for_room_and_ranks_before_the_first_comparison(tmp_path, monkeypatch, capsys):
+    from peers import files, mpi
+
+    usage = SimpleNamespace(total=10**6, free=10**6)
+    monkeypatch.setattr(resources, "shutil", SimpleNamespace(disk_usage=lambda _: usage))
+    assert files.DISK > usage.free and peers.main(["files", "smt"]) == 2
+    assert "peers: comparisons of files needs 160.0 MiB in " in capsys.readouterr().err
+    monkeypatch.setattr(mpi, "_Job", None)
+    monkeypatch.setattr(mpi, "_peers", dict)
+    monkeypatch.setattr(resources, "available_memory", lambda *_, **__: 10**6)
+    with pytest.raises(MemoryError, match="^a job of 2 ranks needs"):
+        next(mpi._on(None, 2))
 
 
 def test_processor_time_that_is_limited_bounds_the_budget(monkeypatch, toy_experiment):

@@ -112,7 +112,7 @@ def test_what_the_system_does_not_say_is_none(tmp_path, monkeypatch):
     assert found["memory"]["total_bytes"] is found["memory"]["transparent_huge_pages"] is None
     assert found["system"]["virtual_machine"] is None
     assert found["provenance"] == {"commit": None, "dirty": None, "lock_sha256": None}
-    assert found["filesystem"] == {"type": None, "in_memory": None}
+    assert set(found["filesystem"].values()) == {None}
     assert "unknown" in set(machine.summary(found)["value"])
     assert machine.line(found).startswith(cpu["architecture"])
 
@@ -162,13 +162,20 @@ def test_the_filesystem_is_the_innermost_mount(monkeypatch, tmp_path):
     assert machine.filesystem("/a/x") == "xfs"
     assert machine.filesystem("/a/b/c") == "nfs"  # mounted over the tmpfs
     assert machine.filesystem("/abc") == "ext4"
+    assert not machine.describe("/abc")["filesystem"]["separate_mount"]
+    assert machine.describe("/a/x", source="TMP")["filesystem"] == {
+        "type": "xfs",
+        "in_memory": False,
+        "separate_mount": True,
+        "source": "TMP",
+    }
     monkeypatch.setattr(machine.psutil, "disk_partitions", lambda all: [])
     assert machine.filesystem("/a") is None
 
 
 def test_memory_filesystems_are_called_memory(monkeypatch):
-    monkeypatch.setattr(machine, "filesystem", lambda folder: "tmpfs")
-    assert machine.describe("anything")["filesystem"] == {"type": "tmpfs", "in_memory": True}
+    monkeypatch.setattr(machine, "_mount", lambda folder: ("/", "tmpfs"))
+    assert machine.describe("anything")["filesystem"]["in_memory"] is True
 
 
 def test_a_missing_git_is_unknown(monkeypatch):

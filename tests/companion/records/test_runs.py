@@ -1,6 +1,7 @@
 """Run records: what is written comes back; what is no record is refused with the reason."""
 
 import copy
+import errno
 import json
 import os
 import pickle
@@ -135,7 +136,7 @@ def test_an_empty_request_is_refused():
 
 REFUSED = [
     (("schema",), "someone-else/v1", "is not a run record"),
-    (("version",), 3, "has version 3, this code reads up to 2"),
+    (("version",), 4, "has version 4, this code reads up to 3"),
     (("version",), "1", "version"),
     (("experiment",), "../../etc/passwd", "experiment"),
     (("experiment",), ..., "'experiment' is a required property"),
@@ -278,6 +279,21 @@ def test_what_was_measured_is_kept_where_there_is_room(record, tmp_path, monkeyp
     said = files.sentence(caught.value)
     assert f"(what was measured is kept in {kept})" in said and caught.value.errno == number
     assert os.listdir(tmp_path / "records") == []
+
+
+def test_what_was_measured_is_said_where_nothing_takes_it(record, tmp_path, monkeypatch, capsys):
+    """Neither the folder nor that for temporary files has room: the last resort is standard output."""
+
+    def refuse(path, text, overwrite=False):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(store, "write_text", refuse)
+    with pytest.raises(OSError) as caught:
+        save(record, tmp_path)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "kept nowhere but in the line above, on standard output" in files.sentence(caught.value)
+    (tmp_path / "saved.json").write_text(line)
+    assert read(tmp_path / "saved.json") == record
 
 
 def test_a_full_disk_leaves_nothing(tmp_path):
