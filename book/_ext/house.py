@@ -11,7 +11,10 @@
 import hashlib
 import os
 import shutil
+import stat
 from pathlib import Path
+
+from sphinx.errors import ExtensionError
 
 from companion.figures.rendering import FIGURES
 
@@ -42,7 +45,22 @@ def _caches(build: Path) -> list[Path]:
     return sorted(build.glob(".jupyter_cache-*"), key=lambda path: path.stat().st_mtime, reverse=True)
 
 
+def foreign(folders) -> list[Path]:
+    """What somebody else owns or may write in folders that a build reads again: pages that Sphinx has pickled, and
+    outputs that a page shows as they are."""
+    found = [path for folder in folders if folder.is_dir() for path in (folder, *folder.rglob("*"))]
+    user = os.geteuid() if hasattr(os, "geteuid") else None
+    return [
+        path
+        for path in found
+        if user is not None
+        and ((kept := path.lstat()).st_uid not in (user, 0) or (kept.st_mode & stat.S_IWOTH and not path.is_symlink()))
+    ]
+
+
 def _key_cache(app, config) -> None:
+    for path in foreign([Path(app.doctreedir), *_caches(Path(app.outdir).parent)]):
+        raise ExtensionError(f"{path} belongs to somebody else, or may be written by anybody; remove it")
     os.environ[FIGURES] = "page"  # the kernels that execute the notebooks inherit it
     config.sources_digest, config.makers_digest = digest(), digest(sources=MAKERS)
     build = Path(app.outdir).parent

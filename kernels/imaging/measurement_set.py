@@ -1,10 +1,14 @@
-"""Visibilities as a measurement set, the form that today's imagers read; needs python-casacore.
+"""Visibilities written as a measurement set, the form that today's imagers read; needs python-casacore.
+
+None is read: a folder's ``table.dat`` may name storage managers that casacore loads as libraries, expressions that it
+evaluates, locks that it waits for, and other tables.
 
 The made sky is a plane: V(u, v) does not depend on w.  So W is written as zero, and an imager that corrects
 for w has nothing to correct.  Lengths are stored in metres at :data:`kernels.imaging.fits.FREQUENCY`, with the
 sign changed: a measurement set takes a baseline from its first antenna to its second, UVFITS the other way.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -131,7 +135,7 @@ def write(path, records: np.ndarray, name: str = "DDT") -> None:
     tables = _casacore()
     require_records(records)
     path = Path(path)
-    if path.exists():
+    if os.path.lexists(path):
         raise FileExistsError(f"{path.name} exists; name another measurement set or remove it")
     require_disk(path.parent, 160 * len(records) + 2**21, f"measurement set {path.name}")
     try:
@@ -144,24 +148,3 @@ def write(path, records: np.ndarray, name: str = "DDT") -> None:
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise
-
-
-def read(path) -> np.ndarray:
-    """Records of a measurement set of one channel and correlation, float32 (n, 8); raises as :func:`write`."""
-    tables = _casacore()
-    if not (Path(path) / "table.dat").is_file():
-        raise ValueError(f"{Path(path).name} is not a measurement set: it holds no table.dat")
-    with tables.table(str(path), ack=False) as main, tables.table(f"{path}::SPECTRAL_WINDOW", ack=False) as window:
-        frequency = window.getcol("CHAN_FREQ")
-        data = main.getcol("DATA")
-        if frequency.shape != (1, 1) or data.shape[1:] != (1, 1):
-            raise ValueError(
-                f"{Path(path).name} has data of shape {data.shape}; one channel and one correlation is read"
-            )
-        records = np.zeros((len(data), 8), np.float32)
-        records[:, :3] = main.getcol("UVW") * (-float(frequency[0, 0]) / LIGHT)
-        records[:, 3] = 256 * (main.getcol("ANTENNA1") + 1) + main.getcol("ANTENNA2") + 1
-        records[:, TIME] = main.getcol("TIME") / 86400 + _DAY_0 - DAY
-        records[:, RE], records[:, IM] = data[:, 0, 0].real, data[:, 0, 0].imag
-        records[:, WEIGHT] = np.where(main.getcol("FLAG")[:, 0, 0], 0, main.getcol("WEIGHT")[:, 0])
-    return require_records(records)

@@ -120,10 +120,15 @@ def seal(payload: bytes) -> bytes:
     return hashlib.sha256(payload).digest() + payload
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """What opens a file, also a FIFO that somebody has put there, at once."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def unsealed(path: str) -> bytes | None:
     """What :func:`seal` sealed, None unless the file is whole and only this user or root can have written it."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             found = os.fstat(file.fileno())
             foreign = hasattr(os, "geteuid") and (
                 found.st_uid not in (os.geteuid(), 0) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import bounds
 import pytest
 from cases import tried
 from hypothesis import given, settings
@@ -177,6 +178,15 @@ def test_what_another_user_owns_is_not_read(tmp_path, monkeypatch):
 def test_a_fifo_a_folder_and_nothing_are_not_read(tmp_path):
     assert cache.unsealed(str(tmp_path)) is None
     assert cache.unsealed(str(tmp_path / "absent")) is None
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    for name in ("fifo", "device"):
+        assert bounds.refusal(_refused, tmp_path / name) == f"ValueError: {name} is none"
+
+
+def _refused(path):
+    assert cache.unsealed(str(path)) is None
+    raise ValueError(f"{path.name} is none")
 
 
 class Bomb:
