@@ -36,8 +36,8 @@ notice stands beside it with the reason, by the name of the field, and the page 
     Field -> why it is no answer of the run: inputs that the result carries along, times.  A function of the problem
     where that decides it.
 ``BOUNDED``
-    Field -> why a finite number changed by a thousandth is within what can be known of it quickly; NaN and infinity
-    are noticed there, too.
+    Field -> ``(bound, why)``: a change is noticed from ``bound`` times the largest magnitude of the array on, and why a
+    smaller one is within what can be known of it; without a bound (None) only NaN and infinity are.
 
 States and results are dataclasses or ``NamedTuple``s (an object that holds processes is a class of its
 own); the comment of each field gives shape, type and unit.

@@ -1,24 +1,28 @@
 """Results of every kernel with one element damaged, and whether ``verify`` notices: writes tables of ``faults``.
 
 The small problem of each kernel runs once, and once more for each option of its proof.  In each array of its result
-one element at a time is changed: the first, the last and two that the seed draws; to NaN, to infinity, to zero, and by
-a thousandth of itself (a whole number by a thousandth and at least one).  What changes nothing is no case.  ``verify``
-must return a check that fails.  Left out is what the kernel names in ``NO_OUTPUT``; where it names a field in
-``BOUNDED``, NaN and infinity must be noticed (``kernels/contract.py``).  Kernels that run on ranks are damaged in
-``tests/kernels/mpi``.
+one element at a time is changed: the first, the last and some that the seed draws, the more of them the larger the
+array and the faster ``verify`` is; to NaN, to infinity, to zero, and by a thousandth of itself (a whole number by a
+thousandth and at least one).  What changes nothing is no case.  ``verify`` must return a check that fails.  Each run
+draws a seed of its own and says it; ``--seed`` repeats one.  Left out is what the kernel names in ``NO_OUTPUT``; of a
+field in ``BOUNDED`` a change of its bound is tried as well, and one below it is no case (``kernels/contract.py``).
+Kernels that run on ranks are damaged in ``tests/kernels/mpi``.
 """
 
 import csv
+import secrets
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
+import typer
 from tqdm import tqdm
 
 if __name__ == "__main__":  # before tests/, whose rooms have the names of those they test
@@ -28,11 +32,6 @@ from kernels_found import KERNELS, SINGLE, small
 
 from kernels.runtime.states import arrays
 
-#: Kernels whose results are single numbers, each compared with the one that it must be.
-SINGLE_NUMBERS = {
-    f"kernels.{name}" for name in ("files.devices", "files.messages", "files.replay", "files.stripes", "jobs")
-}
-JUDGED = [name for name in SINGLE if name not in SINGLE_NUMBERS]
 TABLES = Path(__file__).with_name("faults")
 #: Smaller than the small problem where every case takes long; whole blocks, whose places beyond the last column are
 #: computed and read by nobody.
@@ -41,7 +40,9 @@ TINY = {
     "kernels.spectral": {"truncation": 15},
     "kernels.routines.cloud": {"columns": 224},
 }
-KINDS = ("NaN", "infinite", "zero", "off by 1e-3")
+KINDS = ("NaN", "infinite", "zero", "off by 1e-3", "off by its bound")
+#: Processor seconds for the changes of one kernel, and the elements of an array among which they are divided.
+SECONDS, MOST = 6.0, 64
 
 
 class Case(NamedTuple):
@@ -65,13 +66,64 @@ def named(result) -> list[tuple[str, np.ndarray]]:
     ]
 
 
+def numbers(result, path: str = "") -> Iterator[tuple[str, tuple, Any]]:
+    """Every number and text inside a result that is no array: its path, the steps to it, and its value."""
+    if isinstance(result, (bool, int, float, str)):
+        yield path.lstrip("."), (), result
+        return
+    if is_dataclass(result):
+        found = [(f"{path}.{each.name}", each.name, getattr(result, each.name)) for each in fields(result)]
+    elif isinstance(result, tuple) and hasattr(result, "_fields"):
+        found = [(f"{path}.{name}", name, value) for name, value in zip(result._fields, result, strict=True)]
+    elif isinstance(result, tuple):
+        found = [(f"{path}[]", number, value) for number, value in enumerate(result)]
+    else:
+        return
+    for name, step, value in found:
+        yield from ((inside, (step, *steps), last) for inside, steps, last in numbers(value, name))
+
+
+def instead(result, steps: tuple, value):
+    """A copy of a result with one of its numbers another."""
+    if not steps:
+        return value
+    step, *rest = steps
+    if isinstance(step, int):
+        return (*result[:step], instead(result[step], tuple(rest), value), *result[step + 1 :])
+    made = instead(getattr(result, step), tuple(rest), value)
+    return replace(result, **{step: made}) if is_dataclass(result) else result._replace(**{step: made})
+
+
+def damaged_numbers(result, without, bounded) -> Iterator[tuple[Case, Any]]:
+    """Results with one number changed."""
+    for path, steps, value in numbers(result):
+        if inner(path, without):
+            continue
+        for kind in KINDS[:4]:
+            if isinstance(value, str):
+                other = value[:-1] + ("-" if value[-1:] != "-" else "+") if kind == KINDS[3] else value
+            else:
+                with np.errstate(over="ignore"):
+                    other = changed(np.asarray(value)[()], kind).item()
+            if other != value and (other == other or value == value):
+                yield Case(path, 0, kind), instead(result, steps, other)
+
+
 def inner(path: str, names) -> bool:
     """Whether ``path`` is one of ``names``, or inside of what one of them names."""
     return any(path == name or path.startswith((f"{name}.", f"{name}[")) for name in names)
 
 
-def changed(value, kind: str):
-    """``value`` (a NumPy scalar) after one kind of damage; itself where that changes nothing."""
+def changed(value, kind: str, least: float = 0.0):
+    """``value``, a NumPy scalar, after one kind of damage; itself where that changes nothing or less than ``least``."""
+    if kind == KINDS[4]:
+        return value.dtype.type(value + least) if 0 < least < np.inf and value.dtype.kind in "fc" else value
+    other = _changed(value, kind)
+    finite = kind not in KINDS[:2]
+    return value if finite and least and not abs(other - value) >= least else other
+
+
+def _changed(value, kind: str):
     sort = value.dtype.kind
     if sort == "b":
         return ~value if kind == KINDS[3] else value
@@ -88,9 +140,9 @@ def changed(value, kind: str):
     return value.dtype.type(int(value) ^ 1 if abs(int(value)) < 2000 else int(value) - int(value) // 1000)
 
 
-def places(array: np.ndarray, generator) -> list[int]:
-    """First, last and two drawn places of a flat array."""
-    return sorted({0, array.size - 1, *generator.integers(array.size, size=2).tolist()})
+def places(array: np.ndarray, generator, drawn: int = 2) -> list[int]:
+    """First, last and so many drawn places of a flat array."""
+    return sorted({0, array.size - 1, *generator.integers(array.size, size=drawn).tolist()})
 
 
 def problems(name: str, folder) -> list:
@@ -107,23 +159,32 @@ def declared(kernel, problem, word: str) -> dict[str, str]:
     return said(problem) if callable(said) else said
 
 
-def damaged(result, seed: int, without=(), bounded=()) -> Iterator[Case]:
+def least(path: str, array: np.ndarray, bounded) -> float:
+    """The smallest change of an element that must be noticed: none is too small, or what ``BOUNDED`` says."""
+    names = [name for name in bounded if inner(path, [name])]
+    if not names:
+        return 0.0
+    bound, _ = bounded[max(names, key=len)]
+    return np.inf if bound is None else bound * float(np.max(np.abs(array), initial=0.0))
+
+
+def damaged(result, seed: int, without, bounded, drawn: int = 2) -> Iterator[Case]:
     """Damage one element after another, each whole again before the next."""
     for path, array in named(result):
         if inner(path, without):
             continue
         generator = np.random.default_rng([seed, crc32(path.encode())])
         if array.flags.writeable:
-            yield from _each(path, array, generator, KINDS[:2] if inner(path, bounded) else KINDS)
+            yield from _each(path, array, places(array, generator, drawn), least(path, array, bounded))
 
 
-def _each(path, array, generator, kinds) -> Iterator[Case]:
-    for place in places(array, generator):
+def _each(path, array, chosen, smallest) -> Iterator[Case]:
+    for place in chosen:
         at = np.unravel_index(place, array.shape)
         value = array[at]
-        for kind in kinds:
-            with np.errstate(over="ignore"):
-                other = changed(value, kind)
+        for kind in KINDS:
+            with np.errstate(over="ignore", invalid="ignore"):
+                other = changed(value, kind, smallest)
             if other == value or (other != other and value != value):
                 continue
             array[at] = other
@@ -144,43 +205,53 @@ class Found(NamedTuple):
     tried: int
     taken: list[str]  # damaged results that ``verify`` took for whole
     no_output: dict[str, str]  # arrays that are not looked at, with reasons
-    bounded: dict[str, str]  # arrays of which only NaN and infinity are asked to be noticed
+    bounded: dict[str, tuple]  # arrays of which small changes need not be noticed: from which on, and why
 
 
-def judge(name: str, seed: int = 0) -> Found:
-    """Damage the results of a kernel's small problems."""
+def judge(name: str, seed: int | None = None, seconds: float = SECONDS) -> Found:
+    """Damage the results of a kernel's small problems, in elements that ``seed`` draws, or a seed drawn here."""
+    seed = secrets.randbits(32) if seed is None else seed
     kernel, found, paths = KERNELS[name], Found(0, [], {}, {}), set()
     with tempfile.TemporaryDirectory() as folder:
-        for problem in problems(name, folder):
+        every = problems(name, folder)
+        for problem in every:
             result = kernel.run(problem, kernel.setup(problem))
-            paths |= {path for path, _ in named(result)}
-            found = _judged(kernel, problem, result, seed, found)
+            paths |= {path for path, *_ in [*named(result), *numbers(result)]}
+            found = _judged(kernel, problem, result, seed, found, seconds / len(every))
+    found = found._replace(bounded=declared(kernel, kernel.Problem.preset("paper"), "BOUNDED") | found.bounded)
     stale = [name for name in found.no_output | found.bounded if not any(inner(path, [name]) for path in paths)]
     return found._replace(taken=found.taken + [f"{name}: declared, and no array of a result" for name in stale])
 
 
-def _judged(kernel, problem, result, seed, found: Found) -> Found:
+def _judged(kernel, problem, result, seed, found: Found, seconds: float) -> Found:
     said = [declared(kernel, problem, word) for word in ("NO_OUTPUT", "BOUNDED")]
-    taken, tried = found.taken, found.tried
-    for case in damaged(result, seed, *said):
+    taken, tried, begin = found.taken, found.tried, time.process_time()
+    noticed(kernel, problem, result)
+    each = (time.process_time() - begin) * len(KINDS) * max(1, len(named(result)))
+    drawn = min(MOST, max(2, int(seconds / each) - 2)) if each else MOST
+    for case in damaged(result, seed, *said, drawn):
         tried += 1
         try:
             if not noticed(kernel, problem, result):
-                taken.append(f"{case} of {problem}")
+                taken.append(f"{case} of {problem}, seed {seed}")
         except Exception as error:  # a judgement is asked for, no error
-            taken.append(f"{case} of {problem}: {type(error).__name__}: {error}")
+            taken.append(f"{case} of {problem}, seed {seed}: {type(error).__name__}: {error}")
+    if not named(result):
+        for case, other in damaged_numbers(result, *said):
+            tried += 1
+            if not noticed(kernel, problem, other):
+                taken.append(f"{case} of {problem}")
     taken += [f"whole: {check}" for check in kernel.verify(problem, result) if not check.ok]
     return Found(tried, taken, found.no_output | said[0], found.bounded | said[1])
 
 
 def reasons(name: str, found: Found) -> list[dict[str, str]]:
     """Rows of the page's table: what is not noticed of a kernel's results, and why."""
-    said = {"nothing": found.no_output, "NaN and infinity": found.bounded}
-    return [
-        {"kernel": name, "array": path, "noticed": noticed, "reason": why}
-        for noticed, paths in said.items()
-        for path, why in sorted(paths.items())
-    ]
+    said = [(path, "nothing", why) for path, why in sorted(found.no_output.items())]
+    for path, (bound, why) in sorted(found.bounded.items()):
+        more = "" if bound is None else f", changes of {bound:.2g} of the largest number"
+        said.append((path, f"NaN and infinity{more}", why))
+    return [{"kernel": name, "array": path, "noticed": noticed, "reason": why} for path, noticed, why in said]
 
 
 def undamaged(name: str) -> Found:
@@ -202,9 +273,14 @@ def _write(name: str, rows: list[dict]) -> None:
         writer.writerows(rows)
 
 
-def main() -> None:
+def main(
+    seed: Annotated[int | None, typer.Option(help="Draws the elements; by default a seed drawn here.")] = None,
+    seconds: Annotated[float, typer.Option(help="Of the processor, for each kernel.")] = 10 * SECONDS,
+) -> None:
     """Judge every kernel of one process and write both tables."""
-    found = {name: judge(name) for name in tqdm(JUDGED, disable=None)}
+    seed = secrets.randbits(32) if seed is None else seed
+    print(f"seed {seed}")
+    found = {name: judge(name, seed, seconds) for name in tqdm(SINGLE, disable=None)}
     said = {name: found[name] if name in found else undamaged(name) for name in KERNELS}
     _write("no_output", [row for name, each in said.items() for row in reasons(name, each)])
     counted = {name: each for name, each in found.items() if each.tried}
@@ -215,4 +291,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -31,17 +31,20 @@ from kernels.analysis.covariance import PAIR_FLOPS
 from kernels.analysis.datasets import record_bytes
 from kernels.analysis.problem import Problem
 from kernels.analysis.tools import Compiled, Plain
-from kernels.analysis.verification import BOUNDED, NO_OUTPUT, verify
-from kernels.contract import Footprint, Work
+from kernels.analysis.verification import NO_OUTPUT, properties
+from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
-from kernels.proof import Proof
+from kernels.proof import Kept, Proof
 from kernels.runtime.resources import require_disk, require_memory, require_threads
 from kernels.runtime.states import Notes
 
 __all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
 __all__ += ["BOUNDED", "NO_OUTPUT"]
 
+#: Operations up to which ``verify`` compares every number with dense matrices, which take ten times as long.
+COMPARED = 1e10
+_KNOWN = Kept()
 #: How often each file is written and read from end to end (``chain.layout``).
 _TRAFFIC = {
     "guess": (0, 3), "observations": (0, 1), "correlations": (0, 2), "staggered": (1, 1), "first_guess": (1, 4),
@@ -119,7 +122,12 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If memory cannot hold state, files and results.
     """
     require_memory(footprint(problem).memory, "an analysis with its files")
-    return _made(replace(problem, work="memory", rest="memory", folder=None, tmpfs=""), seed)
+    return _made(_in_memory(problem), seed)
+
+
+def _in_memory(problem: Problem) -> Problem:
+    """The same problem for all places of the files."""
+    return replace(problem, work="memory", rest="memory", folder=None, tmpfs="")
 
 
 @functools.lru_cache(maxsize=2)
@@ -201,6 +209,39 @@ def run(
 def reference(problem: Problem, state: State) -> Result:
     """The same steps with dense matrices, inverses and loops over columns in NumPy; its times are those of NumPy."""
     return _run(problem, state, 1, lambda: Plain(problem.padded))
+
+
+def _parts(result: Result) -> dict[str, np.ndarray]:
+    return {name: getattr(result, name) for name in ("standard", "errors", "fields", "quality")}
+
+
+def _by_plain(problem: Problem, result: Result) -> list[Check]:
+    """Every number of the result against dense matrices in NumPy, where these take seconds; once for a state."""
+    if work(problem).flops > COMPARED:
+        return []
+    plain, state = _in_memory(problem), result.state
+    known = _KNOWN.of(plain, state, lambda: _parts(reference(plain, state)))
+    other = np.count_nonzero(result.quality != known["quality"])
+    checks = [Check.near("data judged otherwise by dense matrices", other, 0, 0)]
+    for name in ("standard", "errors", "fields"):
+        true = known[name]
+        off = worst((getattr(result, name) - true) / np.where(true == 0, 1.0, np.abs(true)))
+        checks.append(Check.near(f"{name} against dense matrices, relative", off, 0.0, 1e-7))
+    return checks
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """What an analysis must show whose truth is known (``verification``), and every number by dense matrices."""
+    return properties(problem, result) + _by_plain(problem, result)
+
+
+def BOUNDED(problem: Problem) -> dict[str, tuple[None, str]]:
+    """The numbers of a large analysis, of which dense matrices would take minutes."""
+    why = (
+        "beyond 10¹⁰ operations dense matrices take minutes: errors are judged by their root mean square against the "
+        "truth, and the data by shares"
+    )
+    return dict.fromkeys(("standard", "errors", "quality"), (None, why)) if work(problem).flops > COMPARED else {}
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

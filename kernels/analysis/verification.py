@@ -53,7 +53,7 @@ def _around(problem, result) -> list[Check]:
     return checks
 
 
-def verify(problem, result) -> list[Check]:
+def properties(problem, result) -> list[Check]:
     """Errors lower than those of the first guess and of the data, as low as predicted; gross errors found."""
     state, data = result.state, result.state.data
     before, after = errors(result, "first_guess"), errors(result, "standard")
@@ -88,8 +88,3 @@ def verify(problem, result) -> list[Check]:
 
 
 NO_OUTPUT = {"state": "what the analysis starts from, and the truth"}
-BOUNDED = dict.fromkeys(
-    ("standard", "errors", "quality"),
-    "the truth is known and the best weights are not: errors are judged by their root mean square and the data by "
-    "shares; the proof compares every number with dense matrices on a small grid",
-)

@@ -164,6 +164,12 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     ]
 
 
+NO_OUTPUT = {
+    **dict.fromkeys(("write_s", "read_s"), "seconds that were measured"),
+    "cold": "whether the page cache let go of the files",
+}
+
+
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes written and read; no arithmetic."""
     size = problem.blocks * problem.block_bytes

@@ -18,14 +18,14 @@ import math
 
 import numpy as np
 
-from kernels.contract import Work
+from kernels.contract import Check, Work, worst
 from kernels.gridpoint import reference as _reference
 from kernels.gridpoint.model import Model, run
 from kernels.gridpoint.plan import PAIR, row_coefficients
 from kernels.gridpoint.problem import Problem
 from kernels.gridpoint.state import Result, State, Step, footprint, restart, setup
-from kernels.gridpoint.verification import BOUNDED, NO_OUTPUT, verify
-from kernels.proof import Proof
+from kernels.gridpoint.verification import NO_OUTPUT, properties
+from kernels.proof import Kept, Proof
 
 __all__ = [
     "BOUNDED",
@@ -44,6 +44,13 @@ __all__ = [
     "work",
 ]
 
+#: Operations up to which ``verify`` compares every number with whole arrays in NumPy, a second's work.
+COMPARED = 2e8
+#: How far apart these are, of the largest number of a field.
+_APART = 1e-10
+#: m/s: a wind that is no more than this is none.
+_STILL = 1e-2
+_KNOWN = Kept()
 # Operations of one point of one level in each stage, a fused multiply-add as two.
 _COMPLETE, _FLOW, _WIND, _MASS, _UPDATE, _DIVERGENCE = 28, 68, 118, 92, 24, 7
 
@@ -52,6 +59,38 @@ def reference(problem: Problem, state: State) -> Result:
     """The same forecast by whole arrays in NumPy (``reference``): small grids only; its times are NaN."""
     fields = state.rows(np.arange(problem.nj))
     return Result(_reference.forecast(problem, fields), problem.steps, initial=state, clock=math.nan, cpu=math.nan)
+
+
+def _by_reference(problem: Problem, result: Result) -> list[Check]:
+    """Every number of a forecast from its start against whole arrays, where these take no longer than a second."""
+    start = result.initial
+    if start is None or start.step or result.summary is not None or work(problem).flops > COMPARED:
+        return []
+    known = _KNOWN.of(problem, start, lambda: reference(problem, start).fields)
+    rows, checks = start.rows(np.arange(problem.nj)), []
+    for name, found in result.fields.items():
+        expected = known.get(name, rows[name])
+        size = worst(expected) if name[0] not in "uv" else max(worst(expected), _STILL)
+        off = worst(found - expected) / (size or 1.0)
+        checks.append(Check.near(f"{name} against whole arrays, of its largest", off, 0.0, _APART))
+    return checks
+
+
+def verify(problem: Problem, result: Result) -> list[Check]:
+    """Conserved integrals and what the case promises (``verification``), and every number of a small forecast."""
+    return properties(problem, result) + _by_reference(problem, result)
+
+
+def BOUNDED(problem: Problem) -> dict[str, tuple[float | None, str]]:
+    """What is known of the numbers of a forecast, and of winds that its case does not have."""
+    why = (
+        "of forecasts up to 2·10⁸ operations, which are compared with whole arrays in NumPy; of longer ones no "
+        "integral that the equations conserve fixes a number of its own, and NaN and infinity alone are noticed"
+    )
+    still = {"steady": ("v",), "rest": ("u", "v")}.get(problem.case, ())
+    winds = [f"fields['{name}{level}']" for name in still for level in ("", "_before")]
+    none = None, f"winds of the case {problem.case!r} are rounding, and known to a part of the winds elsewhere"
+    return {"fields": (2 * _APART, why), **dict.fromkeys(winds, none)}
 
 
 def transform_flops(n: int) -> int:

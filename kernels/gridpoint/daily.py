@@ -102,7 +102,7 @@ def run(problem: Problem, state, threads: int = 1, repeats: int = 1) -> Daily:
 
 def verify(problem: Problem, daily: Daily) -> list[Check]:
     """What every forecast promises, and at the operational size what the published cases show."""
-    checks = verification.verify(problem, daily.result)
+    checks = verification.properties(problem, daily.result)
     series, ends = daily.series, dict(zip(daily.days, range(len(daily.days)), strict=True))
     if (problem.ni, problem.nj, problem.levels) != (192, 96, 15):
         return checks

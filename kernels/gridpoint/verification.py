@@ -58,7 +58,7 @@ def integrals(problem: Problem, fields) -> Integrals:
     return Integrals(problem).add(0, fields)
 
 
-def verify(problem: Problem, result) -> list[Check]:
+def properties(problem: Problem, result) -> list[Check]:
     """Mass to rounding; energy and angular momentum within bounds; what the case promises.
 
     With physics the water and heat that fall and radiate leave the totals, so that only mass is checked; a
@@ -94,7 +94,3 @@ def verify(problem: Problem, result) -> list[Check]:
 
 
 NO_OUTPUT = {"initial": "what the forecast starts from"}
-BOUNDED = {
-    "fields": "no integral that the equations conserve fixes a number of its own; the proof compares each with whole "
-    "arrays in NumPy on a small grid, and every number is under the digest that all ways of running must share"
-}

@@ -266,19 +266,26 @@ NO_OUTPUT = {
 }
 
 
+#: A residual has at least this part of the image's peak: of deeper ones more than a thousandth may go unnoticed.
+LEAST = 0.01
+
+
 def BOUNDED(problem: Problem) -> dict[str, str]:
     """Products whose pixels and visibilities are known to so many bits of the peak, and no better."""
-    bits = "known to bits of the peak: a thousandth of a faint pixel is below them"
+    gridded = 2.0 ** (1 - checks.GRIDDED), "gridding keeps five digits of the peak"
+    convolved = 2.0 ** (1 - checks.CONVOLVED), "transforms in single precision keep six digits of the image's peak"
+    left = 2.0 ** (1 - checks.EDGES) / LEAST, "it is what is left of an image whose peak is known to five digits"
+    steps = None, "first and last are recomputed; of the iterations between nothing but these numbers is left"
     names = {
-        "APCLN": ("clean", "residual"),
-        "APRES": ("residual",),
-        "ASCAL": ("model",),
-        "MXCLN": ("clean", "residual", "dirty", "response"),
-        "MXMAP": ("dirty", "beam"),
-        "UVMAP": ("dirty", "beam"),
-        "VTESS": ("model", "residual", "rms", "entropy"),
+        "APCLN": {"clean": convolved, "residual": left},
+        "APRES": {"residual": left},
+        "ASCAL": {"model": gridded},
+        "MXCLN": {"clean": convolved, "residual": left, "dirty": gridded, "response": gridded},
+        "MXMAP": {"dirty": gridded, "beam": gridded},
+        "UVMAP": {"dirty": gridded, "beam": gridded},
+        "VTESS": {"model": left, "residual": left, "rms": steps, "entropy": steps},
     }
-    return {f"products['{name}']": bits for name in names.get(problem.task, ())}
+    return {f"products['{name}']": known for name, known in names.get(problem.task, {}).items()}
 
 
 def _gridding(visibilities: int) -> int:

@@ -243,6 +243,14 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
+_TIMES = "seconds that were measured, and what follows from them"
+NO_OUTPUT = {
+    "complete": _TIMES,
+    **{f"jobs[].{name}": _TIMES for name in ("clock", "cpu", "end", "steps", "overlapped", "executing", "queued")},
+    **{f"posts[].{name}": _TIMES for name in ("begin", "end", "clock", "cpu")},
+}
+
+
 def _verified(name: str, problem: Problem, job: Job, done: Done, made: int) -> list[Check]:
     expected, packed = _known(problem, job)
     found = [

@@ -302,7 +302,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         for name, found, expected in zip(("ζ", "φ", "D"), result.spectra, true.spectra, strict=True):
             size = world.largest(comm, worst(expected))
             error = world.largest(comm, worst(found - expected))
-            checks.append(Check.near(f"{name} against the serial model, relative", error / size, 0, 1e-9))
+            checks.append(Check.near(f"{name} against the serial model, relative", error / size, 0, 1e-11))
     largest = world.largest(comm, worst(result.spectra))
     checks.append(Check("largest coefficient is finite", largest, largest, 0.0, bool(np.isfinite(largest))))
     checks.append(Check.near("steps", result.steps, problem.steps, 0))
@@ -310,7 +310,6 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
 
 NO_OUTPUT = {"state": "what the integration starts from, and its work space"}
-BOUNDED = {"spectra": "known to a billionth of the largest coefficient, from the serial model"}
 
 
 def split(result: Result) -> dict[str, float]:

@@ -93,32 +93,58 @@ def tendencies(dense, coriolis, spectra):
     )
 
 
+class Fast:
+    """The words of :class:`Dense` by the transforms of a plan, which have checks of their own."""
+
+    def __init__(self, plan):
+        self.synthesis, self.analysis, self.wind = plan.inverse, plan.direct, plan.wind
+        self.curl = lambda zonal, meridional: plan.vordiv(zonal, meridional)[0]
+        self.divergence = lambda zonal, meridional: plan.vordiv(zonal, meridional)[1]
+        self.n = plan.n
+
+
+def step(problem, state, harmonics, old, now, first):
+    """The next time step from ``old`` and ``now``: ``now`` after the time filter, and the new level."""
+    L = harmonics.n * (harmonics.n + 1.0) / RADIUS**2
+    curl, div_a, flux, kinetic = tendencies(harmonics, state.coriolis, now)
+    span = problem.dt if first else 2 * problem.dt
+    vorticity = old[0] + span * curl
+    # D⁺ - (τ L) φ⁺ = b₁ and φ⁺ + (τ Φ) D⁺ = b₂, solved as pairs
+    tau = span / 2
+    matrix = np.empty((len(L), 2, 2))
+    matrix[:, 0, 0], matrix[:, 0, 1] = 1.0, -tau * L
+    matrix[:, 1, 0], matrix[:, 1, 1] = tau * state.mean, 1.0
+    right = np.stack(
+        [
+            old[2] + span * (div_a + L * (kinetic + state.ground)) + tau * L * old[1],
+            old[1] - span * flux - tau * state.mean * old[2],
+        ],
+        axis=1,
+    )
+    divergence, phi = np.linalg.solve(matrix, right[:, :, None])[:, :, 0].T
+    damping = 1 / (1 + span * problem.coefficient * L ** (problem.order // 2))
+    new = np.stack([damping * vorticity, damping * (phi + state.ground) - state.ground, damping * divergence])
+    bend = 0.0 if first else 0.5 * problem.asselin * (old - 2 * now + new)
+    return now + problem.williams * bend, new - (1 - problem.williams) * bend
+
+
+def again(problem, state, before, spectra):
+    """The last step of an integration once more: its two levels as :func:`step` gives them.
+
+    ``before`` are the levels old and now, the latter after the filter; what that was before follows from the three.
+    """
+    old, filtered = before
+    first, half = problem.steps == 1, 0.5 * problem.asselin
+    into, end = half * problem.williams, -half * (1 - problem.williams)
+    bend = 0.0 if first else (old - 2 * filtered + spectra) / (1 - 2 * into + end)
+    return step(problem, state, Fast(state.plan), old, filtered - into * bend, first)
+
+
 def integrate(problem, state):
-    """``ζ, φ', D`` at the end of the integration, complex128 (3, ncoef)."""
+    """``ζ, φ', D`` at the end of the integration, complex128 (3, ncoef), and the two levels before it."""
     dense = Dense(state.plan.grid, problem.truncation)
-    L = dense.n * (dense.n + 1.0) / RADIUS**2
     old, now = state.spectra.copy(), state.spectra.copy()
     for k in range(problem.steps):
-        curl, div_a, flux, kinetic = tendencies(dense, state.coriolis, now)
-        span = problem.dt if k == 0 else 2 * problem.dt
-        vorticity = old[0] + span * curl
-        # D⁺ - (τ L) φ⁺ = b₁ and φ⁺ + (τ Φ) D⁺ = b₂, solved as pairs
-        tau = span / 2
-        matrix = np.empty((len(L), 2, 2))
-        matrix[:, 0, 0], matrix[:, 0, 1] = 1.0, -tau * L
-        matrix[:, 1, 0], matrix[:, 1, 1] = tau * state.mean, 1.0
-        right = np.stack(
-            [
-                old[2] + span * (div_a + L * (kinetic + state.ground)) + tau * L * old[1],
-                old[1] - span * flux - tau * state.mean * old[2],
-            ],
-            axis=1,
-        )
-        divergence, phi = np.linalg.solve(matrix, right[:, :, None])[:, :, 0].T
-        damping = 1 / (1 + span * problem.coefficient * L ** (problem.order // 2))
-        new = np.stack([damping * vorticity, damping * (phi + state.ground) - state.ground, damping * divergence])
-        if k:
-            bend = 0.5 * problem.asselin * (old - 2 * now + new)
-            now, new = now + problem.williams * bend, new - (1 - problem.williams) * bend
-        old, now = now, new
-    return now
+        before = old
+        old, now = step(problem, state, dense, old, now, k == 0)
+    return now, np.stack([before, old])

@@ -53,6 +53,7 @@ class Result(NamedTuple):
     steps: int
     seconds: dict[str, float]  # of each section, all repeats together
     history: np.ndarray  # structured: hour, mass, energy, enstrophy
+    before: np.ndarray  # complex128 (2, 3, ncoef): the two levels before the last, the second as the filter left it
     #: with ``accounts``: s of the clock as computing and waiting at barriers, means over the threads, and serial work
     split: dict[str, float] | None = None
     #: with ``accounts``: calls of each compiled region and s of the clock inside, all repeats together
@@ -288,7 +289,8 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
                 seconds[name] += value
         split = account.split(perf_counter() - begin) if account else None
     parts = account.parts if account else None
-    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), split, parts)
+    before = np.stack([stepper.new, stepper.old])
+    return Result(state, stepper.now.copy(), stepper.done, seconds, history_table(history), before, split, parts)
 
 
 @contextmanager

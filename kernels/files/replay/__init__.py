@@ -180,6 +180,9 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     return checks
 
 
+NO_OUTPUT = dict.fromkeys(("ends", "steps", "net", "posts", "complete"), "seconds that were measured")
+
+
 def work(problem: Problem, threads: int = 1) -> Work:
     """The numbers that bands bear, which are read and written; no words move."""
     each = 8 * len(problem.jobs) * problem.program.scans * problem.program.bands

@@ -1,11 +1,13 @@
 """Run by every rank: damage results of kernels.mpi on one rank at a time, and see whether ``verify`` notices.
 
-Takes JSON: a list of ``[kernel, fields of its Problem]``.  Every case is a run of its own, since some checks take
-what they have looked at away.  Rank 0 tells how many cases there were, and which were taken for whole.
+Takes JSON: a list of ``[kernel, fields of its Problem]``; and a seed, by which numbers are drawn.  Every case is a run
+of its own, since some checks take what they have looked at away.  Rank 0 tells how many cases there were, and which
+were taken for whole.
 """
 
 import sys
 from pathlib import Path
+from random import Random
 
 import numpy as np
 
@@ -17,14 +19,15 @@ from on_ranks import over
 from kernels.mpi import world
 
 
-def cases(comm, kernel, problem, result):
+def cases(comm, kernel, problem, result, seed):
     """Array, which of its numbers, and kind of damage: the same on every rank."""
-    without, bounded = (declared(kernel, problem, word) for word in ("NO_OUTPUT", "BOUNDED"))
+    without = declared(kernel, problem, "NO_OUTPUT")
+    random = Random(seed)
     paths = sorted(set(sum(world.gather(comm, [path for path, _ in named(result)]), [])))
     for path in paths:
         if not inner(path, without):
-            for kind in KINDS[:2] if inner(path, bounded) else KINDS:
-                yield from ((path, share, kind) for share in (0.0, 0.37, 1.0))
+            shares = (0.0, random.random(), random.random(), 1.0)
+            yield from ((path, share, kind) for kind in KINDS for share in shares)
 
 
 def damage(result, path, share, kind):
@@ -38,12 +41,12 @@ def damage(result, path, share, kind):
     return (lambda: array.__setitem__(at, value)) if array[at] != value else None
 
 
-def judged(kernel, fields):
+def judged(kernel, fields, seed):
     """Number of cases, and those that were taken for whole."""
     problem = kernel.Problem(**fields)
     comm = world.team(problem.ranks)
     state, tried, taken = kernel.setup(problem), 0, []
-    for number, case in enumerate(list(cases(comm, kernel, problem, kernel.run(problem, state)))):
+    for number, case in enumerate(list(cases(comm, kernel, problem, kernel.run(problem, state), seed))):
         result = kernel.run(problem, state)
         mend = damage(result, *case) if number % comm.size == comm.rank else None
         if not world.total(comm, mend is not None):
@@ -59,4 +62,4 @@ def judged(kernel, fields):
     return {"tried": tried, "taken": taken}
 
 
-over(judged)
+over(lambda kernel, fields: judged(kernel, fields, int(sys.argv[2])))
