@@ -8,8 +8,10 @@ machine that stands still does not count as an endless loop.
 
 import ast
 import contextlib
+import hashlib
 import importlib
 import os
+import re
 import resource
 import shutil
 import signal
@@ -95,6 +97,19 @@ def verify(names) -> int:
                 print(f"{name}: {failed[0]}")
                 return 1
     return 0
+
+
+def compiled(names) -> None:
+    """Print a digest of the machine code of each function that the quick presets of kernels compile in this process."""
+    verify(names)
+    for module in [found for name, found in sorted(sys.modules.items()) if name.startswith("kernels.")]:
+        for name, function in vars(module).items():
+            if hasattr(function, "inspect_asm") and function.py_func.__module__ == module.__name__:
+                for signature in function.signatures:
+                    with contextlib.suppress(Exception):  # it was compiled before, and kept as machine code alone
+                        text = re.sub(r"v\d+B", "vB", function.inspect_asm(signature))
+                        digest = hashlib.sha256(text.encode()).hexdigest()
+                        print("code", module.__name__, name, str(signature).replace(" ", ""), digest)
 
 
 class Unfit(Exception):
@@ -308,6 +323,27 @@ class Court:
                 if file.name.split(".")[0] not in known.get(folder.name, ()):
                     (changed / folder.name / file.name).hardlink_to(file)
         return changed
+
+    def code(self, mutant) -> tuple[int, int]:
+        """How many functions that can see the mutant have been compiled, and how many of them have other machine code.
+
+        The unchanged tree gets a comment, so that it is compiled anew as well.
+        """
+        path, found = self.root / mutant.path, []
+        before, stamp = path.read_bytes(), path.stat()
+        for text in (before + b"# the same\n", before[: mutant.start] + mutant.new.encode() + before[mutant.end :]):
+            path.write_bytes(text)
+            changed = self._seed_cache(mutant.path)
+            try:
+                self._ask(lambda: compiled(self.names(mutant.path)), SECONDS)
+                lines = (line.rsplit(" ", 1) for line in self.heard.splitlines() if line.startswith("code "))
+                found.append(dict(lines))
+            finally:
+                path.write_bytes(before)
+                os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+                shutil.rmtree(changed, ignore_errors=True)
+        one, other = found
+        return len(one), sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
 
     def judge(self, mutant, judges=JUDGES) -> tuple[dict[str, bool], dict[str, float]]:
         """Which judges notice the mutant, and what each cost in seconds; the tree is as before afterwards."""

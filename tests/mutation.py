@@ -145,6 +145,14 @@ def judge(court: Court, mutants, rows: list[dict], sample: str, out=None, minute
     return unfit
 
 
+def same_code(court: Court, mutants, rows: list[dict]) -> None:
+    """Say of each survivor of ``rows`` how many functions that can see it have other machine code."""
+    for row, mutant in zip(rows, mutants, strict=True):
+        functions, differ = court.code(mutant)
+        print(f"{mutant.place}: {mutant.old} → {mutant.new}: {differ} of {functions} functions differ in machine code")
+        row["functions"], row["differ"] = str(functions), str(differ)
+
+
 def main(
     count: Annotated[int, typer.Option(min=1, help="Mutants.")] = 300,
     seed: Annotated[int, typer.Option(help="Chooses them.")] = 1,
@@ -154,6 +162,7 @@ def main(
     minutes: Annotated[float, typer.Option(min=0, help="Begin no mutant after this time.")] = 10**6,
     part: Annotated[str, typer.Option(help="Judge every so many-th only, as 0/2 and 1/2 side by side.")] = "0/1",
     again: Annotated[str | None, typer.Option(help="Judge of --out's rows again what this judge missed.")] = None,
+    code: Annotated[bool, typer.Option("--code", help="Compare the machine code of --out's survivors instead.")] = False,
 ) -> None:
     """Change code one place at a time and report which judge notices."""
     if again not in (None, *JUDGES):
@@ -168,6 +177,9 @@ def main(
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         court = Court(Path(folder) / "court", [each.removeprefix("kernels/") for each in rooms])
         found = sites(court.root, rooms)
+        if code:
+            rows = [row for row in rows if row["tests"] == "False" and row["path"].startswith("kernels/")]
+            return same_code(court, found_again(rows, found), rows)
         chosen = found_again(rows, found) if again else draw(found, count, seed)
         unfit = judge(court, chosen[first::step], rows, sample, out, minutes, again)
     for line in summary(rows):
