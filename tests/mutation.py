@@ -162,7 +162,9 @@ def main(
     minutes: Annotated[float, typer.Option(min=0, help="Begin no mutant after this time.")] = 10**6,
     part: Annotated[str, typer.Option(help="Judge every so many-th only, as 0/2 and 1/2 side by side.")] = "0/1",
     again: Annotated[str | None, typer.Option(help="Judge of --out's rows again what this judge missed.")] = None,
-    code: Annotated[bool, typer.Option("--code", help="Compare the machine code of --out's survivors instead.")] = False,
+    code: Annotated[
+        bool, typer.Option("--code", help="Compare the machine code of --out's survivors instead.")
+    ] = False,
 ) -> None:
     """Change code one place at a time and report which judge notices."""
     if again not in (None, *JUDGES):

@@ -15,10 +15,12 @@ Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from kernels.contract import Check, Work, worst
+from kernels.gridpoint import cases
 from kernels.gridpoint import reference as _reference
 from kernels.gridpoint.model import Model, run
 from kernels.gridpoint.plan import PAIR, row_coefficients
@@ -121,9 +123,25 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(sum(flops for _, flops in parts), (steps + 1) * record, steps * record, parts)
 
 
+def _start_at_rest(problem: Problem, state: State, result: Result) -> list[Check]:
+    """The case "rest" with a lapse rate and a mountain, whose formulas forecast and reference share, by integration."""
+    problem = replace(problem, case="rest", lapse=0.0065, mountain=2000.0)
+    found, checks = cases.initial(problem), []
+    pressure, warmth = _reference.at_rest(problem)
+    height = found["phis"] / 9.80616
+    off = worst(height - _reference.mountain(problem))
+    checks.append(Check.near("height of the mountain, m", off, 0.0, 1e-6))
+    off = worst(found["ps"] / pressure(height) - 1.0)
+    checks.append(Check.near("surface pressure of air at rest against integration, relative", off, 0.0, 1e-3))
+    levels = _reference.vertical(problem.levels).full[:, None] * found["ps"][:, None]
+    off = worst(found["T"] / warmth(levels) - 1.0)
+    return [*checks, Check.near("temperature of air at rest against integration, relative", off, 0.0, 1e-3)]
+
+
 PROOF = Proof(
     {"ni": 32, "nj": 12, "hours": 3.0, "radiation": 1.0},
     each={"case": ("wave", "steady", "rest"), "physics": (False, True)},
     within={"fields": 3e-11},  # of air at rest, which only the physics moves; else a tenth of it
     apart=("initial", "steps", "computing"),
+    also=_start_at_rest,
 )

@@ -6,6 +6,8 @@ no split time filter, no record; column work level by level in Python's own arit
 Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kernels.gridpoint.levels import CP, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
@@ -20,6 +22,34 @@ def _east(x):
 
 def _west(x):
     return np.roll(x, 1, -1)
+
+
+def at_rest(problem: Problem) -> tuple[Callable, Callable]:
+    """Surface pressure, Pa, by height of the ground, m, and T, K, by pressure: air at rest with the problem's lapse.
+
+    dp/dz = −g p / (R T) with T = 300 K − Γ z, in steps of a metre up to 40 km, where T is 200 K at least.
+    """
+    z = np.arange(40_000.0)
+    T = np.maximum(300.0 - problem.lapse * z, 1.0)
+    middle = 0.5 * (T[1:] + T[:-1])
+    log = np.log(1e5) - np.concatenate([[0.0], np.cumsum(9.80616 / (287.0 * middle))])
+    return (
+        lambda height: np.exp(np.interp(height, z, log)),
+        lambda p: np.maximum(np.interp(-np.log(p), -log, T), 200.0),
+    )
+
+
+def mountain(problem: Problem) -> np.ndarray:
+    """Height of the ground, m (nj, ni): it falls as exp(−(4 θ)²) with the angle θ from 90° E, 30° N."""
+
+    def unit(lat, lon):
+        return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat) + 0.0 * lon])
+
+    lat = np.radians(-90.0 + (np.arange(problem.nj)[:, None] + 0.5) * 180.0 / problem.nj)
+    lon = np.radians(np.arange(problem.ni) * 360.0 / problem.ni)
+    top = unit(np.radians(30.0), np.radians(90.0))[:, None, None]
+    angle = 2.0 * np.arcsin(np.minimum(1.0, 0.5 * np.linalg.norm(unit(lat, lon) - top, axis=0)))
+    return problem.mountain * np.exp(-((4.0 * angle) ** 2))
 
 
 class Model:

@@ -25,6 +25,7 @@ from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.pages import zeros
 
 METHODS = ("scalar", "gather", "blocks")
+PLAIN = "plain"  # the same by NumPy, what the others are compared with
 #: Half-width of the beam patch, pixels of a block, margin of the padded image.
 HALF, BLOCK, MARGIN = 25, 64, 32
 
@@ -45,7 +46,7 @@ class Limits:
         require_range("gain", self.gain, 1e-6, 3.0)
         require_range("threshold", self.threshold, 0.0, 1e30, "Jy")
         require_range("list_length", self.list_length, 1, 2**27)
-        require_choice("method", self.method, METHODS)
+        require_choice("method", self.method, (*METHODS, PLAIN))
 
     def within(self, side: int) -> tuple[int, int, int, int]:
         """The box; ``ValueError`` if it is outside an image of ``side`` pixels."""
@@ -207,6 +208,24 @@ def summed(places: np.ndarray, fluxes: np.ndarray, side: int) -> np.ndarray:
     return model.astype(np.float32)
 
 
+def _minor_plain(residual, box, limit, gain, patch, places, fluxes) -> int:
+    """The minor cycle by NumPy, a component at a time: list, largest, patch."""
+    inside = np.zeros(residual.shape, bool)
+    inside[box[0] : box[1] + 1, box[2] : box[3] + 1] = True
+    pixels = np.argwhere(inside & (np.abs(residual) > limit))
+    values = residual[tuple(pixels.T)].copy()
+    for number in range(len(fluxes)):
+        best = int(np.abs(values).argmax()) if values.size else 0
+        if not values.size or not np.abs(values[best]) > limit:
+            return number
+        flux = gain * values[best]
+        places[number], fluxes[number] = pixels[best], flux
+        shift = pixels - pixels[best] + HALF
+        near = ((shift >= 0) & (shift <= 2 * HALF)).all(1)
+        values[near] -= flux * patch[tuple(shift[near].T)]
+    return len(fluxes)
+
+
 class Minor:
     """The minor cycle for one beam: ``Minor(beam)(residual, limits, …)``."""
 
@@ -217,7 +236,7 @@ class Minor:
         around = slice(side - HALF, side + HALF + 1)
         self.patch[:, : 2 * HALF + 1] = beam[around, around]
         self.sidelobe = _outer_sidelobe(beam)
-        if method != "blocks":
+        if method in ("scalar", "gather"):
             self.table = np.zeros((2 * HALF + 3, 2 * side), np.float32)
             self.table[1:-1, side - HALF : side + HALF + 1] = beam[around, around]
             # a pixel in another row of the list than the patch has falls on zeros before or behind it
@@ -229,6 +248,8 @@ class Minor:
         """Components until none is above ``limit``; their number.  ``residual`` is left as it is."""
         if self.method == "blocks":
             return self._blocks(residual, box, limit, gain, places, fluxes)
+        if self.method == PLAIN:
+            return _minor_plain(residual, box, limit, np.float32(gain), self.patch, places, fluxes)
         size = list_length + LANES
         index, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         pixels = np.zeros((list_length, 2), np.int32)

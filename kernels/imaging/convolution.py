@@ -6,6 +6,8 @@ The image is padded with zeros to the beam's side, so that nothing wraps around.
 rows, times the beam's transform, and back along both; the rows never leave the vectors between.
 """
 
+import threading
+
 import numpy as np
 import scipy.fft
 from numba import float32
@@ -17,7 +19,7 @@ from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import share
+from kernels.runtime.threads import alone, share
 
 
 @kernel(fastmath=CONTRACT)
@@ -71,6 +73,7 @@ class Convolver:
         require_threads(threads)
         require_memory(24 * grid * grid, f"the transform of a beam of {grid}²")
         self.side, self.threads = side, threads
+        self.lock = threading.RLock()  # calls share the buffers: those of other threads wait
         rows = side + 1
         self.shape = _Shape(side, grid, rows, 0, threads)
         self.half = zeros((-(-rows // LANES) * LANES, 2, side), np.float32)
@@ -87,6 +90,7 @@ class Convolver:
         self.response[:, :, 1] = padded.imag.reshape(blocks, LANES, grid).transpose(0, 2, 1)
         self.ones = np.ones(side, np.float32)
 
+    @alone
     def __call__(self, image: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         shape = self.side, self.side
         if np.shape(image) != shape:

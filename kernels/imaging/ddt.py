@@ -349,7 +349,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
 #: Products are float32; peaks as high as each other may be found in another order.
 PROOF = Proof(
     {"size": "tiny"},
-    each={"task": tasks.TASKS},
+    each={"task": tasks.TASKS, "method": clean.METHODS},
     within={"products": 5e-6, "products residual": 2e-5, "products gains": 1e-6},
     apart=("inputs", "made", "products places", "products fluxes"),
 )

@@ -9,6 +9,7 @@ convention asks, and nothing is rounded on the way out and back.
 import math
 import os
 import re
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from kernels.runtime.resources import require_disk, require_memory
 RECORD = 2880
 FREQUENCY = 4.885e9  # Hz: 6 cm, the band of most maps of the time
 #: Julian date of day 0 of the records.
-DAY = 2447161.5
+DAY = date(1988, 1, 1).toordinal() + 1721424.5
 READERS = ("raw", "astropy")
 _PARAMETERS = ("UU", "VV", "WW", "BASELINE", "DATE")
 #: Longest header that is read: 3600 cards.

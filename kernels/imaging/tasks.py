@@ -157,10 +157,10 @@ def reference(task: str, inputs: list, size) -> dict:
     if task in ("MXMAP", "UVMAP"):
         return {name: direct_image(inputs[0], size.side, name == "beam") for name in ("dirty", "beam")}
     if task == "APCLN":
-        return perform(task, inputs, size, 1, method="scalar")
+        return perform(task, inputs, size, 1, method=clean.PLAIN)
     if task == "MXCLN":
         image = direct_image(inputs[0], size.side).astype(np.float32)
         beam = direct_image(inputs[0], 2 * size.side, True).astype(np.float32)
-        return perform("APCLN", [image, beam], size, 1, method="scalar") | {"dirty": image, "response": beam}
+        return perform("APCLN", [image, beam], size, 1, method=clean.PLAIN) | {"dirty": image, "response": beam}
     image, beam, flux = inputs
     return _of_entropy(entropy.reference(image, beam, noise_of(size.visibilities), float(flux[0]), ITERATIONS))

@@ -15,6 +15,8 @@ Sources: J. J. Hack, R. Jakob, NCAR Technical Note 343 (1992), for the equations
 step; P. D. Williams, Mon. Wea. Rev. 137, 2538 (2009), for the filter; cases in ``cases``.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from kernels.contract import Check, Work, extremes, worst
@@ -280,9 +282,35 @@ def BOUNDED(problem: Problem) -> dict[str, tuple[float, str]]:
     return {f"history.{name}": (2.0 * drift * days, why) for name, drift in daily.items()}
 
 
+def _start(problem: Problem, state: State, result: Result) -> list[Check]:
+    """The flow over a mountain at its start, whose formulas both integrations share: Williamson et al. (1992), case 5.
+
+    A cone of 2000 m within 20 degrees of 90° W, 30° N; 20 m/s at the equator, in gradient balance with the surface.
+    """
+    found = initial(replace(problem, case="williamson5"), state.plan.grid)
+    latitude, longitude = (np.degrees(angle) for angle in state.plan.grid.coordinates())
+    cone = np.maximum(0.0, 2000.0 - 100.0 * np.hypot(longitude - 270.0, latitude - 30.0))
+    steps = np.radians(np.linspace(-90.0, 90.0, 18_001))
+    slope = -(2 * 7.292e-5 * 6.37122e6 * 20.0 + 20.0**2) * np.sin(steps) * np.cos(steps) / 9.80616
+    surface = np.concatenate([[0.0], np.cumsum(0.5 * (slope[1:] + slope[:-1]) * np.diff(steps))])
+    surface += 5960.0 - np.interp(0.0, steps, surface)
+    off = found.depth + found.ground - np.interp(np.radians(latitude), steps, surface)
+    return [
+        Check.near("ground against a cone, m", worst(found.ground - cone), 0.0, 1e-6),
+        Check.near("surface against the integral of its balance, m", worst(off), 0.0, 1e-2),
+        Check.near(
+            "wind against 20 m/s at the equator", worst(found.u - 20.0 * np.cos(np.radians(latitude)), found.v), 0, 1e-9
+        ),
+        Check.near(
+            "Coriolis parameter, 1/s", worst(found.coriolis - 2 * 7.292e-5 * np.sin(np.radians(latitude))), 0, 1e-15
+        ),
+    ]
+
+
 PROOF = Proof(
     {"truncation": 13, "grid": "F20", "case": "williamson5", "hours": 2.0, "dt": 1200.0},
     each={"build": BUILDS},
     within={"spectra": 1e-12},
     apart=("state", "history", "seconds", "before"),
+    also=_start,
 )

@@ -1,13 +1,16 @@
 """One plan in several threads of Python: its work space is one, so calls wait for each other and none is wrong."""
 
+import ast
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import tried
 
 from kernels import spectral
-from kernels.imaging import array, dirty, sky
+from kernels.imaging import array, convolution, dirty, sky
+from kernels.imaging.convolution import Convolver
 
 CALLS = 60
 
@@ -45,3 +48,25 @@ def test_a_plan_of_images(word):
     else:
         images = generator.standard_normal((CALLS, side, side)).astype(np.float32)
         assert differing(plan.predict, images) == 0
+
+
+def test_a_convolver():
+    side, generator = 64, np.random.default_rng(1)
+    convolver = Convolver(generator.standard_normal((2 * side, 2 * side)).astype(np.float32))
+    assert differing(convolver, generator.standard_normal((CALLS, side, side)).astype(np.float32)) == 0
+
+
+def buffered(module) -> set[str]:
+    """Classes of a module that keep a work space, and are called."""
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and "self.scratch" in ast.unparse(node)
+        and "self.lock" not in ast.unparse(node)
+    }
+
+
+def test_every_class_of_images_with_a_work_space_has_a_lock():
+    assert buffered(dirty) == buffered(convolution) == set()
