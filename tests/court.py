@@ -263,13 +263,14 @@ class Court:
     def tests(self, path: str) -> list[str]:
         """Tests of its room that can see a change of this file: the contract first, then by how near they import it.
 
-        Of ``companion/`` also those of other rooms that import it themselves.
+        Of ``companion/`` also those of no room that import it themselves.
         """
         top, room = Path(path).parts[:2]
         folder = f"tests/{top}/{room}/"
         found = [file for file in self.users[path] if file.startswith(folder)]
         if top != "kernels":
-            found += [file for file in self.users[path] if file.startswith("tests/") and path in self.wants[file]]
+            whole = ("tests", "tests/companion")
+            found += [each for each in self.users[path] if str(Path(each).parent) in whole and path in self.wants[each]]
             return sorted(set(found), key=lambda file: (path not in self.wants[file], file))
         found.sort(key=lambda file: (path not in self.wants[file], file))
         # a kernel inside another's package answers to the contract there

@@ -25,10 +25,10 @@ GIB = 2**30
 @pytest.fixture
 def host(monkeypatch):
     """``host(cpus=…, memory=…)``: a machine of that size with nothing else to limit us, on which nothing can start."""
-    monkeypatch.setattr(launcher, "Group", None)
-    monkeypatch.setattr(subprocess, "Popen", None)
-
     def build(cpus=4, memory=16 * GIB, processes=100_000, files=100_000, limit=None, disk=2**50):
+        monkeypatch.setattr(launcher, "Group", None)
+        monkeypatch.setattr(subprocess, "Popen", None)
+
         def usage(folder):
             free = 2**50 if Path(folder) == limits._SHARED else disk
             return SimpleNamespace(total=free, free=free)
