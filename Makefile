@@ -34,8 +34,11 @@ weekly: $(READY)
 	$(BIN)/python tests/fuzz.py --seconds 600 --out tests/faults/readers.csv
 	$(BIN)/python tests/injector.py --out tests/faults/writers.csv
 	$(BIN)/python tests/damaged_results.py
+	$(BIN)/python tests/loaded.py --times 5 --out tests/faults/loaded.csv
+	$(BIN)/python tests/killed.py --count 50 --out tests/faults/killed.csv
 	rm -f tests/faults/mutants.csv
-	$(BIN)/python tests/mutation.py --count 300 --out tests/faults/mutants.csv
+	$(BIN)/python tests/mutation.py --count 300 --seed 2 --out tests/faults/mutants.csv
+	$(BIN)/python tests/mutation.py --of companion --count 200 --seed 2 --out tests/faults/mutants.csv
 	$(BIN)/python tests/audit.py
 
 lab: $(READY)

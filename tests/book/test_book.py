@@ -82,8 +82,11 @@ def test_a_build_takes_nothing_from_a_cache_that_others_can_write(tmp_path, monk
 
 @pytest.fixture(scope="module")
 def small_book(tmp_path_factory):
-    """A book of one notebook under this book's configuration and extension."""
-    root = tmp_path_factory.mktemp("small")
+    return make_small(tmp_path_factory.mktemp("small"))
+
+
+def make_small(root):
+    """A book of one notebook under this book's configuration and extension, in ``root``."""
     for folder in ("_ext", "_static", "_templates"):
         shutil.copytree(BOOK / folder, root / "book" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("_config.yml", "references.bib", "execution.md"):

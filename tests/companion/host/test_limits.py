@@ -25,6 +25,7 @@ GIB = 2**30
 @pytest.fixture
 def host(monkeypatch):
     """``host(cpus=…, memory=…)``: a machine of that size with nothing else to limit us, on which nothing can start."""
+
     def build(cpus=4, memory=16 * GIB, processes=100_000, files=100_000, limit=None, disk=2**50):
         monkeypatch.setattr(launcher, "Group", None)
         monkeypatch.setattr(subprocess, "Popen", None)
