@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kernels.files import devices, filesystem
+from kernels.files.pending import WorkFolder
 from peers import Absent, Comparison
 
 #: Blocks of the report's program, how many a file has, and how often it is moved: writing, or reading what is there.
@@ -53,8 +54,8 @@ def _device_comparisons(program: str, base: Path, where: str, places) -> Iterato
     """The report's blocks written and read, each place of a folder; both sides with one start of fio."""
     for place in places:
         for rw in ("write", "read"):
-            with tempfile.TemporaryDirectory(dir=base, prefix="peers-blocks-") as name:
-                folder = Path(name)
+            with WorkFolder(base, "peers-blocks") as work:
+                folder = work.path
                 own = folder / "fio"
                 own.mkdir()
                 _fio_blocks(program, own, "write", place == "direct", loops=1)

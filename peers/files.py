@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 from kernels.files import filesystem, ways
 from kernels.files.format.layout import Layout
 from kernels.files.format.solution import SolutionWriter
+from kernels.files.pending import WorkFolder
 from peers import Absent, Comparison
 
 N, DUMPS = 64, 8  # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
@@ -174,8 +174,8 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if threads > 1:
         return
     u = np.random.default_rng(0).random((N, N, N, 5))
-    with tempfile.TemporaryDirectory(prefix="peers-files-") as name:
-        folder = Path(name)
+    with WorkFolder(None, "peers-files") as work:
+        folder = work.path
         facts = filesystem.describe(folder)
         where = f"{facts['type'] or 'unknown filesystem'} ({facts['kind']})"
         libraries = {}

@@ -8,10 +8,10 @@ imports SciPy's linear algebra and more: that is a time of its own here, and the
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from kernels.files.pending import WorkFolder
 from peers import Absent, Clocked, Comparison
 
 _ROOT = Path(__file__).parents[1]
@@ -52,11 +52,11 @@ def process(package: str, body: str, anew: bool, bytecode: str) -> float:
     RuntimeError
         If the process fails; the message carries its last line.
     """
-    with tempfile.TemporaryDirectory(prefix="peers-first-") as folder:
+    with WorkFolder(None, "peers-first") as work:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONPATH": str(_ROOT)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if anew:
-            environment["NUMBA_CACHE_DIR"] = folder
+            environment["NUMBA_CACHE_DIR"] = str(work.path)
         done = subprocess.run(
             [sys.executable, "-c", _REGISTRIES.format(package=package) + body],
             env=environment, capture_output=True, text=True, check=False,
@@ -71,7 +71,8 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """One thread, and nobody beside us."""
     if threads > 1:
         return
-    with tempfile.TemporaryDirectory(prefix="peers-bytecode-") as bytecode:
+    with WorkFolder(None, "peers-bytecode") as work:
+        bytecode = str(work.path)
         for label, case in CASES.items():
             yield Comparison(
                 group="first calls of a process",

@@ -12,7 +12,6 @@ import select
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from companion.bench import Case
 from companion.host import limits
 from companion.mpi import JobError, Library, libraries
 from companion.mpi.processes import Group, environment
+from kernels.files.pending import WorkFolder
 from peers import Absent, Comparison
 from peers.kit import compiled
 
@@ -65,9 +65,9 @@ class _Job:
     """Ranks that wait for orders; to be used in a ``with`` statement, which ends them."""
 
     def __init__(self, library: Library, ranks: int, problems: list):
-        self.folder = tempfile.TemporaryDirectory(prefix="peers-mpi-", ignore_cleanup_errors=True)
+        self.folder = WorkFolder(None, "peers-mpi")
         try:
-            place = Path(self.folder.name)
+            place = self.folder.path
             mpicc = _compiler(library)
             made = [_built(mpicc, path, place / f"{n}.so") for n, path in enumerate(_peers().values())]
             pipes = [place / "orders", place / "answers"]
@@ -88,7 +88,7 @@ class _Job:
                 Path(__file__).parents[1],
             )
         except BaseException:
-            self.folder.cleanup()
+            self.folder.close()
             raise
 
     def __enter__(self):
@@ -98,7 +98,7 @@ class _Job:
         self.group.end()
         os.close(self.orders)
         os.close(self.answers)
-        self.folder.cleanup()
+        self.folder.close()
 
     def ask(self, *order: int) -> int:
         """Carry out one order on all ranks; the number of wrong values where it asks for a check."""

@@ -58,8 +58,8 @@ def targets() -> dict[str, Target]:
         "job": Target([*python, "companion", "run", "p5plus-exchange", "--ranks", "2", "--out", "records"]),
     }
     if jobs:
-        make = [jobs, "-o", ".venv/.ready", "-f", str(ROOT / "Makefile"), "book", f"VENV={ROOT / '.venv'}"]
-        found["make book"] = Target([*make, f"READY={ROOT / 'Makefile'}"], _book)
+        ready = ["-o", f"{ROOT}/.venv/.ready", f"VENV={ROOT}/.venv"]  # which is not made anew
+        found["make book"] = Target([jobs, "-f", f"{ROOT}/Makefile", *ready, "book"], _book)
     return found
 
 

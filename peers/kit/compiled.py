@@ -11,10 +11,10 @@ import functools
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from kernels.files.pending import WorkFolder
 from peers import Absent
 from peers.kit import vectors
 
@@ -76,8 +76,8 @@ def build(source: str, options: tuple[str, ...], path: str) -> ctypes.CDLL:
     RuntimeError
         If the compiler refuses the source or an option; the message carries its first complaint.
     """
-    with tempfile.TemporaryDirectory(prefix="peers-") as folder:
-        library = Path(folder) / "library.so"
+    with WorkFolder(None, "peers") as work:
+        folder, library = work.path, work.path / "library.so"
         linking = [option for option in options if option not in _NOT_FOR_THE_LINKER]
         for command in (
             [path, *options, "-fPIC", "-c", "-o", "part.o", str(SOURCES / source)],

@@ -2,12 +2,12 @@
 
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
+from kernels.files.pending import WorkFolder
 from kernels.imaging import ddt, fits, masters, measurement_set, tasks
 from kernels.imaging.masters import CELL, SIZES
 from peers import Absent, Comparison, relative_difference
@@ -101,5 +101,5 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if reason is not None:
         yield reason
         return
-    with tempfile.TemporaryDirectory(prefix="peers-wsclean-") as name:
-        yield _both(threads, Path(name))
+    with WorkFolder(None, "peers-wsclean") as work:
+        yield _both(threads, work.path)
