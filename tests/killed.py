@@ -31,7 +31,6 @@ PATIENCE = 60.0  # s in which all must have ended
 LONGEST = 1800.0  # s that a command may take
 DATE = re.compile(r"\d{8}T\d{6}Z(-\d+)?|\d{4}-\d{2}-\d{2}")
 CACHES = ("__pycache__", ".cache", ".jupyter_cache", ".ipynb_checkpoints", "environment.pickle")
-SHARED = Path("/dev/shm")
 
 
 class Target(NamedTuple):
@@ -43,7 +42,6 @@ class Target(NamedTuple):
 
 def _book(folder: Path) -> None:
     """The small book of ``tests/book/test_book.py``, since the whole one takes minutes each time."""
-    sys.path.insert(0, str(ROOT))
     sys.path.insert(1, str(ROOT / "tests" / "book"))
     from test_book import make_small
 
@@ -105,9 +103,16 @@ def left(folder: Path) -> set[str]:
     return {DATE.sub("DATE", name) for name in names if not any(part in name for part in CACHES)}
 
 
-def shared() -> set[str]:
-    """What lies in shared memory, if this system has it."""
-    return {path.name for path in SHARED.iterdir()} if SHARED.is_dir() else set()
+def shared(pid: int) -> set[Path]:
+    """Marks and segments of shared memory that a launcher of this number has now."""
+    from companion.mpi import marks
+
+    found = set()
+    for mark in marks.SHARED.glob(f"rerun-mpi-*-{pid}-*") if marks.SHARED.is_dir() else ():
+        found.add(mark)
+        if words := (mark / "lock").read_text().split() if (mark / "lock").exists() else []:
+            found |= {marks.SHARED / name for name in marks.segments(int(words[0]), int(words[1]), words[2])}
+    return found
 
 
 def made(target: Target, folder: Path) -> Path:
@@ -121,9 +126,10 @@ def made(target: Target, folder: Path) -> Path:
 
 def tried(target: Target, folder: Path, moment: float, clean: set[str]) -> str:
     """What fell short after a SIGKILL at ``moment``; empty where nothing did."""
-    mark, before = uuid.uuid4().hex, shared()
+    mark = uuid.uuid4().hex
     process = start(target, made(target, folder), mark)
     time.sleep(moment)
+    held = shared(process.pid)
     process.send_signal(signal.SIGKILL)
     process.stdout.close()
     process.wait()
@@ -140,7 +146,8 @@ def tried(target: Target, folder: Path, moment: float, clean: set[str]) -> str:
     found = left(folder)
     if found != clean:
         return f"other files: {sorted(found ^ clean)[:6]}"
-    return f"shared memory: {sorted(shared() - before)}" if shared() - before else ""
+    kept = [path.name for path in held if path.exists()]
+    return f"shared memory: {kept}" if kept else ""
 
 
 def main(
@@ -178,4 +185,5 @@ def main(
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))  # before tests/, whose rooms have the names of those they test
     typer.run(main)

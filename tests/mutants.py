@@ -102,6 +102,11 @@ class Sites(ast.NodeVisitor):
         self._depth -= counts
         self._used = before
 
+    def visit_AnnAssign(self, node):
+        for part in (node.target, node.value):  # types are no arithmetic
+            if part is not None:
+                self.visit(part)
+
     def visit_Raise(self, node):
         return  # sentences are no arithmetic
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from companion import cli, experiments
 from companion.host import doctor
 from companion.host.doctor import Finding
-from companion.records import runs
+from companion.records import runs, store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -127,8 +127,9 @@ def test_a_disk_that_fills_while_writing(call, toy_experiment, tmp_path, monkeyp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(runs.os, "fsync", full)
-    code, _, err = call("run", "toy-sum", "--out", tmp_path / "new")
-    assert code == 2 and "No space left on device; free space there" in sentence(err)
+    code, out, err = call("run", "toy-sum", "--out", tmp_path / "new")
+    assert code == 2 and "No space left on device (what was measured is kept nowhere but" in sentence(err)
+    assert "free space there" in err and store.strict_json(out.splitlines()[-1])["experiment"] == "toy-sum"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,6 +5,7 @@ import io
 import itertools
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import psutil
 import pytest
 
 from companion import bench
-from companion.bench import Case, UnverifiedError, interleave, measure, sampling, study
+from companion.bench import Case, UnverifiedError, engine, interleave, measure, sampling, study
 from companion.host import machine
 from kernels.contract import Check, Footprint, Work
 
@@ -501,3 +502,43 @@ def test_without_a_proof_nothing_is_timed(toy, how):
         with pytest.raises(UnverifiedError, match="ten: a small problem came out otherwise.*sum: 1, expected 0"):
             how([Case("ten", toy, toy.Problem(10))])
     assert toy.calls == toy.setups == 0 and toy.PROOF.asked == 1
+
+
+def test_a_rate_at_the_peak_is_no_doubt_and_one_above_it_is():
+    one = SimpleNamespace(flop_rate=4e9, bandwidth=8e9)
+    assert bench._over_peak(one, {"flops": 2e9, "bytes": 4e9}, threads=2) is None
+    assert "flop/s exceed" in bench._over_peak(one, {"flops": 1.9e9, "bytes": None}, threads=2)
+    assert "byte/s exceed" in bench._over_peak(one, {"flops": None, "bytes": 3.9e9}, threads=2)
+
+
+def test_a_budget_that_is_just_kept_is_kept(toy_cases, monkeypatch):
+    """Five seconds of a study's clock at each look; one look before the first case and one after each."""
+    looks = itertools.count(0, 5)
+    monkeypatch.setattr(bench, "time", SimpleNamespace(perf_counter=lambda: float(next(looks))))
+    found = study(toy_cases, budget=10.0, progress=False)
+    assert ["budget" in one.flags for one in found] == [False, False, True]
+
+
+def test_a_round_that_would_end_with_the_time_is_taken(monkeypatch):
+    """Rounds of one second that begin at 0, 1 … s of 4 s: each round asks whether it and another still fit."""
+    now = itertools.count(0.0)
+    monkeypatch.setattr(engine, "time", SimpleNamespace(perf_counter=lambda: next(now)))
+    taken = []
+    one = SimpleNamespace(expected=1.0, warm=lambda: None, sample=lambda last: taken.append(last), watched=0.0)
+    by = engine.Alone(progress=False)
+    with by.steps(9):
+        engine.sample_rounds([one], 9, 0, 4.0, by)
+    assert taken == [False, False, False, True]
+
+
+def test_a_study_shows_every_case_as_a_step(toy_cases, monkeypatch):
+    seen = []
+
+    @contextmanager
+    def bar(total, what, shown):
+        seen.append((total, what))
+        yield SimpleNamespace(update=lambda: seen.append("step"))
+
+    monkeypatch.setattr(engine, "progress_bar", bar)
+    study(toy_cases)
+    assert seen == [(3, "studying"), "step", "step", "step"]

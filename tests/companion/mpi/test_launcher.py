@@ -1,7 +1,9 @@
 """Jobs of many ranks: what they say, and how they end when something goes wrong."""
 
+import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -16,7 +18,8 @@ from companion import experiments
 from companion.experiments import Unavailable
 from companion.host import doctor
 from companion.host.doctor import Finding
-from companion.mpi import JobError, launch, launcher, libraries
+from companion.mpi import JobError, job, launch, launcher, libraries
+from companion.records import runs
 
 pytestmark = pytest.mark.skipif(not libraries(), reason="no MPI is installed; install the extra mpi")
 #: The first library every day, the others weekly.
@@ -234,3 +237,31 @@ def test_a_record_of_ranks_says_where_they_ran():
         assert case["parameters"]["ranks"] == 2
         assert set(case["observed"]) == {"TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG", "messages", "bytes"}
         assert case["observed"]["bytes"] == [case["parameters"]["sent_bytes"]]
+
+
+def test_a_record_comes_in_pieces_that_a_pipe_takes_whole(monkeypatch):
+    """Lines up to PIPE_BUF are never mixed with those of other ranks, also where every character is escaped."""
+    written = []
+    monkeypatch.setattr(job.os, "write", lambda handle, line: written.append(line))
+    monkeypatch.delenv(job.ERRORS, raising=False)
+    for letter in ('"', "\\", "x"):
+        job.tell({"piece": letter * job.PIECE})
+    assert max(map(len, written)) <= select.PIPE_BUF
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_no_disk_can_lose_a_record_on_its_way_from_rank_0(tmp_path, name):
+    """What the launcher starts, with everything that writes a record taken away."""
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import sys\n"
+        "from companion import commands\n"
+        "from companion.mpi import job\n"
+        "from companion.records import runs, store\n"
+        "runs.save = store.write = store.write_text = None\n"
+        "asked = ['p5plus-exchange', '--budget', '2', '--rounds', '3']\n"
+        "sys.exit(commands.status(job.app, 'job', asked))\n"
+    )
+    heard = launch([str(path)], 2, timeout=300, name=name)
+    record = json.loads("".join(message.get("piece", "") for message in heard))
+    assert runs.validate(record)["machine"]["mpi"]["ranks"] == 2 and len(record["measurements"]) > 1
