@@ -96,8 +96,6 @@ def read(path: Path, resource: dict) -> list[list[str]]:
                 )
     except csv.Error as error:
         fail(path, len(rows) + 1, None, f"{error}; mend the quotation marks.")
-    if not rows:
-        fail(path, 1, None, "the file is empty; restore it.")
     check_header(path, rows[0], names)
     body = rows[1:]
     for number, row in enumerate(body, start=2):

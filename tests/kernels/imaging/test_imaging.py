@@ -187,6 +187,26 @@ def test_the_three_minor_cycles_agree(images):
         assert np.array_equal(other.places[:100], found[0].places[:100])
 
 
+@pytest.mark.parametrize("method", clean.METHODS)
+def test_every_pixel_of_the_list_counts_to_the_last(method):
+    """A beam without symmetry, a box of six by six pixels: all of them are listed, and each is the peak in its turn."""
+    generator = np.random.default_rng(3)
+    beam = generator.uniform(-0.2, 0.2, (2 * SIDE, 2 * SIDE)).astype(np.float32)
+    beam[SIDE, SIDE] = 1
+    image = np.zeros((SIDE, SIDE), np.float32)
+    image[40:46, 60:66] = generator.uniform(1.0, 2.0, (6, 6))
+    components = []
+    for each in (method, clean.PLAIN):
+        places, fluxes = np.zeros((60, 2), np.int32), np.zeros(60, np.float32)
+        limit = np.float32(0.01)
+        count = clean.Minor(beam, each)(image, (40, 45, 60, 65), limit, 0.3, 100, places, fluxes)
+        components.append((count, places, fluxes))
+    (count, places, fluxes), (expected, where, strengths) = components
+    assert count == expected == 60 and np.array_equal(places, where)
+    assert fluxes == pytest.approx(strengths, rel=1e-4)
+    assert (45, 65) in set(map(tuple, where.tolist()))  # the last of the list
+
+
 def test_clean_stops_at_its_threshold(images):
     _, image, beam = images
     found = clean.clark(image, beam, clean.Limits(100_000, threshold=0.05, list_length=1500))

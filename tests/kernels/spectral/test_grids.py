@@ -2,6 +2,7 @@
 
 import math
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import spectral
+from kernels.spectral import gauss
 
 
 def decimal_rule(n, start):
@@ -32,6 +34,15 @@ def test_nodes_and_weights_agree_with_fifty_digits(n):
         x, w = decimal_rule(n, mu[j])
         assert abs(Decimal(float(mu[j])) - x) <= Decimal(1.2e-16)
         assert abs(Decimal(float(weight[j])) / w - 1) <= Decimal(3e-16)
+
+
+@pytest.mark.parametrize("n", [2, 4, 10, 64])
+def test_sine_and_cosine_of_every_node_have_31_digits(n):
+    """sin² + cos² = 1 in exact arithmetic, from pole to equator."""
+    mu, low, cosine, cosine_low, _ = gauss.half_nodes(n)
+    for sine, cos in zip(zip(mu, low, strict=True), zip(cosine, cosine_low, strict=True), strict=True):
+        squares = sum(sum(map(Fraction, map(float, pair))) ** 2 for pair in (sine, cos))
+        assert abs(squares - 1) < Fraction(1, 10**30)
 
 
 @pytest.mark.parametrize("n", [2, 8, 160, 1280, 2560])
