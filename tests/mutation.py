@@ -145,12 +145,11 @@ def judge(court: Court, mutants, rows: list[dict], sample: str, out=None, minute
     return unfit
 
 
-def same_code(court: Court, mutants, rows: list[dict]) -> None:
-    """Say of each survivor of ``rows`` how many functions that can see it have other machine code."""
-    for row, mutant in zip(rows, mutants, strict=True):
+def same_code(court: Court, mutants) -> None:
+    """Say of each mutant how many functions that can see it have other machine code."""
+    for mutant in mutants:
         functions, differ = court.code(mutant)
-        print(f"{mutant.place}: {mutant.old} → {mutant.new}: {differ} of {functions} functions differ in machine code")
-        row["functions"], row["differ"] = str(functions), str(differ)
+        print(f"{mutant.place}: {mutant.old} → {mutant.new}: {differ} of {functions} functions differ", flush=True)
 
 
 def main(
@@ -181,7 +180,7 @@ def main(
         found = sites(court.root, rooms)
         if code:
             rows = [row for row in rows if row["tests"] == "False" and row["path"].startswith("kernels/")]
-            return same_code(court, found_again(rows, found), rows)
+            return same_code(court, found_again(rows, found))
         chosen = found_again(rows, found) if again else draw(found, count, seed)
         unfit = judge(court, chosen[first::step], rows, sample, out, minutes, again)
     for line in summary(rows):

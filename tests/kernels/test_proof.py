@@ -1,6 +1,8 @@
 """A proof compares every number of a small result, takes the ways of what is measured, and passes nothing unlike."""
 
+import csv
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar, NamedTuple
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernels_found import KERNELS
 
 from kernels.contract import Check, Presets
 from kernels.proof import ROUNDING, Proof
@@ -124,3 +127,10 @@ def test_a_kernel_of_one_thread_is_proven_with_one():
 def test_a_state_may_be_looked_at_too():
     toy = kernel(also=lambda problem, state, found: [Check.near("state", 1.0, 2.0, 0.5)])
     assert [check.name for check in failed(toy)][:1] == ["state"]
+
+
+def test_what_each_reference_shares_with_its_kernel_is_listed():
+    with (Path(__file__).parents[1] / "faults" / "shared.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sorted(row["kernel"] for row in rows) == sorted(KERNELS)
+    assert all(all(row.values()) for row in rows)
