@@ -325,8 +325,9 @@ class Court:
                     (changed / folder.name / file.name).hardlink_to(file)
         return changed
 
-    def code(self, mutant) -> tuple[int, int]:
-        """How many functions that can see the mutant have been compiled, and how many of them have other machine code.
+    def code(self, mutant) -> tuple[int, int] | None:
+        """How many functions that can see the mutant have been compiled, and how many of them have other machine code;
+        None where the changed function is not among them.
 
         The unchanged tree gets a comment, so that it is compiled anew as well.
         """
@@ -344,6 +345,14 @@ class Court:
                 os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
                 shutil.rmtree(changed, ignore_errors=True)
         one, other = found
+        module = mutant.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        around = {
+            f"code {module} {node.name} "
+            for node in ast.walk(ast.parse(before))
+            if isinstance(node, ast.FunctionDef) and node.lineno <= mutant.line <= node.end_lineno
+        }
+        if not any(name.startswith(tuple(around)) for name in one):
+            return None
         return len(one), sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
 
     def judge(self, mutant, judges=JUDGES) -> tuple[dict[str, bool], dict[str, float]]:

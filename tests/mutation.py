@@ -148,8 +148,9 @@ def judge(court: Court, mutants, rows: list[dict], sample: str, out=None, minute
 def same_code(court: Court, mutants) -> None:
     """Say of each mutant how many functions that can see it have other machine code."""
     for mutant in mutants:
-        functions, differ = court.code(mutant)
-        print(f"{mutant.place}: {mutant.old} → {mutant.new}: {differ} of {functions} functions differ", flush=True)
+        found = court.code(mutant)
+        said = "its function was not compiled" if found is None else f"{found[1]} of {found[0]} functions differ"
+        print(f"{mutant.place}: {mutant.old} → {mutant.new}: {said}", flush=True)
 
 
 def main(
