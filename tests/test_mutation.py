@@ -96,10 +96,14 @@ def test_the_page_s_table_is_that_of_the_mutants_that_were_judged():
 
 
 def test_every_mutant_that_the_tests_let_pass_has_its_reason():
-    names = ("path", "line", "old", "new")
+    names = mutation.PLACE
     survived = {tuple(row[name] for name in names) for row in rows("mutants.csv") if row["tests"] == "False"}
     explained = {tuple(row[name] for name in names): row["reason"] for row in rows("survivors.csv")}
     assert explained.keys() == survived and all(explained.values())
+    for reason in explained.values():
+        if reason.startswith("a test since: "):
+            file, _, name = reason.removeprefix("a test since: ").partition("::")
+            assert f"def {name}(" in (mutation.ROOT / file).read_text(encoding="utf-8")
 
 
 def test_a_row_finds_its_mutant_again_where_lines_have_moved():

@@ -5,6 +5,7 @@ import io
 import itertools
 import subprocess
 import sys
+from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
@@ -542,3 +543,29 @@ def test_a_study_shows_every_case_as_a_step(toy_cases, monkeypatch):
     monkeypatch.setattr(engine, "progress_bar", bar)
     study(toy_cases)
     assert seen == [(3, "studying"), "step", "step", "step"]
+
+
+def test_a_call_that_just_lasts_long_enough_is_looked_at_again(clock):
+    """The first was interrupted: 10 ms, where later ones last 1 ms a repeat."""
+    calls = itertools.count(1)
+
+    def call(repeats):
+        clock.now += 10_000_000 if next(calls) == 1 else 1_000_000 * repeats
+
+    repeats, seconds = sampling.calibrate(call, 0.010, "interrupted")
+    assert repeats >= 10 and seconds >= 0.010
+
+
+def test_load_needs_a_fifth_of_a_second():
+    load = sampling.OtherLoad()
+    assert load.value(np.array([0.2, 0.3, 0.1])) == pytest.approx(1.0)
+    assert load.value(np.array([0.199, 0.3, 0.1])) is None
+
+
+def test_a_cpu_that_the_system_does_not_count_is_left_out(monkeypatch):
+    """Two CPUs are counted, and this process may use the second and a third."""
+    load = sampling.OtherLoad()
+    row = namedtuple("row", ["user", "idle"])
+    monkeypatch.setattr(sampling.psutil, "cpu_times", lambda percpu: [row(1.0, 0.0), row(20.0, 0.0)])
+    load._cpus = [1, 2]
+    assert load.read()[1] == 20.0

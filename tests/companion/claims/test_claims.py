@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from companion import claims, tables
 from companion.claims import __main__ as command
-from companion.claims import mutants, register
+from companion.claims import mutants, register, verdicts
 from companion.claims.engine import ALL
 from companion.claims.intervals import Interval, total
 from companion.claims.sheets import Reader, Sheet
@@ -434,3 +434,10 @@ def test_the_command_says_in_one_sentence_what_it_cannot_write(tmp_path, capsys)
     assert command.main(["count", "nht1", "--out", str(tmp_path / "file" / "x.csv")]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith("claims: ") and "x.csv" in line
+
+
+@pytest.mark.parametrize(
+    ("mark", "value", "holds"), [(">", 5.0, False), (">", 5.1, True), ("<", 5.0, False), (">=", 5.0, True)]
+)
+def test_a_bound_itself_is_beyond_a_strict_mark(mark, value, holds):
+    assert (verdicts._bounded(mark, 5.0, 0.0, Interval.around(value)) == verdicts.AGREES) is holds

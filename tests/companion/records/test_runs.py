@@ -181,6 +181,13 @@ def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path,
     assert not (tmp_path / "refused").exists()
 
 
+def test_an_object_has_as_many_names_as_are_allowed_and_no_more():
+    text = "{" + ",".join(f'"{number}":1' for number in range(store.MAX_NAMES)) + "}"
+    assert len(store.strict_json(text)) == store.MAX_NAMES
+    with pytest.raises(ValueError, match=f"has {store.MAX_NAMES + 1} names, at most {store.MAX_NAMES} are read"):
+        store.strict_json(text[:-1] + ',"more":1}')
+
+
 def test_a_long_reason_is_cut(record, tmp_path):
     for length in (100, 300):
         with pytest.raises(RunRecordError) as caught:
