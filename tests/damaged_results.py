@@ -41,8 +41,9 @@ TINY = {
     "kernels.routines.cloud": {"columns": 224},
 }
 KINDS = ("NaN", "infinite", "zero", "off by 1e-3", "off by its bound")
-#: Processor seconds for the changes of one kernel, and the elements of an array among which they are divided.
-SECONDS, MOST = 6.0, 64
+#: Processor seconds for the changes of one kernel in `make test`, and the elements of an array among which they are
+#: divided at most; four of an array are changed in any case.
+SECONDS, MOST = 1.0, 64
 
 
 class Case(NamedTuple):
@@ -275,7 +276,7 @@ def _write(name: str, rows: list[dict]) -> None:
 
 def main(
     seed: Annotated[int | None, typer.Option(help="Draws the elements; by default a seed drawn here.")] = None,
-    seconds: Annotated[float, typer.Option(help="Of the processor, for each kernel.")] = 10 * SECONDS,
+    seconds: Annotated[float, typer.Option(help="Of the processor, for each kernel.")] = 60.0,
 ) -> None:
     """Judge every kernel of one process and write both tables."""
     seed = secrets.randbits(32) if seed is None else seed
