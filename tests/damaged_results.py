@@ -42,8 +42,10 @@ TINY = {
 }
 KINDS = ("NaN", "infinite", "zero", "off by 1e-3", "off by its bound")
 #: Processor seconds for the changes of one kernel in `make test`, and the elements of an array among which they are
-#: divided at most; four of an array are changed in any case.
-SECONDS, MOST = 1.0, 64
+#: divided at most; three of an array are changed in any case.
+SECONDS, MOST = 0.5, 64
+#: Kernels of which these three take longer, which only `make weekly` damages.
+LONG = ("kernels.imaging.ddt", "kernels.memory.banks")
 
 
 class Case(NamedTuple):
@@ -229,7 +231,7 @@ def _judged(kernel, problem, result, seed, found: Found, seconds: float) -> Foun
     taken, tried, begin = found.taken, found.tried, time.process_time()
     noticed(kernel, problem, result)
     each = (time.process_time() - begin) * len(KINDS) * max(1, len(named(result)))
-    drawn = min(MOST, max(2, int(seconds / each) - 2)) if each else MOST
+    drawn = min(MOST, max(1, int(seconds / each) - 2)) if each else MOST
     for case in damaged(result, seed, *said, drawn):
         tried += 1
         try:

@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import itertools
 from pathlib import Path
 
 import mutants
@@ -75,7 +76,9 @@ def test_the_same_seed_draws_the_same_mutants_of_the_tree():
 
 def test_every_room_that_is_changed_exists():
     for rooms in mutation.ROOMS.values():
-        assert all(mutation.sites(mutation.ROOT, [room]) for room in rooms)
+        every = itertools.chain.from_iterable(mutation.sites(mutation.ROOT, rooms).values())
+        paths = {mutant.path for mutant in every}
+        assert all(any(path.startswith((f"{room}/", f"{room}.py")) for path in paths) for room in rooms)
 
 
 def test_a_share_has_the_interval_of_wilson():
@@ -92,7 +95,7 @@ def test_the_page_s_table_is_that_of_the_mutants_that_were_judged():
     judged = rows("mutants.csv")
     found = [{name: str(value) for name, value in line.items()} for line in mutation.summary(judged)]
     assert found == rows("mutants_summary.csv")
-    assert len({tuple(row[name] for name in mutation.PLACE) for row in judged}) == len(judged) > 0
+    assert len({(row["sample"], *(row[name] for name in mutation.PLACE)) for row in judged}) == len(judged) > 0
 
 
 def test_every_mutant_that_the_tests_let_pass_has_its_reason():

@@ -73,7 +73,13 @@ def test_other_reductions_are_found():
     assert len(list(_reductions(tree.body[0]))) == 3
 
 
-@pytest.mark.parametrize("name", damaged_results.SINGLE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.weekly] * (name in damaged_results.LONG))
+        for name in damaged_results.SINGLE
+    ],
+)
 def test_every_damaged_number_is_noticed_or_the_page_says_why_not(name):
     found = damaged_results.judge(name)
     assert found.taken == []

@@ -26,7 +26,7 @@ def cases(comm, kernel, problem, result, seed):
     paths = sorted(set(sum(world.gather(comm, [path for path, _ in named(result)]), [])))
     for path in paths:
         if not inner(path, without):
-            shares = (0.0, random.random(), random.random(), 1.0)
+            shares = (0.0, random.random(), 1.0)
             yield from ((path, share, kind) for kind in KINDS for share in shares)
 
 
