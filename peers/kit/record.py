@@ -81,7 +81,7 @@ class Run:
             "rounds": self.rounds,
             "seed": self.seed,
             "interrupted": self.interrupted,
-            "machine": machine.describe(self.folder, also=("peers",), source=self.source, measured=True),
+            "machine": machine.describe(folder=self.folder, also=("peers",), source=self.source, measured=True),
             **({"vectors": vectors.bits()} if vectors.bits() else {}),
             **({"load": self.load} if len(self.load) == 3 else {}),
             **({"ceilings": self.ceilings} if self.ceilings else {}),
