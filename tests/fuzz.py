@@ -297,7 +297,7 @@ class Fits:
         if said:
             return "error" if "error" in said else "refused"
         # astropy adds the day to times, 2.4 million
-        same = all(np.allclose(found[0], each, rtol=1e-6, atol=1e-9) for each in found)
+        same = all(np.allclose(found[0], each, 1e-6, 1e-9, equal_nan=True) for each in found)
         return "taken" if same else "wrong"
 
 
