@@ -71,8 +71,7 @@ ISA = (
 #: Beyond the clock of any processor sold.
 FASTEST_HZ = 6.5e9
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "xarray", "mpi4py")
-_ROOT = Path(__file__).resolve().parents[2]
-_SYS, _PROC = Path("/sys"), Path("/proc")
+_ROOT, _SYS, _PROC = Path(__file__).resolve().parents[2], Path("/sys"), Path("/proc")
 
 
 def _text(path: Path) -> str | None:
