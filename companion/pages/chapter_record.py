@@ -8,7 +8,7 @@ import pandas as pd
 from companion import drawings, experiments, items, notebook_files, tables
 from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_table
-from companion.figures.rendering import Shown
+from companion.figures.rendering import Shown, apart
 from companion.figures.tabular import Table, table
 from companion.labels import counted
 from companion.pages.items import items_table
@@ -200,7 +200,8 @@ def other_machines(document: str) -> Shown:
             parts.append(folded(*shown, title=title) if shown else _undrawn(title))
     if not parts:
         return Shown("<p>No experiment of this chapter was measured on a second machine.</p>", "no second machine")
-    return Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts if part.alt))
+    together = Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts if part.alt))
+    return apart(together, "e")  # the page has figures of the chapter's notebook too
 
 
 def _undrawn(title: str) -> Shown:
