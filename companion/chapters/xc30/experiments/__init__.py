@@ -33,7 +33,7 @@ def _transforms(preset: str, threads: int) -> list[Case]:
             Case(
                 f"peak, {counted(count, 'thread')}",
                 peak,
-                peak.Problem(),
+                peak.Problem.preset(preset),
                 count,
                 {"what": "peak", "truncation": 0, "fields": 0},
             )
@@ -121,7 +121,13 @@ def _routines(preset: str, threads: int) -> list[Case]:
         )
 
     cases = [
-        Case("peak", peak, peak.Problem(), threads, {"what": "peak", "routine": "peak", "build": "vector", "nproma": 0})
+        Case(
+            "peak",
+            peak,
+            peak.Problem.preset(preset),
+            threads,
+            {"what": "peak", "routine": "peak", "build": "vector", "nproma": 0},
+        )
     ]
     cases += [case(routine, build, False) for routine in PROFILE for build in ("vector", "scalar")]
     cases += [case(routine, "vector", True, nproma=nproma) for routine in BLOCKED for nproma in NPROMA]

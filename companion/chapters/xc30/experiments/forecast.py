@@ -24,7 +24,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
     label = f"T{problem.truncation} on {problem.grid}, {team}"
     return [
         Case(label, shallow_water, problem, threads, {"what": "forecast", **named}, _accounted),
-        Case(f"peak, {team}", peak, peak.Problem(), threads, {"what": "peak", **dict.fromkeys(named, 0)}),
+        Case(f"peak, {team}", peak, peak.Problem.preset(preset), threads, {"what": "peak", **dict.fromkeys(named, 0)}),
     ]
 
 
