@@ -7,7 +7,7 @@ from kernels.bt.differences import differences
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
 from kernels.bt.lines import Lines
 from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, load, spread, store, transpose
+from kernels.runtime.vector import LANES, high_of_two, load, low_of_two, spread, store, transpose
 
 _V = np.uint64(LANES)
 _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN = (np.uint64(n) for n in range(8))
@@ -53,6 +53,18 @@ def turn(source, start, rows, target, place, columns):
     store(target, place + _FIVE * columns, r[5])
     store(target, place + _SIX * columns, r[6])
     store(target, place + _SEVEN * columns, r[7])
+
+
+@kernel(inline=True)
+def _turn_two(source, start, rows, target, place, columns):
+    """``turn`` of 2×2 blocks."""
+    first, second = load(source, start), load(source, start + rows)
+    store(target, place, low_of_two(first, second))
+    store(target, place + columns, high_of_two(first, second))
+
+
+if LANES == 2:
+    turn = _turn_two
 
 
 @kernel(fastmath=FINITE)

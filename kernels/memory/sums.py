@@ -14,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels.runtime.barriers import unknown
+from kernels.runtime.target import LANES, WASM
 from kernels.runtime.vector import ask_for
 
 #: 4-byte items of a cache line of 64 bytes, which is one vector here.
@@ -22,26 +23,38 @@ _ITEM = 4  # bytes
 _LINE = 64  # bytes
 _LINES_AT_ONCE = 16  # lines of a longer turn at most: from memory, 0.95 of the time of turns of four
 _WORD, _LONG, _BYTES = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
+#: Addresses, and what the compiler may know of a sum of them where it would not find it out: it does not wrap around.
+_ADDRESS, _SUM = (_WORD, ("nuw",)) if WASM else (_LONG, ())
 _VECTOR = ir.VectorType(_WORD, LINE_ITEMS)
 
 
 def turn_lines(step: int) -> int:
-    """Cache lines that one turn of ``sum_lines`` with this step reads: at least four, and a whole number of steps."""
+    """Cache lines that one turn of ``sum_lines`` with this step reads: at least four, and a whole number of steps.
+
+    At least two where a line takes four registers: their sums are all that sixteen hold.
+    """
     period = step // math.gcd(step, LINE_ITEMS)
-    return period * -(-4 // period)
+    return period * -(-(4 if LANES == 8 else 2) // period)
 
 
 def _long(value: int):
     return ir.Constant(_LONG, value)
 
 
+def _gap(builder, value):
+    """The number of bytes ``value``, of 64 bits or a constant, as addresses are added."""
+    if isinstance(value, int):
+        return ir.Constant(_ADDRESS, value)
+    return builder.trunc(value, _ADDRESS) if WASM else value
+
+
 def _walk(builder, start, pace, turns, read):
     """``read(p)`` for p = start, start + pace, … in ``turns`` turns; returns the address after the last.
 
-    All are LLVM values of 64 bits, addresses and paces in bytes.
+    All are LLVM values, addresses and paces in bytes, ``turns`` of 64 bits.
     """
     place = cgutils.alloca_once_value(builder, start)
-    end = builder.add(start, builder.mul(pace, turns))
+    end = builder.add(start, builder.mul(pace, _gap(builder, turns)))
     again, turn, done = (builder.append_basic_block(name) for name in ("again", "turn", "done"))
     builder.branch(again)
     builder.position_at_end(again)
@@ -74,7 +87,7 @@ def _sums(builder, kind, count: int) -> list:
 
 
 def _address(context, builder, array, value):
-    return builder.ptrtoint(cgutils.create_struct_proxy(array)(context, builder, value).data, _LONG)
+    return builder.ptrtoint(cgutils.create_struct_proxy(array)(context, builder, value).data, _ADDRESS)
 
 
 def _is_items(array) -> bool:
@@ -102,7 +115,7 @@ def _lines_summed(step: int):
             def read(count):
                 def turns(here):
                     for line in range(count * lines):
-                        value = _load(builder, builder.add(here, _long(_LINE * line)), _VECTOR)
+                        value = _load(builder, builder.add(here, _gap(builder, _LINE * line), flags=_SUM), _VECTOR)
                         _add_to(builder, sums[line % lines], value)
 
                 return turns
@@ -111,8 +124,8 @@ def _lines_summed(step: int):
             longer = builder.udiv(turns, _long(together))
             rest = builder.urem(turns, _long(together))
             here = _address(context, builder, array, args[0])
-            here = _walk(builder, here, _long(_LINE * lines * together), longer, read(together))
-            here = _walk(builder, here, _long(_LINE * lines), rest, read(1))
+            here = _walk(builder, here, _gap(builder, _LINE * lines * together), longer, read(together))
+            here = _walk(builder, here, _gap(builder, _LINE * lines), rest, read(1))
             both = ir.Constant(_VECTOR, None)
             for line, slot in enumerate(sums):
                 lanes = [2**32 - 1 if (LINE_ITEMS * line + lane) % step == 0 else 0 for lane in range(LINE_ITEMS)]
@@ -122,9 +135,8 @@ def _lines_summed(step: int):
             total = cgutils.alloca_once_value(builder, builder.call(reduce, [both]))
             left = builder.urem(args[1], _long(LINE_ITEMS * lines))
             single = builder.udiv(builder.add(left, _long(step - 1)), _long(step))
-            _walk(
-                builder, here, _long(_ITEM * step), single, lambda p: _add_to(builder, total, _load(builder, p, _WORD))
-            )
+            one = _gap(builder, _ITEM * step)
+            _walk(builder, here, one, single, lambda p: _add_to(builder, total, _load(builder, p, _WORD)))
             return builder.load(total)
 
         return types.uint32(array, items), codegen
@@ -149,25 +161,27 @@ def _steps_summed(ahead: int):
             return None
 
         def codegen(context, builder, signature, args):
-            pace = builder.mul(args[2], _long(_ITEM))
-            sums = _sums(builder, _WORD, 8)
+            pace = _gap(builder, builder.mul(args[2], _long(_ITEM)))
+            together = 4 if WASM else 8  # browsers load all before they add, and have twelve registers or fewer
+            sums = _sums(builder, _WORD, together)
 
             def read(number):
                 def items(here):
-                    middle = builder.add(here, builder.mul(pace, _long(4)))  # fewer distances, or some would not
-                    for k, slot in enumerate(sums[:number]):  # stay in registers
-                        place = builder.add(middle if k > 3 else here, builder.mul(pace, _long(k % 4)))
+                    # fewer distances, or some would not stay in registers
+                    middle = builder.add(here, builder.mul(pace, _gap(builder, 4)))
+                    for k in range(number):
+                        place = builder.add(middle if k > 3 else here, builder.mul(pace, _gap(builder, k % 4)))
                         if ahead:
-                            far = builder.add(place, builder.mul(pace, _long(ahead)))
+                            far = builder.add(place, builder.mul(pace, _gap(builder, ahead)))
                             ask_for(builder, builder.inttoptr(far, _BYTES))
-                        _add_to(builder, slot, _load(builder, place, _WORD))
+                        _add_to(builder, sums[k], _load(builder, place, _WORD))
 
                 return items
 
             here, left = _address(context, builder, array, args[0]), args[1]
-            for number in (8, 4, 1):
+            for number in [each for each in (8, 4, 1) if each <= together]:
                 turns = builder.udiv(left, _long(number))
-                here = _walk(builder, here, builder.mul(pace, _long(number)), turns, read(number))
+                here = _walk(builder, here, builder.mul(pace, _gap(builder, number)), turns, read(number))
                 left = builder.urem(left, _long(number))
             total = ir.Constant(_WORD, 0)
             for slot in sums:

@@ -18,7 +18,9 @@ import time
 import warnings
 from pathlib import Path
 
-from numba.core import caching
+from numba.core import caching, config
+
+from kernels.runtime.target import TARGET
 
 _SEAL = hashlib.sha256().digest_size
 #: A cache of this package, or one that a killed process was about to remove.
@@ -28,9 +30,9 @@ _OLD_TEMPORARY = 3600.0  # s, after which a file that a writer left half done go
 
 @functools.cache
 def source_digest() -> str:
-    """Hexadecimal digest over every source file of this package."""
+    """Hexadecimal digest over every source file of this package, and what they are compiled for."""
     here = Path(__file__).parents[1]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(b"" if TARGET == "host" else TARGET.encode())
     for path in sorted(here.rglob("*.py")):
         digest.update(path.relative_to(here).as_posix().encode())
         digest.update(path.read_bytes())
@@ -217,7 +219,10 @@ class _Cache(caching.FunctionCache):
 
 
 def keep(compiled) -> None:
-    """Let the compiled function ``compiled`` keep its machine code, if it has a file and there is a folder."""
-    if CACHE_FOLDER is not None:
+    """Let the compiled function ``compiled`` keep its machine code, if it has a file and there is a folder.
+
+    Where numba is told not to optimise (``kernels.runtime.wasm``), its text is wanted, which no cache has.
+    """
+    if CACHE_FOLDER is not None and config.OPT != 0:
         with contextlib.suppress(RuntimeError):  # numba's word for "no locator": a function of a notebook's cell
             compiled._cache = _Cache(compiled.py_func)

@@ -8,7 +8,8 @@ so, by these names or by its fast-math flags.
 LLVM turns a vector into one 512-bit register where the processor has them, into two of 256 or four of
 128 bits elsewhere, so that the code runs everywhere.  Left to its own vectoriser it takes half the width on
 processors whose tuning prefers 256 bits, does not keep 24 sums of eight doubles in registers, and gives up
-on loop bodies as long as an elimination step; a type that *is* ``<8 x double>`` leaves it no choice.
+on loop bodies as long as an elimination step; a type that *is* ``<8 x double>`` leaves it no choice.  For some
+targets a vector has two float64 instead (``target``); they may lack fused operations, and take a product and a sum.
 
 Offsets count doubles from the first element of a C-contiguous float64 array or from its ``address``; nothing
 is checked.  Kernels called many thousand times pass addresses: numba counts the references to an array
@@ -24,8 +25,7 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from kernels.runtime.jit import kernel
-
-LANES = 8
+from kernels.runtime.target import LANES
 
 _DOUBLE, _LONG, _INT, _BIT = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(1)
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
@@ -137,6 +137,10 @@ def _lower_negative(context, builder, sig, args):
     return builder.fneg(args[0])
 
 
+#: LLVM's fused operation on vectors; the second is fused where the processor can.
+_FUSED = "fma" if LANES == 8 else "fmuladd"
+
+
 def _fused(negative):
     """a·b + c with the argument number ``negative`` negated."""
 
@@ -147,7 +151,7 @@ def _fused(negative):
             values = list(widened(builder, sig.args, args))
             if negative is not None:
                 values[negative] = builder.fneg(values[negative])
-            return call(builder, "fma", *values)
+            return call(builder, _FUSED if Vector in sig.args else "fma", *values)
 
         return kind and (kind(a, b, c), code)
 
@@ -191,7 +195,7 @@ def total(typingctx, vector):
 
     def code(context, builder, sig, args):
         value = args[0]
-        for width in (4, 2, 1):
+        for width in (width for width in (4, 2, 1) if width < LANES):
             turned = shuffled(builder, value, value, [(lane + width) % LANES for lane in range(LANES)])
             value = builder.fadd(value, turned)
         return builder.extract_element(value, ir.Constant(_INT, 0))
@@ -338,6 +342,8 @@ def _shuffle(*pattern):
 low1, high1 = _shuffle(0, 8, 2, 10, 4, 12, 6, 14), _shuffle(1, 9, 3, 11, 5, 13, 7, 15)
 low2, high2 = _shuffle(0, 1, 8, 9, 4, 5, 12, 13), _shuffle(2, 3, 10, 11, 6, 7, 14, 15)
 low4, high4 = _shuffle(0, 1, 2, 3, 8, 9, 10, 11), _shuffle(4, 5, 6, 7, 12, 13, 14, 15)
+#: The transposition of a 2×2 matrix, where a vector has two lanes.
+low_of_two, high_of_two = _shuffle(0, 2), _shuffle(1, 3)
 #: Two successive doubles of each of two vectors, each twice: ``a0 a0 b0 b0 a1 a1 b1 b1`` and so on.
 pairs0, pairs1 = _shuffle(0, 0, 8, 8, 1, 1, 9, 9), _shuffle(2, 2, 10, 10, 3, 3, 11, 11)
 pairs2, pairs3 = _shuffle(4, 4, 12, 12, 5, 5, 13, 13), _shuffle(6, 6, 14, 14, 7, 7, 15, 15)

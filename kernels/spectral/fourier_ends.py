@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, fma, fms, load, spread, store_some, transpose
+from kernels.runtime.vector import LANES, fma, fms, high_of_two, load, low_of_two, spread, store_some, transpose
 from kernels.spectral.fourier_passes import ELEMENT, element, put_element
 from kernels.spectral.quads import SPAN, emit, emit4, load4
 from kernels.spectral.tasks import ALL
@@ -164,3 +164,17 @@ def write_eight(work, z, out, j, north, south, streaming):
         emit(out, p2 + j, r[2], streaming)
         emit(out, p1 + j, r[1], streaming)
         emit(out, p0 + j, r[0], streaming)
+
+
+@kernel
+def _write_two(work, z, out, j, north, south, streaming):
+    """``write_eight`` of two lanes."""
+    for part in range(2):
+        p0, p1 = south if part else north
+        first, second = load(work, z + LANES * part), load(work, z + LANES * part + ELEMENT)
+        emit(out, p1 + j, high_of_two(first, second), streaming)
+        emit(out, p0 + j, low_of_two(first, second), streaming)
+
+
+if LANES == 2:
+    write_eight = _write_two

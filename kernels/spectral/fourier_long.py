@@ -194,7 +194,11 @@ def inverse_second_step(steps, tables, room, out, north, south, streaming):
             for k in range(last):
                 j, z = point + n1 * (p + radix * k), room.group + GROUP_SPAN * k
                 write_eight(work, z, out, j, north, south, True)
-                write_eight(work, z + GROUP_SPAN // 2, out, j + LANES, north, south, True)
+                if LANES == 8:
+                    write_eight(work, z + GROUP_SPAN // 2, out, j + LANES, north, south, True)
+                else:
+                    for q in range(LANES, GROUP, LANES):
+                        write_eight(work, z + ELEMENT * q, out, j + q, north, south, True)
 
 
 @kernel

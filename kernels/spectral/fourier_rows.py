@@ -4,7 +4,19 @@ import numba
 
 from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, address, at, distance, fence, load, put, store, transpose
+from kernels.runtime.vector import (
+    LANES,
+    address,
+    at,
+    distance,
+    fence,
+    high_of_two,
+    load,
+    low_of_two,
+    put,
+    store,
+    transpose,
+)
 from kernels.spectral.fourier import FACTORS, FIRST, SECOND, START, TWIST, N, transform
 from kernels.spectral.fourier import Tables as Lengths
 from kernels.spectral.fourier_ends import Scales, Waves, build_lone, emit_column, write_eight
@@ -64,6 +76,16 @@ def _read_eight(values, j, north, south, work, z):
 
 
 @kernel
+def _read_two(values, j, north, south, work, z):
+    """``_read_eight`` of two lanes."""
+    for part in range(2):
+        p0, p1 = north if part else south
+        first, second = load(values, p0 + j), load(values, p1 + j)
+        store(work, z + LANES * part, low_of_two(first, second))
+        store(work, z + LANES * part + ELEMENT, high_of_two(first, second))
+
+
+@kernel
 def _read(values, n, north, south, work, z):
     """South + i north of eight lanes."""
     body = n - n % LANES
@@ -94,6 +116,16 @@ def _eight(rows, i, idle):
         _row(rows, i, 6, idle),
         _row(rows, i, 7, idle),
     )
+
+
+@kernel(inline=True)
+def _two(rows, i, idle):
+    """``_eight`` of two lanes."""
+    return _row(rows, i, 0, idle), _row(rows, i, 1, idle)
+
+
+if LANES == 2:
+    _read_eight, _eight = _read_two, _two
 
 
 @kernel(inline=True)

@@ -202,8 +202,10 @@ class Plan(VectorTransforms):
             self.account.region(function, stamps, threads, *arguments)
 
     def _groups(self, fields):
-        """Slices of eight fields, or of one where few are left over."""
+        """Slices of eight fields, or of one where few are left over.  With two lanes none may be left over."""
         whole, left = divmod(fields, LANES)
+        if left and LANES == 2:
+            raise ValueError(f"{fields} fields: code for vectors of two lanes transforms pairs of them; give one more")
         groups = [slice(LANES * i, LANES * (i + 1)) for i in range(whole)]
         if left >= FEWEST_TOGETHER:
             return [*groups, slice(LANES * whole, fields)]

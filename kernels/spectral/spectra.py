@@ -7,7 +7,19 @@ coefficients of ``P_n`` into those of ``p_l``: even-real, even-imaginary, odd-re
 from typing import Any, NamedTuple
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, address, at, fma, load, put, spread, store, transpose
+from kernels.runtime.vector import (
+    LANES,
+    address,
+    at,
+    fma,
+    high_of_two,
+    load,
+    low_of_two,
+    put,
+    spread,
+    store,
+    transpose,
+)
 from kernels.spectral.quads import SPAN, load4, store4
 
 PAIR = 2 * SPAN  # doubles of two ell: four degrees of eight fields, an 8×8 matrix
@@ -195,3 +207,51 @@ def from_functions(c, weights, edge, column):
     for f in range(column.fields):
         for i in range(2 * (column.degrees - last)):
             put(column.values, at(column.lanes, f) + column.place + 2 * last + i, at(edge, LANES * f + i))
+
+
+@kernel(inline=True)
+def _degree_of_two(column, n):
+    """Real and imaginary parts of one degree of two fields; zero beyond the end."""
+    if n >= column.degrees:
+        return spread(0.0), spread(0.0)
+    place = column.place + 2 * n
+    first = load(column.values, at(column.lanes, 0) + place)
+    second = load(column.values, at(column.lanes, 1) + place)
+    return low_of_two(first, second), high_of_two(first, second)
+
+
+@kernel
+def _to_functions_of_two(column, weights, edge, c):
+    """``to_functions`` of two fields; ``edge`` is not used."""
+    even, carry, odd, term = weights
+    above = spread(0.0), spread(0.0)
+    for ell in range((column.degrees - 1) // 2, -1, -1):
+        e, o = _degree_of_two(column, 2 * ell), _degree_of_two(column, 2 * ell + 1)
+        u, v, w = spread(at(even, term + ell)), spread(at(carry, term + ell)), spread(at(odd, term + ell))
+        store4(c, SPAN * ell, (fma(u, e[0], v * above[0]), fma(u, e[1], v * above[1]), w * o[0], w * o[1]))
+        above = e
+
+
+@kernel(inline=True)
+def _put_degree_of_two(column, n, re, im):
+    place = column.place + 2 * n
+    store(column.values, at(column.lanes, 1) + place, high_of_two(re, im))
+    store(column.values, at(column.lanes, 0) + place, low_of_two(re, im))
+
+
+@kernel
+def _from_functions_of_two(c, weights, edge, column):
+    """``from_functions`` of two fields; ``edge`` is not used."""
+    even, carry, odd, term = weights
+    below = spread(0.0), spread(0.0)
+    for ell in range(terms(column.degrees)):
+        s = load4(c, SPAN * ell)
+        u, v, w = spread(at(even, term + ell)), spread(at(carry, term + ell)), spread(at(odd, term + ell))
+        _put_degree_of_two(column, 2 * ell, fma(u, s[0], below[0]), fma(u, s[1], below[1]))
+        if 2 * ell + 1 < column.degrees:
+            _put_degree_of_two(column, 2 * ell + 1, w * s[2], w * s[3])
+        below = v * s[0], v * s[1]
+
+
+if LANES == 2:
+    to_functions, from_functions = _to_functions_of_two, _from_functions_of_two
