@@ -95,7 +95,7 @@ def _repeated(places: int, period: int) -> np.uint64:
     return np.uint64(sum(places << at for at in range(0, 64, period)) & (2**64 - 1))
 
 
-def _states(problem: Problem, starts: np.ndarray) -> np.ndarray:
+def states_of(problem: Problem, starts: np.ndarray) -> np.ndarray:
     """The four CPUs before the first cycle."""
     states = np.zeros((4, 16), np.uint64)
     for number in range(4):
@@ -104,6 +104,14 @@ def _states(problem: Problem, starts: np.ndarray) -> np.ndarray:
             states[number, 3 + port] = _repeated(1 << int(start) % problem.sections, problem.sections)
     states[problem.cpus :, _compiled.READY] = _compiled.NEVER
     return states
+
+
+def books_of(state: State) -> np.ndarray:
+    """Where the jobs are in their programs before the first cycle."""
+    books = np.zeros((4, 5), np.int64)
+    books[:, _compiled.LEFT] = state.programs[:, 0, _compiled.STRIPS]
+    books[:, _compiled.PASSES] = state.passes
+    return books
 
 
 def _memory(problem: Problem) -> _compiled.Memory:
@@ -128,15 +136,13 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         For more than one thread: a simulation is one chain of cycles.
     """
     require_range("threads", threads, 1, 1)
-    memory, out = _memory(problem), np.zeros((5, 5), np.uint64)
+    memory, out, room = _memory(problem), np.zeros((5, 5), np.uint64), _compiled.Room.new()
     for _ in range(repeats):
         out[:] = 0
         out[problem.cpus : 4, 0] = 1
-        books = np.zeros((4, 5), np.int64)
-        books[:, _compiled.LEFT] = state.programs[:, 0, _compiled.STRIPS]
-        books[:, _compiled.PASSES] = state.passes
-        states = _states(problem, state.starts)
-        _compiled.simulate(memory, problem.cpus, states, state.programs, state.rows, state.strips, books, out)
+        books = books_of(state)
+        states = states_of(problem, state.starts)
+        _compiled.simulate(memory, problem.cpus, states, state.programs, state.rows, state.strips, books, out, room)
     return _result(problem, out)
 
 

@@ -42,6 +42,21 @@ class Memory(NamedTuple):
     limit: np.uint64  # cycle at which to stop, NEVER for the end of the jobs
 
 
+class Room(NamedTuple):
+    """Work space of a simulation."""
+
+    ring: np.ndarray  # uint64 (16,): banks granted in each of the last cycles
+    turned: np.ndarray  # uint64 (16,): the ring while it is turned
+    kept: np.ndarray  # uint64 (96,): a state that may come again
+    here: np.ndarray  # uint64 (96,): the present state
+    begun: np.ndarray  # int64 (4,): strips that each job had begun in the state that is kept
+
+    @classmethod
+    def new(cls) -> "Room":
+        """Work space in which nothing was granted yet."""
+        return cls(*(np.zeros(size, np.uint64) for size in (16, 16, 96, 96)), np.zeros(4, np.int64))
+
+
 @kernel(inline=True)
 def _rotated(word, by):
     return (word << by) | (word >> ((HALF - by) & FULL))
@@ -242,24 +257,25 @@ def _periods(books, begun, strips, out):
 
 
 @kernel
-def _leap(states, books, begun, programs, rows, strips, periods, by, ring, out):
+def _leap(states, books, programs, rows, strips, periods, by, room, out):
     """Move clock, books and ring on by whole periods."""
     for job in range(4):
         if out[job, 0] == ZERO:
             of_a_pass = 0
-            books[job, BEGUN] += np.int64(periods) * (books[job, BEGUN] - begun[job])
+            books[job, BEGUN] += np.int64(periods) * (books[job, BEGUN] - room.begun[job])
             for row in range(rows[job]):
                 of_a_pass += np.int64(programs[job, row, STRIPS])
             books[job, PASSES] = strips[job] // of_a_pass - books[job, BEGUN] // of_a_pass
             states[job, CHAINED] += by
             states[job, READY] += by if states[job, READY] > ZERO else ZERO
-    spare = ring.copy()
     for i in range(16):
-        ring[(U(i) + by) & RING] = spare[i]
+        room.turned[i] = room.ring[i]
+    for i in range(16):
+        room.ring[(U(i) + by) & RING] = room.turned[i]
 
 
 @kernel
-def simulate(memory, jobs, states, programs, rows, strips, books, out):
+def simulate(memory, jobs, states, programs, rows, strips, books, out, room):
     """Run all jobs to their end or to ``memory.limit``.
 
     Parameters
@@ -278,9 +294,10 @@ def simulate(memory, jobs, states, programs, rows, strips, books, out):
     out : (5, 5) uint64
         Of each job: cycle in which it ended, strips begun, elements left in A, in B and in C;
         in the last row the cycles simulated, and how many of them by leaps over periods.
+    room : Room
     """
-    ring = np.zeros(16, np.uint64)
-    kept, here, begun = np.zeros(96, np.uint64), np.zeros(96, np.uint64), np.zeros(4, np.int64)
+    ring, _, kept, here, begun = room
+    ring[:] = ZERO
     t, then, busy, leapt = ZERO, ZERO, ZERO, ZERO
     taken, wanted = 0, 1
     many = jobs > 2 or memory.alternating != ZERO
@@ -300,11 +317,12 @@ def simulate(memory, jobs, states, programs, rows, strips, books, out):
                 periods = min(_periods(books, begun, strips, out), (memory.limit - t) // period)
                 by = periods * period
                 if periods > ZERO:
-                    _leap(states, books, begun, programs, rows, strips, periods, by, ring, out)
+                    _leap(states, books, programs, rows, strips, periods, by, room, out)
                 t, leapt, taken, wanted = t + by, leapt + by, 0, 1
             taken += 1
             if taken >= wanted:
-                kept[:] = here
+                for i in range(size):
+                    kept[i] = here[i]
                 then, taken, wanted = t, 1, 2 * wanted
                 for job in range(4):
                     begun[job] = books[job, BEGUN]

@@ -1,0 +1,54 @@
+"""Modules and cases for WebAssembly, made from the sources in a process of its own and kept under their digest."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from kernels.runtime import wasm
+from kernels.runtime.cache import source_digest
+from kernels.runtime.jit import versions
+
+_ROOT = Path(__file__).resolve().parents[2]
+_KEPT = 4
+
+
+def digest() -> str:
+    """Of all sources of ``kernels``, and of the compilers."""
+    return hashlib.sha256(f"{source_digest()} {sorted(versions().items())}".encode()).hexdigest()[:16]
+
+
+def made(base: Path) -> Path:
+    """A folder in ``base`` with ``cases.json`` and the modules of :mod:`kernels.portable.everything`.
+
+    What was made from the same sources is taken as it is; an edited kernel makes it anew, and the oldest of more than
+    four goes.
+
+    Raises
+    ------
+    RuntimeError
+        If the process that compiles fails; the message ends with what it said.
+    """
+    folder = base / f"wasm-{digest()}"
+    if not folder.is_dir():
+        base.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=base, prefix=".wasm-") as temporary:
+            command = [sys.executable, "-m", "kernels.portable.everything", temporary]
+            done = subprocess.run(command, cwd=_ROOT, env=wasm.environment(), capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"kernels were not compiled to WebAssembly: {done.stderr.strip()[-2000:]}")
+            os.chmod(temporary, 0o755)
+            try:
+                Path(temporary).rename(folder)
+                Path(temporary).mkdir()  # which the end of the block removes
+            except OSError:  # another process was first
+                if not folder.is_dir():
+                    raise
+    folder.touch()
+    kept = sorted(base.glob("wasm-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in kept[_KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder

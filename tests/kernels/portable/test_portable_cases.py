@@ -1,0 +1,221 @@
+"""Kernels as addresses and numbers: natively, and as WebAssembly under Node, against the kernels' own answers."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built import PAGES, absent
+
+from kernels import bt
+from kernels.bt.state import Layout
+from kernels.portable import banks, build, everything, latency, loops, spectral, stream, stride
+from kernels.portable import bt as portable_bt
+from kernels.portable.case import Native
+
+ROOT = Path(__file__).resolve().parents[3]
+ENGINE, RUNNER = ROOT / "book" / "_static" / "device" / "engine.js", ROOT / "tests" / "device.cjs"
+#: One small case a module, for this processor; BT and transforms take a minute to compile, and run under Node as well.
+SMALL = [
+    (banks, lambda: banks.case(2, passes=7)),
+    pytest.param(portable_bt, lambda: portable_bt.case("S"), marks=pytest.mark.weekly),
+    (latency, lambda: latency.case(2**14)),
+    (loops, lambda: loops.case("skipping", 1000)),
+    (loops, lambda: loops.case("s10", 1000)),
+    pytest.param(spectral, lambda: spectral.case(15, "F12"), marks=pytest.mark.weekly),
+    (stream, lambda: stream.case(64)),
+    (stride, lambda: stride.case(2**12, 16)),
+    (stride, lambda: stride.case(2**12, 3)),
+]
+
+
+@pytest.fixture(scope="module")
+def folder():
+    """Modules and cases.  They take long to compile, so these tests follow a built book, as those of its pages do."""
+    if not PAGES:
+        absent("the book is not built, so its modules are not run; run make book")
+    return build.made(ROOT / ".cache")
+
+
+@pytest.fixture(scope="module")
+def described(folder):
+    return {case["name"]: case for case in json.loads((folder / "cases.json").read_text(encoding="utf-8"))}
+
+
+def under_node(folder, **asked):
+    """What the page's own engine tells of cases, run by Node."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node here to run a module in")
+    command = [node, RUNNER, ENGINE, folder]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, check=True, text=True)
+    return json.loads(done.stdout)
+
+
+def unpacked(text, kind=np.float64):
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+@pytest.mark.parametrize(("module", "make"), SMALL)
+def test_a_case_is_right_on_this_processor(module, make):
+    case = make()
+    running = Native(case, module.EXPORTS)
+    for repeats in (1, 3):
+        running.run(repeats)
+        checks = running.verify()
+        assert len(checks) == len(case.answers) and all(check.ok for check in checks), checks
+
+
+@pytest.mark.parametrize(("module", "make"), SMALL)
+def test_a_changed_array_is_noticed(module, make):
+    """What ``verify`` reads is what the run wrote: an answer of before it does not pass."""
+    case = make()
+    running = Native(case, module.EXPORTS)
+    running.run()
+    name = {"banks": "words", "latency": "at", "spectral": "back", "stream": "a", "bt": "u"}.get(case.kernel, "out")
+    running.arrays[name][: 4 * 64] += 1
+    if case.kernel == "bt":
+        running.arrays[name][:] *= 1.001
+    assert not all(check.ok for check in running.verify())
+
+
+def test_every_case_is_right_under_node(folder, described):
+    """Each is verified before and after it was sampled; a wrong one is refused, and would be told."""
+    told = under_node(folder, names=list(described), options={"budget": 0.2, "least": 1})
+    results = {each["result"]["name"]: each["result"] for each in told if "result" in each}
+    assert not [each for each in told if "refused" in each]
+    left = [name for name in described if name not in results]
+    assert len(left) == sum("left" in each for each in told)
+    for name, result in results.items():
+        assert len(result["before"]) == len(result["after"]) == len(described[name]["answers"])
+        assert all(check["ok"] for check in (*result["before"], *result["after"]))
+        assert min(result["samples"]) > 0 and result["repeats"] >= 1
+    assert {each["kernel"] for each in described.values()} == set(everything.MODULES)
+
+
+def _field(found, letter):
+    shape = unpacked(found["shape"], np.int64)
+    layout = Layout(*map(int, shape[:5]))
+    assert layout.N == bt.Problem.preset(letter).N
+    return layout.view(unpacked(found["u"]))
+
+
+def _native(letter):
+    problem = bt.Problem.preset(letter)
+    state = bt.setup(problem)
+    forcing = state.layout.view(state.forcing).copy()
+    bt.march(problem, state, problem.NS)
+    return state.layout.view(state.u), forcing
+
+
+def test_bt_under_node_is_the_native_solution(folder):
+    """From the native forcing class S differs by 3.6e-15 of numbers up to 16: rounding where nothing is fused."""
+    solution, forcing = _native("S")
+    layout = Layout(12, 14, 842, 2, 2 + 12 * 842 + 2)
+    given = np.zeros(layout.size)
+    layout.view(given)[:] = forcing
+    asked = {"names": ["bt-S"], "arrays": ["u", "shape"]}
+    given = {"forcing": base64.b64encode(given.tobytes()).decode()}
+    (found,) = under_node(folder, **asked, given=given)
+    assert np.abs(_field(found, "S") - solution).max() <= 3.6e-15
+    (found,) = under_node(folder, **asked)  # its own forcing is rounded otherwise, too
+    assert np.abs(_field(found, "S") - solution).max() <= 8e-15
+
+
+def test_bt_of_class_w_is_the_native_solution(folder):
+    solution, _ = _native("W")
+    (found,) = under_node(folder, names=["bt-W"], arrays=["u", "shape"])
+    assert np.abs(_field(found, "W") - solution).max() <= 2e-14
+
+
+@pytest.mark.parametrize("place", [3, 1000, -1])
+def test_a_damaged_module_is_refused_before_it_runs(folder, place):
+    size = (folder / "stream.wasm").stat().st_size
+    told = under_node(folder, names=["triad-168"], options={"budget": 1}, damage=place % size)
+    assert told == [{"refused": told[0]["refused"]}]
+    assert "A module is damaged" in told[0]["refused"]
+
+
+def test_a_wrong_answer_is_refused_by_name(folder, described, tmp_path):
+    case = described["triad-168"] | {"answers": [["least value of a", 2.0, 1e-13], ["largest value of a", 2.2, 1e-13]]}
+    (tmp_path / "cases.json").write_text(json.dumps([case]), encoding="utf-8")
+    shutil.copy(folder / "stream.wasm", tmp_path)
+    (told,) = under_node(tmp_path, names=["triad-168"], options={"budget": 1})
+    assert "“triad of three arrays of 168 words” is wrong on this device: least value of a is 2.207" in told["refused"]
+
+
+def test_modules_are_made_anew_for_other_sources_and_kept_for_these(tmp_path, monkeypatch):
+    calls = []
+
+    def process(command, **options):
+        calls.append(command)
+        (Path(command[-1]) / "cases.json").write_text("[]")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(build.subprocess, "run", process)
+    first = build.made(tmp_path)
+    assert build.made(tmp_path) == first and len(calls) == 1
+    monkeypatch.setattr(build, "source_digest", lambda: "another")
+    second = build.made(tmp_path)
+    assert second != first and len(calls) == 2 and (first / "cases.json").exists()
+    for number in range(5):
+        monkeypatch.setattr(build, "source_digest", lambda number=number: str(number))
+        build.made(tmp_path)
+    assert not first.exists() and len(list(tmp_path.glob("*"))) == build._KEPT
+
+
+def test_a_failed_compilation_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(build.wasm, "environment", dict)  # without it the process compiles for this processor
+    with pytest.raises(RuntimeError, match="code here is made for this processor"):
+        build.made(tmp_path)
+    assert not list(tmp_path.glob("*"))
+
+
+def test_the_median_and_its_interval_are_those_of_the_companion():
+    from companion.bench.statistics import median_interval
+
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node here to run the engine in")
+    samples = [np.random.default_rng(n).uniform(1, 2, n).tolist() for n in (1, 2, 3, 5, 6, 7, 8, 9, 17, 25, 60)]
+    script = (
+        "const e = require(process.argv[1]); console.log(JSON.stringify(JSON.parse(process.argv[2]).map(e.summary)))"
+    )
+    done = subprocess.run([node, "-e", script, ENGINE, json.dumps(samples)], capture_output=True, check=True, text=True)
+    for each, found in zip(samples, json.loads(done.stdout), strict=True):
+        interval = median_interval(each)
+        assert found["least"] == min(each) and found["median"] == pytest.approx(np.median(each))
+        assert found["interval"] == (None if interval is None else list(interval))
+
+
+@pytest.mark.weekly
+def test_native_code_for_vectors_of_two_lanes_is_right():
+    """The same text on this processor: BT, transforms of pairs of fields, and the sums."""
+    script = """
+from kernels import bt, spectral
+from kernels.memory import stride
+for kernel, problem in ((bt, bt.Problem(N=13, NS=2, dt=0.01)), (spectral, spectral.Problem(15, "F12", 4)),
+                        (stride, stride.Problem(nbytes=5000, stride=3))):
+    state = kernel.setup(problem)
+    result = kernel.run(problem, state)
+    if kernel is spectral:
+        expected = kernel.reference(problem, state)
+        assert abs(result.values - expected.values).max() < 1e-11, abs(result.values - expected.values).max()
+        assert abs(result.back - result.spectrum).max() < 1e-12
+    else:
+        assert all(check.ok for check in kernel.verify(problem, result))
+try:
+    spectral.run(spectral.Problem(15, "F12", 3), spectral.setup(spectral.Problem(15, "F12", 3)))
+except ValueError as error:
+    assert "transforms pairs of them" in str(error)
+else:
+    raise AssertionError("an odd number of fields was transformed")
+"""
+    environment = {**os.environ, "RERUN_TARGET": "host128"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, cwd=ROOT)
+    assert not done.returncode, done.stderr
