@@ -151,6 +151,8 @@ def dataset(records: Sequence[dict[str, Any]], folder: Path = machines.COMMITTED
         raise ValueError("there is no record to read")
     if len({record["simulated"] for record in records}) > 1:
         raise ValueError("simulated and measured records cannot share one Dataset; load them apart")
+    if len({record.get("kind") == "browser" for record in records}) > 1:
+        raise ValueError("a browser's records and those of native code cannot share one Dataset; load them apart")
     rows = _case_rows(records)
     if reason := store.oversized([case for _, case in rows]):
         raise RunRecordError(f"what is to share one Dataset {reason}")

@@ -9,7 +9,8 @@ experiment, document   identifiers in the register; ``item`` is the item of the 
 preset, threads, seed  what was asked for
 date                   UTC, ``YYYY-MM-DDTHH:MM:SSZ``
 simulated              true if the outputs come from a model and not from this machine
-kind                   "timing" (also where it is missing) or "study": each case ran once, for its result
+kind                   "timing" (also where it is missing), "study": each case ran once, for its result, or
+                       "browser": the book measured the device that showed it, through WebAssembly
 few_samples            why cases have fewer than three samples, null where they have more (since
                        version 2)
 machine                :func:`companion.host.machine.describe`
@@ -158,6 +159,8 @@ def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
 
 def unfit(record: dict[str, Any]) -> list[str]:
     """Why a record does not belong to the book, a clause each; empty where it does."""
+    if record.get("kind") == "browser":
+        return ["a browser measured it, and the records of the book are of native code"]
     cases = record["measurements"]
     found = store.unfit(record, cases)
     unknown = [case["label"] for case in cases if case["other_load"] is None]
@@ -183,7 +186,8 @@ def load(paths):
     RunRecordError
         A file is foreign, damaged, of a newer version or does not fit the schema.
     ValueError
-        No path, or simulated beside measured records, or outputs that do not go together.
+        No path, or simulated beside measured records, or a browser's beside native ones, or outputs that do not go
+        together.
     """
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     records = [read(path) for path in paths]
