@@ -20,6 +20,9 @@ Case = dict[str, Any]
 def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """What besides the times differs between two records, a sentence each."""
     found = [f"{word}: {a[word]} and {b[word]}" for word in ("experiment", "preset", "threads") if a[word] != b[word]]
+    native = [record.get("kind") != "browser" for record in (a, b)]
+    if native[0] != native[1]:
+        found.append(" and ".join("native code" if each else "a browser's" for each in native))
     here, there = (record["machine"] for record in (a, b))
     if not machines.same(here, there):
         known = [machines.fingerprint(each) for each in (here, there)]

@@ -74,7 +74,8 @@
     const svg = steered(block) ?? (block.querySelector("svg.rerun-page") || block.querySelector("svg")).cloneNode(true);
     const [left, top, width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map(Number);
     const room = width / 60, state = block.querySelector(".rerun-live .rerun-said")?.textContent ?? "";
-    const said = [`${words(block)}. ${book}.`, state, ...after(block).map((one) => `After ${one}.`)]
+    const added = svg.querySelector("[data-said]")?.dataset.said ?? "";
+    const said = [`${words(block)}. ${book}.`, state, added, ...after(block).map((one) => `After ${one}.`)]
       .filter(Boolean).flatMap((line) => line.match(/.{1,110}(?:\s|$)/g));
     const whole = { x: left, y: top, width, height: height + (1.3 * said.length + 0.5) * room };
     svg.setAttribute("viewBox", Object.values(whole).join(" "));

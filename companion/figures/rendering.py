@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
+from companion.figures.joined import JOINED, panels
 from companion.figures.slim import slim
 from companion.figures.style import INK, LEGIBLE, PAGE, PLAIN
 from companion.files import write_text
@@ -125,12 +126,13 @@ def _described(alt: str) -> str:
     return " ".join(alt.split())
 
 
-def _drawn(figure, prefix: str, alt: str) -> str:
+def _drawn(figure, prefix: str, alt: str, name: str | None = None) -> str:
     buffer = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": prefix, "savefig.dpi": 150}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     inches = figure.get_size_inches()[0]
-    return _tidy(buffer.getvalue(), prefix, alt, float(np.round(inches * (100 if inches == PAGE else 120))))
+    svg = _tidy(buffer.getvalue(), prefix, alt, float(np.round(inches * (100 if inches == PAGE else 120))))
+    return svg.replace("<svg ", f'<svg data-panels="{escape(panels(figure))}" ', 1) if name in JOINED else svg
 
 
 def of_page() -> bool:
@@ -168,26 +170,26 @@ def _legible(figure):
         text.set(size=size, text=words)
 
 
-def _drawings(figure, alt: str) -> str:
+def _drawings(figure, alt: str, name: str | None = None) -> str:
     """The drawing; in the book the one for a phone, then the one for a page, of which its style sheet shows one."""
     prefix = f"f{next(_counter)}"
     if os.environ.get(FIGURES) == "text":
         return "<svg></svg>"
     if not of_page():
-        return _drawn(figure, prefix, alt)
+        return _drawn(figure, prefix, alt, name)
     if any(panel.get_aspect() != "auto" or panel.name == "3d" for panel in figure.axes):
         with _legible(figure):
-            return _drawn(figure, prefix, alt)
+            return _drawn(figure, prefix, alt, name)
     inches = figure.get_size_inches()
     figure.set_size_inches(PLAIN, inches[1])
     with _legible(figure):
-        phone = _drawn(figure, f"{prefix}phone", alt)
+        phone = _drawn(figure, f"{prefix}phone", alt, name)
     figure.set_size_inches(PAGE, inches[1])
-    page = _drawn(figure, f"{prefix}page", alt)
+    page = _drawn(figure, f"{prefix}page", alt, name)
     figure.set_size_inches(inches)
     return "".join(
-        svg.replace('style="display:block', f'class="rerun-{name}" style="display:{shown}', 1)
-        for svg, name, shown in ((phone, "phone", "block"), (page, "page", "none"))
+        svg.replace('style="display:block', f'class="rerun-{medium}" style="display:{shown}', 1)
+        for svg, medium, shown in ((phone, "phone", "block"), (page, "page", "none"))
     )
 
 
@@ -282,7 +284,7 @@ def show(
         If ``alt`` is empty.
     """
     alt = _described(alt)
-    svg = _drawings(figure, alt)
+    svg = _drawings(figure, alt, name)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""
     link = csv_link(data, run_stem(name or "figure", run)) if data is not None else ""

@@ -84,6 +84,7 @@ def test_a_changed_array_is_noticed(module, make):
     assert not all(check.ok for check in running.verify())
 
 
+@pytest.mark.built
 def test_every_case_is_right_under_node(folder, described):
     """Each is verified before and after it was sampled; a wrong one is refused, and would be told."""
     told = under_node(folder, names=list(described), options={"budget": 0.2, "least": 1})
@@ -113,6 +114,7 @@ def _native(letter):
     return state.layout.view(state.u), forcing
 
 
+@pytest.mark.built
 def test_bt_under_node_is_the_native_solution(folder):
     """From the native forcing class S differs by 3.6e-15 of numbers up to 16: rounding where nothing is fused."""
     solution, forcing = _native("S")
@@ -127,6 +129,7 @@ def test_bt_under_node_is_the_native_solution(folder):
     assert np.abs(_field(found, "S") - solution).max() <= 8e-15
 
 
+@pytest.mark.built
 def test_bt_of_class_w_is_the_native_solution(folder):
     solution, _ = _native("W")
     (found,) = under_node(folder, names=["bt-W"], arrays=["u", "shape"])
@@ -134,6 +137,7 @@ def test_bt_of_class_w_is_the_native_solution(folder):
 
 
 @pytest.mark.parametrize("place", [3, 1000, -1])
+@pytest.mark.built
 def test_a_damaged_module_is_refused_before_it_runs(folder, place):
     size = (folder / "stream.wasm").stat().st_size
     told = under_node(folder, names=["triad-168"], options={"budget": 1}, damage=place % size)
@@ -141,6 +145,7 @@ def test_a_damaged_module_is_refused_before_it_runs(folder, place):
     assert "A module is damaged" in told[0]["refused"]
 
 
+@pytest.mark.built
 def test_a_wrong_answer_is_refused_by_name(folder, described, tmp_path):
     case = described["triad-168"] | {"answers": [["least value of a", 2.0, 1e-13], ["largest value of a", 2.2, 1e-13]]}
     (tmp_path / "cases.json").write_text(json.dumps([case]), encoding="utf-8")

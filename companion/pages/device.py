@@ -1,0 +1,129 @@
+"""The page that measures its reader's device: figures that it can join, and how far a browser is from native code."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from companion.figures.parts import MARKED, bytes_axis, cpu, log_axis, run_title, spread
+from companion.figures.rendering import Shown, show
+from companion.figures.style import axes
+from companion.figures.tabular import Table, table
+from companion.pages import rates, synthesis
+from companion.records import runs
+
+#: Written by ``python tests/device_speed.py``; one row a case.
+SPEEDS = Path(__file__).resolve().parents[2] / "data" / "browser" / "speeds.csv"
+
+
+def sustained() -> Shown:
+    """What one processor sustains by kind of work, as in the last chapter."""
+    return synthesis.dots(
+        rates.sustained_rate(),
+        log=True,
+        name="device_rate",
+        title="What one processor sustains, by kind of work",
+        seen="Hollow: reports. Filled: the machine of this book.",
+    )
+
+
+def _curve(name: str, cases: pd.DataFrame, value, lines: list[tuple[str, pd.Series]], **words) -> Shown:
+    """Medians of a committed run against the working set, one line each, logarithmic."""
+    run = words.pop("run")
+    figure, axis = axes(height=3.0)
+    for number, (label, chosen) in enumerate(lines):
+        line = cases[chosen].sort_values("nbytes")
+        spread(axis, line["nbytes"], line, lambda seconds, line=line: value(seconds, line), label=label, index=number)
+    log_axis(axis, "y")
+    bytes_axis(axis, cases["nbytes"])
+    axis.set(xlabel="working set", ylabel=words.pop("ylabel"))
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+    figure.suptitle(run_title(run), size=9)
+    return show(figure, data=cases.reset_index(drop=True), name=name, run=run, **words)
+
+
+def _cases(run, *columns: str) -> pd.DataFrame:
+    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
+    return run[[*times, *columns, "threads", "bytes_read"]].to_dataframe()
+
+
+def bandwidth() -> Shown:
+    """Bytes a second that one thread asks for, against working set, of the committed run."""
+    run = runs.latest("p5plus-bandwidth")
+    cases = _cases(run, "nbytes", "stride", "pages", "loads")
+    alone = cases[(cases["threads"] == 1) & (cases["loads"] == "vector") & (cases["pages"] == "small")]
+    alone = alone[alone["stride"].isin((1, 16))]
+    return _curve(
+        "device_bandwidth",
+        alone,
+        lambda seconds, line: line["bytes_read"] / seconds / 1e9,
+        [(f"stride {stride}", alone["stride"] == stride) for stride in (1, 16)],
+        run=run,
+        ylabel="bytes asked for [GB/s]",
+        title="Bandwidth of reading",
+        caption="Bytes a second that one thread asks for, native code on pages of 4 KB. Of every 16th item each "
+        f"cache line is moved for four bytes. {MARKED}",
+        alt=f"Read bandwidth of one thread on {cpu(run)} against working set, logarithmic, strides 1 and 16.",
+    )
+
+
+def latency() -> Shown:
+    """Time of one dependent load against working set, of the committed run."""
+    run = runs.latest("p5plus-latency")
+    cases = _cases(run, "nbytes", "pattern", "pages", "loads")
+    chase = cases[cases["pattern"] == "random"]
+    return _curve(
+        "device_latency",
+        chase,
+        lambda seconds, line: 1e9 * seconds / line["loads"],
+        [(f"{pages} pages", chase["pages"] == pages) for pages in sorted(chase["pages"].unique())],
+        run=run,
+        ylabel="time of one load [ns]",
+        title="Latency of a load",
+        caption=f"Time until a load has its value, along a random cycle, native code on two kinds of pages. {MARKED}",
+        alt=f"Load latency on {cpu(run)} against working set, logarithmic, a line for each kind of pages.",
+    )
+
+
+#: Columns of :data:`SPEEDS` that are drawn, and their words.
+WAYS = {
+    "native_512": "native, 512 bits",
+    "native_256": "256 bits",
+    "native_128": "128 bits",
+    "chromium": "Chromium",
+    "firefox": "Firefox",
+    "node": "Node",
+}
+#: Cases of the table: working sets in the first cache, in the last one and beyond, and the whole programs.
+CASES = (
+    "stride-4096-1", "stride-1048576-1", "stride-67108864-1", "stride-4096-16", "stride-67108864-16",
+    "triad-168", "triad-43688", "triad-2796200", "latency-4096", "latency-1048576", "latency-67108864",
+    "loop-s1", "loop-s10", "loop-streaming", "bt-S", "bt-W", "spectral-63", "spectral-159", "banks-1",
+)  # fmt: skip
+
+
+def speeds() -> pd.DataFrame:
+    """Every case and way, as ``tests/device_speed.py`` wrote them."""
+    return pd.read_csv(SPEEDS)
+
+
+def how_far() -> Table:
+    """The best of every way on one machine, and the better browser over native code of 128 bits.
+
+    The least time is what a way can reach; on a host with others, medians say as much of them as of the ways.
+    """
+    found = speeds().set_index("case").loc[list(CASES)]
+    columns = {f"{way}_best": words for way, words in WAYS.items() if f"{way}_best" in found}
+    frame = found[["what", "unit", *columns]].rename(columns=columns)
+    browsers, native = found[["chromium_best", "firefox_best"]], found["native_128_best"]
+    less = found["unit"].str.startswith("ns")
+    share = (browsers.max(axis=1) / native).where(~less, native / browsers.min(axis=1))
+    frame["browser / 128 bits"] = share.round(2)
+    first = found.iloc[0]
+    return table(
+        frame.reset_index(drop=True),
+        caption=f"One machine, all ways. The best sample of each on {first['machine']} with {first['made_by']}; all "
+        f"took turns, and others kept {first['others_busy']:.1f} CPUs busy when they began. The last column is the "
+        "rate of the faster browser over that of native code of 128 bits: above 1 the browser is faster",
+        name="device_how_far",
+        digits=3,
+    )
