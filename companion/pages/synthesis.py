@@ -122,13 +122,15 @@ def rate_of(run, chosen) -> pd.DataFrame:
 
 
 def peak_on(machine: str) -> tuple | None:
-    """Newest run of a machine that measured its peak, by the most threads: the run, threads, and flop/s with spread."""
+    """The run of a machine that found its highest peak, by the most threads: it, threads, and flop/s with spread."""
     kept = [run for id in PEAKS for run in runs.committed(id) if cpu(run) == machine]
     if not kept:
         return None
-    run = max(kept, key=lambda run: (run["threads"].values.max(), run.attrs["date"]))
-    threads = int(run["threads"].values.max())
-    return run, threads, rate_of(run, (run["what"].values == "peak") & (run["threads"].values == threads))
+    threads = max(int(run["threads"].values.max()) for run in kept)
+    kept = [run for run in kept if run["threads"].values.max() == threads]
+    peaks = [rate_of(run, (run["what"].values == "peak") & (run["threads"].values == threads)) for run in kept]
+    best = max(range(len(kept)), key=lambda number: peaks[number]["middle"].item())
+    return kept[best], threads, peaks[best]
 
 
 def frame_of(rows: list[dict], unit: str) -> pd.DataFrame:
