@@ -49,14 +49,14 @@ def latest(experiment):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures are made, with text and data, but not drawn."""
-    monkeypatch.setattr(rendering, "_drawn", lambda figure, prefix, alt: "<svg></svg>")
+    monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
 
 
 @pytest.fixture
 def pixels(monkeypatch):
     """Figures are drawn as pixels, in a tenth of the time of a page's SVG; a page carries their digest."""
 
-    def drawn(figure, prefix, alt):
+    def drawn(figure, *_):
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
         return f"<svg>{hashlib.sha256(canvas.buffer_rgba()).hexdigest()}</svg>"
