@@ -19,6 +19,7 @@ class Reader:
         self.clicks += 1
         place.click()
         self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_timeout(300)  # a fold opens first and tells its script afterwards
 
     def sees(self, place) -> str:
         """The text of something that is on the screen as it is, or is scrolled to by whoever reads on."""
