@@ -24,11 +24,8 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     if native[0] != native[1]:
         found.append(" and ".join("native code" if each else "a browser's" for each in native))
     here, there = (record["machine"] for record in (a, b))
-    if not machines.same(here, there):
-        known = [machines.fingerprint(each) for each in (here, there)]
-        unlike = [name for name, value in known[0].items() if None not in (value, other := known[1][name]) and
-                  value != other]  # fmt: skip
-        found.append(f"machines: {' and '.join(machines.labels([here, there]))} ({', '.join(unlike)})")
+    if unlike_in := machines.unlike(here, there):
+        found.append(f"machines: {' and '.join(machines.labels([here, there]))} ({', '.join(unlike_in)})")
     versions = [record["machine"].get("software") or {} for record in (a, b)]
     for name in sorted(set(versions[0]) | set(versions[1])):
         if name != "threading_layer" and versions[0].get(name) != versions[1].get(name):

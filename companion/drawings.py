@@ -14,6 +14,8 @@ from companion import notebook_files
 from companion.records import runs
 
 RECORDS = "__records__"
+#: What a drawing raises where a record does not hold what it takes: an older one, or another sweep.
+LACKING = (KeyError, IndexError, ValueError, AssertionError)
 
 
 @dataclass(frozen=True)

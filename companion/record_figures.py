@@ -104,7 +104,7 @@ def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], lis
         try:
             with nullcontext() if drawn else undrawn():
                 one = piece(name, drawing(run))
-        except (KeyError, IndexError, ValueError, AssertionError) as error:
+        except drawings.LACKING as error:
             left.append(f"{name} does not find in this record what it draws ({' '.join(str(error).split())[:120]})")
             continue
         if one.text:  # numbers that a cell goes on with say nothing alone

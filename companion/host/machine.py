@@ -351,13 +351,12 @@ def ceiling(architecture: str | None = None) -> dict[str, float | None]:
     return {"flops": 64 * FASTEST_HZ, "bytes": 192 * FASTEST_HZ}
 
 
-def _size(nbytes: int | None) -> str | None:
-    if nbytes is None:
-        return None
+def size(nbytes: int | None) -> str | None:
+    """Bytes in words, ``32 KiB``; None where they are unknown."""
     for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if nbytes >= 2**power:
+        if nbytes is not None and nbytes >= 2**power:
             return f"{nbytes / 2**power:.4g} {unit}"
-    return f"{nbytes} B"
+    return None if nbytes is None else f"{nbytes} B"
 
 
 def line(description: dict[str, Any] | None = None) -> str:
@@ -373,7 +372,7 @@ def summary(description: dict[str, Any] | None = None):
 
     described = describe() if description is None else description
     cpu, memory, software = described["cpu"], described["memory"], described["software"]
-    caches = [f"L{cache['level']} {cache['type']} {_size(cache['bytes'])}" for cache in described["caches"]]
+    caches = [f"L{cache['level']} {cache['type']} {size(cache['bytes'])}" for cache in described["caches"]]
     per_core = cpu["threads_per_core"]
     rows = {
         "CPU": cpu["model"],
@@ -382,7 +381,7 @@ def summary(description: dict[str, Any] | None = None):
         "cores": cpu["cores"],
         "SMT": None if per_core is None else ("none" if per_core == 1 else f"{per_core} threads a core"),
         "caches": ", ".join(caches) or None,
-        "memory": _size(memory["total_bytes"]),
+        "memory": size(memory["total_bytes"]),
         "transparent huge pages": memory["transparent_huge_pages"],
         "virtual machine": described["system"]["virtual_machine"],
         "system": " ".join(filter(None, (described["system"]["os"], described["system"]["kernel"]))) or None,

@@ -171,7 +171,7 @@ def _on(run, drawing: drawings.Drawing) -> Shown | None:
     """A figure of the chapter drawn from one run; None for tables, sentences and what the run does not hold."""
     try:
         shown = drawing(run)
-    except (KeyError, IndexError, ValueError, AssertionError):  # an older record, or another sweep
+    except drawings.LACKING:
         return None
     return shown if isinstance(shown, Shown) and "<figure" in shown.html else None
 

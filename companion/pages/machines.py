@@ -11,6 +11,7 @@ from companion.bench.statistics import Ratio, ratio
 from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
+from companion.host.machine import size
 from companion.labels import counted
 from companion.records import machines, runs
 
@@ -22,18 +23,10 @@ def _records(folder: Path) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple((machines.label(record["machine"], folder), record) for record in found)
 
 
-def _caches(machine: dict[str, Any]) -> str:
-    sizes = [cache for cache in machine["caches"] if cache["type"] != "instruction" and cache["bytes"]]
-    return ", ".join(
-        f"L{cache['level']} {cache['bytes'] // 2**10} KiB" if cache["bytes"] < 2**20 else
-        f"L{cache['level']} {cache['bytes'] / 2**20:g} MiB"
-        for cache in sizes
-    )  # fmt: skip
-
-
 def _row(machine: machines.Machine, records: list[dict[str, Any]]) -> dict[str, Any]:
     about = machine.description
     known, signature = machines.fingerprint(about), about["cpu"].get("signature")
+    caches = [cache for cache in about["caches"] if cache["type"] != "instruction" and cache["bytes"]]
     measured = about["cpu"].get("measured_hz")
     return {
         "machine": machine.label,
@@ -44,7 +37,7 @@ def _row(machine: machines.Machine, records: list[dict[str, Any]]) -> dict[str, 
         "measured clock [GHz]": None if measured is None else round(measured / 1e9, 2),
         "usable CPUs": known["usable CPUs"],
         "threads a core": known["threads a core"],
-        "caches": _caches(about),
+        "caches": ", ".join(f"L{cache['level']} {size(cache['bytes'])}" for cache in caches),
         "memory [GiB]": known["memory"],
         "transparent huge pages": known["transparent huge pages"],
         "virtual": {True: "yes", False: "no"}.get(known["virtual"]),

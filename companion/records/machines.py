@@ -53,10 +53,15 @@ def fingerprint(machine: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def unlike(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    """Names of the properties that both fingerprints know and in which they differ."""
+    mine, other = fingerprint(a), fingerprint(b)
+    return [name for name, value in mine.items() if None not in (value, other[name]) and value != other[name]]
+
+
 def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """Whether two descriptions may be of one machine: no known property of their fingerprints differs."""
-    mine, other = fingerprint(a), fingerprint(b)
-    return all(None in (value, other[name]) or value == other[name] for name, value in mine.items())
+    return not unlike(a, b)
 
 
 def distinct(descriptions: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

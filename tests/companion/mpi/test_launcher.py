@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from mpi_libraries import EACH
 
 from companion import experiments
 from companion.experiments import Unavailable
@@ -22,10 +23,6 @@ from companion.mpi import JobError, job, launch, launcher, libraries
 from companion.records import runs
 
 pytestmark = pytest.mark.skipif(not libraries(), reason="no MPI is installed; install the extra mpi")
-#: The first library every day, the others weekly.
-LIBRARIES = [
-    pytest.param(entry.name, marks=[pytest.mark.weekly] if number else []) for number, entry in enumerate(libraries())
-]
 
 BEGIN = """
     import os, sys, tempfile, time
@@ -61,7 +58,7 @@ def gone(pid):
     return False
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_killed_rank_ends_the_job_with_one_sentence_and_nothing_left(tmp_path, name):
     heard, killed = [], []
 
@@ -80,7 +77,7 @@ def test_a_killed_rank_ends_the_job_with_one_sentence_and_nothing_left(tmp_path,
     assert not Path(heard[0]["folder"]).exists()
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_rank_killed_while_it_writes_leaves_one_sentence_and_no_file(tmp_path, name):
     """The command a user types: BT writes through MPI-IO when one of its ranks is killed."""
     for folder in ("work", "records"):
@@ -109,7 +106,7 @@ def test_a_rank_killed_while_it_writes_leaves_one_sentence_and_no_file(tmp_path,
     assert list((tmp_path / "work").rglob("*")) == list((tmp_path / "records").rglob("*")) == []
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_rank_that_crashes_leaves_what_it_said(tmp_path, name):
     # mpiexec kills the other rank, and where that one's end reaches it first it names that signal
     body = """
@@ -126,7 +123,7 @@ def test_a_rank_that_crashes_leaves_what_it_said(tmp_path, name):
     assert not JobError("rank 1 was killed by signal 9 (SIGKILL)", "words").is_defect
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_killed_rank_is_named_though_another_met_an_error_of_mpi_first(tmp_path, name):
     """What one rank meets because another has died can reach the launcher before the death itself."""
     body = """
@@ -252,7 +249,7 @@ def test_a_record_comes_in_pieces_that_a_pipe_takes_whole(monkeypatch):
     assert max(map(len, written)) <= select.PIPE_BUF
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", EACH)
 def test_no_disk_can_lose_a_record_on_its_way_from_rank_0(tmp_path, name):
     """What the launcher starts, with everything that writes a record taken away."""
     path = tmp_path / "program.py"

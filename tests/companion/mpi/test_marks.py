@@ -11,13 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 from cases import tried
+from mpi_libraries import EACH, NAMES
 
-from companion.mpi import JobError, launch, launcher, libraries, marks
+from companion.mpi import JobError, launch, launcher, marks
 from companion.mpi.processes import MARK
 
-NAMES = [entry.name for entry in libraries()]
-#: The first library every day, the others weekly.
-EACH = [pytest.param(name, marks=[pytest.mark.weekly] if number else []) for number, name in enumerate(NAMES)]
 MPI = pytest.mark.skipif(not NAMES, reason="no MPI is installed; install the extra mpi")
 RANK = """
 import os, sys, time
