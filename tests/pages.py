@@ -15,7 +15,7 @@ import weights
 from built import PAGES, ROOT, served
 
 SCREEN, PHONE = (1400, 900), (390, 844)
-#: Screens of a chapter's story, and pixels of text in a figure on a phone.
+#: Screens of a chapter's story, and pixels of text in a figure.
 SCREENS, TEXT = 10, 9.0
 #: Figures that can be steered are drawn when they come into sight; here all come, as for who reads to the end.
 STEERED = "() => [...document.querySelectorAll('.rerun-explorer')].filter(box => box.checkVisibility())"
@@ -99,7 +99,7 @@ class Page:
     first: int = 0
     both: int = 0
     weight: int = 0
-    #: Pixels of the smallest text of a figure on a phone, and where it is.
+    #: Pixels of the smallest text of a figure, on a screen or on a phone, and where it is.
     text: float = 0.0
     smallest: str = ""
     #: What is cut, and pixels by which, on a screen and on a phone.
@@ -126,7 +126,7 @@ def measure(browser, address: str, path: str) -> Page:
     address : str
         Of the built book, served by :class:`weights.Handler`.
     """
-    found = Page(path, weight=weights.visit(browser, address, path, slow=False)[0])
+    found, texts = Page(path, weight=weights.visit(browser, address, path, slow=False)[0]), []
     for size in (SCREEN, PHONE):
         context = browser.new_context(viewport={"width": size[0], "height": size[1]}, device_scale_factor=1)
         try:
@@ -139,11 +139,11 @@ def measure(browser, address: str, path: str) -> Page:
                 found.words, found.figures, found.tables = (lengths[name] for name in ("words", "figures", "tables"))
                 found.cut = page.evaluate(CUT)
             else:
-                texts = page.evaluate(TEXTS)
-                found.text, found.smallest = min(texts, default=(0.0, ""))
                 found.cut_phone = page.evaluate(CUT)
+            texts += [(text, f"{where} at {size[0]} pixels") for text, where in page.evaluate(TEXTS)]
         finally:
             context.close()
+    found.text, found.smallest = min(texts, default=(0.0, ""))
     return found
 
 
@@ -157,7 +157,7 @@ def over(page: Page) -> list[str]:
     if page.weight >= weights.limit(page.path):
         said.append(f"a first visit transfers {page.weight / 1000:.0f} kB")
     if page.figures and page.text < TEXT:
-        said.append(f"text of {page.text:.1f} pixels on a phone: {page.smallest}")
+        said.append(f"text of {page.text:.1f} pixels: {page.smallest}")
     for width, cut in ((SCREEN[0], page.cut), (PHONE[0], page.cut_phone)):
         said += [f"cut at {width} pixels by {by:.0f}: {what}" for what, by in cut]
     return said

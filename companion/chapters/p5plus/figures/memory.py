@@ -34,7 +34,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
     frame = read_by_lines(record)
     pages = swept(frame)
     alone = frame[(frame["threads"] == 1) & (frame["pages"] == pages)]
-    figure, (by_stride, by_threads) = axes(2, 1, height=5.3, sharex=True)
+    figure, (by_stride, by_threads) = axes(2, 1, height=4.9, sharex=True)
     strides = sorted(alone["stride"].unique())
     for number, stride in enumerate(strides[:: max(1, len(strides) // 5)]):
         line = alone[alone["stride"] == stride].sort_values("nbytes")

@@ -37,7 +37,7 @@ def exchange(record: xr.Dataset) -> Shown:
     frame["MB_per_s"] = frame["nbytes"] / frame["median"] / 1e6
     frame["all_pairs_MB_per_s"] = frame["pairs"] * frame["MB_per_s"]
     four = frame[frame["pairs"] == FOUR]
-    figure, drawn = axes(2 - four.empty, 1, height=2.9 * (2 - four.empty) + 0.4, sharex=True)
+    figure, drawn = axes(2 - four.empty, 1, height=2.3 * (2 - four.empty) + 0.4, sharex=True)
     drawn = np.atleast_1d(drawn)
     if len(four):
         spread(drawn[0], four["nbytes"], four, lambda t: four["nbytes"] / t / 1e6, label="each of 4 pairs")
