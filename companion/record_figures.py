@@ -80,10 +80,8 @@ def piece(name: str, shown: Any) -> Piece:
     return Piece(name, "\n".join(sentences))
 
 
-def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], list[str]]:
-    """All of the chapter's tables and figures of this experiment, and a sentence for each that cannot be drawn.
-
-    Without ``drawn``, figures are their data alone.
+def drawn_from(run) -> tuple[list[tuple[str, Any]], list[str]]:
+    """What the chapter draws and tabulates from a run, by name, and a sentence for each that cannot be drawn.
 
     Raises
     ------
@@ -92,9 +90,10 @@ def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], lis
     """
     if not notebook_files.FOLDER.is_dir():
         raise ValueError(f"the notebooks are not in {notebook_files.FOLDER}, and they say what is drawn of a record")
-    run, made, left = runs.dataset([record]), [], []
+    made: list[tuple[str, Any]] = []
+    left = []
     for drawing in drawings.every_drawing():
-        if drawing.experiment != record["experiment"]:
+        if drawing.experiment != run.attrs["experiment"]:
             continue
         name = drawing.call.partition("(")[0].rpartition(".")[2]
         absent = [other for other in drawing.others if runs.latest(other) is None]
@@ -102,14 +101,21 @@ def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], lis
             left.append(f"{name} also takes a run of {', '.join(absent)}, of which none is committed")
             continue
         try:
-            with nullcontext() if drawn else undrawn():
-                one = piece(name, drawing(run))
+            made.append((name, drawing(run)))
         except drawings.LACKING as error:
             left.append(f"{name} does not find in this record what it draws ({' '.join(str(error).split())[:120]})")
-            continue
-        if one.text:  # numbers that a cell goes on with say nothing alone
-            made.append(one)
-    return list(dict.fromkeys(made)), left
+    return made, left
+
+
+def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], list[str]]:
+    """All of the chapter's tables and figures of this experiment, and a sentence for each that cannot be drawn.
+
+    Without ``drawn``, figures are their data alone.  Errors are those of :func:`drawn_from`.
+    """
+    with nullcontext() if drawn else undrawn():
+        found, left = drawn_from(runs.dataset([record]))
+    # numbers that a cell goes on with say nothing alone
+    return list(dict.fromkeys(one for name, shown in found if (one := piece(name, shown)).text)), left
 
 
 def write(record: dict[str, Any], found: list[Piece], folder: Path) -> list[Path]:

@@ -25,7 +25,8 @@ MEANINGS = {
 }
 #: Of variants of one measured quantity, which only the figure's own legend tells apart: sizes, threads, strides,
 #: builds.  The first is that of measured numbers; that of printed ones is none of them.
-SERIES = tuple(MEANINGS[name] for name in ("measured", "communication", "computing", "waiting", "serial", "files"))
+VARIANTS = ("measured", "communication", "computing", "waiting", "serial", "files")
+SERIES = tuple(MEANINGS[name] for name in VARIANTS)
 
 #: Marks of a report, hollow, one shape a machine.
 _DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")

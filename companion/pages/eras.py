@@ -11,7 +11,6 @@ import pandas as pd
 from companion import tables
 from companion.figures.parts import (
     MARKED,
-    bars,
     case_intervals,
     converted,
     cpu,
@@ -32,12 +31,13 @@ from companion.pages.synthesis import (
     full_name,
     kinds,
     measured,
+    of_each,
+    of_machines,
     peak_on,
     printed,
     rate_of,
     said,
 )
-from companion.records import runs
 
 MEGA, GIGA, GIB = 1e6, 1e9, 2**30
 WORD = 8  # bytes
@@ -58,22 +58,25 @@ def file_rates() -> pd.DataFrame:
         rows.append(printed("nht1/systems", machine, what, float(nasa[fact].sel(system=system))))
     rate = float(tables.load("xc30", "hres_io")["file_rate"])
     rows.append(printed("xc30/hres_io", "cray_xc30", "one of 120 files", rate, bound=">"))
-    run = runs.latest("xmp1982-devices")
-    if run is not None:
-        clock = of_samples(run["observed_clock"].values, run["flags"].values)
-        found = converted(clock, lambda seconds: WORD * run["mwords"].values / seconds)
-        tests = list(run["test"].values.astype(str))
-        named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
-        rows += [measured(run, what, found.iloc[[tests.index(test)]]) for test, what in named]
-    run = runs.latest("nht1-io")
-    if run is not None:
-        largest = run.isel(case=np.flatnonzero(run["N"].values == run["N"].values.max()))
-        arrays = largest.isel(case=np.flatnonzero(largest["way"].values == "one array a write"))
-        nbytes = float(arrays["solution_bytes"][0])
-        found = of_samples(arrays["observed_transferring"].values, arrays["flags"].values)
-        found = converted(found, lambda seconds: nbytes / MEGA / seconds)
-        rows.append(measured(run, "a solution file, page cache", found))
+    rows += of_each("xmp1982-devices", _devices) + of_each("nht1-io", _solution_files)
     return frame_of(rows, "MB/s")
+
+
+def _devices(run) -> list[dict]:
+    clock = of_samples(run["observed_clock"].values, run["flags"].values)
+    found = converted(clock, lambda seconds: WORD * run["mwords"].values / seconds)
+    tests = list(run["test"].values.astype(str))
+    named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
+    return [measured(run, what, found.iloc[[tests.index(test)]]) for test, what in named]
+
+
+def _solution_files(run) -> list[dict]:
+    largest = run.isel(case=np.flatnonzero(run["N"].values == run["N"].values.max()))
+    arrays = largest.isel(case=np.flatnonzero(largest["way"].values == "one array a write"))
+    nbytes = float(arrays["solution_bytes"][0])
+    found = of_samples(arrays["observed_transferring"].values, arrays["flags"].values)
+    found = converted(found, lambda seconds: nbytes / MEGA / seconds)
+    return [measured(run, "a solution file, page cache", found)]
 
 
 def file_per_flop() -> pd.DataFrame:
@@ -86,14 +89,18 @@ def file_per_flop() -> pd.DataFrame:
         one = rates[(rates["machine"] == full_name(machine)) & (rates["what"] == what)].iloc[0]
         peak = GIGA * float(stated["peak"].sel(machine=machine))
         rows.append(printed(place, machine, f"{what}, peak of the machine", MEGA * one["value"] / peak, one["bound"]))
-    disk, run = rates[rates["what"] == "a disk, O_DIRECT"], runs.latest("xmp1982-devices")
-    top = peak_on(disk["machine"].iloc[0]) if len(disk) else None
-    if top is not None:
-        _, threads, peak = top
-        found = quotient(disk.rename(columns={"value": "middle"}), peak)
-        what = f"a disk, O_DIRECT, peak of {counted(threads, 'thread')}"
-        rows.append(measured(run, what, converted(found, lambda each: MEGA * each)))
+    rows += of_each("xmp1982-devices", _disk_per_flop)
     return frame_of(rows, "B to a file for each flop at peak")
+
+
+def _disk_per_flop(run) -> list[dict]:
+    top = peak_on(cpu(run))
+    if top is None:
+        return []
+    _, threads, peak = top
+    found = quotient(pd.DataFrame(_devices(run)[:1]).rename(columns={"value": "middle"}), peak)
+    what = f"a disk, O_DIRECT, peak of {counted(threads, 'thread')}"
+    return [measured(run, what, converted(found, lambda each: MEGA * each))]
 
 
 def memory_per_flop() -> pd.DataFrame:
@@ -114,15 +121,14 @@ def memory_per_flop() -> pd.DataFrame:
         one = stated.sel(machine=name)
         peak = float(one["peak"]) / float(one["nodes"])
         rows.append(printed("xc30/machines", name, what, _node_bytes(one) / (GIGA * peak)))
-    latest = runs.latest("xc30-transforms")
-    top = None if latest is None else peak_on(cpu(latest))
-    if top is not None:
-        run, threads, peak = top
-        row = measured(run, "", peak)
-        memory = runs.read(runs.COMMITTED / row["source"].rpartition("/")[2])["machine"]["memory"]["total_bytes"]
-        what = f"all memory, peak of {counted(threads, 'thread')}"
-        rows.append(measured(run, what, converted(peak, lambda rate: memory / rate)))
+    rows += of_each("xc30-transforms", _memory_now)
     return frame_of(rows, "B for each flop/s of peak")
+
+
+def _memory_now(latest) -> list[dict]:
+    run, threads, peak = peak_on(cpu(latest))
+    memory, what = run.attrs["memory"], f"all memory, peak of {counted(threads, 'thread')}"
+    return [measured(run, what, converted(peak, lambda rate: memory / rate))]
 
 
 def peak_2006(system: str) -> float:
@@ -147,12 +153,13 @@ def streamed() -> pd.DataFrame:
     modes = {"gflops_no_smt": "streaming loop", "gflops_smt": "streaming loop, two threads"}
     rows = [printed("p5plus/smt_benefit", "power5plus", what, node[mode] / cpus * STREAMED)
             for mode, what in modes.items()]  # fmt: skip
-    run = runs.latest("p5plus-smt")
-    if run is not None:
-        chosen = (run["loop"].values.astype(str) == "streaming") & (run["streams"].values.astype(str) == "1")
-        found = converted(rate_of(run, chosen), lambda rate: rate * STREAMED / GIGA)
-        rows.append(measured(run, "streaming loop", found))
-    return frame_of(rows, "GB/s that one processor reads")
+    return frame_of(rows + of_each("p5plus-smt", _streamed_now), "GB/s that one processor reads")
+
+
+def _streamed_now(run) -> list[dict]:
+    chosen = (run["loop"].values.astype(str) == "streaming") & (run["streams"].values.astype(str) == "1")
+    found = converted(rate_of(run, chosen), lambda rate: rate * STREAMED / GIGA)
+    return [measured(run, "streaming loop", found)]
 
 
 def read_per_flop() -> pd.DataFrame:
@@ -160,17 +167,22 @@ def read_per_flop() -> pd.DataFrame:
 
     The peak of a Power5+ follows from a job's share of it; that of a measured machine is of one of its threads.
     """
-    rows, run = [], runs.latest("p5plus-smt")
+    rows = []
     for row in streamed().itertuples():
         if row.kind == "report":
             balance = row.value / peak_2006("P5+")
             rows.append(printed("p5plus/smt_benefit", "power5plus", row.what, balance))
-        elif (top := peak_on(row.machine)) is not None:
-            found = pd.DataFrame([row]).rename(columns={"value": "middle"})
-            _, threads, peak = top
-            balance = converted(quotient(found, peak), lambda ratio, threads=threads: GIGA * threads * ratio)
-            rows.append(measured(run, f"{row.what}, peak of {counted(threads, 'thread')}", balance))
-    return frame_of(rows, "B for each flop at peak")
+    return frame_of(rows + of_each("p5plus-smt", _read_now), "B for each flop at peak")
+
+
+def _read_now(run) -> list[dict]:
+    top = peak_on(cpu(run))
+    if top is None:
+        return []
+    _, threads, peak = top
+    found = pd.DataFrame(_streamed_now(run)).rename(columns={"value": "middle"})
+    balance = converted(quotient(found, peak), lambda ratio: GIGA * threads * ratio)
+    return [measured(run, f"streaming loop, peak of {counted(threads, 'thread')}", balance)]
 
 
 def memory_balance() -> pd.DataFrame:
@@ -212,36 +224,35 @@ def computing() -> pd.DataFrame:
         share = 100 * row.parallel / row.wall
         what = f"{row.job}, {row.cpus} CPUs"
         rows.append(printed("p5plus/ifs_times", "power5plus", what, share, group=PARALLEL))
-    return frame_of([*rows, *_computing_now()], "% of the elapsed time")
+    for experiment, again in (("xmp1982-forecast", _forecast), ("aips58-ddt", _imaging), ("nht1-io", _writing)):
+        rows += of_each(experiment, again)
+    return frame_of(rows, "% of the elapsed time")
 
 
-def _computing_now() -> list[dict]:
-    """The forecast, the imaging and the flow solver of the committed runs.
+def _forecast(run) -> list[dict]:
+    """The forecast computes while its computing thread does not wait for records."""
+    on_disk = run["configuration"].values.astype(str) == "disk4"
+    waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
+    found = of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
+    return [measured(run, "forecast, disks", found, FORECAST)]
 
-    The forecast computes while its computing thread does not wait for records.
-    """
+
+def _imaging(run) -> list[dict]:
+    large = run["size"].values.astype(str) == "large"
+    spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
+    flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
+    return [measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), IMAGING)]
+
+
+def _writing(run) -> list[dict]:
     rows = []
-    run = runs.latest("xmp1982-forecast")
-    if run is not None:
-        on_disk = run["configuration"].values.astype(str) == "disk4"
-        waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
-        found = of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
-        rows.append(measured(run, "forecast, disks", found, FORECAST))
-    run = runs.latest("aips58-ddt")
-    if run is not None:
-        large = run["size"].values.astype(str) == "large"
-        spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
-        flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
-        rows.append(measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), IMAGING))
-    run = runs.latest("nht1-io")
-    if run is not None:
-        same = (run["N"].values == run["N"].values.max()) & (run["threads"].values == run["threads"].values.max())
-        alone = case_intervals(run).loc[np.flatnonzero(same & (run["way"].values == "none"))]
-        for way in ("one array a write", "40-byte elements"):
-            (row,) = np.flatnonzero(same & (run["way"].values == way))
-            elapsed = of_samples(run["observed_T_T"].values[[row]], run["flags"].values[[row]])
-            share = converted(quotient(alone, elapsed), lambda share: 100 * share)
-            rows.append(measured(run, f"flow solver that writes, {way}", share, WRITING))
+    same = (run["N"].values == run["N"].values.max()) & (run["threads"].values == run["threads"].values.max())
+    alone = case_intervals(run).loc[np.flatnonzero(same & (run["way"].values == "none"))]
+    for way in ("one array a write", "40-byte elements"):
+        (row,) = np.flatnonzero(same & (run["way"].values == way))
+        elapsed = of_samples(run["observed_T_T"].values[[row]], run["flags"].values[[row]])
+        share = converted(quotient(alone, elapsed), lambda share: 100 * share)
+        rows.append(measured(run, f"flow solver that writes, {way}", share, WRITING))
     return rows
 
 
@@ -266,9 +277,9 @@ def files_through_time() -> Shown:
     points(axis, old["year"], old["value"], label="printed in a report", line=False)
     low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
     printed_ranges(axis, bounds["year"], low, high, across=False)
-    if len(new):
-        bars(axis, new["year"], new.rename(columns={"value": "middle"}), label="measured today", index=1, line=False)
-    for year, part in frame.groupby("year"):
+    of_machines(axis, new["year"], new)
+    first = (frame["kind"] == "report") | ~frame["what"].duplicated()  # of a second machine the mark alone
+    for year, part in frame[first].groupby("year"):
         right, below = year < 2000, 2000 < year < 2020  # a bound of 2014, whose label needs the width
         for row, height in zip(part.itertuples(), 10 ** _apart(part["value"].to_numpy(), 0.2), strict=True):
             what = row.what if row.kind == "run" else f"{SHORT.get(row.machine, row.machine)}, {row.what}"
@@ -286,12 +297,12 @@ def files_through_time() -> Shown:
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return show(
         figure,
-        data=frame,
+        data=frame.drop(columns="order"),
         name="file_rates",
         title="Forty years of reading and writing",
         caption="Rates at which one program reads or writes its files, in MB/s. Hollow: printed in the reports of "
-        "1982, 1993 and 2014, as measured unless it says peak; the arrow marks a lower bound. Filled: committed runs "
-        f"on a machine of today. {MARKED}",
+        "1982, 1993 and 2014, as measured unless it says peak; the arrow marks a lower bound. Filled: stored runs "
+        f"on machines of today. {MARKED}",
         alt=f"Rates of files in MB/s by year, on a logarithmic axis. {said(frame)}.",
     )
 
@@ -316,7 +327,7 @@ def findings() -> list[str]:
     def rate(machine: str, what: str) -> float:
         return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
 
-    now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]]
+    now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]][:1]
     ends = [significant(rate, 3) for rate in now.to_numpy().ravel()]
     today = ", and {} MB/s ({} to {}) with a disk of today".format(*ends) if ends else ""
     reports = memory.iloc[1:5]

@@ -38,7 +38,7 @@ def points_table(found: dict[str, pd.DataFrame]) -> Table:
     body, frames = [], []
     for key, frame in found.items():
         name, unit = QUANTITIES[key][0], frame.attrs["units"]["value"]
-        frames.append(frame.drop(columns="group").assign(quantity=name, unit=unit))
+        frames.append(frame.drop(columns=["group", "order"]).assign(quantity=name, unit=unit))
         for row in frame.itertuples(index=False):
             link = f'<a href="{escape(row.source)}">{"record" if row.kind == "run" else "table"}</a>'
             texts = "".join(f"<td>{escape(str(text))}</td>" for text in (name, row.year, row.machine, row.what))

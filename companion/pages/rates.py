@@ -5,8 +5,7 @@ import pandas as pd
 
 from companion import tables
 from companion.figures.parts import converted
-from companion.pages.synthesis import SYSTEMS, frame_of, measured, printed, rate_of
-from companion.records import runs
+from companion.pages.synthesis import SYSTEMS, frame_of, measured, of_each, printed, rate_of
 
 #: Loops of chapter 4 by what they ask of a processor: the report's row, the run's name, the kind of work.
 LOOPS = (
@@ -22,12 +21,10 @@ def sustained_rate() -> pd.DataFrame:
     rows = []
     cpus = float(tables.machines().sel(machine="power5plus")["cpus_per_node"])
     node = tables.printed("p5plus", "smt_benefit").set_index("loop")["gflops_no_smt"]
-    run = runs.latest("p5plus-smt")
-    for loop, name, kind in LOOPS:
+    again = of_each("p5plus-smt", _loops)
+    for loop, _, kind in LOOPS:
         rows.append(printed("p5plus/smt_benefit", "power5plus", kind, node[loop] / cpus, group=kind))
-        if run is not None:
-            chosen = (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1")
-            rows.append(measured(run, kind, converted(rate_of(run, chosen), lambda rate: 1e-9 * rate), kind))
+        rows += [row for row in again if row["group"] == kind]
     for row in tables.printed("p5plus", "p4_p5").itertuples():
         what = f"forecast on {row.cpus} CPUs"
         rows.append(printed("p5plus/p4_p5", SYSTEMS[row.system], what, row.gflops / row.cpus, group=FORECAST))
@@ -40,14 +37,23 @@ def sustained_rate() -> pd.DataFrame:
     for system, rate in reached.to_series().items():
         what = f"forecast on {int(used['cores'].sel(system=system))} cores"
         rows.append(printed("xc30/runs", SYSTEMS[str(system)], what, rate, group=FORECAST))
-    run = runs.latest("nht1-io")
-    if run is not None:
-        labels = run["label"].values.astype(str)
-        alone = [n for n, text in enumerate(labels) if "without writing" in text and "1 thread" in text]
-        if alone:
-            found = converted(rate_of(run, np.arange(labels.size) == alone[-1]), lambda rate: 1e-9 * rate)
-            rows.append(measured(run, f"BT, {labels[alone[-1]].partition(',')[0]}", found, SOLVER))
+    rows += of_each("nht1-io", _solver)
     return frame_of(rows, "GFLOPS of one processor")
+
+
+def _loops(run) -> list[dict]:
+    rows = []
+    for _, name, kind in LOOPS:
+        chosen = (run["loop"].values.astype(str) == name) & (run["streams"].values.astype(str) == "1")
+        rows.append(measured(run, kind, converted(rate_of(run, chosen), lambda rate: 1e-9 * rate), kind))
+    return rows
+
+
+def _solver(run) -> list[dict]:
+    labels = run["label"].values.astype(str)
+    alone = [n for n, text in enumerate(labels) if "without writing" in text and "1 thread" in text]
+    found = converted(rate_of(run, np.arange(labels.size) == alone[-1]), lambda rate: 1e-9 * rate)
+    return [measured(run, f"BT, {labels[alone[-1]].partition(',')[0]}", found, SOLVER)]
 
 
 def machine_facts(fact: str) -> pd.DataFrame:

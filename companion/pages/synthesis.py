@@ -2,19 +2,22 @@
 
 Every function returns one point a row: ``machine`` with its full name, ``what`` was measured on it, ``year``,
 ``value``, ``kind`` (``"report"`` or ``"run"``), ``source``, the address of the printed table or of the run record,
-``bound``, ``"<"`` or ``">"`` where the value is one, and ``group``, the kind of work under which a figure draws it.
-The value of a run is a median; ``low`` and ``high`` are its spread as :mod:`companion.figures.parts` has it, and
-``flagged`` says whether it is doubtful.  Only like is compared with like; what differs is in ``what``.
+``bound``, ``"<"`` or ``">"`` where the value is one, ``group``, the kind of work under which a figure draws it, and
+``order``, that of its machine among those drawn (-1: the reader's own).  The value of a run is a median; ``low`` and
+``high`` are its spread as :mod:`companion.figures.parts` has it, and ``flagged`` says whether it is doubtful.  Only
+like is compared with like; what differs is in ``what``.
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
 from html import escape
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from companion import tables
+from companion import drawings, tables
 from companion.figures.parts import (
     MARKED,
     bars,
@@ -28,14 +31,15 @@ from companion.figures.parts import (
     quotient,
 )
 from companion.figures.rendering import Shown, show
-from companion.figures.style import axes
+from companion.figures.style import VARIANTS, axes
 from companion.figures.tabular import Table, significant
 from companion.items import page
 from companion.labels import counted
 from companion.pages.data import framed
 from companion.records import runs
 
-COLUMNS = ["machine", "what", "year", "value", "low", "high", "flagged", "kind", "source", "bound", "group"]
+COLUMNS = ["machine", "what", "year", "value", "low", "high", "flagged", "kind", "source", "bound", "group",
+           "order"]  # fmt: skip
 RUNS = "../_static/runs"
 DAY = 24  # hours of the forecast
 #: Experiments that measure the peak of their machine, of multiply-adds in registers.
@@ -87,31 +91,46 @@ def printed(place: str, machine: str, what: str, value: float, bound: str = "", 
         "source": f"../book/records/{page(document)}.html#{anchor}",
         "bound": bound,
         "group": group,
+        "order": np.nan,
     }
 
 
 def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
-    """A point of a committed run, named by its machine, with the address of its record.
+    """A point of a run, named by its machine, with the address of its record.
 
     ``found`` has the quantity in its one row, as :func:`companion.figures.parts.intervals` gives it.
     """
-    day = run.attrs["date"]
-    stamp = re.sub(r"[-:]", "", day)
-    (path,) = runs.COMMITTED.glob(f"{run.attrs['experiment']}_*{stamp}.json")
     (spread,) = found.itertuples()
+    preset = run.attrs["preset"]
     return {
         "machine": cpu(run),
-        "what": what,
-        "year": int(day[:4]),
+        "what": what if preset == "paper" else f"{what}, {preset}",
+        "year": int(run.attrs["date"][:4]),
         "value": float(spread.middle),
         "low": float(spread.low),
         "high": float(spread.high),
         "flagged": bool(spread.flagged),
         "kind": "run",
-        "source": f"{RUNS}/{path.name}",
+        "source": run.attrs["file"] if run.attrs.get("own") else f"{RUNS}/{run.attrs['file']}",
         "bound": "",
         "group": group,
+        "order": run.attrs["place"],
     }
+
+
+def of_each(experiment: str, points: Callable[[xr.Dataset], list[dict]]) -> list[dict]:
+    """Points of the newest run of an experiment on each machine.
+
+    A reader's own run, perhaps of another size, may lack what they take; then it has none.
+    """
+    rows = []
+    for run in runs.each(experiment):
+        try:
+            rows += points(run)
+        except drawings.LACKING:
+            if not run.attrs.get("own"):
+                raise
+    return rows
 
 
 def rate_of(run, chosen) -> pd.DataFrame:
@@ -123,7 +142,7 @@ def rate_of(run, chosen) -> pd.DataFrame:
 
 def peak_on(machine: str) -> tuple | None:
     """The run of a machine that found its highest peak, by the most threads: it, threads, and flop/s with spread."""
-    kept = [run for id in PEAKS for run in runs.committed(id) if cpu(run) == machine]
+    kept = [run for id in PEAKS for run in (*runs.committed(id), *runs.own(id)) if cpu(run) == machine]
     if not kept:
         return None
     threads = max(int(run["threads"].values.max()) for run in kept)
@@ -158,20 +177,22 @@ def share_of_peak() -> pd.DataFrame:
     for system, share in about["peak_percent"].astype(float).to_series().items():
         what = f"forecast on {int(about['cores'].sel(system=system))} cores"
         rows.append(printed("xc30/runs", SYSTEMS[str(system)], what, share))
-    run = runs.latest("xc30-forecast")
-    if run is not None:
-        rate, peak = (rate_of(run, run["what"].values == what) for what in ("forecast", "peak"))
-        threads = counted(int(run["threads"].values[0]), "thread")
-        share = converted(quotient(rate, peak), lambda share: 100 * share)
-        rows.append(measured(run, f"forecast of one layer, {threads}", share))
-    run = runs.latest("xc30-transforms")
-    if run is not None:
-        one, what = run["threads"].values == 1, run["what"].values
-        rates = np.where(one & (what == "transforms"), (run["flops"] / run["median"]).values, 0.0)
-        rate, peak = rate_of(run, rates == rates.max()), rate_of(run, one & (what == "peak"))
-        share = converted(quotient(rate, peak), lambda share: 100 * share)
-        rows.append(measured(run, "spectral transforms, 1 thread", share))
+    rows += of_each("xc30-forecast", _forecast_share) + of_each("xc30-transforms", _transform_share)
     return frame_of(rows, "% of peak")
+
+
+def _forecast_share(run) -> list[dict]:
+    rate, peak = (rate_of(run, run["what"].values == what) for what in ("forecast", "peak"))
+    share = converted(quotient(rate, peak), lambda share: 100 * share)
+    return [measured(run, f"forecast of one layer, {counted(int(run['threads'].values[0]), 'thread')}", share)]
+
+
+def _transform_share(run) -> list[dict]:
+    one, what = run["threads"].values == 1, run["what"].values
+    rates = np.where(one & (what == "transforms"), (run["flops"] / run["median"]).values, 0.0)
+    rate, peak = rate_of(run, rates == rates.max()), rate_of(run, one & (what == "peak"))
+    share = converted(quotient(rate, peak), lambda share: 100 * share)
+    return [measured(run, "spectral transforms, 1 thread", share)]
 
 
 def forecast_hour() -> pd.DataFrame:
@@ -192,25 +213,26 @@ def forecast_hour() -> pd.DataFrame:
     for system, machine in list(SYSTEMS.items())[2:]:
         cores = int(tables.load("xc30", "runs")["cores"].sel(system=system))
         rows.append(printed("xc30/forecast", machine, f"ten-day forecast of 2014 on {cores} cores", seconds))
-    return frame_of([*rows, *_forecast_again()], "s for an hour of forecast")
+    rows += of_each("xmp1982-forecast", _forecast_again) + of_each("xc30-forecast", _one_layer)
+    return frame_of(rows, "s for an hour of forecast")
 
 
-def _forecast_again() -> list[dict]:
-    """The forecast of 1982 with its post-processing, and one layer of that of 2014, on committed machines."""
-    rows = []
-    run = runs.latest("xmp1982-forecast")
-    if run is not None:
-        on_disk = run["configuration"].values.astype(str) == "disk4"
-        found = of_samples(run["observed_complete"].values[on_disk], run["flags"].values[on_disk])
-        found = converted(found, lambda seconds: seconds / DAY)
-        rows.append(measured(run, "forecast of the size of 1982 with its jobs, files on disk", found))
-    run = runs.latest("xc30-forecast")
-    if run is not None:
-        (row,) = np.flatnonzero(run["what"].values == "forecast")
-        hours, case = DAY * float(run["days"].values[row]), run.isel(case=row)
-        what = f"one layer at truncation {int(case['truncation'])} on {counted(int(case['threads']), 'thread')}"
-        rows.append(measured(run, what, converted(case_intervals(run).loc[[row]], lambda seconds: seconds / hours)))
-    return rows
+def _forecast_again(run) -> list[dict]:
+    """The forecast of 1982 with its post-processing, files on disk."""
+    on_disk = run["configuration"].values.astype(str) == "disk4"
+    found = of_samples(run["observed_complete"].values[on_disk], run["flags"].values[on_disk])
+    found = converted(found, lambda seconds: seconds / DAY)
+    size = "of the size of 1982" if run.attrs["preset"] == "paper" else "as of 1982, smaller,"
+    return [measured(run, f"forecast {size} with its jobs, files on disk", found)]
+
+
+def _one_layer(run) -> list[dict]:
+    """One layer of a forecast of 2014."""
+    (row,) = np.flatnonzero(run["what"].values == "forecast")
+    hours, case = DAY * float(run["days"].values[row]), run.isel(case=row)
+    what = f"one layer at truncation {int(case['truncation'])} on {counted(int(case['threads']), 'thread')}"
+    found = converted(case_intervals(run).loc[[row]], lambda seconds: seconds / hours)
+    return [measured(run, what, found)]
 
 
 def energy() -> pd.DataFrame:
@@ -236,7 +258,8 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
     ``seen`` is what to see.
     """
     unit = frame.attrs["units"]["value"]
-    rows = [group or label for group, label in zip(frame["group"], labels(frame), strict=True)]
+    rows = [row.group or (f"now: {row.what}" if row.kind == "run" else label)
+            for row, label in zip(frame.itertuples(), labels(frame), strict=True)]  # fmt: skip
     names = list(dict.fromkeys(rows))
     frame = frame.assign(place=np.array([names.index(row) for row in rows]) + 0.2)
     old, bounds, new = kinds(frame)
@@ -245,9 +268,7 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
         points(axis, old["value"], old["place"], label="printed in a report", line=False)
     low, high = (bounds["value"].where(bounds["bound"] == sign) for sign in "><")
     printed_ranges(axis, bounds["place"], low, high)
-    if len(new):
-        bars(axis, new["place"], new.rename(columns={"value": "middle"}), label="measured, committed run", index=1,
-             line=False, across=True)  # fmt: skip
+    of_machines(axis, new["place"], new, across=True)
     for row, text in enumerate(names):
         axis.text(0.01, row - 0.22, text, transform=axis.get_yaxis_transform(), size=9, va="center")
     axis.set_yticks(np.arange(len(names)) + 0.2, [""] * len(names))
@@ -261,7 +282,26 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     alt = f"{title}, in {unit}. {said(frame)}."
     marks = f" {MARKED}" if len(new) else ""
-    return show(figure, alt=alt, title=title, caption=f"{seen}{marks}", data=frame.drop(columns="place"), name=name)
+    return show(
+        figure, alt=alt, title=title, caption=f"{seen}{marks}", data=frame.drop(columns=["place", "order"]), name=name
+    )
+
+
+#: Distance of the marks of two machines in one row, in rows.
+BESIDE = 0.11
+
+
+def of_machines(axis, place: pd.Series, new: pd.DataFrame, across: bool = False) -> None:
+    """Measured points with their spread, one colour a machine in all figures; those of the reader's own are stars."""
+    orders = sorted(new["order"].unique())
+    for number, order in enumerate(orders):
+        of_one = new["order"] == order
+        part, own = new[of_one].rename(columns={"value": "middle"}), order < 0
+        moved = BESIDE * (number - (len(orders) - 1) / 2) if across else 0
+        label, colour = part["machine"].iloc[0], VARIANTS[int(order) % len(VARIANTS)]
+        drawn = bars(axis, place[of_one] + moved, part, label=label, line=False, across=across, colour=colour)
+        if own:
+            drawn.set(marker="*", markersize=13, zorder=3)
 
 
 def kinds(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

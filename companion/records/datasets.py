@@ -166,6 +166,8 @@ def dataset(records: Sequence[dict[str, Any]], folder: Path = machines.COMMITTED
     data.attrs["machine"] = "; ".join(dict.fromkeys(machine.line(record["machine"]) for record in records))
     data.attrs["label"] = "; ".join(dict.fromkeys(machines.label(record["machine"], folder) for record in records))
     data.attrs["place"] = machines.place(first["machine"], folder)
+    if memory := first["machine"]["memory"]["total_bytes"]:
+        data.attrs["memory"] = memory
     data.attrs["commit"] = ", ".join(
         dict.fromkeys(str((record["machine"].get("provenance") or {}).get("commit") or "unknown") for record in records)
     )

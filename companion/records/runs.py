@@ -26,6 +26,8 @@ file system that was measured also whether it is another than the root's, and wh
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ __all__ = [
     "RunRecordError",
     "SCHEMA",
     "VERSION",
+    "beside",
     "committed",
     "dataset",
     "each",
@@ -47,6 +50,7 @@ __all__ = [
     "latest",
     "load",
     "now",
+    "own",
     "read",
     "save",
     "single",
@@ -206,23 +210,59 @@ def committed(experiment: str, folder=None) -> list:
     They may come from several machines; nothing is merged.  A damaged committed file is an error, not a gap.
     """
     folder = COMMITTED if folder is None else Path(folder)
-    records = [read(path) for path in sorted(folder.glob(f"{experiment}_*.json"))]
-    records = [record for record in records if record["experiment"] == experiment]
-    return [dataset([record], folder) for record in sorted(records, key=lambda record: record["date"])]
+    records = [(read(path), path) for path in sorted(folder.glob(f"{experiment}_*.json"))]
+    return _datasets(experiment, records, folder)
+
+
+def _datasets(experiment: str, records: list[tuple[dict[str, Any], Path]], folder: Path) -> list:
+    found = []
+    for record, path in sorted(records, key=lambda each: each[0]["date"]):
+        if record["experiment"] == experiment:
+            found.append(dataset([record], folder).assign_attrs(file=path.name))
+    return found
+
+
+#: Folders whose records are drawn as those of the reader's own machine.
+_own: list[Path] = []
+
+
+@contextmanager
+def beside(folder: Path) -> Iterator[None]:
+    """Within it, what draws runs also draws the newest of ``folder``, before all others, as those of "this machine"."""
+    _own.append(Path(folder))
+    try:
+        yield
+    finally:
+        _own.pop()
+
+
+def own(experiment: str) -> list:
+    """The reader's records of an experiment, oldest first; a file that is no run record is somebody else's."""
+    records = []
+    for folder in _own:
+        for path in sorted(folder.glob(f"{experiment}_*.json")):
+            try:
+                records.append((read(path), path))
+            except ValueError:
+                continue
+    records = [(record, path) for record, path in records if record.get("kind") != "browser"]
+    mine = {"label": "this machine", "place": -1, "own": 1}
+    return [run.assign_attrs(mine) for run in _datasets(experiment, records, COMMITTED)]
 
 
 def each(experiment: str, folder=None) -> list:
-    """The newest committed record of an experiment on each machine, one ``xarray.Dataset`` each.
+    """The newest record of an experiment on each machine, one ``xarray.Dataset`` each.
 
-    First comes the machine that measured most experiments, which the prose of the book names.
+    First comes the reader's own (:func:`beside`), then the machine that measured most experiments, which the prose of
+    the book names.
     """
-    found = committed(experiment, folder)
+    found = committed(experiment, folder) + own(experiment)
     newest = {record.attrs["label"]: record for record in found}
     return sorted(newest.values(), key=lambda record: record.attrs["place"])
 
 
 def latest(experiment: str, folder=None):
-    """The newest committed record of an experiment on the book's machine, or on the next that has one; None without.
+    """The newest record of an experiment on the first machine of :func:`each`; None without any.
 
     A record of another machine, however new, does not change what a sentence says.
     """
