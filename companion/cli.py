@@ -1,4 +1,4 @@
-"""``python -m companion doctor | list | run | bench | show | compare | export | contribute | reframe | verify``.
+"""``python -m companion doctor | list | run | bench | report | show | compare | export | contribute | …``.
 
 Exit codes: 0 done; 1 the doctor found something required missing, or a record does not belong to the book; 2 a
 request that cannot be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
@@ -169,6 +169,9 @@ def measure_all(
     threads: Annotated[int | None, typer.Option(help="Threads; all usable CPUs if not given.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the records.")] = Path("records"),
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Only what fits into so many minutes, first what a report answers.")
+    ] = None,
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Say what would be measured, and how long it takes.")
     ] = False,
@@ -182,17 +185,33 @@ def measure_all(
             raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
         threads = machine.usable_cpus() if threads is None else threads
         planned = suite.plan(out, names or [], preset, threads, seed)
+        if minutes is not None:
+            planned = suite.within(planned, 60 * minutes)
         say(*suite.announcement(planned))
         if plan_only or not planned.todo:
             return
         with files.prepared(out):
             outcomes = list(suite.go(planned, out, say))
         missed = [outcome for outcome in outcomes if outcome.error]
-        say(f"{len(outcomes) - len(missed)} record(s) written to {out}; python -m companion show RECORD reads one")
+        say(f"{len(outcomes) - len(missed)} record(s) written to {out}; python -m companion report {out} shows them")
         if missed:
             names_missed = ", ".join(outcome.entry.id for outcome in missed)
             unverified = any(outcome.unverified for outcome in missed)
             _stop(f"no record of {names_missed}; the reasons are above", 3 if unverified else 2)
+
+
+@app.command()
+def report(
+    records: Annotated[Path, typer.Argument(help="Folder of run records, as bench writes them.")] = Path("records"),
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("report"),
+    force: Annotated[bool, typer.Option(help="Replace the page if it exists.")] = False,
+) -> None:
+    """Write one page that sets this machine's records beside the five reports and the book's machines."""
+    with _one_sentence():
+        from companion.pages import report as page
+
+        with files.prepared(out):
+            say(str(page.write(records, out, force)))
 
 
 @app.command()

@@ -117,6 +117,34 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
     return found
 
 
+#: Experiments that the page of ``python -m companion report`` asks; these are measured first where time is short.
+ASKED = (
+    "p5plus-smt", "xmp1982-devices", "xc30-transforms", "nht1-io", "p5plus-bandwidth", "p5plus-latency",
+    "xmp1982-forecast", "xc30-forecast", "aips58-ddt",
+)  # fmt: skip
+
+
+def within(planned: Plan, seconds: float) -> Plan:
+    """What of a plan fits into ``seconds``: first what :data:`ASKED` names, then the rest in its order.
+
+    Raises
+    ------
+    ValueError
+        Not even one experiment fits.
+    """
+    turns = {name: number for number, name in enumerate(ASKED)}
+    order = sorted(planned.todo, key=lambda entry: turns.get(entry.id, len(turns)))
+    chosen, left = [], seconds
+    for entry, expected in ((entry, estimate(entry, planned.preset)) for entry in order):
+        if expected <= left:
+            chosen.append(entry)
+            left -= expected
+    if order and not chosen:
+        shortest = min(estimate(entry, planned.preset) for entry in order)
+        raise ValueError(f"nothing fits into {duration(seconds)}; the shortest experiment takes {duration(shortest)}")
+    return Plan(planned.preset, planned.threads, planned.seed, chosen, planned.done, planned.lacking)
+
+
 @dataclass
 class Outcome:
     """How one experiment ended."""

@@ -1,0 +1,130 @@
+"""The page of a reader's own machine: what it answers, where its numbers come from, what it refuses."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+
+from companion import suite
+from companion.cli import app
+from companion.commands import status
+from companion.figures.rendering import Shown, offered, undrawn
+from companion.pages import explored, report
+from companion.records import machines, runs
+
+MADE_UP = "Slowpoke 1000"
+#: Times of the made-up machine over those of the record that it is made of.
+SLOWER = 3
+
+
+def slower(record, model=MADE_UP):
+    """A record of a machine that nobody has, whose every sample took longer."""
+    made = copy.deepcopy(record)
+    made["machine"]["cpu"]["model"] = model
+    made["date"] = "2099-01-01T00:00:00Z"
+    for case in made["measurements"]:
+        case["samples"] = [SLOWER * each for each in case["samples"]]
+        for name, series in case["observed"].items():
+            case["observed"][name] = [each if each is None else SLOWER * each for each in series]
+    return made
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("records")
+    records = [runs.read(sorted(runs.COMMITTED.glob(f"{name}_*.json"))[-1]) for name in suite.ASKED]
+    for record in records:
+        runs.save(slower(record | {"machine": records[0]["machine"]}), found)
+    (found / "p5plus-smt_notes.json").write_text("{}")  # somebody else's
+    return found
+
+
+@pytest.fixture(scope="module")
+def html(folder):
+    with undrawn():
+        return report.html(folder)
+
+
+def test_each_answer_is_a_sentence_with_a_number_of_this_machine(html, folder):
+    answers = re.findall(r"<li><p>(.*?)</p><small>(.*?)</small></li>", html)
+    assert len(answers) == len(report.ANSWERS) and all(caveat.endswith(".") for _, caveat in answers)
+    run = runs.load(next(folder.glob("xmp1982-devices_*.json")))
+    row = list(run["test"].values).index("disk")
+    rate = np.median(8 * float(run["mwords"][row]) / run["observed_clock"].values[row])
+    assert f"{rate:.3g}" in next(sentence for sentence, _ in answers if "MB/s" in sentence)
+    assert "preset" not in "".join(caveat for _, caveat in answers)  # all are of the report's size
+
+
+def test_every_figure_has_the_machine_beside_the_reports_and_the_books_machines(html, folder):
+    with runs.beside(folder):
+        points = explored.points()
+        mine = {key for key, frame in points.items() if (frame["order"] < 0).any()}
+    assert mine >= {"files", "file-balance", "bandwidth", "computing", "rate", "peak", "hour"}
+    on_axes = html[html.index("On one axis") : html.index("Figures of the chapters")]
+    figures = re.findall(r"<figure.*?</figure>", on_axes, re.DOTALL)
+    assert len(figures) == 1 + len(report.AXES)
+    for figure in figures:
+        words = offered(Shown(figure, ""))["machine"].tolist()
+        assert "this machine" in words and len(set(words)) > 2 and "AMD EPYC (znver4)" in words
+    chapters = html[html.index("Figures of the chapters") :]
+    assert chapters.count("<section>") == 5 and chapters.count("<figure") > 10
+    assert not (explored.points()["files"]["order"] < 0).any()  # outside, the book's machines alone
+
+
+def test_the_page_needs_no_other_file(html):
+    assert not re.search(r"""(?:src|href)=["'](?!data:|#)""", html) and "<script" not in html
+    assert not re.search(r"url\((?!#)", html)
+
+
+def test_a_quick_run_says_that_its_size_is_not_the_reports(folder, tmp_path):
+    for path in folder.glob("xmp1982-[df]*.json"):
+        runs.save(runs.read(path) | {"preset": "quick"}, tmp_path)
+    with undrawn():
+        html = report.html(tmp_path)
+    answers = re.findall(r"<li><p>(.*?)</p><small>(.*?)</small></li>", html)
+    assert len(answers) == 2
+    assert "smaller than that of 1982" in answers[0][0] and "Measured in preset quick" in answers[1][1]
+
+
+@pytest.mark.parametrize(("case", "said"), [("none", "has no run record"), ("two", "is of one machine")])
+def test_a_folder_without_records_or_of_two_machines_is_refused(case, said, folder, tmp_path, capsys):
+    if case == "two":
+        record = runs.read(next(folder.glob("p5plus-smt_p*.json")))
+        runs.save(record, tmp_path)
+        runs.save(slower(record, "Another 7") | {"experiment": "p5plus-latency"}, tmp_path)
+    out = tmp_path / "page"
+    assert status(app, "companion", ["report", str(tmp_path), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1 and not out.exists()
+
+
+def test_a_page_that_exists_is_replaced_only_if_asked(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(report, "html", lambda _: "page")
+    arguments = ["report", str(folder), "--out", str(tmp_path)]
+    (tmp_path / report.NAME).write_text("mine")
+    assert status(app, "companion", arguments) == 2 and (tmp_path / report.NAME).read_text() == "mine"
+    assert status(app, "companion", [*arguments, "--force"]) == 0
+    assert (tmp_path / report.NAME).read_text() == "page"
+
+
+def test_where_time_is_short_what_the_page_asks_is_measured_first(tmp_path):
+    asked = set()
+    with pytest.MonkeyPatch.context() as patch:
+        each = runs.each
+        patch.setattr(runs, "each", lambda name, folder=None: (asked.add(name), each(name, folder))[1])
+        explored.points()
+    assert asked <= set(suite.ASKED)
+    whole = suite.plan(tmp_path, [], "quick", 1, 0)
+    room = 4 * whole.expected[0]
+    some = suite.within(whole, room)
+    assert 0 < sum(some.expected) <= room and {entry.id for entry in some.todo} < set(suite.ASKED)
+    assert suite.within(whole, 1e6).todo[: len(suite.ASKED)] != whole.todo[: len(suite.ASKED)]
+    with pytest.raises(ValueError, match="nothing fits into 1 s"):
+        suite.within(whole, 1)
+
+
+def test_the_label_of_the_readers_machine_is_its_own_even_where_the_book_has_it(folder):
+    with runs.beside(runs.COMMITTED):
+        assert [run.attrs["label"] for run in runs.each("p5plus-smt")][0] == "this machine"
+    assert machines.label(runs.read(next(folder.glob("p5plus-smt_p*.json")))["machine"]) == MADE_UP
