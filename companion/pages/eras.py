@@ -32,6 +32,7 @@ from companion.pages.synthesis import (
     kinds,
     measured,
     of_each,
+    of_first,
     of_machines,
     peak_on,
     printed,
@@ -126,7 +127,10 @@ def memory_per_flop() -> pd.DataFrame:
 
 
 def _memory_now(latest) -> list[dict]:
-    run, threads, peak = peak_on(cpu(latest))
+    top = peak_on(cpu(latest))
+    if top is None:
+        return []
+    run, threads, peak = top
     memory, what = run.attrs["memory"], f"all memory, peak of {counted(threads, 'thread')}"
     return [measured(run, what, converted(peak, lambda rate: memory / rate))]
 
@@ -322,12 +326,12 @@ def opened(folder: str = "../notebooks") -> Shown:
 
 def findings() -> list[str]:
     """What the three axes show, a sentence each."""
-    files, memory, busy = file_rates(), memory_per_flop()["value"], computing()
+    files, memory, busy = of_first(file_rates()), memory_per_flop()["value"], computing()
 
     def rate(machine: str, what: str) -> float:
         return files.loc[(files["machine"] == full_name(machine)) & (files["what"] == what), "value"].item()
 
-    now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]][:1]
+    now = files.loc[files["what"] == "a disk, O_DIRECT", ["value", "low", "high"]]
     ends = [significant(rate, 3) for rate in now.to_numpy().ravel()]
     today = ", and {} MB/s ({} to {}) with a disk of today".format(*ends) if ends else ""
     reports = memory.iloc[1:5]

@@ -45,12 +45,11 @@ def points_table(found: dict[str, pd.DataFrame]) -> Table:
             number = f'<td style="text-align: right">{escape(row.bound)} {significant(row.value, 3)}</td>'
             body.append(f"<tr>{texts}{number}<td>{escape(unit)}</td><td>{link}</td></tr>")
     caption = f"All {len(body)} points, and where each number comes from"
+    printed = (f"{(frame['kind'] == 'report').sum()} of {QUANTITIES[key][0]}" for key, frame in found.items())
     head = ["quantity", "year", "machine", "what was measured", "value", "unit", "source"]
     data = pd.concat(frames, ignore_index=True)
     html = framed(caption, head, "\n".join(body), csv_link(data, "points"), name="points", folded=True)
-    return Table(
-        html, f"{caption}: " + ", ".join(f"{len(frame)} of {QUANTITIES[key][0]}" for key, frame in found.items())
-    )
+    return Table(html, f"Where each number comes from. Printed in reports: {', '.join(printed)}")
 
 
 def explored(found: dict[str, pd.DataFrame], still: Shown) -> Shown:

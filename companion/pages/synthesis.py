@@ -245,11 +245,24 @@ def energy() -> pd.DataFrame:
     return frame_of(rows, "kW for the performance of a Power5+")
 
 
+def of_first(frame: pd.DataFrame) -> pd.DataFrame:
+    """Points of reports, and of each kind of run those of the first machine that has it, of which sentences speak."""
+    return frame[(frame["kind"] == "report") | (frame["order"] == frame.groupby("what")["order"].transform("min"))]
+
+
 def said(frame: pd.DataFrame) -> str:
-    """Every point in words, for who cannot see the figure."""
+    """Points in words, for who cannot see the figure: all of reports, and of runs the first machine's.
+
+    So the text, which notebooks store, stays as it is when the book gets records of one more machine.
+    """
     words = {"": "", "<": "below ", ">": "above "}
-    triples = zip(labels(frame), frame["bound"], frame["value"], strict=True)
-    return "; ".join(f"{label} {words[bound]}{significant(value, 3)}" for label, bound, value in triples)
+    chosen = of_first(frame)
+    triples = zip(labels(chosen), chosen["bound"], chosen["value"], strict=True)
+    found = "; ".join(f"{label} {words[bound]}{significant(value, 3)}" for label, bound, value in triples)
+    more = (
+        ". Points of further machines, where there are any, are in the data" if (frame["kind"] == "run").any() else ""
+    )
+    return found + more
 
 
 def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = False) -> Shown:

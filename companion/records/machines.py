@@ -7,8 +7,9 @@ with every value, since older records know less.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -159,10 +160,29 @@ def _known(folder: Path, stamp: tuple) -> tuple[Machine, ...]:
     )
 
 
+def first(folder: Path) -> dict[str, Any]:
+    """Label and properties of the machine that comes first, as ``first.toml`` of a folder says; empty without one."""
+    path = Path(folder) / "first.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
 def known(folder: Path = COMMITTED) -> tuple[Machine, ...]:
-    """Every machine of a folder of records; the one that measured most experiments first, which the prose names."""
+    """Every machine of a folder of records, first the one that :func:`first` names, which the prose names too.
+
+    The others come by the number of experiments that they measured.
+    """
     stamp = tuple(sorted((path.name, path.stat().st_mtime_ns) for path in Path(folder).glob("*.json")))
-    return tuple(sorted(_known(Path(folder), stamp), key=lambda machine: -len(machine.experiments)))
+    chosen = first(folder)
+    wanted = chosen.get("fingerprint", {})
+
+    def named(machine: Machine) -> bool:
+        properties = fingerprint(machine.description)
+        return bool(wanted) and all(properties.get(name) == value for name, value in wanted.items())
+
+    found = sorted(_known(Path(folder), stamp), key=lambda machine: (not named(machine), -len(machine.experiments)))
+    if found and named(found[0]):
+        found[0] = replace(found[0], label=chosen["label"])
+    return tuple(found)
 
 
 def place(machine: dict[str, Any], folder: Path = COMMITTED) -> int:

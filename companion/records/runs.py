@@ -253,8 +253,7 @@ def own(experiment: str) -> list:
 def each(experiment: str, folder=None) -> list:
     """The newest record of an experiment on each machine, one ``xarray.Dataset`` each.
 
-    First comes the reader's own (:func:`beside`), then the machine that measured most experiments, which the prose of
-    the book names.
+    First comes the reader's own (:func:`beside`), then the machine that the prose of the book names.
     """
     found = committed(experiment, folder) + own(experiment)
     newest = {record.attrs["label"]: record for record in found}

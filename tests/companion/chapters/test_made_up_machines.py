@@ -1,0 +1,95 @@
+"""Two made-up machines join a copy of the book: no stored output of a notebook changes, and every record page names
+both."""
+
+import copy
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from companion import experiments, notebook_files
+from companion.pages import chapter_record
+from companion.records import machines, runs
+
+ROOT = Path(__file__).parents[3]
+#: Names of the made-up machines, and their times over those of the record that each of theirs is made of.
+MADE_UP = {"Slowpoke 1000": 3.0, "Quickstep 7": 0.5}
+NOTEBOOKS = [path.name for path in notebook_files.paths()]
+pytestmark = pytest.mark.weekly
+
+
+def on(model: str, factor: float, record: dict) -> dict:
+    """A record as of another machine, newer than all others."""
+    made = copy.deepcopy(record)
+    made["machine"]["cpu"] |= {"model": model, "target": None, "signature": None}
+    made["date"] = "2099-01-01T00:00:00Z"
+    for case in made["measurements"]:
+        case["samples"] = [factor * each for each in case["samples"]]
+        for name, series in case["observed"].items():
+            case["observed"][name] = [each if each is None else factor * each for each in series]
+    return made
+
+
+def add_machines(folder: Path) -> None:
+    """Every experiment of the book's first machine, once more by each made-up machine."""
+    first = machines.known()[0]
+    for name in sorted(first.experiments):
+        record = runs.latest(name)
+        path = runs.COMMITTED / record.attrs["file"]
+        for model, factor in MADE_UP.items():
+            runs.save(on(model, factor, runs.read(path)), folder)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of what git has, with the records of both."""
+    root = tmp_path_factory.mktemp("tree")
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, names.split("\0")):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_file():
+            shutil.copy(ROOT / name, root / name)
+    add_machines(root / "data" / "runs")
+    return root
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_no_stored_output_changes(notebook, tree):
+    command = [sys.executable, "-m", "pytest", "-q", f"notebooks/{notebook}"]
+    surroundings = os.environ | {"PYTHONPATH": str(tree)}
+    done = subprocess.run(command, cwd=tree, env=surroundings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+@pytest.fixture
+def joined(tmp_path, monkeypatch):
+    """The book's records and theirs, where the pages of this process look."""
+    folder = tmp_path / "runs"
+    shutil.copytree(runs.COMMITTED, folder)
+    add_machines(folder)
+    for module in (runs, machines):
+        monkeypatch.setattr(module, "COMMITTED", folder)
+    for function in (machines.known, machines.place, machines.label):
+        monkeypatch.setattr(function, "__defaults__", (folder,))
+    for function in (chapter_record.is_elsewhere, chapter_record.stored_runs):
+        function.cache_clear()
+    yield folder
+    for function in (chapter_record.is_elsewhere, chapter_record.stored_runs):
+        function.cache_clear()
+
+
+@pytest.mark.parametrize("document", ["p5plus", "xc30"])
+def test_a_record_draws_each_figure_of_every_machine(document, joined):
+    html = chapter_record.other_machines(document).html
+    measured = [name for name in machines.known()[0].experiments if experiments.REGISTER[name].document == document]
+    for model in MADE_UP:
+        titles = re.findall(rf"<summary>[^<]*{model}[^<]*</summary>", html)
+        timed = [
+            n for n in measured if experiments.REGISTER[n].kind == "timing" and not experiments.REGISTER[n].simulated
+        ]
+        assert len(titles) == len(timed) > 5
+        assert len(re.findall(rf"<figure(?:(?!</figure>).)*{model}", html, re.DOTALL)) >= len(timed) / 2
