@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from companion import commands, files
-from companion.terminal import say, say_json
+from companion.terminal import is_terminal, say, say_json, say_table
 
 # what it says of a folder for its settings is nothing that a user of these commands asked for
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -99,11 +99,14 @@ def list_experiments(
     with _one_sentence():
         from companion import experiments, suite
 
-        chosen = [experiments.experiment(name) for name in names or experiments.REGISTER]
+        chosen, rows = [experiments.experiment(name) for name in names or experiments.REGISTER], []
         for entry in chosen:
             times = ", ".join(f"{preset} {suite.duration(suite.estimate(entry, preset))}" for preset in entry.presets)
-            reason = experiments.unavailable(entry)
-            say(f"{entry.id:28s} {entry.item:12s} {entry.title} [{times}]" + (f"  ({reason})" if reason else ""))
+            rows.append((entry.id, entry.item, entry.title, times, experiments.unavailable(entry) or ""))
+        if is_terminal():
+            return say_table(("experiment", "items", "what", "time", "missing here"), rows)
+        for name, item, title, times, reason in rows:
+            say(f"{name:28s} {item:12s} {title} [{times}]" + (f"  ({reason})" if reason else ""))
 
 
 @app.command()
@@ -145,7 +148,12 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         if as_json:
             say_json(record)
             return
-        say(*map(display.case_line, record["measurements"]), *_beside_the_report(record))
+        if is_terminal():
+            rows = (row for case in record["measurements"] for row in display.case_rows(case))
+            say_table(display.HEADS, rows, display.NUMBERS)
+        else:
+            say(*map(display.case_line, record["measurements"]))
+        say(*_beside_the_report(record))
         say(str(path))
         for reason in reasons:
             say(f"not in {out}: {reason}")

@@ -6,7 +6,10 @@ them, ``\\x1b`` for instance; so are characters that the terminal's encoding doe
 
 import json
 import re
+import shutil
 import sys
+from collections.abc import Collection, Iterable, Sequence
+from io import StringIO
 from typing import Any
 
 #: Control characters, marks that turn the direction of writing, line ends of Unicode, bytes of names that are no text.
@@ -35,6 +38,27 @@ def say(*lines: str, err: bool = False) -> None:
         raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, "standard error" if err else "standard output") from error
+
+
+def is_terminal() -> bool:
+    """Whether someone reads standard output as it comes, and not a file or another program."""
+    return sys.stdout.isatty()
+
+
+def say_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()) -> None:
+    """Print a table for a terminal, as wide as it is; columns named in ``numbers`` are set to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for head in heads:
+        table.add_column(Text(plain(head)), justify="right" if head in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    drawn = StringIO()
+    Console(file=drawn, width=shutil.get_terminal_size().columns).print(table)
+    say(*(line.rstrip() for line in drawn.getvalue().splitlines()))
 
 
 def say_json(value: Any) -> None:

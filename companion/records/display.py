@@ -25,21 +25,40 @@ def _unit(units: str | None) -> str:
     return f" {units}" if units and units != "1" else ""
 
 
-def _rates(case: dict[str, Any], seconds: float) -> str:
-    """Rates that follow from the counted work of all threads in a time, in parentheses."""
-    work, found = case.get("work") or {}, []
-    if work.get("flops"):
-        found.append(f"{significant(work['flops'] / seconds / 1e9, DIGITS)} GFLOPS")
+def _rates(case: dict[str, Any], seconds: float) -> dict[str, str]:
+    """Rates that follow from the counted work of all threads in a time, by unit."""
+    work = case.get("work") or {}
     moved = (work.get("bytes_read") or 0) + (work.get("bytes_written") or 0)
-    if moved:
-        found.append(f"{significant(moved / seconds / 1e9, DIGITS)} GB/s")
-    return f" ({', '.join(found)})" if found else ""
+    counts = {"GFLOPS": work.get("flops"), "GB/s": moved}
+    return {unit: significant(count / seconds / 1e9, DIGITS) for unit, count in counts.items() if count}
+
+
+def _statistics(case: dict[str, Any]) -> dict[str, float]:
+    return {"minimum": min(case["samples"]), "median": median(case["samples"])}
+
+
+#: Columns of :func:`case_rows`; those of numbers.
+HEADS, NUMBERS = ("case", "statistic", "s", "GFLOPS", "GB/s", "doubtful"), ("s", "GFLOPS", "GB/s")
+
+
+def case_rows(case: dict[str, Any]) -> list[tuple[str, ...]]:
+    """:func:`case_line` as rows of a table, one a statistic."""
+    rows: list[tuple[str, ...]] = []
+    for name, seconds in _statistics(case).items():
+        rates, flags = _rates(case, seconds), ", ".join(case["flags"]) if not rows else ""
+        values = (significant(seconds, DIGITS), rates.get("GFLOPS", ""), rates.get("GB/s", ""))
+        rows.append(("" if rows else case["label"], name, *values, flags))
+    return rows
 
 
 def case_line(case: dict[str, Any]) -> str:
     """Minimum and median of a case, each with its own rates, and what makes them doubtful."""
-    each = {"minimum": min(case["samples"]), "median": median(case["samples"])}
-    times = ", ".join(f"{name} {significant(time, DIGITS)} s{_rates(case, time)}" for name, time in each.items())
+    each = {
+        name: f"{significant(seconds, DIGITS)} s" + (f" ({', '.join(map(' '.join, rates))})" if rates else "")
+        for name, seconds in _statistics(case).items()
+        for rates in [[(value, unit) for unit, value in _rates(case, seconds).items()]]
+    }
+    times = ", ".join(map(" ".join, each.items()))
     return f"{case['label']}: {times}" + (f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else "")
 
 

@@ -15,6 +15,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 from companion import cli, experiments
+from companion.commands import status
 from companion.host import doctor
 from companion.host.doctor import Finding
 from companion.records import runs, store
@@ -573,3 +574,12 @@ def test_export_to_a_full_disk_is_no_success(record, tmp_path, suffix):
     assert done.returncode == 2, done.stdout
     assert "free space there or choose another folder" in sentence(done.stderr)
     assert done.stdout == "", "nothing may be left on the full filesystem"
+
+
+def test_a_terminal_gets_tables_and_a_pipe_lines(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    for terminal, start in ((True, "experiment "), (False, "p5plus-smt ")):
+        monkeypatch.setattr("companion.cli.is_terminal", lambda answer=terminal: answer)
+        assert status(cli.app, "companion", ["list", "p5plus-smt"]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith(start) and "Five loops" in said

@@ -140,3 +140,13 @@ def test_what_is_measured_is_written_without_control_characters(record, tmp_path
     record["title"], record["machine"]["cpu"]["model"] = "a\x1b[2Jb\nc", "CPU\x00\t"
     found = runs.read(runs.save(record, tmp_path))
     assert found["title"] == "a [2Jb c" and found["machine"]["cpu"]["model"] == "CPU  "
+
+
+def test_a_table_fits_its_terminal_and_hides_nothing(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("a\x1b[2Jb" + 30 * "c", "1.5", "[red]not markup[/red]"), ("d", "22.5", "")]
+    terminal.say_table(("case", "s", "doubtful"), rows, ("s",))
+    said = capsys.readouterr().out
+    assert not raw(said) and max(map(len, said.splitlines())) <= 40
+    joined = "".join(said.split())
+    assert "a\\x1b" in joined and "[red]not" in joined and "22.5" in joined

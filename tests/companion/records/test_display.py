@@ -50,3 +50,13 @@ def test_work_that_moves_nothing_has_no_rate_of_bytes():
     assert display._rates(case, 0.5) == " (2.000 GFLOPS)"
     assert display._rates({"work": {"flops": 0, "bytes_read": 10**9, "bytes_written": 0}}, 0.5) == " (2.000 GB/s)"
     assert display._rates({"work": None}, 0.5) == ""
+
+
+def test_rows_of_a_table_have_one_statistic_each_with_its_own_rates(record):
+    case = record["measurements"][0]
+    case["samples"], case["work"]["flops"], case["flags"] = [2.0, 1.0, 4.0], 3e9, {"load": "others were busy"}
+    case["work"]["bytes_read"], case["work"]["bytes_written"] = 5e9, 0
+    least, middle = display.case_rows(case)
+    assert least == (case["label"], "minimum", "1.000", "3.000", "5.000", "load")
+    assert middle == ("", "median", "2.000", "1.500", "2.500", "")
+    assert len(display.HEADS) == len(least) and set(display.NUMBERS) < set(display.HEADS)
