@@ -21,6 +21,7 @@ SCREENS, TEXT = 10, 9.0
 STEERED = "() => [...document.querySelectorAll('.rerun-explorer')].filter(box => box.checkVisibility())"
 COME = f"""() => {{ const waiting = ({STEERED})().filter(box => !box.matches('.is-live'));
     if (waiting.length) waiting[0].scrollIntoView(); else scrollTo(0, 0); return !waiting.length }}"""
+SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 200))))"
 LENGTHS = """() => {
     const article = document.querySelector('article') ?? document.body, top = article.getBoundingClientRect().top;
     const shows = (element) => element.checkVisibility({contentVisibilityAuto: true});
@@ -115,6 +116,7 @@ class Page:
 def _seen(context, address: str):
     page = context.new_page()
     page.goto(address, wait_until="networkidle", timeout=60_000)
+    page.evaluate(SETTLED)  # what scripts change by the size of the page comes with its next frames
     return page
 
 

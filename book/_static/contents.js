@@ -27,8 +27,10 @@ const unfold = () => {
   target.scrollIntoView();
 };
 
-byRows();
 unfold();
+// at once, and again when fonts, style sheets or scripts of the page have changed what fits
+const article = document.querySelector("article");
+if (article) new ResizeObserver(byRows).observe(article);
 addEventListener("hashchange", unfold);
 addEventListener("toggle", byRows, true);
 phone.addEventListener("change", byRows);
