@@ -4,7 +4,6 @@ A row of ``companion/chapters/<document>/drawn.csv`` is a figure, by the name th
 one of another document is written ``document/table``.
 """
 
-import csv
 import re
 from functools import cache
 
@@ -29,18 +28,11 @@ def register(document: str) -> dict[str, tuple[tuple[str, str], ...]]:
     tables.TableError
         If a table is unknown.
     """
-    path = chapters.files("drawn.csv").get(document)
-    if path is None:
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        head, *rows = csv.reader(file)
-    if tuple(head) != COLUMNS:
-        raise ValueError(f"{document}/drawn.csv, row 1: the columns are {', '.join(head)}; they must be figure, tables")
     found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for number, (figure, names) in enumerate(rows, start=2):
-        if figure in found:
-            raise ValueError(f"{document}/drawn.csv, row {number}: {figure} stands there twice")
-        found[figure] = tuple(_table(document, name) for name in names.split())
+    for number, row in enumerate(chapters.rows("drawn.csv", COLUMNS).get(document, []), start=2):
+        if row["figure"] in found:
+            raise ValueError(f"{document}/drawn.csv, row {number}: {row['figure']} stands there twice")
+        found[row["figure"]] = tuple(_table(document, name) for name in row["tables"].split())
     return found
 
 

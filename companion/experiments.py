@@ -1,8 +1,9 @@
 """The register of experiments: what each document measured, with which kernel, and what that needs.
 
-Each chapter has a part ``companion.chapters.<document>.experiments`` that calls :func:`register`; putting
-it there is all it takes.  Kernels are imported when an experiment asks for its cases, so that a
-broken kernel stops its own experiments and nothing else.
+A row of ``companion/chapters/<document>/experiments.csv`` is an experiment.  In the chapter's part ``experiments``,
+:func:`cases_of` marks the function that gives its cases, and :func:`outputs_of` what makes results other than times of
+them.  Kernels are imported when an experiment asks for its cases, so that a broken kernel stops its own experiments
+and nothing else.
 """
 
 import os
@@ -24,10 +25,12 @@ __all__ = [
     "REGISTER",
     "Unavailable",
     "accept",
+    "cases_of",
     "column",
     "columns",
     "experiment",
     "listing",
+    "outputs_of",
     "register",
     "run",
     "run_record",
@@ -35,10 +38,14 @@ __all__ = [
 ]
 
 PRESETS = ("quick", "paper", "modern")
-#: A timing samples its cases in rounds; a study runs each once, for its result.
+#: A timing samples its cases in rounds; a study runs each once, for its result, or has none.
 KINDS = ("timing", "study")
-#: Why a study's cases run once, where its results are those of a model.
-ONCE = "results of a model are drawn, which every run repeats to the last digit; the times are not"
+#: Of ``experiments.csv``.  A study has no ``rounds``.  Under a preset are the seconds of its budget, or ``any``; a
+#: preset that it does not have is empty.
+COLUMNS = ("id", "item", "title", "rounds", *PRESETS, "needs", "ranks", "few_samples")
+
+Cases = Callable[..., list[Case]]
+Outputs = Callable[[Any], dict[str, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -51,11 +58,11 @@ class Experiment:
     title: str
     #: ``cases(preset, threads)``: imports its kernel and returns what is measured; over MPI
     #: ``cases(preset, threads, ranks)``, the last with a default
-    cases: Callable[..., list[Case]]
+    cases: Cases
     presets: tuple[str, ...] = PRESETS
     needs: frozenset[str] = frozenset()  # words of companion.host.doctor.NEEDS
     #: ``outputs(measurements)``: results other than times, ``{name: {"value", "units", ...}}``
-    outputs: Callable[[list[Measurement]], Mapping[str, Mapping[str, Any]]] | None = None
+    outputs: Outputs | None = None
     rounds: int = 11
     budgets: Mapping[str, float] = field(default_factory=lambda: {"quick": 20.0})  # seconds per preset
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
@@ -90,7 +97,28 @@ class Experiment:
 REGISTER: dict[str, Experiment] = {}
 #: what reads and checks a file that an experiment left: ``verifier(path)`` gives lines to print and checks
 VERIFIERS: list[Callable[[Any], tuple[list[str], list]]] = []
-_discovered = False
+_cases: dict[str, Cases] = {}
+_outputs: dict[str, Outputs] = {}
+
+
+def cases_of(*ids: str) -> Callable[[Cases], Cases]:
+    """Marks ``cases(preset, threads)`` of these experiments; over MPI it takes the ``ranks``, too."""
+
+    def mark(function: Cases) -> Cases:
+        _cases.update(dict.fromkeys(ids, function))
+        return function
+
+    return mark
+
+
+def outputs_of(*ids: str) -> Callable[[Outputs], Outputs]:
+    """Marks ``outputs(measurements)`` of these experiments."""
+
+    def mark(function: Outputs) -> Outputs:
+        _outputs.update(dict.fromkeys(ids, function))
+        return function
+
+    return mark
 
 
 def register(entry: Experiment) -> Experiment:
@@ -122,13 +150,37 @@ def columns(*dims: str) -> Callable[..., dict[str, Any]]:
     return lambda values, units, long_name: column(values, units, long_name, *dims)
 
 
+def _entry(document: str, row: Mapping[str, str]) -> Experiment:
+    """The experiment of a row of ``experiments.csv``."""
+    id, offered = row["id"], {preset: row[preset] for preset in PRESETS if row[preset]}
+    return Experiment(
+        id,
+        document,
+        row["item"],
+        row["title"],
+        _cases.get(id, lambda preset, threads: []),
+        tuple(offered),
+        frozenset(row["needs"].split()),
+        _outputs.get(id),
+        int(row["rounds"] or 1),
+        {preset: float(seconds) for preset, seconds in offered.items() if seconds != "any"},
+        simulated=id not in _cases,
+        few_samples=row["few_samples"],
+        kind="timing" if row["rounds"] else "study",
+        ranks=int(row["ranks"] or 0),
+    )
+
+
 def _discover() -> None:
-    """Import the experiments of every chapter, once."""
-    global _discovered
-    if not _discovered:
-        _discovered = True
-        for document in chapters.documents("experiments"):
-            chapters.part(document, "experiments")
+    """Register the experiments of every chapter.  ``ValueError`` for a function that no row has, or the reverse."""
+    for document in chapters.documents("experiments"):
+        chapters.part(document, "experiments")
+    for document, rows in chapters.rows("experiments.csv", COLUMNS).items():
+        for row in rows:
+            register(_entry(document, row))
+    for id in {**_cases, **_outputs}:
+        if id not in REGISTER:
+            raise ValueError(f"{id} has cases or outputs, and no row of experiments.csv")
 
 
 def experiment(id: str) -> Experiment:

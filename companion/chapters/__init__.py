@@ -1,8 +1,9 @@
-"""All that is one document's own, one folder a document: ``claims``, ``experiments``, ``figures``, ``items.csv``.
+"""All that is one document's own, one folder a document: ``claims``, ``experiments``, ``figures``, and their tables.
 
 A folder here, one in ``data/`` and a notebook make a chapter; nothing else names it.
 """
 
+import csv
 import importlib
 import importlib.util
 import pkgutil
@@ -17,10 +18,36 @@ def documents(part: str) -> list[str]:
 
 
 def part(document: str, name: str) -> ModuleType:
-    """The part ``name`` of a document's chapter, imported."""
-    return importlib.import_module(f"{__name__}.{document}.{name}")
+    """The part ``name`` of a document's chapter, imported, and what it consists of where it is a package."""
+    found = importlib.import_module(f"{__name__}.{document}.{name}")
+    for module in pkgutil.iter_modules(getattr(found, "__path__", [])):
+        importlib.import_module(f"{found.__name__}.{module.name}")
+    return found
 
 
 def files(name: str) -> dict[str, Path]:
     """The file ``name`` of every document whose folder has it."""
     return {path.parent.name: path for path in sorted(Path(__file__).parent.glob(f"*/{name}"))}
+
+
+def rows(name: str, columns: tuple[str, ...]) -> dict[str, list[dict[str, str]]]:
+    """The rows of the table ``name`` of every document whose folder has it, each column -> cell.
+
+    Raises
+    ------
+    ValueError
+        If a table has other columns, or a row another number of cells; it names the file and the row.
+    """
+    found = {}
+    for document, path in files(name).items():
+        with path.open(encoding="utf-8", newline="") as file:
+            head, *body = csv.reader(file)
+        if tuple(head) != columns:
+            raise ValueError(
+                f"{document}/{name}, row 1: the columns are {', '.join(head)}; they must be {', '.join(columns)}"
+            )
+        for number, row in enumerate(body, start=2):
+            if len(row) != len(head):
+                raise ValueError(f"{document}/{name}, row {number}: {len(row)} cells for {len(head)} columns")
+        found[document] = [dict(zip(head, row, strict=True)) for row in body]
+    return found

@@ -180,7 +180,7 @@ def _on(run, drawing: drawings.Drawing) -> Shown | None:
 def is_elsewhere(experiment: str) -> bool:
     """Whether the book has times of an experiment on more than one machine; a model gives the same on all."""
     entry = experiments.REGISTER[experiment]
-    return entry.kind == "timing" and not entry.simulated and len(runs.each(experiment)) > 1
+    return entry.kind == "timing" and len(runs.each(experiment)) > 1
 
 
 def other_machines(document: str) -> Shown:

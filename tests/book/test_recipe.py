@@ -45,17 +45,9 @@ CLAIMS = """claim,item,where,statement,for,printed,bound,formula,instead,reason,
 sums,,Table 1,The sum of {item}.,rows of sums,{sum},,a + b,,,
 sums,wrong,,,,,,,,Two and two are 4.,
 """
-EXPERIMENTS = '''"""Experiments of the toy document."""
-
-from companion.experiments import Experiment, register
-
-
-def _cases(preset, threads):
-    return []
-
-
-register(Experiment("toy-sum", "toy", "T1", "A sum", _cases, simulated=True))
-'''
+EXPERIMENTS = """id,item,title,rounds,quick,paper,modern,needs,ranks,few_samples
+toy-sum,T1,A sum,,any,,,,,a sum is not timed
+"""
 ITEMS = """item,of,title,survives,status,heading,here
 T1,,sums of two numbers,all,live,Sums,the same sums
 T-F1,T1,a lost plot of sums,its title,not possible,Sums,the points are lost
@@ -81,7 +73,8 @@ def add_a_chapter(root: Path) -> None:
     (data / "sums.csv").write_text("case,a,b,sum,note\nright,1,2,3,\nwrong,2,2,5,\n")
     (chapter / "__init__.py").write_text('"""The toy document."""\n')
     (chapter / "claims.csv").write_text(CLAIMS)
-    (chapter / "experiments.py").write_text(EXPERIMENTS)
+    (chapter / "experiments.csv").write_text(EXPERIMENTS)
+    (chapter / "experiments.py").write_text('"""Experiments of the toy document."""\n')
     (chapter / "items.csv").write_text(ITEMS)
     cell = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}
     cells = [cell[text.startswith("#")](text) for text in CELLS]

@@ -9,7 +9,7 @@ import numpy as np
 from companion import tables
 from companion.bench import Case, Measurement
 from companion.chapters.aips58 import overhead
-from companion.experiments import Experiment, columns, register
+from companion.experiments import cases_of, columns, outputs_of
 from companion.host import machine
 
 #: Sizes of a preset.
@@ -39,6 +39,7 @@ def _case(label: str, threads: int, parameters: dict, **fields) -> Case:
     return Case(label, ddt, problem, threads, given, _times)
 
 
+@cases_of("aips58-ddt")
 def _ddt(preset: str, threads: int) -> list[Case]:
     """All thirteen problems at every size of the preset."""
     from kernels.imaging import tasks
@@ -58,6 +59,7 @@ def _middle(measurement: Measurement, kind: str) -> float:
     return float(np.median(measurement.observed[kind]))
 
 
+@outputs_of("aips58-ddt")
 def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Per problem and size: medians of CPU and real time, bits of the products, memory and threads."""
     return {
@@ -90,6 +92,7 @@ def _places() -> dict[str, str | None]:
     return ({"memory": str(memory)} if memory.is_dir() else {}) | found
 
 
+@cases_of("aips58-messages")
 def _messages(preset: str, threads: int) -> list[Case]:
     """Every way of writing messages, in a place that is quick and in one that is slower."""
     from kernels.files import messages
@@ -103,6 +106,7 @@ def _messages(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("aips58-messages")
 def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Seconds a message, CPU and real, and what of them is the file's: the same without messages taken off."""
 
@@ -117,6 +121,7 @@ def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@cases_of("aips58-ddtload")
 def _ddtload(preset: str, threads: int) -> list[Case]:
     """Procedures loaded and stored, a message about each line, by how the messages' file is reached."""
     from kernels.files import messages
@@ -128,6 +133,7 @@ def _ddtload(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("aips58-ddtload")
 def _ddtload_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Medians of CPU and real time of the whole run."""
     return {
@@ -137,6 +143,7 @@ def _ddtload_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@cases_of("aips58-habits")
 def _habits(preset: str, threads: int) -> list[Case]:
     """Every problem of the largest size from memory, and as AIPS: scratch files, and its messages by the model."""
     from kernels.imaging import tasks
@@ -153,6 +160,7 @@ def _habits(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@cases_of("aips58-gather")
 def _gather(preset: str, threads: int) -> list[Case]:
     """The two CLEANs with each form of the minor cycle."""
     from kernels.imaging import clean
@@ -165,6 +173,7 @@ def _gather(preset: str, threads: int) -> list[Case]:
     ]
 
 
+@cases_of("aips58-load")
 def _load(preset: str, threads: int) -> list[Case]:
     """Four problems alone and beside as many busy processes as there are CPUs."""
     size = SIZES[preset][-1]
@@ -182,6 +191,7 @@ def _load(preset: str, threads: int) -> list[Case]:
     ]
 
 
+@cases_of("aips58-tape")
 def _tape(preset: str, threads: int) -> list[Case]:
     """The loading problems: our reader and astropy's from the disk, ours at the pace of a tape."""
     cases = []
@@ -197,6 +207,7 @@ def _tape(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@cases_of("aips58-stripes")
 def _stripes(preset: str, threads: int) -> list[Case]:
     """One file against four stripes of the memo's blocks, waited for one by one and all at once."""
     from kernels.files import stripes
@@ -216,6 +227,7 @@ def _moved(result) -> dict[str, float]:
     return {"write": result.write_s, "read": result.read_s, "cold": float(result.cold)}
 
 
+@outputs_of("aips58-stripes")
 def _stripe_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """MB/s of the median run of each way and place; whether reads came past the page cache."""
 
@@ -249,99 +261,7 @@ def _outputs(*names: str):
     return outputs
 
 
-register(
-    Experiment(
-        "aips58-ddt",
-        "aips58",
-        "A1-A4, A7, A10, A11",
-        "The Dirty Dozen Test: thirteen problems, CPU and real time",
-        _ddt,
-        outputs=_ddt_outputs,
-        rounds=7,
-        budgets={"quick": 12.0, "paper": 150.0, "modern": 200.0},
-    )
-)
-register(
-    Experiment(
-        "aips58-habits",
-        "aips58",
-        "A10-A12",
-        "The thirteen problems with AIPS's scratch files and messages, and without",
-        _habits,
-        outputs=_outputs("habits", "messages"),
-        rounds=7,
-        budgets={"quick": 12.0, "paper": 120.0, "modern": 200.0},
-    )
-)
-register(
-    Experiment(
-        "aips58-ddtload",
-        "aips58",
-        "A5, A6",
-        "RUN DDTLOAD: procedures translated and stored, hundreds of messages",
-        _ddtload,
-        outputs=_ddtload_outputs,
-        rounds=7,
-        budgets={"quick": 4.0, "paper": 20.0, "modern": 60.0},
-    )
-)
-register(
-    Experiment(
-        "aips58-messages",
-        "aips58",
-        "A5, A6",
-        "Hundreds of messages: file opened for each, kept open, synced, late, off",
-        _messages,
-        outputs=_message_outputs,
-        rounds=7,
-        budgets={"quick": 6.0, "paper": 40.0, "modern": 120.0},
-    )
-)
-register(
-    Experiment(
-        "aips58-gather",
-        "aips58",
-        "A8",
-        "CLEAN with gather by loop, by instruction, and without",
-        _gather,
-        outputs=_outputs("method"),
-        rounds=7,
-        budgets={"quick": 5.0, "paper": 60.0, "modern": 120.0},
-    )
-)
-register(
-    Experiment(
-        "aips58-load",
-        "aips58",
-        "A7",
-        "The same problems alone and on a loaded machine",
-        _load,
-        outputs=_outputs("beside"),
-        rounds=7,
-        budgets={"quick": 6.0, "paper": 60.0, "modern": 120.0},
-    )
-)
-register(
-    Experiment(
-        "aips58-tape",
-        "aips58",
-        "A9",
-        "Loading FITS files from disk and at the pace of a tape",
-        _tape,
-        outputs=_outputs("source"),
-        rounds=3,
-        budgets={"quick": 6.0, "paper": 60.0, "modern": 120.0},
-    )
-)
-register(
-    Experiment(
-        "aips58-stripes",
-        "aips58",
-        "A9",
-        "The same blocks in one file and striped over four, waited for in turn and at once",
-        _stripes,
-        outputs=_stripe_outputs,
-        rounds=7,
-        budgets={"quick": 5.0, "paper": 40.0, "modern": 120.0},
-    )
-)
+outputs_of("aips58-habits")(_outputs("habits", "messages"))
+outputs_of("aips58-gather")(_outputs("method"))
+outputs_of("aips58-load")(_outputs("beside"))
+outputs_of("aips58-tape")(_outputs("source"))

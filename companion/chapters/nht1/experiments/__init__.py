@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from companion.bench import Case, Measurement
-from companion.chapters.nht1.experiments import base, formats, nodes  # noqa: F401  they register themselves
-from companion.experiments import VERIFIERS, Experiment, columns, register
+from companion.experiments import VERIFIERS, cases_of, columns, outputs_of
 
 #: Ways of writing a chapter compares: label, way, double buffering, fsync.
 WAYS = (
@@ -32,6 +31,7 @@ def _counts(threads: int) -> list[int]:
     return sorted({1, threads})
 
 
+@cases_of("nht1-solver")
 def _solver(preset: str, threads: int) -> list[Case]:
     """The classes of a preset with one thread and with all that were asked for."""
     from kernels import bt
@@ -70,6 +70,7 @@ def _observe(result) -> dict[str, float]:
     }
 
 
+@cases_of("nht1-io")
 def _application(preset: str, threads: int) -> list[Case]:
     """For each size and thread count: the code without writing, then each way of writing."""
     from kernels import bt
@@ -110,6 +111,7 @@ def _application(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@cases_of("nht1-groups")
 def _groups(preset: str, threads: int) -> list[Case]:
     from kernels.files import groups
 
@@ -126,6 +128,7 @@ def _groups(preset: str, threads: int) -> list[Case]:
     ]
 
 
+@outputs_of("nht1-groups")
 def _group_curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
     observed = measurements[0].observed
     sizes = [int(name.split()[1]) for name in observed]
@@ -164,43 +167,4 @@ def verify_solution(path) -> tuple[list[str], list]:
     return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]
 
 
-register(
-    Experiment(
-        "nht1-solver",
-        "nht1",
-        "N1",
-        "Block-tridiagonal solver BT by class and threads",
-        _solver,
-        rounds=7,
-        budgets={"quick": 15.0, "paper": 240.0, "modern": 600.0},
-    )
-)
-register(
-    Experiment(
-        "nht1-io",
-        "nht1",
-        "N1-N6, N8, N9",
-        "Application I/O: T_T, R_IO and zeta by way of writing",
-        _application,
-        rounds=6,  # the fewest that give a median its interval
-        budgets={"quick": 20.0, "paper": 2700.0, "modern": 3600.0},
-    )
-)
-register(
-    Experiment(
-        "nht1-groups",
-        "nht1",
-        "N7",
-        "Writing in groups of processes",
-        _groups,
-        outputs=_group_curve,
-        rounds=5,
-        budgets={"quick": 15.0, "paper": 300.0, "modern": 300.0},
-    )
-)
-
-
 VERIFIERS.append(verify_solution)
-
-# The experiments over MPI register themselves.
-from companion.chapters.nht1.experiments import mpi as mpi  # noqa: E402

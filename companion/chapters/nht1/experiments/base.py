@@ -1,7 +1,7 @@
 """N8: the same dumps of the same file system under a fast and a slow base code."""
 
 from companion.bench import Case
-from companion.experiments import Experiment, register
+from companion.experiments import cases_of
 
 #: (N or the preset that has it, NS, IW) by preset: the largest grid that the plain solver does in a minute, and the
 #: report's largest with two dumps only, since the solver that goes line by line takes more than a second a step there.
@@ -17,6 +17,7 @@ CODES = (
 )
 
 
+@cases_of("nht1-base")
 def _cases(preset: str, threads: int) -> list[Case]:
     """Each code without writing and with the same writing, fsync included, on one thread."""
     from kernels import bt
@@ -46,16 +47,3 @@ def _cases(preset: str, threads: int) -> list[Case]:
                 )
             )
     return cases
-
-
-register(
-    Experiment(
-        "nht1-base",
-        "nht1",
-        "N8, N10",
-        "Overhead of the same writing under a fast and a slow base code",
-        _cases,
-        rounds=6,
-        budgets={"quick": 12.0, "paper": 330.0, "modern": 900.0},
-    )
-)

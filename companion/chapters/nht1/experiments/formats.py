@@ -1,12 +1,13 @@
 """N5: what it costs to read a solution in the words of another machine."""
 
 from companion.bench import Case
-from companion.experiments import Experiment, register
+from companion.experiments import cases_of
 
 #: by the names that the kernel's presets have
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 
 
+@cases_of("nht1-formats")
 def _cases(preset: str, threads: int) -> list[Case]:
     """Every format, there and back, for each grid; a plain copy is the base."""
     from kernels.files import conversion
@@ -27,16 +28,3 @@ def _cases(preset: str, threads: int) -> list[Case]:
         )
         for problem in problems
     ]
-
-
-register(
-    Experiment(
-        "nht1-formats",
-        "nht1",
-        "N5",
-        "Converting a dump between IEEE, big-endian and Cray words of 64 and 128 bits",
-        _cases,
-        rounds=11,
-        budgets={"quick": 5.0, "paper": 30.0, "modern": 60.0},
-    )
-)

@@ -1,7 +1,7 @@
 """Experiments of the 1993 report on ranks, over MPI-IO (N1, N6, N7)."""
 
 from companion.bench import Case
-from companion.experiments import Experiment, columns, register
+from companion.experiments import cases_of, columns, outputs_of
 from companion.labels import counted
 
 
@@ -14,12 +14,14 @@ def _case(size: str, ranks: int, threads: int) -> Case:
     return Case(f"class {size}, {counted(ranks, 'rank')}", bt, problem, threads, parameters, bt.split)
 
 
+@cases_of("nht1-ranks")
 def _solver(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """BT on 1 rank and on all."""
     size = {"quick": "S", "paper": "A", "modern": "B"}[preset]
     return [_case(size, used, threads) for used in sorted({1, ranks})]
 
 
+@cases_of("nht1-legal")
 def _legal(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """BT on every number of ranks up to those of the job that its boxes allow, for several classes."""
     from kernels.mpi import bt
@@ -35,6 +37,7 @@ def _legal(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     return cases
 
 
+@cases_of("nht1-mpiio")
 def _application(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Every way of writing, and none, on all ranks."""
     from kernels.mpi import application
@@ -58,6 +61,7 @@ def _application(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
+@outputs_of("nht1-mpiio")
 def _overheads(measurements) -> dict[str, dict]:
     """zeta and R_IO of every way, with T_C of the same code on the same ranks."""
     from kernels.files.formulas import overhead, transfer_rate
@@ -78,6 +82,7 @@ def _overheads(measurements) -> dict[str, dict]:
     }
 
 
+@cases_of("nht1-mpigroups")
 def _groups(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """Every group size that halves the ranks."""
     from kernels.mpi import groups
@@ -90,6 +95,7 @@ def _groups(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     ]
 
 
+@outputs_of("nht1-volume")
 def _volume(measurements) -> dict[str, dict]:
     """Bytes and messages of a time step of BT's largest size, for every legal number of ranks of the curve."""
     from dataclasses import replace
@@ -111,68 +117,3 @@ def _volume(measurements) -> dict[str, dict]:
         "step_messages": column((count.messages for _, count in found), "1", "messages of one step"),
         "N": columns()(size.N, "1", "grid points in each direction"),
     }
-
-
-register(
-    Experiment(
-        "nht1-volume",
-        "nht1",
-        "N1",
-        "Bytes and messages of a time step of BT by number of ranks, counted from the boxes",
-        lambda preset, threads: [],
-        presets=("quick",),
-        outputs=_volume,
-        simulated=True,
-    )
-)
-
-register(
-    Experiment(
-        "nht1-ranks",
-        "nht1",
-        "N1, N6",
-        "Block-tridiagonal solver on a grid of ranks",
-        _solver,
-        rounds=3,
-        budgets={"quick": 20.0, "paper": 300.0, "modern": 1200.0},
-        ranks=2,
-    )
-)
-register(
-    Experiment(
-        "nht1-legal",
-        "nht1",
-        "N1",
-        "Block-tridiagonal solver verified on every legal number of ranks",
-        _legal,
-        rounds=1,
-        budgets={"quick": 20.0, "paper": 300.0, "modern": 1200.0},
-        few_samples="each run is there to be verified, and most numbers of ranks exceed the processors",
-        ranks=4,
-    )
-)
-register(
-    Experiment(
-        "nht1-mpiio",
-        "nht1",
-        "N1, N2, N6",
-        "Application I/O over MPI-IO by way of writing",
-        _application,
-        outputs=_overheads,
-        rounds=3,
-        budgets={"quick": 20.0, "paper": 600.0, "modern": 1800.0},
-        ranks=2,
-    )
-)
-register(
-    Experiment(
-        "nht1-mpigroups",
-        "nht1",
-        "N7",
-        "Write groups of ranks over MPI-IO",
-        _groups,
-        rounds=5,
-        budgets={"quick": 15.0, "paper": 120.0, "modern": 300.0},
-        ranks=4,
-    )
-)

@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, column, register
+from companion.experiments import cases_of, column, outputs_of
 
 #: Grid and processes that write points, by preset.
 ELEMENTS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
@@ -20,6 +20,7 @@ def _observe(result) -> dict[str, float]:
     return {"T_C": result.T_C.min(), **{f"group {g}": seconds.min() for g, seconds in result.T_T.items()}}
 
 
+@cases_of("nht1-grouped")
 def _grouped(preset: str, threads: int) -> list[Case]:
     from kernels.files import nodes
 
@@ -28,6 +29,7 @@ def _grouped(preset: str, threads: int) -> list[Case]:
     return [Case(f"{problem.P} processes, N = {problem.N}", nodes, problem, threads, named, _observe)]
 
 
+@outputs_of("nht1-grouped")
 def _curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """T_T of the whole run against the size of the group, with its spread, and T_C of the same steps."""
     (one,) = measurements
@@ -42,6 +44,7 @@ def _curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@cases_of("nht1-elements")
 def _elements(preset: str, threads: int) -> list[Case]:
     """Points of 40 bytes from more and more processes, the solver waiting for them or not."""
     from kernels.files import nodes
@@ -65,6 +68,7 @@ def _elements(preset: str, threads: int) -> list[Case]:
     ]
 
 
+@outputs_of("nht1-elements")
 def _points(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """T_T, T_C and zeta of every number of processes, medians and ends of the samples; time of one point."""
     from kernels.files.formulas import overhead
@@ -90,29 +94,3 @@ def _points(measurements: Sequence[Measurement]) -> dict[str, dict]:
             ((median(t) - c) / n for t, c, n in zip(T_T, T_C, points, strict=True)), "s", "(T_T - T_C) a point"
         ),
     }
-
-
-register(
-    Experiment(
-        "nht1-grouped",
-        "nht1",
-        "N7",
-        "Writing in groups while the solver runs",
-        _grouped,
-        outputs=_curve,
-        rounds=5,
-        budgets={"quick": 8.0, "paper": 300.0, "modern": 600.0},
-    )
-)
-register(
-    Experiment(
-        "nht1-elements",
-        "nht1",
-        "N6",
-        "Points written by several processes, synchronous and asynchronous",
-        _elements,
-        outputs=_points,
-        rounds=5,
-        budgets={"quick": 8.0, "paper": 240.0, "modern": 600.0},
-    )
-)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, column, columns, register
+from companion.experiments import cases_of, column, columns, outputs_of
 from companion.host import doctor, machine
 from companion.labels import counted
 
@@ -33,6 +33,7 @@ PAGES = ("small", LARGE := "huge")
 SHOWN_STRIDES = (1, 16, 1024)
 
 
+@cases_of("p5plus-bandwidth")
 def _bandwidth(preset: str, threads: int) -> list[Case]:
     """Every thread reads its own working set; where whole lines are loaded, one thread does it by the item, too."""
     from kernels.memory import stride
@@ -58,6 +59,7 @@ def _reading(problem, count: int) -> Case:
     return Case(label + ", a load an item" * (problem.loads == "scalar"), stride, problem, count, parameters)
 
 
+@cases_of("p5plus-latency")
 def _latency(preset: str, threads: int) -> list[Case]:
     """The random chase, and the document's walk of 1024 items, which prefetchers see through, on both kinds of pages.
 
@@ -82,6 +84,7 @@ def _latency(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("p5plus-latency")
 def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Plateaus of the random chase on large pages, without page walks, beside the caches that the system reports."""
     from kernels.memory.plateaus import plateaus
@@ -124,6 +127,7 @@ def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Ca
     )
 
 
+@cases_of("p5plus-smt")
 def _smt(preset: str, threads: int) -> list[Case]:
     """The five loops: one thread a core, two where siblings exist, and two copies fused in one stream."""
     cases = []
@@ -152,6 +156,7 @@ def _smt_factors(measurements: Sequence[Measurement]) -> tuple[list, list]:
     return measured, fused
 
 
+@outputs_of("p5plus-smt")
 def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     measured, fused = _smt_factors(measurements)
     return {
@@ -161,6 +166,7 @@ def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@cases_of("p5plus-model")
 def _model(preset: str, threads: int) -> list[Case]:
     """S from two copies on one core, f from two threads on two cores, and both at once: two threads on one."""
     cases = []
@@ -180,6 +186,7 @@ def _cores() -> int:
     return len(ours) if siblings is None else sum(bool(ours & set(group)) for group in siblings)
 
 
+@outputs_of("p5plus-model")
 def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """S, f, their product S·f/2 per loop, and apart from it the time that it predicts, measured."""
     from kernels.processor.smt import scaling_factor, smt_factor, speedup
@@ -211,6 +218,7 @@ BINDINGS = (
 )
 
 
+@cases_of("p5plus-binding")
 def _binding(preset: str, threads: int) -> list[Case]:
     """The loops that use memory, the same work by one thread a core and by two, bound by the report's lists or not.
 
@@ -245,6 +253,7 @@ def stream_words(preset: str) -> int:
     return wanted if fits else n
 
 
+@cases_of("p5plus-stream")
 def _stream(preset: str, threads: int) -> list[Case]:
     """STREAM's four kernels; ``level`` says whether the arrays are large enough to measure memory."""
     from kernels.memory import stream
@@ -273,71 +282,3 @@ def _stream(preset: str, threads: int) -> list[Case]:
                     )
                 )
     return cases
-
-
-register(
-    Experiment(
-        "p5plus-bandwidth",
-        "p5plus",
-        "P2",
-        "Memory bandwidth per thread against size and stride",
-        _bandwidth,
-        rounds=7,
-        budgets={"quick": 20.0},
-    )
-)
-register(
-    Experiment(
-        "p5plus-latency",
-        "p5plus",
-        "P3",
-        "Memory latency: random chase and stride 1024",
-        _latency,
-        outputs=_latency_outputs,
-        budgets={"quick": 15.0},
-    )
-)
-register(
-    Experiment(
-        "p5plus-smt",
-        "p5plus",
-        "P5",
-        "Five loops with one and two threads a core",
-        _smt,
-        outputs=_smt_outputs,
-        needs=frozenset({"affinity"}),
-        budgets={"quick": 15.0},
-    )
-)
-register(
-    Experiment(
-        "p5plus-model",
-        "p5plus",
-        "P6",
-        "SMT model: S, f and S f / 2",
-        _model,
-        outputs=_model_outputs,
-        needs=frozenset({"affinity", "smt"}),
-        budgets={"quick": 15.0},
-    )
-)
-register(
-    Experiment(
-        "p5plus-binding",
-        "p5plus",
-        "P7, P11",
-        "Threads bound to CPUs or left to the scheduler",
-        _binding,
-        needs=frozenset({"affinity"}),
-        budgets={"quick": 10.0},
-    )
-)
-register(
-    Experiment(
-        "p5plus-stream", "p5plus", "P2", "STREAM with plain and non-temporal stores", _stream, budgets={"quick": 10.0}
-    )
-)
-
-# The experiments over MPI and those of the monitoring system register themselves.
-from companion.chapters.p5plus.experiments import monitoring as monitoring  # noqa: E402
-from companion.chapters.p5plus.experiments import mpi as mpi  # noqa: E402

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, column, columns, register
+from companion.experiments import cases_of, column, columns, outputs_of
 from companion.host import machine
 from companion.labels import counted
 
@@ -15,6 +15,7 @@ DT, STEPS, DRIFT = 1e-3, (600, 6000, 60000), 2e-5  # s, barriers a minute, s/s o
 HOURS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0)
 
 
+@cases_of("p5plus-monitoring")
 def _cases(preset: str, threads: int) -> list[Case]:
     """The loop undisturbed, disturbed together and disturbed in turn, on one CPU and on more."""
     from kernels.processor import disturbance
@@ -37,6 +38,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("p5plus-monitoring")
 def _lost(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Time that a period loses to disturbances, in multiples of what one thread alone loses (dt)."""
     by = {(m.threads, m.parameters["pattern"]): m for m in measurements}
@@ -60,6 +62,7 @@ def _lost(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@outputs_of("p5plus-monitoring-simulated")
 def _simulated(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Loss a minute against processors, moments spread over the minute; and against hours, as clocks drift apart.
 
@@ -91,28 +94,3 @@ def _simulated(measurements: Sequence[Measurement]) -> dict[str, dict]:
         "drift": column(1e6 * DRIFT, "1e-6", "standard deviation of the clocks' rates, an assumption"),
         "assumed_dt": column(DT, "s", "one disturbance, an assumption"),
     }
-
-
-register(
-    Experiment(
-        "p5plus-monitoring",
-        "p5plus",
-        "P8",
-        "A loop with barriers, disturbed at once or in turn",
-        _cases,
-        outputs=_lost,
-        needs=frozenset({"affinity"}),
-        budgets={"quick": 8.0, "paper": 60.0, "modern": 120.0},
-    )
-)
-register(
-    Experiment(
-        "p5plus-monitoring-simulated",
-        "p5plus",
-        "P8",
-        "Loss to monitoring against processors and hours, simulated",
-        lambda preset, threads: [],
-        outputs=_simulated,
-        simulated=True,
-    )
-)

@@ -3,7 +3,7 @@
 import re
 
 from companion.bench import Case
-from companion.experiments import Experiment, column, register
+from companion.experiments import cases_of, column, outputs_of
 from companion.labels import counted
 
 
@@ -19,6 +19,7 @@ def _counts(ranks: int) -> list[int]:
     return sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
 
 
+@cases_of("p5plus-exchange")
 def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Every message size with one pair, and with as many pairs as the ranks make."""
     from kernels.mpi import exchange
@@ -33,6 +34,7 @@ def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
+@outputs_of("p5plus-exchange", "p5plus-transposition")
 def _report_message(measurements) -> dict[str, dict]:
     """What a message of the report was: its plots have lost their sizes, but the decomposition of its forecast has one.
 
@@ -58,6 +60,7 @@ def _report_message(measurements) -> dict[str, dict]:
 FIELDS = {"quick": (2, 8), "paper": (2, 4, 8, 16, 32, 64), "modern": (4, 16, 64)}
 
 
+@cases_of("p5plus-transposition")
 def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """All four transpositions there and back by number of fields, that is by size of messages, and by ranks."""
     from kernels.mpi import scale, transposition
@@ -108,6 +111,7 @@ def weak_rows(most: int, share: float) -> int:
     return min(smooth, key=lambda rows: abs(rows - most * share ** (1 / 3)))
 
 
+@cases_of("p5plus-ranks")
 def _scaling(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """One model on 1, 2, 4 … ranks (strong), and models whose work grows with the ranks (weak).
 
@@ -132,49 +136,7 @@ def _scaling(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
-#: Of what lasts as long as its messages.
-_BUDGETS = {"quick": 10.0, "paper": 60.0, "modern": 120.0}
-
-register(
-    Experiment(
-        "p5plus-ranks",
-        "p5plus",
-        "P10",
-        "Shallow-water model on ranks: one model, and one that grows with them",
-        _scaling,
-        rounds=5,
-        budgets={"quick": 15.0, "paper": 120.0, "modern": 300.0},
-        ranks=2,
-    )
-)
-register(
-    Experiment(
-        "p5plus-exchange",
-        "p5plus",
-        "P4",
-        "Exchange between pairs of ranks by message size",
-        _exchange,
-        outputs=_report_message,
-        rounds=11,
-        budgets=_BUDGETS,
-        ranks=2,
-    )
-)
-register(
-    Experiment(
-        "p5plus-transposition",
-        "p5plus",
-        "P4",
-        "Transpositions of a spectral model by size of the messages",
-        _transposition,
-        outputs=_report_message,
-        rounds=7,
-        budgets=_BUDGETS,
-        ranks=2,
-    )
-)
-
-
+@cases_of("p5plus-sensors")
 def _monitoring(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Without sensors, with synchronised and with drifted ones."""
     from kernels.mpi import monitoring
@@ -190,17 +152,3 @@ def _monitoring(preset: str, threads: int, ranks: int = 2) -> list[Case]:
         )
         for way in monitoring.WAYS
     ]
-
-
-register(
-    Experiment(
-        "p5plus-sensors",
-        "p5plus",
-        "P8",
-        "Sensors on ranks that wait for each other: none, synchronised, drifted apart",
-        _monitoring,
-        rounds=5,
-        budgets=_BUDGETS,
-        ranks=2,
-    )
-)

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 from companion.bench import Case, Measurement
-from companion.chapters.xc30.experiments import cases as known_cases
-from companion.chapters.xc30.experiments import model as small_model
 from companion.chapters.xc30.experiments.counters import routine_counters as routine_counters
-from companion.chapters.xc30.experiments.model import column, counts
-from companion.experiments import ONCE, Experiment, register
+from companion.chapters.xc30.experiments.model import counts
+from companion.experiments import cases_of, column, outputs_of
 from companion.labels import counted
 
 # --- transforms ------------------------------------------------------------------------------------
 
 
+@cases_of("xc30-transforms")
 def _transforms(preset: str, threads: int) -> list[Case]:
     """Inverse and direct transform of one field and of eight, and the peak of as many threads."""
     from kernels import spectral
@@ -60,6 +59,7 @@ def _transforms(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("xc30-transforms")
 def _share_of_peak(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Rates of the transforms over the peak of the same run, and the share of Fourier operations."""
     peak = {m.threads: m.flop_rate for m in measurements if m.parameters["what"] == "peak"}
@@ -102,6 +102,7 @@ NPROMA = (1, 2, 4, 8, 16, 32, 64, 256, 2048)
 BLOCKED = ("CUADJTQ", "CLOUDSC")
 
 
+@cases_of("xc30-routines")
 def _routines(preset: str, threads: int) -> list[Case]:
     """Every routine vectorised and scalar, two of them against NPROMA, and the peak beside them."""
     from kernels.processor import peak
@@ -134,6 +135,7 @@ def _routines(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("xc30-routines")
 def _routine_rates(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """MFLOPS of each routine and build, share of the same run's peak, divisions; rates against NPROMA."""
 
@@ -174,85 +176,3 @@ def _routine_rates(measurements: Sequence[Measurement]) -> dict[str, dict]:
             "length",
         ),
     }
-
-
-register(
-    Experiment(
-        "xc30-transforms",
-        "xc30",
-        "C2",
-        "Spectral transforms and their share of measured peak",
-        _transforms,
-        outputs=_share_of_peak,
-        rounds=7,
-        budgets={"quick": 12.0, "paper": 240.0, "modern": 600.0},
-    )
-)
-register(
-    Experiment(
-        "xc30-resolutions",
-        "xc30",
-        "C6",
-        "Cost of a step on the seven grids of the talk",
-        small_model.resolutions,
-        outputs=small_model.costs,
-        rounds=3,
-        budgets={"quick": 12.0, "paper": 300.0, "modern": 900.0},
-    )
-)
-register(
-    Experiment(
-        "xc30-sections",
-        "xc30",
-        "C3",
-        "Time of a forecast by section",
-        small_model.sections,
-        outputs=small_model.section_table,
-        rounds=5,
-        budgets={"quick": 10.0, "paper": 120.0, "modern": 600.0},
-    )
-)
-register(
-    Experiment(
-        "xc30-cases",
-        "xc30",
-        "C6",
-        "Errors of the small model where they are known or published",
-        known_cases.cases,
-        outputs=known_cases.errors,
-        kind="study",
-        few_samples=ONCE,
-        budgets={"quick": 30.0, "paper": 240.0, "modern": 900.0},
-    )
-)
-register(
-    Experiment(
-        "xc30-aliasing",
-        "xc30",
-        "C6",
-        "One truncation on a linear, a quadratic and a cubic grid",
-        small_model.aliasing,
-        outputs=small_model.maps,
-        kind="study",
-        few_samples=ONCE,
-        budgets={"quick": 10.0, "paper": 120.0, "modern": 1200.0},
-    )
-)
-register(
-    Experiment(
-        "xc30-routines",
-        "xc30",
-        "C4, P13",
-        "Routines of the profiles by build and NPROMA",
-        _routines,
-        outputs=_routine_rates,
-        rounds=7,
-        budgets={"quick": 12.0, "paper": 300.0, "modern": 600.0},
-    )
-)
-
-# The others register themselves.
-from companion.chapters.xc30.experiments import builds as builds  # noqa: E402
-from companion.chapters.xc30.experiments import forecast as forecast  # noqa: E402
-from companion.chapters.xc30.experiments import mpi as mpi  # noqa: E402
-from companion.chapters.xc30.experiments import output as output  # noqa: E402

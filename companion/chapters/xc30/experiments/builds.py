@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import ONCE, Experiment, column, register
+from companion.experiments import cases_of, column, outputs_of
 
 #: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
 #: place of a float64, which is what one rounding may do.
@@ -15,6 +15,7 @@ OFF = (1e-7, 2.0**-50)
 BUILDS = ("rotation off in the last digits", "fast-math flags", "rotation off in the seventh digit")
 
 
+@cases_of("xc30-builds")
 def _cases(preset: str, threads: int) -> list[Case]:
     """One ensemble, scored every day up to ``forecast_hours`` in the strict build and in the three others."""
     from kernels import shallow_water
@@ -58,6 +59,7 @@ def mean_interval(values, confidence: float = 0.95) -> tuple[np.ndarray, np.ndar
     return mean, mean - half, mean + half
 
 
+@outputs_of("xc30-builds")
 def _scores(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Paired differences of the builds to the strict one and their intervals."""
     from kernels import shallow_water
@@ -80,18 +82,3 @@ def _scores(measurements: Sequence[Measurement]) -> dict[str, dict]:
         "pairs": column(first.parameters["members"], "1", "pairs"),
         "off": column(list(OFF), "1", "relative changes of the rotation", "change"),
     }
-
-
-register(
-    Experiment(
-        "xc30-builds",
-        "xc30",
-        "C9",
-        "Paired scores of three builds: harmless, wrong, wrong by the size of rounding",
-        _cases,
-        outputs=_scores,
-        kind="study",
-        few_samples=ONCE,
-        budgets={"quick": 8.0, "paper": 120.0, "modern": 600.0},
-    )
-)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from companion.bench import Case, Measurement
-from companion.chapters.xc30.experiments.model import column
+from companion.experiments import cases_of, column, outputs_of
 
 #: Scored truncations, their time step in s, truncation of the run that stands for the truth.
 SIZES = {
@@ -25,6 +25,7 @@ def _mountain(truncation: int, dt: float, hours: float):
     )
 
 
+@cases_of("xc30-cases")
 def cases(preset: str, threads: int) -> list[Case]:
     """Every integration that is scored: steady flows, and the mountain with the run that stands for its truth."""
     return integrations(*SIZES[preset], 24.0 * _day(), threads)
@@ -59,6 +60,7 @@ def integrations(truncations, dt: float, truth: int, hours: float, threads: int)
     ]
 
 
+@outputs_of("xc30-cases")
 def errors(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Errors of the steady flow and of the flow over the mountain, and the published ones of another model.
 

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from companion.bench import Case
 from companion.chapters.xc30.experiments import model
-from companion.experiments import Experiment, register
+from companion.experiments import cases_of
 from companion.labels import counted
 
 
+@cases_of("xc30-forecast")
 def _cases(preset: str, threads: int) -> list[Case]:
     """A forecast of the small model with an output step every two hours, and the peak of as many threads.
 
@@ -34,16 +35,3 @@ def _accounted(result) -> dict[str, float]:
     for name, (calls, seconds) in result.parts.items():
         found |= {f"calls of {name}": calls, f"seconds of {name}": seconds}
     return found
-
-
-register(
-    Experiment(
-        "xc30-forecast",
-        "xc30",
-        "C2, C3, P13",
-        "A whole forecast of the small model: elapsed time, share of peak, time by section and region",
-        _cases,
-        rounds=6,  # the fewest that give a median its interval
-        budgets={"quick": 10.0, "paper": 900.0, "modern": 3600.0},
-    )
-)

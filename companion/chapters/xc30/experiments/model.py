@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import column
+from companion.experiments import cases_of, column, outputs_of
 from companion.host import machine
 from companion.labels import counted
 
@@ -53,6 +53,7 @@ def _section_seconds(result) -> dict[str, float]:
     return dict(result.seconds)
 
 
+@cases_of("xc30-resolutions")
 def resolutions(preset: str, threads: int) -> list[Case]:
     """A few steps on each of the seven grids; at ``quick`` on grids of an eighth of the rows."""
     from kernels import shallow_water
@@ -115,6 +116,7 @@ def work_model(measurement: Measurement) -> dict[str, float]:
     return found
 
 
+@outputs_of("xc30-resolutions")
 def costs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Measured seconds of a step, and apart from them what the work model says of the full sizes."""
     largest = max(measurements, key=lambda m: m.work["flops"] / m.parameters["steps"])
@@ -138,6 +140,7 @@ def costs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@cases_of("xc30-sections")
 def sections(preset: str, threads: int) -> list[Case]:
     """A forecast with output: three hours of the small model, fields written every hour."""
     from kernels import shallow_water
@@ -176,6 +179,7 @@ def class_columns(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@outputs_of("xc30-sections")
 def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Seconds of each section in the sample of least total, and the rest that no section accounts for."""
     names, rows = (*STEP_SECTIONS, "output"), []
@@ -193,6 +197,7 @@ def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
 # --- aliasing: a result of the small model, not a time ----------------------------------------------
 
 
+@cases_of("xc30-aliasing")
 def aliasing(preset: str, threads: int) -> list[Case]:
     """An unstable jet at one truncation on the linear, the quadratic and the cubic grid.
 
@@ -223,6 +228,7 @@ def aliasing(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("xc30-aliasing")
 def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Vorticity of the northern mid-latitudes at the end, and spectra, for each grid."""
     from kernels import shallow_water

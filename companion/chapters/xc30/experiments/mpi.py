@@ -1,7 +1,7 @@
 """Experiments of the 2014 report that need ranks: transforms, the small model, overlap, halo (C2, C3, C7, C8)."""
 
 from companion.bench import Case
-from companion.experiments import Experiment, columns, register
+from companion.experiments import cases_of, columns, outputs_of
 from companion.labels import counted
 
 
@@ -9,6 +9,7 @@ def _counts(ranks: int) -> list[int]:
     return sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
 
 
+@cases_of("xc30-ranks")
 def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """The shallow-water model on 1, 2, 4 … ranks: strong scaling, and the split of the time."""
     from kernels.mpi import scale, shallow_water
@@ -36,6 +37,7 @@ def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
+@cases_of("xc30-moves")
 def _moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """The four transpositions of IFS with as many fields as fill a few megabytes a rank."""
     from kernels.mpi import scale, transposition
@@ -47,6 +49,7 @@ def _moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     return [Case(label, transposition, problem, threads, parameters, transposition.times)]
 
 
+@cases_of("xc30-inflight")
 def _overlap(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Blocking, and groups in flight; with a thread that drives them; both again with processors set apart."""
     from kernels.mpi import overlap
@@ -65,6 +68,7 @@ def _overlap(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     return cases
 
 
+@cases_of("xc30-halo")
 def _halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     from kernels.mpi import halo
 
@@ -92,6 +96,7 @@ def _halos(grid: str, dt: float, levels: int, width: int, ranks: int) -> dict:
     }
 
 
+@outputs_of("xc30-volume")
 def _volume(measurements) -> dict[str, dict]:
     """Bytes and messages of a model of the report's size, for every number of ranks, by the decompositions."""
     from companion import tables
@@ -122,68 +127,3 @@ def _volume(measurements) -> dict[str, dict]:
             (counts[name].messages for _, counts in found), "1", f"messages of one step, {what}"
         )
     return outputs | {"steps": columns()(steps, "1", "time steps of the forecast")}
-
-
-#: Of what lasts as long as its messages.
-_BUDGETS = {"quick": 10.0, "paper": 60.0, "modern": 120.0}
-
-register(
-    Experiment(
-        "xc30-ranks",
-        "xc30",
-        "C2, C3",
-        "Shallow-water model on ranks: computing, communication, barrier, serial",
-        _model,
-        rounds=5,
-        budgets={"quick": 15.0, "paper": 90.0, "modern": 300.0},
-        ranks=2,
-    )
-)
-register(
-    Experiment(
-        "xc30-moves",
-        "xc30",
-        "C5",
-        "Transposition routines of IFS on a mesh of ranks",
-        _moves,
-        rounds=7,
-        budgets=_BUDGETS,
-        ranks=4,
-    )
-)
-register(
-    Experiment(
-        "xc30-inflight",
-        "xc30",
-        "C7",
-        "Legendre transforms with exchanges in flight: Ialltoallv against Alltoallv",
-        _overlap,
-        rounds=7,
-        budgets=_BUDGETS,
-        ranks=2,
-    )
-)
-register(
-    Experiment(
-        "xc30-halo",
-        "xc30",
-        "C8",
-        "Semi-Lagrangian halo: fixed width against points on demand",
-        _halo,
-        rounds=7,
-        budgets=_BUDGETS,
-        ranks=2,
-    )
-)
-register(
-    Experiment(
-        "xc30-volume",
-        "xc30",
-        "C2",
-        "Bytes and messages of a forecast by number of ranks, counted from the decompositions",
-        lambda preset, threads: [],
-        presets=("quick",),
-        outputs=_volume,
-        simulated=True,
-    )
-)

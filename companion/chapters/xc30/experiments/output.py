@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.chapters.xc30.experiments.model import column
-from companion.experiments import Experiment, register
+from companion.experiments import cases_of, column, outputs_of
 
 #: Processes that load the file system beside the output steps, and what the steps are then called.
 LOADS = {0: "", 1: ", file system loaded"}
 
 
+@cases_of("xc30-storm")
 def _storm(preset: str, threads: int) -> list[Case]:
     """Output steps with and without small files, steps of both taking turns; alone, and beside a storming process.
 
@@ -48,6 +48,7 @@ def _storm(preset: str, threads: int) -> list[Case]:
     return [case(load) for load in LOADS]
 
 
+@outputs_of("xc30-storm")
 def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Seconds of every step of every sample, and what the operating system spent on them."""
     steps = measurements[0].parameters["steps"]
@@ -84,6 +85,7 @@ LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
 PART = 20
 
 
+@cases_of("xc30-records")
 def _records(preset: str, threads: int) -> list[Case]:
     """A part of an output step with and without small files: by size of record, and by time of an open."""
     from companion import tables
@@ -113,29 +115,3 @@ def _records(preset: str, threads: int) -> list[Case]:
 def _middle_steps(result) -> dict[str, float]:
     """Median seconds of a step without the small files, and of the small files in a step that has them."""
     return {"without": float(np.median(result.seconds["after"])), "small": float(np.median(result.small_seconds))}
-
-
-register(
-    Experiment(
-        "xc30-storm",
-        "xc30",
-        "C10-C12",
-        "Output steps with and without a storm of small files",
-        _storm,
-        outputs=_storm_steps,
-        rounds=3,
-        budgets={"quick": 10.0, "paper": 120.0, "modern": 300.0},
-    )
-)
-
-register(
-    Experiment(
-        "xc30-records",
-        "xc30",
-        "C10-C12",
-        "Output steps with and without small files by size of a record and time of an open",
-        _records,
-        rounds=7,
-        budgets={"quick": 8.0, "paper": 150.0, "modern": 300.0},
-    )
-)

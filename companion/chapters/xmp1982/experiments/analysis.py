@@ -12,7 +12,7 @@ from dataclasses import replace
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments import pairs
 from companion.chapters.xmp1982.experiments.forecast import places, sized
-from companion.experiments import Experiment, column, register
+from companion.experiments import cases_of, column, outputs_of
 
 #: Configuration: place of the work files and of the sequential ones.
 CONFIGURATIONS = {
@@ -70,12 +70,14 @@ def observe(result) -> dict[str, float]:
     return found
 
 
+@cases_of("xmp1982-analysis")
 def _cases(preset: str, threads: int) -> list[Case]:
     from kernels import analysis
 
     return [Case(name, analysis, _sized(preset, name), threads, {"configuration": name}, observe) for name in usable()]
 
 
+@outputs_of("xmp1982-analysis")
 def _steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Names of the steps, and errors of first guess and analysis."""
     from kernels.analysis.chain import STEPS
@@ -100,6 +102,7 @@ def _steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@cases_of("xmp1982-together")
 def _beside(preset: str, threads: int) -> list[Case]:
     """Fig. 6.3: analysis and forecast, each on a CPU of its own, and each of them alone there."""
     pairs.require_two()
@@ -113,6 +116,7 @@ def _beside(preset: str, threads: int) -> list[Case]:
     return found
 
 
+@outputs_of("xmp1982-together")
 def _together(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Fig. 6.3: times of both, alone with files on disk, and at once; of the forecast for each of its days."""
     of = {each.parameters["test"]: each.observed for each in measurements}
@@ -130,32 +134,3 @@ def _together(measurements: Sequence[Measurement]) -> dict[str, dict]:
         "analysis_clock": column(analyses, "s", "analysis", "round", "test_number"),
         "forecast_clock": column(list(forecasts), "s", "a day of the forecast next to it", "round", "test_number"),
     }
-
-
-register(
-    Experiment(
-        id="xmp1982-analysis",
-        document="xmp1982",
-        item="X16, X17",
-        title="The analysis with its work files in every place: clock and CPU time of each step from d to w",
-        cases=_cases,
-        presets=("quick", "paper"),
-        outputs=_steps,
-        rounds=3,
-        budgets={"quick": 6.0, "paper": 150.0},
-    )
-)
-register(
-    Experiment(
-        id="xmp1982-together",
-        document="xmp1982",
-        item="X18",
-        title="The analysis while a forecast runs on the other CPU",
-        needs=frozenset({"affinity"}),
-        cases=_beside,
-        presets=("quick", "paper"),
-        outputs=_together,
-        rounds=3,
-        budgets={"quick": 4.0, "paper": 290.0},
-    )
-)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.experiments import Experiment, column, register
+from companion.experiments import column, outputs_of
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
 GRID = {
@@ -123,6 +123,7 @@ def streams() -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"stride": int})
 
 
+@outputs_of("xmp1982-banks")
 def outputs(_measurements) -> dict[str, dict]:
     """The search, its best point, predictions, and the mixed job."""
     ranked, wanted = search()
@@ -150,17 +151,3 @@ def outputs(_measurements) -> dict[str, dict]:
         "heavy_share": column(list(SHARES), "1", "share of the mixed job's time in the heavy loop", "mix"),
         "mixed_ratio": column(mixed, "1", "time over that alone in all banks, mixed job", "mix", "job_run"),
     }
-
-
-register(
-    Experiment(
-        "xmp1982-banks",
-        "xmp1982",
-        "X20, X21",
-        "Half the memory banks: a simulated kernel fitted to the report's ratios, and predictions",
-        lambda preset, threads: [],
-        outputs=outputs,
-        presets=("quick", "paper"),
-        simulated=True,
-    )
-)

@@ -5,7 +5,7 @@ import tempfile
 
 from companion import tables
 from companion.bench import Case
-from companion.experiments import Experiment, register
+from companion.experiments import cases_of
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
 SSD, BMR, DISK = "memory", "cache", "direct"
@@ -46,6 +46,7 @@ def observe(result) -> dict[str, float]:
     return found
 
 
+@cases_of("xmp1982-devices")
 def _cases(preset: str, threads: int) -> list[Case]:
     from kernels.files import devices
 
@@ -64,17 +65,3 @@ def _cases(preset: str, threads: int) -> list[Case]:
         parameters = {"test": name, "jobs": len(made), "mwords": mega[0], "mwords_second": (mega + [0.0])[1]}
         cases.append(Case(name, devices, problem, threads, parameters, observe))
     return cases
-
-
-register(
-    Experiment(
-        id="xmp1982-devices",
-        document="xmp1982",
-        item="X19",
-        title="Large blocks written and read: each place, one job and two, a fast one next to the disk",
-        cases=_cases,
-        presets=("quick", "paper"),
-        rounds=6,
-        budgets={"quick": 6.0, "paper": 400.0},
-    )
-)

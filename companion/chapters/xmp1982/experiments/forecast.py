@@ -11,7 +11,7 @@ from dataclasses import replace
 from statistics import median
 
 from companion.bench import Case, Measurement
-from companion.experiments import Experiment, Unavailable, column, register
+from companion.experiments import Unavailable, cases_of, column, outputs_of
 
 #: Configuration of the report: files, place on the host, overlap.
 CONFIGURATIONS = {
@@ -86,6 +86,7 @@ def _case(label: str, program: str, problem, threads: int, configuration: str, b
     return Case(label, jobs, job, threads, parameters, observe_forecast)
 
 
+@cases_of("xmp1982-forecast")
 def _alone(preset: str, threads: int) -> list[Case]:
     from kernels.memory import stream
     from kernels.runtime.resources import usable_cpus
@@ -103,6 +104,7 @@ def _alone(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@cases_of("xmp1982-simulator")
 def _simulated(preset: str, threads: int) -> list[Case]:
     """The simulator in every configuration; it computes on one thread."""
     base = sized(preset)
@@ -114,6 +116,7 @@ def degraded(problem):
     return replace(problem, files=1, place="memory", rhs="files", lines=4)
 
 
+@cases_of("xmp1982-degraded")
 def _less(preset: str, threads: int) -> list[Case]:
     """The usual forecast and the degraded one, with usual and degraded jobs, in turn and on the second CPU."""
     from kernels.runtime.resources import usable_cpus
@@ -130,6 +133,7 @@ def _less(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("xmp1982-forecast")
 def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Post-processing jobs of the forecast in memory, medians by write-up; what copying its records takes at best."""
     first = measurements[0].observed
@@ -145,43 +149,3 @@ def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
         values = [median(first[f"{name}_{key}"]) for name in ups]
         found[f"post_{key}"] = column(values, "s", f"post-processing job, {unit}", "write_up")
     return found
-
-
-register(
-    Experiment(
-        id="xmp1982-forecast",
-        document="xmp1982",
-        item="X2, X3, X4, X5, X8",
-        title="A forecast whose state streams through work files, in every configuration of the report",
-        cases=_alone,
-        presets=("quick", "paper"),
-        outputs=_posts,
-        rounds=6,
-        budgets={"quick": 12.0, "paper": 500.0},
-    )
-)
-register(
-    Experiment(
-        id="xmp1982-simulator",
-        document="xmp1982",
-        item="X10, X11",
-        title="The simulator of the forecast: as long a computation and the same transfers, in little memory",
-        cases=_simulated,
-        presets=("quick", "paper"),
-        rounds=6,
-        budgets={"quick": 8.0, "paper": 400.0},
-    )
-)
-register(
-    Experiment(
-        id="xmp1982-degraded",
-        document="xmp1982",
-        item="X7",
-        title="A forecast with less memory, its post-processing jobs on the second CPU: what each of the two changes",
-        cases=_less,
-        presets=("quick", "paper"),
-        needs=frozenset({"affinity"}),
-        rounds=6,
-        budgets={"quick": 5.0, "paper": 240.0},
-    )
-)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from companion import tables
 from companion.bench import Case
 from companion.chapters.xmp1982.experiments.forecast import observe, sized
-from companion.experiments import Experiment, register
+from companion.experiments import cases_of
 
 #: Work files of the paced comparison: device, overlap.
 PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
@@ -80,6 +80,7 @@ def _measured(base, threads: int) -> list[Case]:
     return cases
 
 
+@cases_of("xmp1982-overlap")
 def _cases(preset: str, threads: int) -> list[Case]:
     """Forecasts without write-ups or physics; the paced devices under the simulator."""
     from kernels import gridpoint
@@ -88,17 +89,3 @@ def _cases(preset: str, threads: int) -> list[Case]:
     parameters = {"device": "none", "overlap": "in memory", "paced": "no"}
     memory = Case("in memory", gridpoint, base, threads, parameters, observe)
     return [memory, *_paced(base, preset), *_measured(base, threads)]
-
-
-register(
-    Experiment(
-        id="xmp1982-overlap",
-        document="xmp1982",
-        item="X6",
-        title="The cost of not overlapping, on devices paced to the report's balance and on this machine's own",
-        cases=_cases,
-        presets=("quick", "paper"),
-        rounds=5,
-        budgets={"quick": 8.0, "paper": 400.0},
-    )
-)

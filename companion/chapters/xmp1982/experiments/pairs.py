@@ -6,7 +6,7 @@ from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import places, sized
-from companion.experiments import Experiment, Unavailable, column, register
+from companion.experiments import Unavailable, cases_of, column, outputs_of
 
 #: The pairings of the report.
 PAIRINGS = (
@@ -84,6 +84,7 @@ def _pairs(binding: str, driver: str):
     return cases
 
 
+@cases_of("xmp1982-limits")
 def _limits(preset: str, threads: int) -> list[Case]:
     """Pairs with less and less to share: files on each device, records that are copied, a state, registers alone."""
     require_two()
@@ -107,6 +108,7 @@ def _limits(preset: str, threads: int) -> list[Case]:
     ]
 
 
+@outputs_of("xmp1982-pairs", "xmp1982-pairs-synchronous", "xmp1982-pairs-free", "xmp1982-limits")
 def worth(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """What the second CPU is worth: both one after another, in the same way and places, over both at once."""
     complete = {each.parameters["test"]: each.observed["complete"] for each in measurements}
@@ -123,6 +125,7 @@ def worth(measurements: Sequence[Measurement]) -> dict[str, dict]:
     }
 
 
+@cases_of("xmp1982-accounts")
 def _accounted(preset: str, threads: int) -> list[Case]:
     require_two()
     base = replace(sized(preset), hours=HOURS[preset], writeup=0.0)
@@ -130,6 +133,7 @@ def _accounted(preset: str, threads: int) -> list[Case]:
     return [case([(name, "forecast", places(base, name)) for name in names], how, "", "none") for names, how in tests]
 
 
+@outputs_of("xmp1982-accounts")
 def _accounts(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Executing, waiting to execute, waiting for transfers, and clock; last two forecasts on one CPU."""
     rows = [(each, n) for each in measurements for n in range(each.parameters["jobs"])]
@@ -152,53 +156,6 @@ def _accounts(measurements: Sequence[Measurement]) -> dict[str, dict]:
     return result
 
 
-#: Experiment -> where the jobs run, and the driver that moves their records.
-WAYS = {
-    "xmp1982-pairs": ("one each", "overlapped"),
-    "xmp1982-pairs-synchronous": ("one each", "synchronous"),
-    "xmp1982-pairs-free": ("free", "overlapped"),
-}
-for name, (binding, driver) in WAYS.items():
-    register(
-        Experiment(
-            id=name,
-            document="xmp1982",
-            item="X12, X13, X14",
-            title=f"Two forecasts at once with their post-processing jobs, and each alone: {driver} driver, "
-            + ("a CPU each" if binding == "one each" else "two CPUs for both"),
-            cases=_pairs(binding, driver),
-            presets=("quick", "paper"),
-            needs=frozenset({"affinity"} if binding != "free" else ()),
-            outputs=worth,
-            rounds=6,
-            budgets={"quick": 5.0, "paper": 340.0},
-        )
-    )
-register(
-    Experiment(
-        id="xmp1982-limits",
-        document="xmp1982",
-        item="X13",
-        title="Two forecasts at once that share less and less: files, memory, caches, nothing but the processor",
-        cases=_limits,
-        presets=("quick", "paper"),
-        needs=frozenset({"affinity"}),
-        outputs=worth,
-        rounds=6,
-        budgets={"quick": 5.0, "paper": 240.0},
-    )
-)
-register(
-    Experiment(
-        id="xmp1982-accounts",
-        document="xmp1982",
-        item="X15",
-        title="Accounts of the time of forecasts alone, in pairs, and of a pair that is left on one CPU",
-        cases=_accounted,
-        presets=("quick", "paper"),
-        needs=frozenset({"affinity"}),
-        outputs=_accounts,
-        rounds=6,
-        budgets={"quick": 5.0, "paper": 200.0},
-    )
-)
+cases_of("xmp1982-pairs")(_pairs("one each", "overlapped"))
+cases_of("xmp1982-pairs-synchronous")(_pairs("one each", "synchronous"))
+cases_of("xmp1982-pairs-free")(_pairs("free", "overlapped"))

@@ -16,7 +16,7 @@ from companion import tables
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.experiments.pairs import require_two
-from companion.experiments import Experiment, columns, register
+from companion.experiments import cases_of, columns, outputs_of
 
 #: (table, row) -> what it gives to the replay.
 CALIBRATED = {
@@ -139,6 +139,7 @@ def observe(result) -> dict[str, float]:
     return found
 
 
+@cases_of("xmp1982-replay")
 def _cases(preset: str, threads: int) -> list[Case]:
     require_two()
     from kernels.files import replay
@@ -156,6 +157,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
     return found
 
 
+@outputs_of("xmp1982-replay")
 def replayed(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Seconds of the replay times its factor, test by test and job by job: what stands beside the printed seconds."""
     rows = [(each, n) for each in measurements for n in range(each.parameters["jobs"])]
@@ -180,18 +182,3 @@ def replayed(measurements: Sequence[Measurement]) -> dict[str, dict]:
     ):
         found[f"replay_{name}"] = job_column(whole(f"job_{{}}_{name}", rows), "s", f"paced: {text}, times the factor")
     return found
-
-
-register(
-    Experiment(
-        id="xmp1982-replay",
-        document="xmp1982",
-        item="X10, X12",
-        title="A replay of 1982 on paced devices: nine configurations and seven pairs, all faster by one factor",
-        cases=_cases,
-        presets=("quick", "paper"),
-        outputs=replayed,
-        rounds=6,
-        budgets={"quick": 6.0, "paper": 2400.0},
-    )
-)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import sized
-from companion.experiments import Experiment, column, register
+from companion.experiments import cases_of, column, outputs_of
 
 #: Bytes from load to load: a power of two meets few sets of a cache, one line more meets all of them in turn.
 SPACINGS = {"4096 bytes": 4096, "4096 + 64 bytes": 4160, "65536 bytes": 65536, "65536 + 64 bytes": 65600}
@@ -15,6 +15,7 @@ LOADS = {"quick": 2**12, "paper": 2**16}
 LEVELS = {"quick": (2**17, 2**22), "paper": (2**15, 2**17, 2**19, 2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**28)}
 
 
+@cases_of("xmp1982-sharing")
 def _cases(preset: str, threads: int) -> list[Case]:
     """Chases over a few lines, and sums over a working set, by one job and by two."""
     from kernels.memory import latency, stride
@@ -50,6 +51,7 @@ def steps_of(result) -> dict[str, float]:
     return found | {f"step_{n}": float(seconds) for n, seconds in zip(number, clock, strict=True)}
 
 
+@cases_of("xmp1982-typical")
 def _two_days(preset: str, threads: int) -> list[Case]:
     from dataclasses import replace
 
@@ -59,6 +61,7 @@ def _two_days(preset: str, threads: int) -> list[Case]:
     return [Case("two days in memory", gridpoint, problem, threads, {"configuration": "memory"}, steps_of)]
 
 
+@outputs_of("xmp1982-typical")
 def _first(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Every ordinary step of the first sample."""
     found = measurements[0].observed
@@ -67,30 +70,3 @@ def _first(measurements: Sequence[Measurement]) -> dict[str, dict]:
         "number": column(list(kept), "1", "number of the step", "step"),
         "step_clock": column(list(kept.values()), "s", "clock of the step", "step"),
     }
-
-
-register(
-    Experiment(
-        id="xmp1982-sharing",
-        document="xmp1982",
-        item="X20, X21",
-        title="Loads that meet in one cache set, and two jobs that share a cache or the memory",
-        cases=_cases,
-        presets=("quick", "paper"),
-        rounds=7,
-        budgets={"quick": 4.0, "paper": 60.0},
-    )
-)
-register(
-    Experiment(
-        id="xmp1982-typical",
-        document="xmp1982",
-        item="X1",
-        title="A forecast of two days: is one day typical of both?",
-        cases=_two_days,
-        presets=("quick", "paper"),
-        outputs=_first,
-        rounds=7,
-        budgets={"quick": 4.0, "paper": 90.0},
-    )
-)

@@ -6,7 +6,7 @@ from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import sized
-from companion.experiments import Experiment, Unavailable, column, register
+from companion.experiments import Unavailable, cases_of, column, outputs_of
 
 ONCE = "bits and conserved integrals do not change from run to run"
 #: Cases of the dynamics by their label: fields of the problem.
@@ -21,6 +21,7 @@ DAYS = {"quick": 1, "paper": 10}
 MAP_DAY = 9
 
 
+@cases_of("xmp1982-builds")
 def _one_build(preset: str, threads: int) -> list[Case]:
     from kernels.jobs import builds
 
@@ -30,6 +31,7 @@ def _one_build(preset: str, threads: int) -> list[Case]:
     return [Case("all builds", builds, problem, threads, {"configuration": "memory"})]
 
 
+@outputs_of("xmp1982-builds")
 def _others(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """Every other build against this one, through the day."""
     found = measurements[0].result.differences
@@ -47,6 +49,7 @@ def _others(measurements: Sequence[Measurement]) -> dict[str, dict]:
     return result
 
 
+@cases_of("xmp1982-baroclinic")
 def _published(preset: str, threads: int) -> list[Case]:
     from kernels.gridpoint import Problem, daily
 
@@ -63,6 +66,7 @@ def _published(preset: str, threads: int) -> list[Case]:
     return cases
 
 
+@outputs_of("xmp1982-baroclinic")
 def _series(measurements: Sequence[Measurement]) -> dict[str, dict]:
     """What each day showed, by case; missing days are missing numbers."""
     from kernels.gridpoint.daily import MEASURES
@@ -93,33 +97,3 @@ def _weather(waves) -> dict[str, dict]:
             found[f"{name}_{number}"] = column(field[day, north].round(1), unit, text, *dims)
         found[f"map_day_{number}"] = column(float(wave.days[day]), "d", "time of the map")
     return found
-
-
-register(
-    Experiment(
-        id="xmp1982-builds",
-        document="xmp1982",
-        item="X9",
-        title="One source, three builds: how far their forecasts part",
-        cases=_one_build,
-        presets=("quick", "paper"),
-        outputs=_others,
-        budgets={"quick": 20.0, "paper": 120.0},
-        few_samples=ONCE,
-        kind="study",
-    )
-)
-register(
-    Experiment(
-        id="xmp1982-baroclinic",
-        document="xmp1982",
-        item="X2",
-        title="The forecast's dynamics against published cases: steady flow, baroclinic wave, air at rest",
-        cases=_published,
-        presets=("quick", "paper"),
-        outputs=_series,
-        budgets={"quick": 20.0, "paper": 300.0},
-        few_samples=ONCE,
-        kind="study",
-    )
-)
