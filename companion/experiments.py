@@ -1,13 +1,12 @@
 """The register of experiments: what each document measured, with which kernel, and what that needs.
 
 A row of ``companion/chapters/<document>/experiments.csv`` is an experiment.  In the chapter's part ``experiments``,
-:func:`cases_of` marks the function that gives its cases, and :func:`outputs_of` what makes results other than times of
-them.  Kernels are imported when an experiment asks for its cases, so that a broken kernel stops its own experiments
-and nothing else.
+functions that give its cases and outputs are marked (:mod:`companion.registrations`).  Kernels are imported when an
+experiment asks for its cases, so that a broken kernel stops its own experiments and nothing else.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -18,6 +17,16 @@ from companion.bench.engine import require_rounds
 from companion.host import doctor, limits, machine
 from companion.host.doctor import Unavailable
 from companion.records import runs
+from companion.registrations import (
+    CASES,
+    COLUMNS,
+    MEANINGS,
+    OUTPUT_COLUMNS,
+    OUTPUTS,
+    PRESETS,
+    Cases,
+    Outputs,
+)
 
 __all__ = [
     "Case",
@@ -25,27 +34,16 @@ __all__ = [
     "REGISTER",
     "Unavailable",
     "accept",
-    "cases_of",
-    "column",
-    "columns",
     "experiment",
     "listing",
-    "outputs_of",
     "register",
     "run",
     "run_record",
     "unavailable",
 ]
 
-PRESETS = ("quick", "paper", "modern")
 #: A timing samples its cases in rounds; a study runs each once, for its result, or has none.
 KINDS = ("timing", "study")
-#: Of ``experiments.csv``.  A study has no ``rounds``.  Under a preset are the seconds of its budget, or ``any``; a
-#: preset that it does not have is empty.
-COLUMNS = ("id", "item", "title", "rounds", *PRESETS, "needs", "ranks", "few_samples")
-
-Cases = Callable[..., list[Case]]
-Outputs = Callable[[Any], dict[str, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -97,28 +95,6 @@ class Experiment:
 REGISTER: dict[str, Experiment] = {}
 #: what reads and checks a file that an experiment left: ``verifier(path)`` gives lines to print and checks
 VERIFIERS: list[Callable[[Any], tuple[list[str], list]]] = []
-_cases: dict[str, Cases] = {}
-_outputs: dict[str, Outputs] = {}
-
-
-def cases_of(*ids: str) -> Callable[[Cases], Cases]:
-    """Marks ``cases(preset, threads)`` of these experiments; over MPI it takes the ``ranks``, too."""
-
-    def mark(function: Cases) -> Cases:
-        _cases.update(dict.fromkeys(ids, function))
-        return function
-
-    return mark
-
-
-def outputs_of(*ids: str) -> Callable[[Outputs], Outputs]:
-    """Marks ``outputs(measurements)`` of these experiments."""
-
-    def mark(function: Outputs) -> Outputs:
-        _outputs.update(dict.fromkeys(ids, function))
-        return function
-
-    return mark
 
 
 def register(entry: Experiment) -> Experiment:
@@ -139,17 +115,6 @@ def register(entry: Experiment) -> Experiment:
     return entry
 
 
-def column(values, units: str | None, long_name: str, *dims: str) -> dict[str, Any]:
-    """One output of a record: its values (also an iterator), unit (None for texts), meaning and dimensions."""
-    value = list(values) if isinstance(values, Iterator) else values
-    return {"value": value, "units": units, "dims": list(dims), "long_name": long_name}
-
-
-def columns(*dims: str) -> Callable[..., dict[str, Any]]:
-    """:func:`column` of outputs that share their dimensions: ``columns("run")(values, units, long_name)``."""
-    return lambda values, units, long_name: column(values, units, long_name, *dims)
-
-
 def _entry(document: str, row: Mapping[str, str]) -> Experiment:
     """The experiment of a row of ``experiments.csv``."""
     id, offered = row["id"], {preset: row[preset] for preset in PRESETS if row[preset]}
@@ -158,13 +123,13 @@ def _entry(document: str, row: Mapping[str, str]) -> Experiment:
         document,
         row["item"],
         row["title"],
-        _cases.get(id, lambda preset, threads: []),
+        CASES.get(id, lambda preset, threads: []),
         tuple(offered),
         frozenset(row["needs"].split()),
-        _outputs.get(id),
+        OUTPUTS.get(id),
         int(row["rounds"] or 1),
         {preset: float(seconds) for preset, seconds in offered.items() if seconds != "any"},
-        simulated=id not in _cases,
+        simulated=id not in CASES,
         few_samples=row["few_samples"],
         kind="timing" if row["rounds"] else "study",
         ranks=int(row["ranks"] or 0),
@@ -177,8 +142,12 @@ def _discover() -> None:
         chapters.part(document, "experiments")
     for document, rows in chapters.rows("experiments.csv", COLUMNS).items():
         for row in rows:
+            if row["rounds"] and row["id"] not in CASES:
+                raise ValueError(f"{document}/experiments.csv: {row['id']} has rounds, and nothing gives its cases")
             register(_entry(document, row))
-    for id in {**_cases, **_outputs}:
+    for rows in chapters.rows("outputs.csv", OUTPUT_COLUMNS).values():
+        MEANINGS.update({(id, row["output"]): row for row in rows for id in row["experiments"].split()})
+    for id in {**CASES, **OUTPUTS}:
         if id not in REGISTER:
             raise ValueError(f"{id} has cases or outputs, and no row of experiments.csv")
 

@@ -3,21 +3,18 @@
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from companion import tables
 from companion.bench import Case, Measurement
 from companion.chapters.aips58 import overhead
-from companion.experiments import cases_of, columns, outputs_of
 from companion.host import machine
+from companion.registrations import cases_of, outputs_of
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
-#: Units of parameters that are numbers.
-UNITS = {"beside": "1", "habits": "1", "messages": "1"}
-#: An output with a value for each run.
-_column = columns("run")
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
 TAPE_DENSITY = 6250
 
@@ -60,18 +57,18 @@ def _middle(measurement: Measurement, kind: str) -> float:
 
 
 @outputs_of("aips58-ddt")
-def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Per problem and size: medians of CPU and real time, bits of the products, memory and threads."""
     return {
-        "run_task": _column((m.parameters["task"] for m in measurements), None, "problem"),
-        "run_size": _column((m.parameters["size"] for m in measurements), None, "size"),
-        "run_cpu": _column((_middle(m, "cpu") for m in measurements), "s", "CPU time, median"),
-        "run_real": _column((_middle(m, "real") for m in measurements), "s", "real time, median"),
-        "run_bits_maximum": _column((_bits(m, "maximum") for m in measurements), "bit", "bits, largest difference"),
-        "run_bits_rms": _column((_bits(m, "rms") for m in measurements), "bit", "bits, root mean square"),
-        "run_spread": _column(map(_spread, measurements), "1", "slowest real time over fastest, less one"),
-        "run_memory": _column((_memory(m) for m in measurements), "B", "memory that the problem asks for"),
-        "run_threads": _column((m.threads for m in measurements), "count", "threads"),
+        "run_task": (m.parameters["task"] for m in measurements),
+        "run_size": (m.parameters["size"] for m in measurements),
+        "run_cpu": (_middle(m, "cpu") for m in measurements),
+        "run_real": (_middle(m, "real") for m in measurements),
+        "run_bits_maximum": (_bits(m, "maximum") for m in measurements),
+        "run_bits_rms": (_bits(m, "rms") for m in measurements),
+        "run_spread": map(_spread, measurements),
+        "run_memory": (_memory(m) for m in measurements),
+        "run_threads": (m.threads for m in measurements),
     }
 
 
@@ -107,17 +104,17 @@ def _messages(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("aips58-messages")
-def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Seconds a message, CPU and real, and what of them is the file's: the same without messages taken off."""
 
     def each(kind):
         return [_middle(m, kind) / m.parameters["messages"] for m in measurements]
 
     return {
-        "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
-        "run_place": _column((m.parameters["place"] for m in measurements), None, "place"),
-        "run_cpu": _column(each("cpu"), "s", "CPU time a message"),
-        "run_real": _column(each("real"), "s", "real time a message"),
+        "run_way": (m.parameters["way"] for m in measurements),
+        "run_place": (m.parameters["place"] for m in measurements),
+        "run_cpu": each("cpu"),
+        "run_real": each("real"),
     }
 
 
@@ -134,12 +131,12 @@ def _ddtload(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("aips58-ddtload")
-def _ddtload_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _ddtload_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Medians of CPU and real time of the whole run."""
     return {
-        "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
-        "run_cpu": _column((_middle(m, "cpu") for m in measurements), "s", "CPU time, median"),
-        "run_real": _column((_middle(m, "real") for m in measurements), "s", "real time, median"),
+        "run_way": (m.parameters["way"] for m in measurements),
+        "run_cpu": (_middle(m, "cpu") for m in measurements),
+        "run_real": (_middle(m, "real") for m in measurements),
     }
 
 
@@ -228,18 +225,18 @@ def _moved(result) -> dict[str, float]:
 
 
 @outputs_of("aips58-stripes")
-def _stripe_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _stripe_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """MB/s of the median run of each way and place; whether reads came past the page cache."""
 
     def rates(kind):
         return [m.parameters["bytes"] / _middle(m, kind) / 1e6 for m in measurements]
 
     return {
-        "run_way": _column((m.parameters["way"] for m in measurements), None, "way"),
-        "run_place": _column((m.parameters["place"] for m in measurements), None, "place"),
-        "run_write": _column(rates("write"), "MB/s", "rate of writing, until the device has the blocks"),
-        "run_read": _column(rates("read"), "MB/s", "rate of reading"),
-        "run_cold": _column((min(m.observed["cold"]) for m in measurements), "1", "1: read past the page cache"),
+        "run_way": (m.parameters["way"] for m in measurements),
+        "run_place": (m.parameters["place"] for m in measurements),
+        "run_write": rates("write"),
+        "run_read": rates("read"),
+        "run_cold": (min(m.observed["cold"]) for m in measurements),
     }
 
 
@@ -247,15 +244,12 @@ def _outputs(*names: str):
     """Medians of CPU and real time of every case, with the named parameters."""
 
     def outputs(measurements):
-        found = {
-            f"run_{name}": _column((m.parameters[name] for m in measurements), UNITS.get(name), name)
-            for name in ("task", "size", *names)
-        }
+        found = {f"run_{name}": [m.parameters[name] for m in measurements] for name in ("task", "size", *names)}
         return found | {
-            "run_cpu": _column((_middle(m, "cpu") for m in measurements), "s", "CPU time, median"),
-            "run_real": _column((_middle(m, "real") for m in measurements), "s", "real time, median"),
-            "run_slowest": _column((max(m.observed["real"]) for m in measurements), "s", "real time, most"),
-            "run_spread": _column(map(_spread, measurements), "1", "slowest real time over fastest, less one"),
+            "run_cpu": (_middle(m, "cpu") for m in measurements),
+            "run_real": (_middle(m, "real") for m in measurements),
+            "run_slowest": (max(m.observed["real"]) for m in measurements),
+            "run_spread": map(_spread, measurements),
         }
 
     return outputs

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from statistics import median
+from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.experiments import VERIFIERS, cases_of, columns, outputs_of
+from companion.experiments import VERIFIERS
+from companion.registrations import cases_of, of, outputs_of
 
 #: Ways of writing a chapter compares: label, way, double buffering, fsync.
 WAYS = (
@@ -37,20 +39,12 @@ def _solver(preset: str, threads: int) -> list[Case]:
     from kernels import bt
 
     classes = {"quick": ("S", "W"), "paper": ("S", "W", "A", "B"), "modern": ("A", "B", "C")}[preset]
-    cases = []
-    for name in classes:
-        problem = bt.Problem.preset(name)
-        for count in _counts(threads):
-            cases.append(
-                Case(
-                    f"class {name}, {count} threads",
-                    bt,
-                    problem,
-                    count,
-                    {"class": name, "N": problem.N, "NS": problem.NS},
-                )
-            )
-    return cases
+    problems = {name: bt.Problem.preset(name) for name in classes}
+    return [
+        Case(f"class {name}, {count} threads", bt, problem, count, {"class": name, **of(problem, "N", "NS")})
+        for name, problem in problems.items()
+        for count in _counts(threads)
+    ]
 
 
 def _ways(N: int, threads: int, most: int):
@@ -80,34 +74,12 @@ def _application(preset: str, threads: int) -> list[Case]:
     for size in SIZES[preset]:
         sample = application.Problem.preset(size)
         for count in _counts(threads):
-            common = {"N": sample.N, "NS": sample.NS, "IW": sample.IW}
-            cases.append(
-                Case(
-                    f"N = {sample.N}, {count} threads, without writing",
-                    bt,
-                    sample.solver,
-                    count,
-                    {**common, "way": "none"},
-                )
-            )
-            for label, way, asynchronous, fsync in _ways(sample.N, count, threads):
+            common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
+            cases.append(Case(f"{label}, without writing", bt, sample.solver, count, {**common, "way": "none"}))
+            for text, way, asynchronous, fsync in _ways(sample.N, count, threads):
                 problem = application.Problem.preset(size, way=way, asynchronous=asynchronous, fsync=fsync)
-                cases.append(
-                    Case(
-                        f"N = {sample.N}, {count} threads, {label}",
-                        application,
-                        problem,
-                        count,
-                        {
-                            **common,
-                            "way": label,
-                            "asynchronous": asynchronous,
-                            "fsync": fsync,
-                            "solution_bytes": problem.solution_bytes,
-                        },
-                        _observe,
-                    )
-                )
+                parameters = {**common, "way": text, **of(problem, "asynchronous", "fsync", "solution_bytes")}
+                cases.append(Case(f"{label}, {text}", application, problem, count, parameters, _observe))
     return cases
 
 
@@ -116,27 +88,22 @@ def _groups(preset: str, threads: int) -> list[Case]:
     from kernels.files import groups
 
     problem = groups.Problem.preset(preset)
-    return [
-        Case(
-            f"{problem.P} processes, N = {problem.N}",
-            groups,
-            problem,
-            1,
-            {"P": problem.P, "N": problem.N, "dumps": problem.dumps},
-            lambda result: {f"group {g}": seconds.min() for g, seconds in result.seconds.items()},
-        )
-    ]
+    label, parameters = f"{problem.P} processes, N = {problem.N}", of(problem, "P", "N", "dumps")
+    return [Case(label, groups, problem, 1, parameters, _best_of_groups)]
+
+
+def _best_of_groups(result) -> dict[str, float]:
+    return {f"group {g}": seconds.min() for g, seconds in result.seconds.items()}
 
 
 @outputs_of("nht1-groups")
-def _group_curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _group_curve(measurements: Sequence[Measurement]) -> dict[str, Any]:
     observed = measurements[0].observed
     sizes = [int(name.split()[1]) for name in observed]
-    column = columns("group_size")
     return {
-        "group": column(sizes, "1", "processes that write at a time"),
-        "group_seconds": column(map(min, observed.values()), "s", "time to write one file, best"),
-        "group_median": column(map(median, observed.values()), "s", "time to write one file, median"),
+        "group": sizes,
+        "group_seconds": map(min, observed.values()),
+        "group_median": map(median, observed.values()),
     }
 
 

@@ -1,7 +1,7 @@
 """N8: the same dumps of the same file system under a fast and a slow base code."""
 
 from companion.bench import Case
-from companion.experiments import cases_of
+from companion.registrations import cases_of
 
 #: (N or the preset that has it, NS, IW) by preset: the largest grid that the plain solver does in a minute, and the
 #: report's largest with two dumps only, since the solver that goes line by line takes more than a second a step there.
@@ -15,6 +15,10 @@ CODES = (
     ("compiled, line by line with full blocks", "textbook"),
     ("plain NumPy solver", "plain"),
 )
+
+
+def _observe(result) -> dict[str, float]:
+    return {"T_T": result.T_T, "stalled": result.stalls.sum() + result.finish_seconds}
 
 
 @cases_of("nht1-base")
@@ -36,14 +40,6 @@ def _cases(preset: str, threads: int) -> list[Case]:
             cases.append(
                 Case(f"N = {N}, {label}, without writing", kernel, problem.solver, 1, {**common, "way": "none"})
             )
-            cases.append(
-                Case(
-                    f"N = {N}, {label}, with writing",
-                    application,
-                    problem,
-                    1,
-                    {**common, "way": "positioned arrays, fsync"},
-                    lambda result: {"T_T": result.T_T, "stalled": result.stalls.sum() + result.finish_seconds},
-                )
-            )
+            written = {**common, "way": "positioned arrays, fsync"}
+            cases.append(Case(f"N = {N}, {label}, with writing", application, problem, 1, written, _observe))
     return cases

@@ -1,7 +1,7 @@
 """N5: what it costs to read a solution in the words of another machine."""
 
 from companion.bench import Case
-from companion.experiments import cases_of
+from companion.registrations import cases_of, of
 
 #: by the names that the kernel's presets have
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
@@ -19,12 +19,6 @@ def _cases(preset: str, threads: int) -> list[Case]:
         for direction in ("encode", "decode")
     ]
     return [
-        Case(
-            f"N = {problem.N}, {problem.format}, {problem.direction}",
-            conversion,
-            problem,
-            threads,
-            {"N": problem.N, "format": problem.format, "direction": problem.direction},
-        )
-        for problem in problems
+        Case(f"N = {p.N}, {p.format}, {p.direction}", conversion, p, threads, of(p, "N", "format", "direction"))
+        for p in problems
     ]

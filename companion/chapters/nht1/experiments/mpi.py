@@ -1,8 +1,10 @@
 """Experiments of the 1993 report on ranks, over MPI-IO (N1, N6, N7)."""
 
+from typing import Any
+
 from companion.bench import Case
-from companion.experiments import cases_of, columns, outputs_of
 from companion.labels import counted
+from companion.registrations import cases_of, of, outputs_of, sent
 
 
 def _case(size: str, ranks: int, threads: int) -> Case:
@@ -10,7 +12,7 @@ def _case(size: str, ranks: int, threads: int) -> Case:
 
     problem = bt.Problem.preset(size, ranks=ranks)
     moved = scale.bt(problem)
-    parameters = {"N": problem.N, "size": size, "sent_bytes": moved.bytes, "messages": moved.messages}
+    parameters = {"N": problem.N, "size": size, **sent(moved)}
     return Case(f"class {size}, {counted(ranks, 'rank')}", bt, problem, threads, parameters, bt.split)
 
 
@@ -48,21 +50,13 @@ def _application(preset: str, threads: int, ranks: int = 2) -> list[Case]:
         if way == "elements" and preset == "modern":
             continue  # forty million calls
         problem = application.Problem.preset(preset, way=way, ranks=ranks)
-        cases.append(
-            Case(
-                f"N = {problem.N}, {way}",
-                application,
-                problem,
-                threads,
-                {"N": problem.N, "way": way},
-                application.observe,
-            )
-        )
+        parameters = of(problem, "N", "way")
+        cases.append(Case(f"N = {problem.N}, {way}", application, problem, threads, parameters, application.observe))
     return cases
 
 
 @outputs_of("nht1-mpiio")
-def _overheads(measurements) -> dict[str, dict]:
+def _overheads(measurements) -> dict[str, Any]:
     """zeta and R_IO of every way, with T_C of the same code on the same ranks."""
     from kernels.files.formulas import overhead, transfer_rate
 
@@ -70,15 +64,12 @@ def _overheads(measurements) -> dict[str, dict]:
     ways = [way for way in best if way != "none"]
     problem = measurements[0].problem
     rates = [transfer_rate(problem.N, problem.NS, problem.IW, best[way]) for way in ways]
-
-    column = columns("run")
-
     return {
-        "run_way": column(ways, None, "way of writing over MPI-IO"),
-        "T_T": column([best[way] for way in ways], "s", "elapsed time with writing, best"),
-        "T_C": column([best["none"]] * len(ways), "s", "elapsed time without writing, best"),
-        "R_IO": column(rates, "byte/s", "computed transfer rate"),
-        "zeta": column([overhead(best[way], best["none"]) for way in ways], "1", "T_T/T_C - 1"),
+        "run_way": ways,
+        "T_T": [best[way] for way in ways],
+        "T_C": [best["none"]] * len(ways),
+        "R_IO": rates,
+        "zeta": [overhead(best[way], best["none"]) for way in ways],
     }
 
 
@@ -96,7 +87,7 @@ def _groups(preset: str, threads: int, ranks: int = 4) -> list[Case]:
 
 
 @outputs_of("nht1-volume")
-def _volume(measurements) -> dict[str, dict]:
+def _volume(measurements) -> dict[str, Any]:
     """Bytes and messages of a time step of BT's largest size, for every legal number of ranks of the curve."""
     from dataclasses import replace
 
@@ -109,11 +100,9 @@ def _volume(measurements) -> dict[str, dict]:
         except ValueError:
             continue  # boxes would be thinner than two points
         found.append((ranks, scale.bt(problem)))
-
-    column = columns("ranks")
     return {
-        "ranks": column((ranks for ranks, _ in found), "1", "MPI ranks"),
-        "step_bytes": column((count.bytes for _, count in found), "byte", "bytes that leave a rank in one step"),
-        "step_messages": column((count.messages for _, count in found), "1", "messages of one step"),
-        "N": columns()(size.N, "1", "grid points in each direction"),
+        "ranks": (ranks for ranks, _ in found),
+        "step_bytes": (count.bytes for _, count in found),
+        "step_messages": (count.messages for _, count in found),
+        "N": size.N,
     }

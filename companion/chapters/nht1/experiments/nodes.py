@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.experiments import cases_of, column, outputs_of
+from companion.registrations import cases_of, of, outputs_of
 
 #: Grid and processes that write points, by preset.
 ELEMENTS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
@@ -25,22 +25,21 @@ def _grouped(preset: str, threads: int) -> list[Case]:
     from kernels.files import nodes
 
     problem = nodes.Problem.preset(preset)
-    named = {name: getattr(problem, name) for name in ("N", "NS", "IW", "P")}
+    named = of(problem, "N", "NS", "IW", "P")
     return [Case(f"{problem.P} processes, N = {problem.N}", nodes, problem, threads, named, _observe)]
 
 
 @outputs_of("nht1-grouped")
-def _curve(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _curve(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """T_T of the whole run against the size of the group, with its spread, and T_C of the same steps."""
     (one,) = measurements
     times = {int(name.split()[1]): found for name, found in one.observed.items() if name.startswith("group ")}
-    along = "group_size"
     return {
-        "group": column(list(times), "1", "processes that write at a time", along),
-        "group_low": column([min(found) for found in times.values()], "s", "T_T, least sample", along),
-        "group_median": column([median(found) for found in times.values()], "s", "T_T, median", along),
-        "group_high": column([max(found) for found in times.values()], "s", "T_T, largest sample", along),
-        "T_C": column(median(one.observed["T_C"]), "s", "the same steps without writing, median"),
+        "group": list(times),
+        "group_low": [min(found) for found in times.values()],
+        "group_median": [median(found) for found in times.values()],
+        "group_high": [max(found) for found in times.values()],
+        "T_C": median(one.observed["T_C"]),
     }
 
 
@@ -49,6 +48,10 @@ def _elements(preset: str, threads: int) -> list[Case]:
     """Points of 40 bytes from more and more processes, the solver waiting for them or not."""
     from kernels.files import nodes
 
+    def label(problem) -> str:
+        processes = f"{problem.P} process{'es' if problem.P > 1 else ''}"
+        return f"N = {problem.N}, {processes}, {'a' * problem.asynchronous}synchronous"
+
     size, counts = ELEMENTS[preset]
     problems = [
         nodes.Problem(**size, P=P, groups=(P,), unit="element", asynchronous=later)
@@ -56,20 +59,13 @@ def _elements(preset: str, threads: int) -> list[Case]:
         for later in (False, True)
     ]
     return [
-        Case(
-            f"N = {each.N}, {each.P} process{'es' if each.P > 1 else ''}, {'a' * each.asynchronous}synchronous",
-            nodes,
-            each,
-            threads,
-            {"N": each.N, "P": each.P, "asynchronous": each.asynchronous, "dumps": each.dumps},
-            _observe,
-        )
+        Case(label(each), nodes, each, threads, of(each, "N", "P", "asynchronous", "dumps"), _observe)
         for each in problems
     ]
 
 
 @outputs_of("nht1-elements")
-def _points(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _points(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """T_T, T_C and zeta of every number of processes, medians and ends of the samples; time of one point."""
     from kernels.files.formulas import overhead
 
@@ -77,20 +73,13 @@ def _points(measurements: Sequence[Measurement]) -> dict[str, dict]:
     T_C = [median(m.observed["T_C"]) for m in measurements]
     points = [m.parameters["dumps"] * m.parameters["N"] ** 3 for m in measurements]
 
-    def along(values, units, long_name):
-        return column(list(values), units, long_name, "writing")
-
     return {
-        "points_P": along((m.parameters["P"] for m in measurements), "1", "processes that write"),
-        "points_asynchronous": along(
-            (int(m.parameters["asynchronous"]) for m in measurements), "1", "1: solver goes on"
-        ),
-        "points_T_C": along(T_C, "s", "the same steps without writing, median"),
-        "points_T_T": along(map(median, T_T), "s", "elapsed time with writing, median"),
-        "points_low": along(map(min, T_T), "s", "elapsed time with writing, least"),
-        "points_high": along(map(max, T_T), "s", "elapsed time with writing, largest"),
-        "points_zeta": along((overhead(median(t), c) for t, c in zip(T_T, T_C, strict=True)), "1", "T_T/T_C - 1"),
-        "points_each": along(
-            ((median(t) - c) / n for t, c, n in zip(T_T, T_C, points, strict=True)), "s", "(T_T - T_C) a point"
-        ),
+        "points_P": (m.parameters["P"] for m in measurements),
+        "points_asynchronous": (int(m.parameters["asynchronous"]) for m in measurements),
+        "points_T_C": T_C,
+        "points_T_T": map(median, T_T),
+        "points_low": map(min, T_T),
+        "points_high": map(max, T_T),
+        "points_zeta": (overhead(median(t), c) for t, c in zip(T_T, T_C, strict=True)),
+        "points_each": ((median(t) - c) / n for t, c, n in zip(T_T, T_C, points, strict=True)),
     }

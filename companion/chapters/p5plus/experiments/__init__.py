@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import cases_of, column, columns, outputs_of
 from companion.host import doctor, machine
 from companion.labels import counted
+from companion.registrations import cases_of, of, outputs_of
 
 LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
 #: Two hardware threads of one core.
@@ -55,7 +56,7 @@ def _reading(problem, count: int) -> Case:
     from kernels.memory import stride
 
     label = f"{_size(problem.nbytes)}, stride {problem.stride}, {problem.pages} pages, {count} threads"
-    parameters = {name: getattr(problem, name) for name in ("nbytes", "stride", "pages", "loads")}
+    parameters = of(problem, "nbytes", "stride", "pages", "loads")
     return Case(label + ", a load an item" * (problem.loads == "scalar"), stride, problem, count, parameters)
 
 
@@ -71,21 +72,19 @@ def _latency(preset: str, threads: int) -> list[Case]:
     cases = []
     for pages, (pattern, spacing) in product(PAGES, (("random", latency.LINE), ("stride", WALK))):
         for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=loads, pages=pages):
-            cases.append(
-                Case(
-                    f"{_size(problem.nbytes)}, {pattern}, {pages} pages",
-                    latency,
-                    problem,
-                    threads,
-                    {"nbytes": problem.nbytes, "pattern": pattern, "spacing": spacing, "loads": loads, "pages": pages},
-                    lambda result: {"huge": np.nan if result.huge is None else result.huge},
-                )
-            )
+            label = f"{_size(problem.nbytes)}, {pattern}, {pages} pages"
+            parameters = of(problem, "nbytes", "pattern", "spacing", "loads", "pages")
+            cases.append(Case(label, latency, problem, threads, parameters, _huge))
     return cases
 
 
+def _huge(result) -> dict[str, float]:
+    """Share of the memory on huge pages; NaN where the system does not say."""
+    return {"huge": np.nan if result.huge is None else result.huge}
+
+
 @outputs_of("p5plus-latency")
-def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Plateaus of the random chase on large pages, without page walks, beside the caches that the system reports."""
     from kernels.memory.plateaus import plateaus
 
@@ -93,13 +92,12 @@ def _latency_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
     sizes = [m.parameters["nbytes"] for m in chase]
     levels = plateaus(sizes, [1e9 * m.median / m.parameters["loads"] for m in chase])
     reported = [cache["bytes"] for cache in machine.describe()["caches"] if cache["type"] != "instruction"]
-    along = columns("plateau")
     return {
-        "plateau_ns": along([level.ns for level in levels], "ns", "latency of the plateau"),
-        "plateau_first": along([level.first for level in levels], "byte", "smallest working set on the plateau"),
-        "plateau_last": along([level.last for level in levels], "byte", "largest working set on the plateau"),
-        "plateau_capacity": along([level.capacity for level in levels], "byte", "capacity estimated from the curve"),
-        "reported_capacity": column(reported, "byte", "data caches the system reports", "cache"),
+        "plateau_ns": [level.ns for level in levels],
+        "plateau_first": [level.first for level in levels],
+        "plateau_last": [level.last for level in levels],
+        "plateau_capacity": [level.capacity for level in levels],
+        "reported_capacity": reported,
     }
 
 
@@ -110,21 +108,9 @@ def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Ca
     problem = smt.Problem.preset(preset, loop=loop, **changes)
     accumulators, step, _flops = smt.LOOPS[loop]
     binding = "bound" if problem.binding else "unbound"
-    return Case(
-        f"{loop}, {kind}, {binding}, {counted(threads, 'thread')}",
-        smt,
-        problem,
-        threads,
-        {
-            "loop": loop,
-            "kind": kind,
-            "accumulators": accumulators,
-            "step": step,
-            "binding": binding,
-            "streams": problem.streams,
-            "threads_per_core": problem.threads_per_core,
-        },
-    )
+    parameters = {"loop": loop, "kind": kind, "accumulators": accumulators, "step": step, "binding": binding}
+    parameters |= of(problem, "streams", "threads_per_core")
+    return Case(f"{loop}, {kind}, {binding}, {counted(threads, 'thread')}", smt, problem, threads, parameters)
 
 
 @cases_of("p5plus-smt")
@@ -157,12 +143,12 @@ def _smt_factors(measurements: Sequence[Measurement]) -> tuple[list, list]:
 
 
 @outputs_of("p5plus-smt")
-def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     measured, fused = _smt_factors(measurements)
     return {
-        "loop_name": column(list(LOOPS), None, "loop", "loop"),
-        "S": column(measured, "1", "SMT factor, measured with two threads on a core", "loop"),
-        "S_fused": column(fused, "1", "gain of two copies fused in one thread: no SMT, and no bound on it", "loop"),
+        "loop_name": list(LOOPS),
+        "S": measured,
+        "S_fused": fused,
     }
 
 
@@ -187,7 +173,7 @@ def _cores() -> int:
 
 
 @outputs_of("p5plus-model")
-def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """S, f, their product S·f/2 per loop, and apart from it the time that it predicts, measured."""
     from kernels.processor.smt import scaling_factor, smt_factor, speedup
 
@@ -200,11 +186,11 @@ def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, dict]:
         timed.append(one.median / found[loop, f"shared work, {PAIR}"].median)
     predicted = [speedup(one, gain) if gain else None for one, gain in zip(S, f, strict=True)]
     return {
-        "loop_name": column(list(LOOPS), None, "loop", "loop"),
-        "S": column(S, "1", f"throughput of two copies over one, {PAIR}", "loop"),
-        "f": column(f, "1", "gain of the same work from twice the threads on twice the cores", "loop"),
-        "speedup": column(predicted, "1", "S f / 2, predicted from S and f", "loop"),
-        "speedup_timed": column(timed, "1", f"the same work by one thread over that of two, {PAIR}: measured", "loop"),
+        "loop_name": list(LOOPS),
+        "S": S,
+        "f": f,
+        "speedup": predicted,
+        "speedup_timed": timed,
     }
 
 
@@ -265,20 +251,8 @@ def _stream(preset: str, threads: int) -> list[Case]:
         for nontemporal in (False, True):
             problem = stream.Problem.preset(preset, n=n, operation=operation, nontemporal=nontemporal)
             stores = "non-temporal" if nontemporal else "plain"
+            parameters = {"operation": operation, "stores": stores, "n": n, "level": level, "last_caches": caches}
             for count in _thread_counts(threads):
-                cases.append(
-                    Case(
-                        f"{operation}, {stores} stores, {counted(count, 'thread')}",
-                        stream,
-                        problem,
-                        count,
-                        {
-                            "operation": operation,
-                            "stores": stores,
-                            "n": problem.n,
-                            "level": level,
-                            "last_caches": caches,
-                        },
-                    )
-                )
+                label = f"{operation}, {stores} stores, {counted(count, 'thread')}"
+                cases.append(Case(label, stream, problem, count, parameters))
     return cases

@@ -1,13 +1,14 @@
 """P8: a monitoring system beside a loop with barriers, on threads here and simulated for the largest job of then."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import cases_of, column, columns, outputs_of
 from companion.host import machine
 from companion.labels import counted
+from companion.registrations import cases_of, of, outputs_of
 
 PERIOD = 60.0  # s: the report's "every minute"
 #: Assumptions of the simulation, which the report does not give.
@@ -24,22 +25,20 @@ def _cases(preset: str, threads: int) -> list[Case]:
     for count in sorted({1, 2, most} & set(range(1, most + 1))):
         for pattern in disturbance.PATTERNS:
             problem = disturbance.Problem.preset(preset, pattern=pattern)
-            each = {"pattern": pattern, "steps": problem.steps, "period": problem.period, "extra": problem.extra}
-            cases.append(
-                Case(
-                    f"{pattern}, {counted(count, 'thread')}",
-                    disturbance,
-                    problem,
-                    count,
-                    each,
-                    lambda result: {"computing": result.computing.mean(), "waiting": result.waiting.mean()},
-                )
+            label, parameters = (
+                f"{pattern}, {counted(count, 'thread')}",
+                of(problem, "pattern", "steps", "period", "extra"),
             )
+            cases.append(Case(label, disturbance, problem, count, parameters, _means))
     return cases
 
 
+def _means(result) -> dict[str, float]:
+    return {"computing": result.computing.mean(), "waiting": result.waiting.mean()}
+
+
 @outputs_of("p5plus-monitoring")
-def _lost(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _lost(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Time that a period loses to disturbances, in multiples of what one thread alone loses (dt)."""
     by = {(m.threads, m.parameters["pattern"]): m for m in measurements}
     counts = sorted({m.threads for m in measurements})
@@ -48,22 +47,18 @@ def _lost(measurements: Sequence[Measurement]) -> dict[str, dict]:
         quiet, found = by[count, "undisturbed"], by[count, pattern]
         return (found.minimum - quiet.minimum) / (found.parameters["steps"] // found.parameters["period"])
 
-    team = columns("team")
-
     dt = lost(1, "synchronised")
     return {
-        "team_threads": team(counts, "1", "threads"),
-        "dt": column(dt, "s", "time that one disturbance takes of a thread alone"),
-        "lost_synchronised": team((lost(n, "synchronised") / dt for n in counts), "1", "loss a period over dt"),
-        "lost_drifted": team((lost(n, "drifted") / dt for n in counts), "1", "loss a period over dt"),
-        "waiting_drifted": team(
-            (min(by[n, "drifted"].observed["waiting"]) for n in counts), "s", "waiting at barriers, mean of threads"
-        ),
+        "team_threads": counts,
+        "dt": dt,
+        "lost_synchronised": (lost(n, "synchronised") / dt for n in counts),
+        "lost_drifted": (lost(n, "drifted") / dt for n in counts),
+        "waiting_drifted": (min(by[n, "drifted"].observed["waiting"]) for n in counts),
     }
 
 
 @outputs_of("p5plus-monitoring-simulated")
-def _simulated(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _simulated(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Loss a minute against processors, moments spread over the minute; and against hours, as clocks drift apart.
 
     The curve ends at the report's largest job; the clocks that drift are those of its analysis, which it saw slow down.
@@ -85,12 +80,12 @@ def _simulated(measurements: Sequence[Measurement]) -> dict[str, dict]:
     hours = [[simulate((PERIOD / 2 + 3600 * hour * rates) % PERIOD, DT, PERIOD / steps, PERIOD) / DT
               for hour in HOURS] for steps in STEPS]  # fmt: skip
     return {
-        "processors": column(processors, "1", "processors", "processor"),
-        "barriers": column(list(STEPS), "1/min", "barriers a minute", "rate"),
-        "lost": column(spread, "1", "loss a minute over dt, moments anywhere", "rate", "processor"),
-        "hours": column(list(HOURS), "h", "time since the moments were one", "hour"),
-        "lost_after": column(hours, "1", "loss a minute over dt, clocks drifting", "rate", "hour"),
-        "job": column(job, "1", "processors of the job whose clocks drift"),
-        "drift": column(1e6 * DRIFT, "1e-6", "standard deviation of the clocks' rates, an assumption"),
-        "assumed_dt": column(DT, "s", "one disturbance, an assumption"),
+        "processors": processors,
+        "barriers": list(STEPS),
+        "lost": spread,
+        "hours": list(HOURS),
+        "lost_after": hours,
+        "job": job,
+        "drift": 1e6 * DRIFT,
+        "assumed_dt": DT,
     }

@@ -1,10 +1,11 @@
 """Experiments of the 2006 report that need ranks: exchange and transposition (P4), sensors (P8), scaling (P10)."""
 
 import re
+from typing import Any
 
 from companion.bench import Case
-from companion.experiments import cases_of, column, outputs_of
 from companion.labels import counted
+from companion.registrations import cases_of, of, outputs_of, sent
 
 
 def _size(nbytes: int) -> str:
@@ -35,7 +36,7 @@ def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
 
 @outputs_of("p5plus-exchange", "p5plus-transposition")
-def _report_message(measurements) -> dict[str, dict]:
+def _report_message(measurements) -> dict[str, Any]:
     """What a message of the report was: its plots have lost their sizes, but the decomposition of its forecast has one.
 
     The forecast is that in the title of the table of systems, the tasks are those of the lost plot of transpositions.
@@ -51,8 +52,8 @@ def _report_message(measurements) -> dict[str, dict]:
     moved = scale.forecast(f"N{rows}", truncation, levels, tasks)
     assert moved is not None
     return {
-        "then_message": column(moved.bytes / moved.messages, "byte", "mean message, counted for the report's forecast"),
-        "then_tasks": column(tasks, "1", "MPI tasks of the report's transposition"),
+        "then_message": moved.bytes / moved.messages,
+        "then_tasks": tasks,
     }
 
 
@@ -69,22 +70,9 @@ def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     for used, fields in [(used, fields) for used in _counts(ranks)[1:] for fields in FIELDS[preset]]:
         problem = transposition.Problem.preset(preset, fields=fields, ranks=used)
         moved = scale.transposition(problem.mesh)
-        cases.append(
-            Case(
-                f"T{problem.truncation}, {fields} fields, {used} ranks",
-                transposition,
-                problem,
-                threads,
-                {
-                    "truncation": problem.truncation,
-                    "fields": fields,
-                    "sent_bytes": moved.bytes,
-                    "messages": moved.messages,
-                    "across": problem.mesh.V,
-                },
-                transposition.times,
-            )
-        )
+        label = f"T{problem.truncation}, {fields} fields, {used} ranks"
+        parameters = of(problem, "truncation", "fields") | sent(moved) | {"across": problem.mesh.V}
+        cases.append(Case(label, transposition, problem, threads, parameters, transposition.times))
     return cases
 
 
@@ -125,12 +113,7 @@ def _scaling(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     for scaling, used, rows in wanted:
         problem = _problem(preset, rows, used)
         moved = scale.shallow_water(problem)
-        parameters = {
-            "truncation": problem.truncation,
-            "scaling": scaling,
-            "sent_bytes": moved.bytes,
-            "messages": moved.messages,
-        }
+        parameters = {"truncation": problem.truncation, "scaling": scaling, **sent(moved)}
         label = f"T{problem.truncation}, {counted(used, 'rank')}"
         cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
     return cases
@@ -141,14 +124,5 @@ def _monitoring(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Without sensors, with synchronised and with drifted ones."""
     from kernels.mpi import monitoring
 
-    return [
-        Case(
-            way,
-            monitoring,
-            monitoring.Problem.preset(preset, way=way, ranks=ranks),
-            threads,
-            {"way": way},
-            monitoring.times,
-        )
-        for way in monitoring.WAYS
-    ]
+    problems = [monitoring.Problem.preset(preset, way=way, ranks=ranks) for way in monitoring.WAYS]
+    return [Case(each.way, monitoring, each, threads, of(each, "way"), monitoring.times) for each in problems]

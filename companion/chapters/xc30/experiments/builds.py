@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import cases_of, column, outputs_of
+from companion.registrations import cases_of, outputs_of
 
 #: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
 #: place of a float64, which is what one rounding may do.
@@ -60,7 +61,7 @@ def mean_interval(values, confidence: float = 0.95) -> tuple[np.ndarray, np.ndar
 
 
 @outputs_of("xc30-builds")
-def _scores(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _scores(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Paired differences of the builds to the strict one and their intervals."""
     from kernels import shallow_water
 
@@ -70,15 +71,14 @@ def _scores(measurements: Sequence[Measurement]) -> dict[str, dict]:
     seventh, last = found.wrong
     pairs = [other - found.strict for other in (last, found.fast, seventh)]  # in the order of BUILDS
     mean, low, high = np.moveaxis(np.array([mean_interval(pair) for pair in pairs]), 1, 0)
-    along = ("other", "lead_time")
     return {
-        "lead": column(found.hours, "h", "lead time", "lead_time"),
-        "error_strict": column(found.strict.mean(axis=0), "m", "RMS error of height, strict build", "lead_time"),
-        "rounding": column(np.spacing(depth), "m", "spacing of float64 at the mean depth of the fluid"),
-        "build_name": column(list(BUILDS), None, "build compared with the strict one", "other"),
-        "difference": column(mean, "m", "mean paired difference", *along),
-        "difference_low": column(low, "m", "lower end of the 95 % interval", *along),
-        "difference_high": column(high, "m", "upper end of the 95 % interval", *along),
-        "pairs": column(first.parameters["members"], "1", "pairs"),
-        "off": column(list(OFF), "1", "relative changes of the rotation", "change"),
+        "lead": found.hours,
+        "error_strict": found.strict.mean(axis=0),
+        "rounding": np.spacing(depth),
+        "build_name": list(BUILDS),
+        "difference": mean,
+        "difference_low": low,
+        "difference_high": high,
+        "pairs": first.parameters["members"],
+        "off": list(OFF),
     }

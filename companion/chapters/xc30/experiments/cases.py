@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.experiments import cases_of, column, outputs_of
+from companion.registrations import cases_of, outputs_of
 
 #: Scored truncations, their time step in s, truncation of the run that stands for the truth.
 SIZES = {
@@ -61,7 +62,7 @@ def integrations(truncations, dt: float, truth: int, hours: float, threads: int)
 
 
 @outputs_of("xc30-cases")
-def errors(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def errors(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Errors of the steady flow and of the flow over the mountain, and the published ones of another model.
 
     The steady flow is its own truth.  For the mountain a run of higher truncation and half the time step
@@ -86,25 +87,15 @@ def errors(measurements: Sequence[Measurement]) -> dict[str, dict]:
     ]
     published = shallow_water.MOUNTAIN
     return {
-        "truncation_scored": column([problem.truncation for problem in problems], "1", "truncation", "scored"),
-        "points": column([grid(problem.grid).points for problem in problems], "1", "grid points", "scored"),
-        "height_error": column(
-            [one.height[1] for one in found], "1", "relative l2 error of height, flow over the mountain", "scored"
-        ),
-        "vorticity_error": column(
-            [one.vorticity[1] for one in found], "1", "relative l2 error of vorticity, flow over the mountain", "scored"
-        ),
-        "step": column(problems[0].dt, "s", "time step of the scored runs"),
-        "day": column(problems[0].hours / 24.0, "d", "day of the errors over the mountain"),
-        "tilt": column(list(TILTS), "rad", "angle between the steady flow and the equator", "tilt"),
-        "steady_error": column(
-            steady, "1", "relative l2 error of depth, steady flow after five days", "scored", "tilt"
-        ),
-        "published_points": column([one.points for one in published], "1", "grid points", "published"),
-        "published_height": column(
-            [one.height for one in published], "1", "relative l2 error of height, published", "published"
-        ),
-        "published_vorticity": column(
-            [one.vorticity for one in published], "1", "relative l2 error of vorticity, published", "published"
-        ),
+        "truncation_scored": [problem.truncation for problem in problems],
+        "points": [grid(problem.grid).points for problem in problems],
+        "height_error": [one.height[1] for one in found],
+        "vorticity_error": [one.vorticity[1] for one in found],
+        "step": problems[0].dt,
+        "day": problems[0].hours / 24.0,
+        "tilt": list(TILTS),
+        "steady_error": steady,
+        "published_points": [one.points for one in published],
+        "published_height": [one.height for one in published],
+        "published_vorticity": [one.vorticity for one in published],
     }

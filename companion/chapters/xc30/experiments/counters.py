@@ -1,5 +1,7 @@
 """Hardware counters of two routines whose cycles the report of 2006 broke down."""
 
+from typing import Any
+
 from companion.host import counters
 
 #: Routines of the report's trees that are written here.
@@ -15,7 +17,7 @@ module.run(problem, module.setup(problem), repeats=repeats)
 """
 
 
-def routine_counters(many: int = 1001) -> dict[str, dict]:
+def routine_counters(many: int = 1001) -> dict[str, Any]:
     """Counts of one repeat of each routine; empty where the host counts nothing.
 
     Of every routine: ``cpi``, cycles an instruction; ``shares`` of its cycles; ``flops`` counted by the

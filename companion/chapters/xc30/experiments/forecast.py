@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from companion.bench import Case
 from companion.chapters.xc30.experiments import model
-from companion.experiments import cases_of
 from companion.labels import counted
+from companion.registrations import cases_of
 
 
 @cases_of("xc30-forecast")

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
+from typing import Any
 
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import cases_of, column, outputs_of
 from companion.host import machine
 from companion.labels import counted
+from companion.registrations import cases_of, of, outputs_of
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
@@ -63,22 +64,9 @@ def resolutions(preset: str, threads: int) -> list[Case]:
     for name in RESOLUTIONS:
         problem = named(name, part, steps)
         if _fits(problem):
-            cases.append(
-                Case(
-                    f"{name[:2]}{problem.truncation} on {problem.grid}",
-                    shallow_water,
-                    problem,
-                    threads,
-                    {
-                        "resolution": name,
-                        "part": part,
-                        "steps": steps,
-                        "truncation": problem.truncation,
-                        "grid": problem.grid,
-                    },
-                    _section_seconds,
-                )
-            )
+            label = f"{name[:2]}{problem.truncation} on {problem.grid}"
+            parameters = {"resolution": name, "part": part, "steps": steps, **of(problem, "truncation", "grid")}
+            cases.append(Case(label, shallow_water, problem, threads, parameters, _section_seconds))
     return cases
 
 
@@ -117,26 +105,17 @@ def work_model(measurement: Measurement) -> dict[str, float]:
 
 
 @outputs_of("xc30-resolutions")
-def costs(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def costs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Measured seconds of a step, and apart from them what the work model says of the full sizes."""
     largest = max(measurements, key=lambda m: m.work["flops"] / m.parameters["steps"])
     model = work_model(largest)
     return {
-        "measured_resolution": column(
-            [m.parameters["resolution"] for m in measurements], None, "resolution of the talk", "resolution_measured"
-        ),
-        "measured_label": column(
-            [m.label for m in measurements], None, "truncation and grid that ran", "resolution_measured"
-        ),
-        "measured_step": column(
-            [sum(_by_kind(m).values()) for m in measurements],
-            "s",
-            "one step, measured, sections at their best",
-            "resolution_measured",
-        ),
-        "model_resolution": column(list(model), None, "resolution of the talk", "resolution_model"),
-        "model_step": column(list(model.values()), "s", "one step, work model", "resolution_model"),
-        "model_from": column(largest.label, None, "measured case whose rates the work model uses"),
+        "measured_resolution": [m.parameters["resolution"] for m in measurements],
+        "measured_label": [m.label for m in measurements],
+        "measured_step": [sum(_by_kind(m).values()) for m in measurements],
+        "model_resolution": list(model),
+        "model_step": list(model.values()),
+        "model_from": largest.label,
     }
 
 
@@ -160,27 +139,21 @@ def sections(preset: str, threads: int) -> list[Case]:
     ]
 
 
-def class_columns(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def class_columns(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """What the threads of each run did in its time: median, least and largest sample."""
     split = [[[seconds / m.repeats for seconds in m.observed[name]] for name in SPLIT] for m in measurements]
     return {
-        "run_label": column([m.label for m in measurements], None, "run", "run"),
-        "run_threads": column([m.threads for m in measurements], "1", "threads", "run"),
-        "class_name": column(list(SPLIT.values()), None, "what the threads did", "class"),
-        "class_seconds": column(
-            [[median(seconds) for seconds in one] for one in split],
-            "s",
-            "time by what the threads did, mean over threads, median of samples",
-            "run",
-            "class",
-        ),
-        "class_low": column([[min(seconds) for seconds in one] for one in split], "s", "least sample", "run", "class"),
-        "class_high": column([[max(seconds) for seconds in one] for one in split], "s", "largest", "run", "class"),
+        "run_label": [m.label for m in measurements],
+        "run_threads": [m.threads for m in measurements],
+        "class_name": list(SPLIT.values()),
+        "class_seconds": [[median(seconds) for seconds in one] for one in split],
+        "class_low": [[min(seconds) for seconds in one] for one in split],
+        "class_high": [[max(seconds) for seconds in one] for one in split],
     }
 
 
 @outputs_of("xc30-sections")
-def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def section_table(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Seconds of each section in the sample of least total, and the rest that no section accounts for."""
     names, rows = (*STEP_SECTIONS, "output"), []
     for m in measurements:
@@ -188,8 +161,8 @@ def section_table(measurements: Sequence[Measurement]) -> dict[str, dict]:
         rows.append([m.observed[name][best] / m.repeats for name in names])
         rows[-1].append(max(0.0, m.samples[best] - sum(rows[-1])))
     return {
-        "section_name": column([*names, "rest"], None, "section", "section"),
-        "section_seconds": column(rows, "s", "time by section, sample of least total", "run", "section"),
+        "section_name": [*names, "rest"],
+        "section_seconds": rows,
         **class_columns(measurements),
     }
 
@@ -229,7 +202,7 @@ def aliasing(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xc30-aliasing")
-def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def maps(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Vorticity of the northern mid-latitudes at the end, and spectra, for each grid."""
     from kernels import shallow_water
 
@@ -240,32 +213,13 @@ def maps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     rows = (drawn.latitude > 20) & (drawn.latitude < 80)
     every = max(1, drawn.longitude.size // 256)
     return {
-        "latitude": column(drawn.latitude[rows][::every], "degree", "latitude", "row"),
-        "longitude": column(drawn.longitude[::every], "degree", "longitude", "column"),
-        "matching": column(list(found), None, "relation of grid and truncation", "matching_grid"),
-        "matching_name": column([one.grid for one in found.values()], None, "grid", "matching_grid"),
+        "latitude": drawn.latitude[rows][::every],
+        "longitude": drawn.longitude[::every],
+        "matching": list(found),
+        "matching_name": [one.grid for one in found.values()],
         # five digits of the largest are more than a map shows, and keep the record small
-        "vorticity": column(
-            [one.vorticity[rows][::every, ::every].round(9) for one in found.values()],
-            "1/s",
-            "relative vorticity",
-            "matching_grid",
-            "row",
-            "column",
-        ),
-        "degree": column(np.arange(drawn.enstrophy.size), "1", "degree", "wave"),
-        "enstrophy": column(
-            [one.enstrophy for one in found.values()],
-            "1/s²",
-            "vorticity variance of each degree",
-            "matching_grid",
-            "wave",
-        ),
-        "product_error": column(
-            [one.product_error for one in found.values()],
-            "1",
-            "error of the vorticity tendency by degree, over the whole tendency",
-            "matching_grid",
-            "wave",
-        ),
+        "vorticity": [one.vorticity[rows][::every, ::every].round(9) for one in found.values()],
+        "degree": np.arange(drawn.enstrophy.size),
+        "enstrophy": [one.enstrophy for one in found.values()],
+        "product_error": [one.product_error for one in found.values()],
     }

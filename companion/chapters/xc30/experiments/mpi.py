@@ -1,8 +1,10 @@
 """Experiments of the 2014 report that need ranks: transforms, the small model, overlap, halo (C2, C3, C7, C8)."""
 
+from typing import Any
+
 from companion.bench import Case
-from companion.experiments import cases_of, columns, outputs_of
 from companion.labels import counted
+from companion.registrations import cases_of, of, outputs_of, sent
 
 
 def _counts(ranks: int) -> list[int]:
@@ -18,22 +20,9 @@ def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     for used in _counts(ranks):
         problem = shallow_water.Problem.preset(preset, ranks=used)
         moved = scale.shallow_water(problem)
-        cases.append(
-            Case(
-                f"T{problem.truncation}, {used} ranks",
-                shallow_water,
-                problem,
-                threads,
-                {
-                    "truncation": problem.truncation,
-                    "steps": problem.steps,
-                    "sent_bytes": moved.bytes,
-                    "messages": moved.messages,
-                    "scaling": "strong",
-                },
-                shallow_water.split,
-            )
-        )
+        label = f"T{problem.truncation}, {used} ranks"
+        parameters = of(problem, "truncation", "steps") | sent(moved) | {"scaling": "strong"}
+        cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
     return cases
 
 
@@ -45,7 +34,7 @@ def _moves(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     problem = transposition.Problem.preset(preset, ranks=ranks)
     label = f"T{problem.truncation}, {problem.fields} fields, {problem.mesh.W} × {problem.mesh.V} ranks"
     moved = scale.transposition(problem.mesh)
-    parameters = {"fields": problem.fields, "sent_bytes": moved.bytes, "messages": moved.messages}
+    parameters = of(problem, "fields") | sent(moved)
     return [Case(label, transposition, problem, threads, parameters, transposition.times)]
 
 
@@ -63,8 +52,7 @@ def _overlap(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     for way, count, spare in wanted:
         problem = overlap.Problem.preset(preset, way=way, groups=count, spare=spare, ranks=ranks)
         label = f"{way}, {counted(count, 'group')}{', processors set apart' if spare else ''}"
-        parameters = {"way": way, "groups": count, "spare": int(spare)}
-        cases.append(Case(label, overlap, problem, threads, parameters))
+        cases.append(Case(label, overlap, problem, threads, {"way": way, "groups": count, "spare": int(spare)}))
     return cases
 
 
@@ -76,7 +64,7 @@ def _halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     for way in halo.WAYS:
         problem = halo.Problem.preset(preset, way=way, ranks=ranks)
         moved = halo.counted(problem)
-        parameters = {"way": way, "sent_bytes": moved.bytes, "messages": moved.messages}
+        parameters = of(problem, "way") | sent(moved)
         cases.append(Case(way, halo, problem, threads, parameters, halo.parts))
     return cases
 
@@ -97,7 +85,7 @@ def _halos(grid: str, dt: float, levels: int, width: int, ranks: int) -> dict:
 
 
 @outputs_of("xc30-volume")
-def _volume(measurements) -> dict[str, dict]:
+def _volume(measurements) -> dict[str, Any]:
     """Bytes and messages of a model of the report's size, for every number of ranks, by the decompositions."""
     from companion import tables
     from kernels.mpi import scale
@@ -114,16 +102,8 @@ def _volume(measurements) -> dict[str, dict]:
         if moved is not None:
             halos = _halos(f"N{rows}", facts["timestep"], levels, width, ranks)
             found.append((ranks, {"transpositions": moved} | {f"halo_{name}": count for name, count in halos.items()}))
-
-    column = columns("ranks")
-
-    outputs = {"ranks": column((ranks for ranks, _ in found), "1", "MPI ranks")}
+    outputs: dict[str, Any] = {"ranks": [ranks for ranks, _ in found]}
     for name in found[0][1]:
-        what = name.replace("_", " ")
-        outputs[f"{name}_bytes"] = column(
-            (steps * counts[name].bytes for _, counts in found), "byte", f"bytes of the forecast, {what}"
-        )
-        outputs[f"{name}_messages"] = column(
-            (counts[name].messages for _, counts in found), "1", f"messages of one step, {what}"
-        )
-    return outputs | {"steps": columns()(steps, "1", "time steps of the forecast")}
+        outputs[f"{name}_bytes"] = [steps * counts[name].bytes for _, counts in found]
+        outputs[f"{name}_messages"] = [counts[name].messages for _, counts in found]
+    return outputs | {"steps": steps}

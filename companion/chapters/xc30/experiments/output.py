@@ -1,11 +1,12 @@
 """C10 to C12: output steps with and without a storm of small files."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.experiments import cases_of, column, outputs_of
+from companion.registrations import cases_of, of, outputs_of
 
 #: Processes that load the file system beside the output steps, and what the steps are then called.
 LOADS = {0: "", 1: ", file system loaded"}
@@ -35,21 +36,16 @@ def _storm(preset: str, threads: int) -> list[Case]:
 
     def case(load):
         problem = storm.Problem.preset(preset, load=load, **changes)
-        names = ("steps", "files", "tasks", "record_bytes", "load")
+        label = f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{LOADS[load]}"
         return Case(
-            f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{LOADS[load]}",
-            storm,
-            problem,
-            threads,
-            {name: getattr(problem, name) for name in names},
-            observe,
+            label, storm, problem, threads, of(problem, "steps", "files", "tasks", "record_bytes", "load"), observe
         )
 
     return [case(load) for load in LOADS]
 
 
 @outputs_of("xc30-storm")
-def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Seconds of every step of every sample, and what the operating system spent on them."""
     steps = measurements[0].parameters["steps"]
     runs = [(m, name) for m in measurements for name in ("before", "after")]
@@ -57,25 +53,18 @@ def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
     fewest = min(len(m.samples) for m in measurements)
     every = np.array([[m.observed[f"{name} step {step}"][:fewest] for step in range(steps)] for m, name in runs])
 
-    def per_step(what, units, long_name):
-        return column([np.mean(m.observed[f"{name} {what}"]) / steps for m, name in runs], units, long_name, "variant")
+    def per_step(what):
+        return [np.mean(m.observed[f"{name} {what}"]) / steps for m, name in runs]
 
     return {
-        "variant_name": column(
-            [texts[name] + LOADS[m.parameters["load"]] for m, name in runs], None, "code and load", "variant"
-        ),
-        "variant_load": column([m.parameters["load"] for m, _ in runs], "1", "other storming processes", "variant"),
-        "step_seconds": column(every[..., -1], "s", "time of each output step, last sample", "variant", "step"),
-        "every_step": column(every, "s", "time of each output step", "variant", "step", "taken"),
-        "calls_per_step": per_step("calls", "1", "system calls of one step"),
-        "system_per_step": per_step("system", "s", "system time of one step, mean"),
-        "user_per_step": per_step("user", "s", "user time of one step, mean"),
-        "other_sets": column(
-            [float(np.median(m.observed["other sets"])) for m, _ in runs],
-            "1/s",
-            "sets of open, read or write, close of the other processes",
-            "variant",
-        ),
+        "variant_name": [texts[name] + LOADS[m.parameters["load"]] for m, name in runs],
+        "variant_load": [m.parameters["load"] for m, _ in runs],
+        "step_seconds": every[..., -1],
+        "every_step": every,
+        "calls_per_step": per_step("calls"),
+        "system_per_step": per_step("system"),
+        "user_per_step": per_step("user"),
+        "other_sets": [float(np.median(m.observed["other sets"])) for m, _ in runs],
     }
 
 
@@ -106,7 +95,7 @@ def _records(preset: str, threads: int) -> list[Case]:
             record_bytes=size,
             latency=latency,
         )
-        parameters = {name: getattr(problem, name) for name in ("steps", "files", "tasks", "record_bytes", "latency")}
+        parameters = of(problem, "steps", "files", "tasks", "record_bytes", "latency")
         label = f"records of {size / 1e6:.3g} MB, opens of {1e3 * latency:g} ms at least"
         cases.append(Case(label, storm, problem, threads, parameters, _middle_steps))
     return cases

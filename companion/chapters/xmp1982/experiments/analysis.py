@@ -8,11 +8,12 @@ cache (through it where that is refused), buffer memory the page cache, the SSD 
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments import pairs
 from companion.chapters.xmp1982.experiments.forecast import places, sized
-from companion.experiments import cases_of, column, outputs_of
+from companion.registrations import cases_of, outputs_of
 
 #: Configuration: place of the work files and of the sequential ones.
 CONFIGURATIONS = {
@@ -78,27 +79,20 @@ def _cases(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-analysis")
-def _steps(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _steps(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Names of the steps, and errors of first guess and analysis."""
     from kernels.analysis.chain import STEPS
     from kernels.analysis.constants import NAMES
 
     found = measurements[0].observed
     return {
-        "letter": column([letter for letter, _ in STEPS], None, "step of section 3.4", "step"),
-        "step_name": column([name for _, name in STEPS], None, "what the step does", "step"),
-        "field": column(list(NAMES), None, "field on standard levels", "field"),
-        "guess_error": column(
-            [found[f"guess_error_{name}"][0] for name in NAMES],
-            "1",
-            "root mean square error of the first guess, SI",
-            "field",
-        ),
-        "analysis_error": column(
-            [found[f"analysis_error_{name}"][0] for name in NAMES], "1", "the same of the analysis, SI", "field"
-        ),
-        "data": column(int(found["data"][0]), "count", "observed numbers"),
-        "rejected": column(int(found["rejected"][0]), "count", "of these rejected"),
+        "letter": [letter for letter, _ in STEPS],
+        "step_name": [name for _, name in STEPS],
+        "field": list(NAMES),
+        "guess_error": [found[f"guess_error_{name}"][0] for name in NAMES],
+        "analysis_error": [found[f"analysis_error_{name}"][0] for name in NAMES],
+        "data": int(found["data"][0]),
+        "rejected": int(found["rejected"][0]),
     }
 
 
@@ -117,7 +111,7 @@ def _beside(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-together")
-def _together(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _together(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Fig. 6.3: times of both, alone with files on disk, and at once; of the forecast for each of its days."""
     of = {each.parameters["test"]: each.observed for each in measurements}
     names = [f"{name}; {'disk' if way == 'disk4' else 'memory'}" for name, way in TOGETHER]
@@ -126,11 +120,11 @@ def _together(measurements: Sequence[Measurement]) -> dict[str, dict]:
     analyses = list(zip(*(each["job_0_clock"] for each in both), strict=True))
     forecasts = zip(*([t / d for t in each["job_1_clock"]] for each, d in zip(both, days, strict=True)), strict=True)
     disk = [t / DAYS["disk4"] for t in of["disk4"]["job_0_clock"]]
-    return pairs.worth(measurements) | {
-        "test": column(names, None, "work files of the analysis; of the forecast", "test_number"),
-        "days": column(days, "1", "length of the forecast in days", "test_number"),
-        "reference_analysis": column(of["disk"]["job_0_clock"], "s", "analysis alone, files on disk", "round"),
-        "reference_forecast": column(disk, "s", "a day's forecast alone, on disk", "round"),
-        "analysis_clock": column(analyses, "s", "analysis", "round", "test_number"),
-        "forecast_clock": column(list(forecasts), "s", "a day of the forecast next to it", "round", "test_number"),
+    return pairs.gain(measurements) | {
+        "test": names,
+        "days": days,
+        "reference_analysis": of["disk"]["job_0_clock"],
+        "reference_forecast": disk,
+        "analysis_clock": analyses,
+        "forecast_clock": list(forecasts),
     }

@@ -7,12 +7,13 @@ begin are searched for on a grid (:data:`GRID`), the same for both jobs.  All of
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.experiments import column, outputs_of
+from companion.registrations import outputs_of
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
 GRID = {
@@ -124,7 +125,7 @@ def streams() -> pd.DataFrame:
 
 
 @outputs_of("xmp1982-banks")
-def outputs(_measurements) -> dict[str, dict]:
+def outputs(_measurements) -> dict[str, Any]:
     """The search, its best point, predictions, and the mixed job."""
     ranked, wanted = search()
     best, job = ranked[0], _job(ranked[0])
@@ -133,21 +134,17 @@ def outputs(_measurements) -> dict[str, dict]:
     departures = np.array([one["departure"] for one in ranked])
     near = np.stack([predictions(_job(one))[..., -1] for one in ranked if one["departure"] <= 0.02])
     return {
-        "searched": column(len(ranked), "count", "points of the grid that were simulated"),
-        "within_2_percent": column(int((departures <= 0.02).sum()), "count", "points within 2 % of all three ratios"),
-        "largest_departure": column(best["departure"], "1", "largest departure of the best point from a ratio"),
-        **{name: column(best[name], "1", f"{name} of the best point") for name in GRID},
-        "run": column(list(RUNS), None, "run in half of the banks", "job_run"),
-        "fitted_ratio": column(ratios(job, full, half), "1", "time over that alone in all banks, fitted", "job_run"),
-        "predicted_banks": column(list(BANKS), "count", "memory banks", "bank_count"),
-        "predicted_cpus": column(list(CPUS), "count", "CPUs that run the kernel", "cpu_count"),
-        "predicted_ratio": column(
-            predictions(job), "1", "time over that alone in all banks, first and last", "bank_count", "cpu_count", "end"
-        ),
-        "least_ratio": column(
-            near.min(0), "1", "last to end, least of all points within 2 %", "bank_count", "cpu_count"
-        ),
-        "most_ratio": column(near.max(0), "1", "last to end, most of all points within 2 %", "bank_count", "cpu_count"),
-        "heavy_share": column(list(SHARES), "1", "share of the mixed job's time in the heavy loop", "mix"),
-        "mixed_ratio": column(mixed, "1", "time over that alone in all banks, mixed job", "mix", "job_run"),
+        "searched": len(ranked),
+        "within_2_percent": int((departures <= 0.02).sum()),
+        "largest_departure": best["departure"],
+        **{name: best[name] for name in GRID},
+        "run": list(RUNS),
+        "fitted_ratio": ratios(job, full, half),
+        "predicted_banks": list(BANKS),
+        "predicted_cpus": list(CPUS),
+        "predicted_ratio": predictions(job),
+        "least_ratio": near.min(0),
+        "most_ratio": near.max(0),
+        "heavy_share": list(SHARES),
+        "mixed_ratio": mixed,
     }

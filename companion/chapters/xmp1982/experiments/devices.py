@@ -5,7 +5,7 @@ import tempfile
 
 from companion import tables
 from companion.bench import Case
-from companion.experiments import cases_of
+from companion.registrations import cases_of
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
 SSD, BMR, DISK = "memory", "cache", "direct"

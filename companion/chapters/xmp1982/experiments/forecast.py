@@ -9,9 +9,11 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
+from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.experiments import Unavailable, cases_of, column, outputs_of
+from companion.experiments import Unavailable
+from companion.registrations import cases_of, outputs_of
 
 #: Configuration of the report: files, place on the host, overlap.
 CONFIGURATIONS = {
@@ -134,18 +136,15 @@ def _less(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-forecast")
-def _posts(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _posts(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Post-processing jobs of the forecast in memory, medians by write-up; what copying its records takes at best."""
     first = measurements[0].observed
     copies = {
         each.threads: each.minimum for each in measurements if each.parameters["configuration"].startswith("copy")
     }
     found = {
-        "copiers": column(list(copies), "1", "threads that copy", "copy"),
-        "memory_bound": column(list(copies.values()), "s", "records of a step, copied once", "copy"),
+        "copiers": list(copies),
+        "memory_bound": list(copies.values()),
     }
     ups = [name.removesuffix("_cpu") for name in first if name.startswith("post_") and name.endswith("_cpu")]
-    for key, unit in (("clock", "clock"), ("cpu", "CPU time")):
-        values = [median(first[f"{name}_{key}"]) for name in ups]
-        found[f"post_{key}"] = column(values, "s", f"post-processing job, {unit}", "write_up")
-    return found
+    return found | {f"post_{key}": [median(first[f"{name}_{key}"]) for name in ups] for key in ("clock", "cpu")}

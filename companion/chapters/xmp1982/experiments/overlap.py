@@ -12,7 +12,7 @@ from dataclasses import replace
 from companion import tables
 from companion.bench import Case
 from companion.chapters.xmp1982.experiments.forecast import observe, sized
-from companion.experiments import cases_of
+from companion.registrations import cases_of
 
 #: Work files of the paced comparison: device, overlap.
 PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))

@@ -6,7 +6,8 @@ from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import places, sized
-from companion.experiments import Unavailable, cases_of, column, outputs_of
+from companion.experiments import Unavailable
+from companion.registrations import cases_of, outputs_of
 
 #: The pairings of the report.
 PAIRINGS = (
@@ -108,8 +109,7 @@ def _limits(preset: str, threads: int) -> list[Case]:
     ]
 
 
-@outputs_of("xmp1982-pairs", "xmp1982-pairs-synchronous", "xmp1982-pairs-free", "xmp1982-limits")
-def worth(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def gain(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """What the second CPU is worth: both one after another, in the same way and places, over both at once."""
     complete = {each.parameters["test"]: each.observed["complete"] for each in measurements}
     names = [each.parameters["test"] for each in measurements if each.parameters["jobs"] == 2]
@@ -119,10 +119,10 @@ def worth(measurements: Sequence[Measurement]) -> dict[str, dict]:
         [(complete[a][n] + complete[b][n]) / complete[name][n] for name, (a, b) in zip(names, halves, strict=True)]
         for n in rounds
     ]
-    return {
-        "pairing": column(names, None, "work files of both jobs", "pairing_number"),
-        "throughput": column(values, "1", "both in turn over both at once", "round", "pairing_number"),
-    }
+    return {"pairing": names, "throughput": values}
+
+
+worth = outputs_of("xmp1982-pairs", "xmp1982-pairs-synchronous", "xmp1982-pairs-free", "xmp1982-limits")(gain)
 
 
 @cases_of("xmp1982-accounts")
@@ -134,25 +134,19 @@ def _accounted(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-accounts")
-def _accounts(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _accounts(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Executing, waiting to execute, waiting for transfers, and clock; last two forecasts on one CPU."""
     rows = [(each, n) for each in measurements for n in range(each.parameters["jobs"])]
     names = [each.parameters["test"].split("+")[n] for each, n in rows]
     result = {
-        "account": column([each.parameters["test"] for each, _ in rows], None, "work files of the test", "row"),
-        "account_job": column(names, None, "work files of the job", "row"),
-        "account_forced": column(
-            [int(each.parameters["binding"] == "one for all") for each, _ in rows], "1", "both on one CPU", "row"
-        ),
+        "account": [each.parameters["test"] for each, _ in rows],
+        "account_job": names,
+        "account_forced": [int(each.parameters["binding"] == "one for all") for each, _ in rows],
     }
-    for key, name, text in (
-        ("executing", "executing", "executing in a CPU"),
-        ("waiting", "queued", "waiting to execute"),
-        ("transfers", "waiting", "waiting for transfers"),
-        ("clock", "clock", "clock"),
-    ):
-        values = [list(sample) for sample in zip(*(each.observed[f"job_{n}_{name}"] for each, n in rows), strict=True)]
-        result[f"account_{key}"] = column(values, "s", text, "round", "row")
+    named = {"executing": "executing", "waiting": "queued", "transfers": "waiting", "clock": "clock"}
+    for key, name in named.items():
+        values = zip(*(each.observed[f"job_{n}_{name}"] for each, n in rows), strict=True)
+        result[f"account_{key}"] = [list(sample) for sample in values]
     return result
 
 

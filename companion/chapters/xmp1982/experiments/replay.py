@@ -16,7 +16,7 @@ from companion import tables
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.experiments.pairs import require_two
-from companion.experiments import cases_of, columns, outputs_of
+from companion.registrations import cases_of, outputs_of
 
 #: (table, row) -> what it gives to the replay.
 CALIBRATED = {
@@ -158,27 +158,20 @@ def _cases(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-replay")
-def replayed(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def replayed(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Seconds of the replay times its factor, test by test and job by job: what stands beside the printed seconds."""
     rows = [(each, n) for each in measurements for n in range(each.parameters["jobs"])]
-    tested, job_column = columns("round", "replay_test_number"), columns("round", "replay_row")
 
     def whole(name: str, pairs) -> list[list[float]]:
         values = ([each.parameters["factor"] * value for value in each.observed[name.format(n)]] for each, n in pairs)
         return [list(sample) for sample in zip(*values, strict=True)]
 
     found = {
-        "replay_name": columns("replay_test_number")([each.parameters["test"] for each in measurements], None, "test"),
-        "replay_test": columns("replay_row")([each.parameters["test"] for each, _ in rows], None, "test of the job"),
-        "replay_job": columns("replay_row")([n + 1 for _, n in rows], "1", "number of the job"),
-        "replay_complete": tested(
-            whole("complete", [(each, 0) for each in measurements]), "s", "paced: all complete, times the factor"
-        ),
+        "replay_name": [each.parameters["test"] for each in measurements],
+        "replay_test": [each.parameters["test"] for each, _ in rows],
+        "replay_job": [n + 1 for _, n in rows],
+        "replay_complete": whole("complete", [(each, 0) for each in measurements]),
     }
-    for name, text in (
-        ("forecast", "forecast"),
-        ("net", "forecast without write-up steps"),
-        ("posts", "its five jobs"),
-    ):
-        found[f"replay_{name}"] = job_column(whole(f"job_{{}}_{name}", rows), "s", f"paced: {text}, times the factor")
+    for name in ("forecast", "net", "posts"):
+        found[f"replay_{name}"] = whole(f"job_{{}}_{name}", rows)
     return found

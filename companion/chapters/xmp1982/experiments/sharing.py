@@ -2,10 +2,11 @@
 two-day forecast (X1)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import sized
-from companion.experiments import cases_of, column, outputs_of
+from companion.registrations import cases_of, outputs_of
 
 #: Bytes from load to load: a power of two meets few sets of a cache, one line more meets all of them in turn.
 SPACINGS = {"4096 bytes": 4096, "4096 + 64 bytes": 4160, "65536 bytes": 65536, "65536 + 64 bytes": 65600}
@@ -62,11 +63,11 @@ def _two_days(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-typical")
-def _first(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _first(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Every ordinary step of the first sample."""
     found = measurements[0].observed
     kept = {int(name.removeprefix("step_")): samples[0] for name, samples in found.items() if name.startswith("step_")}
     return {
-        "number": column(list(kept), "1", "number of the step", "step"),
-        "step_clock": column(list(kept.values()), "s", "clock of the step", "step"),
+        "number": list(kept),
+        "step_clock": list(kept.values()),
     }

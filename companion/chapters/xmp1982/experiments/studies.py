@@ -6,7 +6,8 @@ from typing import Any
 
 from companion.bench import Case, Measurement
 from companion.chapters.xmp1982.experiments.forecast import sized
-from companion.experiments import Unavailable, cases_of, column, outputs_of
+from companion.experiments import Unavailable
+from companion.registrations import cases_of, outputs_of
 
 ONCE = "bits and conserved integrals do not change from run to run"
 #: Cases of the dynamics by their label: fields of the problem.
@@ -32,21 +33,16 @@ def _one_build(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-builds")
-def _others(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _others(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Every other build against this one, through the day."""
     found = measurements[0].result.differences
     names, each = list(found), list(found.values())
-    result = {
-        "build": column(names, None, "build", "build_number"),
-        "hours": column([float(hour) for hour in each[0].hours], "h", "time of the forecast", "write_up"),
-        "differing": column(
-            [[float(x) for x in d.differing] for d in each], "1", "numbers that differ", "build_number", "write_up"
-        ),
+    return {
+        "build": names,
+        "hours": [float(hour) for hour in each[0].hours],
+        "differing": [[float(x) for x in d.differing] for d in each],
+        **{f"largest_{name}": [[float(x) for x in d.largest[name]] for d in each] for name in ("u", "v", "T", "ps")},
     }
-    for name, unit in (("u", "m/s"), ("v", "m/s"), ("T", "K"), ("ps", "Pa")):
-        values = [[float(x) for x in d.largest[name]] for d in each]
-        result[f"largest_{name}"] = column(values, unit, "largest difference", "build_number", "write_up")
-    return result
 
 
 @cases_of("xmp1982-baroclinic")
@@ -67,33 +63,28 @@ def _published(preset: str, threads: int) -> list[Case]:
 
 
 @outputs_of("xmp1982-baroclinic")
-def _series(measurements: Sequence[Measurement]) -> dict[str, dict]:
+def _series(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """What each day showed, by case; missing days are missing numbers."""
     from kernels.gridpoint.daily import MEASURES
 
     longest = max((m.result.days for m in measurements), key=len)
     found = {
-        "test": column([m.label for m in measurements], None, "case", "test_number"),
-        "days": column([float(day) for day in longest], "d", "time of the forecast", "day"),
+        "test": [m.label for m in measurements],
+        "days": [float(day) for day in longest],
     }
-    for name, unit in MEASURES.items():
+    for name in MEASURES:
         rows = [[float(x) for x in m.result.series[name]] for m in measurements]
-        values = [row + [None] * (len(longest) - len(row)) for row in rows]
-        found[f"daily_{name}"] = column(values, unit, name, "test_number", "day")
+        found[f"daily_{name}"] = [row + [None] * (len(longest) - len(row)) for row in rows]
     return found | _weather([m.result for m in measurements if m.label.startswith("wave")])
 
 
-def _weather(waves) -> dict[str, dict]:
+def _weather(waves) -> dict[str, Any]:
     """The northern hemisphere on the day of the map, or the last one before, on each grid."""
     found = {}
     for number, wave in enumerate(waves):
         day = int((wave.days <= MAP_DAY).sum()) - 1
         north = slice(wave.pressure.shape[1] // 2, None)
-        dims = f"row_{number}", f"column_{number}"
-        for name, field, unit, text in (
-            ("pressure", wave.pressure, "hPa", "surface pressure"),
-            ("warmth", wave.warmth, "K", "temperature at 850 hPa"),
-        ):
-            found[f"{name}_{number}"] = column(field[day, north].round(1), unit, text, *dims)
-        found[f"map_day_{number}"] = column(float(wave.days[day]), "d", "time of the map")
+        for name, field in (("pressure", wave.pressure), ("warmth", wave.warmth)):
+            found[f"{name}_{number}"] = field[day, north].round(1)
+        found[f"map_day_{number}"] = float(wave.days[day])
     return found
