@@ -3,6 +3,8 @@
 import numpy as np
 import xarray as xr
 
+from companion.figures import captions
+
 #: Variables of a case that are numbers of their own, one where a row does not give them.
 OF_CASES = ("repeats", "flops", "bytes_read", "bytes_written")
 STATISTICS = {"minimum": "min", "median": "median", "maximum": "max"}
@@ -49,7 +51,9 @@ def watch(monkeypatch, module, makers):
     caught, show = {}, module.show
 
     def catching(figure, **options):
-        caught.update(options, axes=figure.axes)
+        fields = {name: value for name, value in options.items() if name not in ("name", "run")}
+        texts = captions.words(options.get("name"), options.get("run"), **fields)
+        caught.update(texts | options, axes=figure.axes)
         return show(figure, **options)
 
     monkeypatch.setattr(module, "show", catching)

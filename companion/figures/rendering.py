@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
+from companion.figures import captions
 from companion.figures.joined import JOINED, panels
 from companion.figures.slim import slim
 from companion.figures.style import INK, LEGIBLE, PAGE, PLAIN
@@ -243,19 +244,20 @@ def run_stem(name: str, run=None) -> str:
     """
     about = getattr(run, "attrs", {})
     parts = [str(about.get("machine", "")).splitlines()[:1], [str(about.get("date", ""))[:10]]]
-    words = [re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-").lower()[:40] for group in parts for part in group]
-    return "_".join([name, *filter(None, words)])
+    found = [re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-").lower()[:40] for group in parts for part in group]
+    return "_".join([name, *filter(None, found)])
 
 
 def show(
     figure,
     *,
-    alt: str,
     data=None,
     name: str | None = None,
+    run=None,
+    alt: str | None = None,
     title: str | None = None,
     caption: str | None = None,
-    run=None,
+    **values,
 ) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
 
@@ -264,35 +266,40 @@ def show(
     figure : matplotlib.figure.Figure
         Drawn on axes from :func:`companion.figures.axes`.  Artists that would be thousands of paths
         are best drawn with ``rasterized=True``.
-    alt : str
-        What a reader who cannot see the figure must know: axes, ranges, and the finding.
     data : xarray.Dataset or pandas.DataFrame, optional
         What is drawn; offered below the figure as CSV.
     name : str, optional
         Stem of the CSV file's name, and the name by which the book refers to the figure (``fig-<name>``).
+    run : xarray.Dataset, optional
+        The run that is drawn; its machine and day enter the name of the CSV file, and the book leads from the figure
+        to the checks of its experiment.
+    alt : str, optional
+        What a reader who cannot see the figure must know: axes, ranges, and the finding.
     title : str, optional
         A few words, set bold before the caption.
     caption : str, optional
         What to see in the figure, shown below it; the alternative text if not given.
-    run : xarray.Dataset, optional
-        The run that is drawn; its machine and day enter the name of the CSV file, and the book leads from the figure
-        to the checks of its experiment.
+    **values
+        Fields of the templates of ``alt``, ``title`` and ``caption`` (:mod:`companion.figures.captions`), where these
+        are not given.
 
     Raises
     ------
     ValueError
         If ``alt`` is empty.
     """
-    alt = _described(alt)
+    texts = captions.words(name, run, **values)
+    title, caption = title or texts.get("title"), caption or texts.get("caption")
+    alt = _described(alt or texts.get("alt", ""))
     svg = _drawings(figure, alt, name)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""
     link = csv_link(data, run_stem(name or "figure", run)) if data is not None else ""
-    words = f"<strong>{escape(title.rstrip('.'))}.</strong> " if title else ""
+    head = f"<strong>{escape(title.rstrip('.'))}.</strong> " if title else ""
     html = (
         f'<figure class="rerun-figure" data-name="{escape(name or "figure")}"{checked} '
         'style="margin: 0.5em 0; max-width: 100%">'
-        f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{words}{escape(caption or alt)} {link}</figcaption>'
+        f'{svg}<figcaption style="font-size: 0.85em">{NUMBER}{head}{escape(caption or alt)} {link}</figcaption>'
         "</figure>"
     )
     return Shown(html, alt)

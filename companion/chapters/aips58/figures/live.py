@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.aips58.figures import marks
-from companion.figures.parts import MARKED, bars, converted, cpu, log_axis, of_samples, points, run_title, with_spread
+from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.figures.tabular import Table, table
@@ -100,11 +100,10 @@ def messages(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="aips58_messages",
-        title="What a message costs",
         run=record,
-        caption=f"Time of one message by how and where it is written. Of those with a file, real time is least "
-        f"{_where(frame, 'idxmin')} and most {_where(frame, 'idxmax')}. {MARKED}",
-        alt=f"Time of one message. {text}.",
+        text=text,
+        where_least=_where(frame, "idxmin"),
+        where_most=_where(frame, "idxmax"),
     )
 
 
@@ -125,10 +124,9 @@ def overhead(frame: pd.DataFrame) -> Shown:
         figure,
         data=frame,
         name="aips58_overhead",
-        title="The cost of files, predicted from the small problems",
-        alt=f"Printed against predicted ratios of CPU time, with the line on which both are equal; most points lie "
-        f"near it. Farthest off of the large problems is {worst['problem']}: printed {worst['large, printed']:.2f}, "
-        f"predicted {worst['large, predicted']:.2f}.",
+        worst_problem=worst["problem"],
+        worst_large_printed=worst["large, printed"],
+        worst_large_predicted=worst["large, predicted"],
     )
 
 
@@ -196,15 +194,7 @@ def wrong(cases: list) -> Shown:
         f"{case.what}: {case.flux:.2f} Jy, {case.maximum:.0f} bits, {'accepted' if case.accepted else 'refused'}"
         for case in cases
     )
-    return show(
-        figure,
-        data=frame,
-        name="aips58_wrong",
-        title="Sound and wrong images of one sky",
-        caption="The inner half of the small image, each model smoothed with the same beam, colours as in the truth. "
-        f"The last two images differ by at most {100 * float(apart):.1f} % of the peak.",
-        alt=f"Images of one sky in the colours of the truth. {text}.",
-    )
+    return show(figure, data=frame, name="aips58_wrong", text=text, apart=100 * float(apart))
 
 
 def conclusions(ddt: xr.Dataset, facts: xr.Dataset, bare: xr.DataArray, found: dict[str, xr.Dataset]) -> pd.DataFrame:

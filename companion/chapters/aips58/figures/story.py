@@ -58,9 +58,10 @@ def waits(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
         name="aips58_waits",
         title=f"The {len(tasks)} {size} problems together, then and now",
         run=moved,
-        caption="The line from the marker (CPU time) to the stroke (real time) is the time spent waiting. Hollow marks "
-        f"are printed in the memo. {marks.measured(moved)}",
-        alt=f"CPU time and real time of the {len(tasks)} {size} problems together, logarithmic. {text}.",
+        number_tasks=len(tasks),
+        size=size,
+        text=text,
+        marks_measured_moved=marks.measured(moved),
     )
 
 
@@ -174,10 +175,10 @@ def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
         figure,
         data=with_spread(frame[["task", "habits"]], share=here),
         name="aips58_shares",
-        title="The part of the real time in which the processor computes",
         run=moved,
-        caption=f"Each mark is a problem, strokes with their numbers are medians. {marks.measured(moved)}",
-        alt=f"CPU time over real time of the {size} problems on five rows, from 0 to 1. Medians: {text}.",
+        size=size,
+        text=text,
+        marks_measured_moved=marks.measured(moved),
     )
 
 
@@ -208,8 +209,7 @@ def lost(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
         figure,
         data=with_spread(pd.DataFrame({"task": tasks}), plain=plain, ratio=here),
         name="aips58_lost",
-        title="The shorter a problem, the more it loses to a fixed cost",
         run=moved,
-        caption=f"{text}. Lines: that difference added to every problem. {marks.measured(moved)}",
-        alt=f"CPU time with the cost of files over that without, against the latter, logarithmic. {text}.",
+        text=text,
+        marks_measured_moved=marks.measured(moved),
     )

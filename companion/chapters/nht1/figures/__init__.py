@@ -37,7 +37,7 @@ from companion.chapters.nht1.figures.writing import choice_of_base as choice_of_
 from companion.chapters.nht1.figures.writing import groups as groups
 from companion.chapters.nht1.figures.writing import overheads as overheads
 from companion.chapters.nht1.figures.writing import runs_table as runs_table
-from companion.figures.parts import MARKED, cpu, log_axis, run_title, spread
+from companion.figures.parts import log_axis, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.labels import counted
@@ -55,16 +55,7 @@ def layout(lanes: int = 8) -> Shown:
     axis.text(lanes, -1.1, "addresses rise along i, then m, then j, then k", ha="center", va="top")
     axis.set(xlim=(-2.6, 2 * lanes + 0.3), ylim=(-1.9, 6.2), aspect="equal")
     axis.set_axis_off()
-    return show(
-        figure,
-        name="nht1_layout",
-        title="Layout of the solution",
-        caption=f"One row of the array. The {lanes} coloured points of a component lie next to each other, fill one "
-        "vector register, and belong to as many lines of the y or z direction.",
-        alt=f"Drawing of one row of the array of the solution: five components m, one below the other, "
-        f"each a run of points i. {lanes} neighbouring points form one vector; each of them "
-        "belongs to another line in the y or z direction.",
-    )
+    return show(figure, name="nht1_layout", lanes=lanes)
 
 
 def _cell(x: float, y: float, colour: str, alpha: float):
@@ -100,16 +91,7 @@ def field(u: np.ndarray, exact: np.ndarray) -> Shown:
             "minus_exact": off.ravel(),
         }
     )
-    return show(
-        figure,
-        data=frame,
-        name="nht1_field",
-        title="What the solver computes",
-        caption="The middle plane after the last step. Above, the density; below, how far it still is from the exact "
-        "solution. The difference is least at the boundary, where the solution is prescribed.",
-        alt=f"Two maps of the middle plane of the {N}³ grid after the last step: the density, and "
-        f"its difference from the exact solution, which is at most {largest:.1g} here.",
-    )
+    return show(figure, data=frame, name="nht1_field", n=N, largest=largest)
 
 
 def solver(record: xr.Dataset) -> Shown:
@@ -137,14 +119,4 @@ def solver(record: xr.Dataset) -> Shown:
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
     axis.legend(loc="upper left")
     figure.suptitle(run_title(record), size=9)
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="nht1_solver",
-        title="Time of a step",
-        caption="Time of one step of the solver against the size of the grid. On a line of slope 3 every point would "
-        f"take the same time. {MARKED}",
-        run=record,
-        alt=f"Time of one step of the block-tridiagonal solver on {cpu(record)} against the number of "
-        f"grid points in each direction, both axes logarithmic: {'; '.join(ends)}. {MARKED}",
-    )
+    return show(figure, data=frame.reset_index(drop=True), name="nht1_solver", run=record, listed="; ".join(ends))

@@ -6,7 +6,6 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.writing import written
 from companion.figures.parts import (
-    MARKED,
     bars,
     cpu,
     ends,
@@ -134,13 +133,10 @@ def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
         figure,
         data=pd.concat([old, found.drop(columns="apart")], ignore_index=True),
         name="nht1_balance",
-        title="A slow solver has a low overhead",
-        caption="On a dashed line a dump takes the time written on it; a code that computes more slowly is further to "
-        "the right and lower. Hollow: from times and rates of the report, arrows for a bound. Filled: the time that "
-        f"the solver waits for a dump, divided by its computing time. {MARKED}",
         run=record,
-        alt="Overhead against the time of computing between two dumps, both logarithmic; on lines that fall, a dump "
-        f"takes as long. 1993: {then}; iPSC/860 above {ipsc['zeta'].min():g} percent. {cpu(record)}: {text}. {MARKED}",
+        then=then,
+        ipsc_zeta_least=ipsc["zeta"].min(),
+        text=text,
     )
 
 
@@ -170,12 +166,11 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, way: str) -> Shown:
         figure,
         data=with_spread(every[["N", "threads", "way"]], zeta=zeta),
         name="nht1_by_processors",
-        title="Overhead and the number of processors",
-        caption=f"Overhead of writing ({way}). Hollow: the range that the abstract of 1993 prints for the Y-MP. The "
-        f"smallest grid is in the data only. {MARKED}",
         run=record,
-        alt=f"Overhead in percent against the number of processors on {cpu(record)}: {text}. Hollow bar: "
-        f"{ymp['low']:g} to {ymp['high']:g} percent of the Y-MP in 1993. {MARKED}",
+        text=text,
+        ymp_low=ymp["low"],
+        ymp_high=ymp["high"],
+        way=way,
     )
 
 
@@ -246,14 +241,4 @@ def beside(record: xr.Dataset, way: str, later: str) -> Shown:
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     figure.suptitle(run_title(record), size=9)
     text = "; ".join(f"N = {r.N}, {r.threads} thr. {r.transfers:.2f} and {r.run:.2f}" for r in frame.itertuples())
-    return show(
-        figure,
-        data=frame,
-        name="nht1_beside",
-        title="Writing beside the solver",
-        caption="Times with a second thread that writes while the solver continues, divided by those of waiting for "
-        f"every write. The report prints no such times. {MARKED}",
-        run=record,
-        alt="Time of transfers and of whole runs with asynchronous writing over synchronous, on "
-        f"{cpu(record)}: {text}. {MARKED}",
-    )
+    return show(figure, data=frame, name="nht1_beside", run=record, text=text)

@@ -7,10 +7,8 @@ import xarray as xr
 from companion.chapters.nht1.figures.opening import METHODS
 from companion.chapters.nht1.figures.writing import written
 from companion.figures.parts import (
-    MARKED,
     bars,
     converted,
-    cpu,
     log_axis,
     of_samples,
     points,
@@ -99,12 +97,10 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
         figure,
         data=pd.concat([surviving, here], ignore_index=True),
         name="nht1_rates_then_and_now",
-        title="Rates then and now",
-        caption=f"Hollow: rates that the report prints or that follow from its times. Filled: {cpu(record)}, "
-        f"N = {frame['N'].max()}, by three methods of writing. {MARKED}",
         run=record,
-        alt=f"Rates in megabytes a second on a logarithmic axis. 1993: {old.replace('nan', 'open')}. {cpu(record)}: "
-        f"{now}. {MARKED}",
+        then=old.replace("nan", "open"),
+        now=now,
+        n_most=frame["N"].max(),
     )
 
 

@@ -38,15 +38,12 @@ def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> 
         figure,
         data=frame,
         name="nht1_grouped",
-        title="A whole run that writes in groups",
-        caption="Time of a whole run by the number of processes that write at a time, as in the report's Figure 1. "
-        "The dashed line is the same run without writing; the dotted one marks the group size of the least time in "
-        "1993. Points are medians, bars the range of the samples, crosses mark a flagged run.",
         run=record,
-        alt=f"Time of a run of the solver with {int(case['P'])} processes that write its solution, against the number "
-        f"that write at a time, medians with the range of their samples: least {best['median']:.3g} s with "
-        f"{int(best['g'])} at a time, most {frame['median'].max():.3g} s; without writing "
-        f"{float(record['T_C']):.3g} s.",
+        case_p=int(case["P"]),
+        best_median=best["median"],
+        best_g=int(best["g"]),
+        median_most=frame["median"].max(),
+        t_c=float(record["T_C"]),
     )
 
 

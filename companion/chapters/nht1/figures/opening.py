@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.balance import waits
 from companion.chapters.nht1.figures.writing import percent_axis, written
-from companion.figures.parts import MARKED, bars, cpu, printed_ranges, with_spread
+from companion.figures.parts import bars, cpu, printed_ranges, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -58,12 +58,13 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
         figure,
         data=with_spread(here[["what"]], overhead=here),
         name="nht1_opening",
-        title="What writing adds to a run",
-        caption=f"Hollow: printed in 1993, arrows for bounds. Filled: N = {N}, by the methods of the Y-MP, the CM-2 "
-        f"and the first code of the iPSC/860. The last row is a solver {slowest.max() / slowest.min():.0f} times as "
-        f"slow; its value is the time that it waits for its dumps. {MARKED}",
         run=record,
-        alt="Overhead of writing in percent, linear below one percent. Printed in 1993: Y-MP "
-        f"{printed['low'][0]:g} to {printed['high'][0]:g}, CM-2 below {printed['high'][1]:g}, iPSC/860 above "
-        f"{printed['low'][2]:g}. {hosts}: {text}. {MARKED}",
+        printed_low_first=printed["low"][0],
+        printed_high_first=printed["high"][0],
+        printed_high_second=printed["high"][1],
+        printed_low_third=printed["low"][2],
+        hosts=hosts,
+        text=text,
+        n=N,
+        slowest_ratio=slowest.max() / slowest.min(),
     )

@@ -6,7 +6,6 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.writing import around, percent, percent_axis
 from companion.figures.parts import (
-    MARKED,
     MARKS,
     bars,
     calculated,
@@ -18,7 +17,7 @@ from companion.figures.parts import (
     stacked_bars,
     with_spread,
 )
-from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
+from companion.figures.ranks import cases, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -53,13 +52,9 @@ def mpiio(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         figure,
         data=with_spread(pd.DataFrame({"way": ways}), zeta=zeta),
         name="nht1_mpiio",
-        title="Writing over MPI-IO",
-        caption="Overhead of writing from several ranks, on an axis that is linear below 10 %. Hollow: the bound that "
-        "the report prints. Files of single ranks are joined after the clock has stopped. "
-        f"{MARKED} {doubts(record)}",
         run=record,
-        alt=f"Overhead of four methods of writing over MPI-IO on {cpu(record)}: {text}. iPSC/860 in 1993: above "
-        f"{bound['low']:g} percent. {MARKED}",
+        text=text,
+        bound_low=bound["low"],
     )
 
 
@@ -76,20 +71,7 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
     figure.legend(loc="outside lower center", ncols=2)
     figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}\n{MARKS}", size=9)
     times = ", ".join(f"{1e3 * row.median:.3g} ms for {int(row.group)}" for row in frame.itertuples())
-    text = (
-        "Time to write one file over MPI-IO against the number of ranks that write at a time: "
-        f"{times}. A dotted line marks the group size of the least time of 1993."
-    )
-    return show(
-        figure,
-        data=frame,
-        name="nht1_rank_groups",
-        title="Groups of ranks",
-        alt=text,
-        caption="Time to write one file over MPI-IO, by the number of ranks that write at a time; the dotted line "
-        f"marks the group size of the least time in 1993. {MARKED} {doubts(record)}",
-        run=record,
-    )
+    return show(figure, data=frame, name="nht1_rank_groups", run=record, times=times)
 
 
 def ranks(record: xr.Dataset) -> Shown:
@@ -104,22 +86,15 @@ def ranks(record: xr.Dataset) -> Shown:
     cross_flagged(axis, record, ends[1])
     size = str(record["size"].values[0])
     figure.suptitle(f"{rank_title(record)}, class {size}\nlines: least to longest sample", size=9)
-    text = (
-        f"Stacked bars, seconds of BT class {size} by number of ranks: "
-        + ", ".join(
-            f"{name} {row.sum():.3g} s, of which {row.iloc[1]:.2g} s messages" for name, row in frame.iterrows()
-        )
-        + "."
-    )
     return show(
         figure,
         data=frame.reset_index(names="ranks"),
         name="nht1_ranks",
-        title="The solver on ranks",
-        alt=text,
-        caption="Seconds of a run, divided into computing and everything that has to do with messages. The second part "
-        f"grows with the number of ranks. {BARRED} {doubts(record)}",
         run=record,
+        size=size,
+        listed=", ".join(
+            f"{name} {row.sum():.3g} s, of which {row.iloc[1]:.2g} s messages" for name, row in frame.iterrows()
+        ),
     )
 
 
@@ -151,10 +126,12 @@ def volume(record: xr.Dataset, nodes: float) -> Shown:
         figure,
         data=record[["ranks", "step_bytes", "step_messages"]].to_dataframe().reset_index(drop=True),
         name="nht1_volume",
-        title="What a step sends",
-        caption="Bytes and messages of one time step against the number of ranks, counted and not measured. Both "
-        f"grow with the number of ranks. The dotted line marks the {nodes:.0f} nodes of the iPSC/860.",
-        alt=f"Left, megabytes that a time step of BT with N = {int(record['N'])} sends, from {sent.min() / 1e6:.3g} on "
-        f"{ranks.min()} ranks to {sent.max() / 1e6:,.0f} on {ranks.max():,}; right, messages of a step, from "
-        f"{messages.min()} to {messages.max():,}; all axes logarithmic.",
+        n=int(record["N"]),
+        sent_least=sent.min() / 1e6,
+        ranks_least=ranks.min(),
+        sent_most=sent.max() / 1e6,
+        ranks_most=ranks.max(),
+        messages_least=messages.min(),
+        messages_most=messages.max(),
+        nodes=nodes,
     )

@@ -5,7 +5,6 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.parts import (
-    MARKED,
     bars,
     case_intervals,
     converted,
@@ -103,15 +102,7 @@ def overheads(record: xr.Dataset) -> Shown:
     least, most = (f"{frame['way'][row]} {middle[row]:.0f} percent" for row in (middle.idxmin(), middle.idxmax()))
     team = counted(int(frame["threads"].max()), "thread")
     return show(
-        figure,
-        data=with_spread(frame, zeta=zeta),
-        name="nht1_overheads",
-        title="What each method of writing adds",
-        caption=f"Overhead of writing on {cpu(record)} with {team}, one row for each method, on an axis that is linear "
-        f"below 10 %. The report's results by method are lost. {MARKED}",
-        run=record,
-        alt="Overhead of writing in percent by method, on an axis that is linear below ten percent, on "
-        f"{cpu(record)} with {team}. On the largest grid: {least}; {most}. {MARKED}",
+        figure, data=with_spread(frame, zeta=zeta), name="nht1_overheads", run=record, team=team, least=least, most=most
     )
 
 
@@ -144,12 +135,8 @@ def choice_of_base(record: xr.Dataset) -> Shown:
         figure,
         data=with_spread(frame, zeta=found["zeta"], zeta_best=found["zeta_best"]),
         name="nht1_base",
-        title="One run, two computing times",
-        caption="Overhead of the same runs, relative to the computing time of the same code and to the best one "
-        f"measured. The axis is linear below 10 %.{rest} {MARKED}",
         run=record,
-        alt="Overhead of each run with two choices of the computing time: that of the same code, and "
-        f"the best of any number of threads. The best time never makes the overhead smaller. {MARKED}",
+        rest=rest,
     )
 
 
@@ -172,11 +159,9 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
         figure,
         data=with_spread(pd.DataFrame({"group": size}), ms=found),
         name="nht1_groups",
-        title="Writing one file in groups",
-        caption="Time to write one file, by the number of processes that write at a time. The dotted line marks the "
-        f"group size of the least time in the report's Figure 1, whose points are lost. {MARKED}",
         run=record,
-        alt=f"Time to write one file against the number of processes that write at a time, on {cpu(record)}: from "
-        f"{found['middle'].min():.3g} ms with {size[found['middle'].argmin()]} to {found['middle'].max():.3g} ms with "
-        f"{size[found['middle'].argmax()]}. A dotted line marks the group size of the least time of 1993. {MARKED}",
+        least=found["middle"].min(),
+        size_of_least=size[found["middle"].argmin()],
+        most=found["middle"].max(),
+        size_of_most=size[found["middle"].argmax()],
     )

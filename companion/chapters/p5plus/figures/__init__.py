@@ -53,16 +53,7 @@ def ifs_times(times: xr.Dataset) -> Shown:
     figure, axis = axes(height=2.6)
     stacked_bars(axis, shares, label="share of the elapsed time [%]", printed=True)
     largest = ", ".join(f"{job} {row.idxmax()} {row.max():.0f} %" for job, row in shares.iterrows())
-    return show(
-        figure,
-        data=times,
-        name="p5plus_ifs_times",
-        title="Where the time of three jobs goes",
-        caption="Shares of the elapsed time, as printed. The two forecasts compute in parallel for three quarters of "
-        "it or more. The analysis (4D-Var) spends more on files, on serial work and on waiting at barriers.",
-        alt=f"Stacked bars, share of the elapsed time by section for three IFS jobs. "
-        f"Largest section of each: {largest}.",
-    )
+    return show(figure, data=times, name="p5plus_ifs_times", largest=largest)
 
 
 def _tree(cpi: xr.Dataset) -> dict:
@@ -125,14 +116,7 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
     axis.set_xlabel("share of cycles [%]")
     axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
     most = "; ".join(f"{name}: {frame[name].idxmax()} {frame[name].max():.0f} %" for name in frame)
-    return show(
-        figure,
-        data=frame.rename_axis("node").reset_index(),
-        name="p5plus_cpi",
-        title="The innermost parts of the three trees",
-        caption=f"Share of all cycles, by routine. The largest part of each: {most}.",
-        alt=f"Bars of the innermost parts of the cycle trees of three routines, percent of cycles. Largest: {most}.",
-    )
+    return show(figure, data=frame.rename_axis("node").reset_index(), name="p5plus_cpi", most=most)
 
 
 def smt_binding(cube: xr.Dataset) -> Shown:
@@ -150,17 +134,7 @@ def smt_binding(cube: xr.Dataset) -> Shown:
     axis.set_xticks([0, 1], ["not bound", "bound"])
     axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
     axis.legend(loc="lower center")
-    return show(
-        figure,
-        data=cube,
-        name="p5plus_smt_binding",
-        title="SMT, binding and memory affinity",
-        caption="Time of the same forecast day in eight combinations, as printed. Two threads on a core (SMT) save "
-        "more than binding or memory affinity, and with SMT both of these save less.",
-        alt=f"Time of a one-day T399 forecast on three nodes, bound and not bound, for four "
-        f"combinations of SMT and memory affinity. From {float(time.max()):.0f} s without any "
-        f"to {float(time.min()):.0f} s with all three; SMT gives the largest step.",
-    )
+    return show(figure, data=cube, name="p5plus_smt_binding", time_most=float(time.max()), time_least=float(time.min()))
 
 
 def gains(changes: pd.DataFrame) -> Shown:
@@ -181,11 +155,8 @@ def gains(changes: pd.DataFrame) -> Shown:
         figure,
         data=changes,
         name="p5plus_changes",
-        title="What each change gained",
-        caption="Gains as the report prints them: a bar for a range, a tick for one number. Throttling (diamond) made "
-        "times vary less, which is not a gain in speed.",
-        alt=f"Range bars of the printed gain of {len(changes)} changes in percent. {widest_change(changes)} The last, "
-        "throttling, is a reduction of variability, not a gain in speed.",
+        number_changes=len(changes),
+        widest_change_changes=widest_change(changes),
     )
 
 
@@ -211,16 +182,7 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
         axis.grid(False, axis="y")
     cpus.invert_yaxis()
     text = "; ".join(f"{row.system} {counted(row.cpus, 'CPU')}, {row.power} kW" for row in equal.itertuples())
-    return show(
-        figure,
-        data=equal,
-        name="p5plus_power",
-        title="Processors and power for equal work",
-        caption=f"What replaces one Power5+ processor, as printed. Thin lines: the error of {error_percent:g} % that "
-        "the report gives; those of BlueGene/L and Power5+ overlap.",
-        alt=f"Bars of CPUs and of power for equal IFS performance: {text}. The report gives these an error of "
-        f"{error_percent:g} %.",
-    )
+    return show(figure, data=equal, name="p5plus_power", text=text, error_percent=error_percent)
 
 
 def blades(times: pd.DataFrame) -> Shown:
@@ -239,12 +201,4 @@ def blades(times: pd.DataFrame) -> Shown:
     figure, axis = axes(height=2.6)
     stacked_bars(axis, frame, label="time [s]", printed=True)
     text = "; ".join(f"{name} {value:.0f} s" for name, value in frame.sum(axis=1).items())
-    return show(
-        figure,
-        data=frame.rename_axis("run").reset_index(),
-        name="p5plus_blades",
-        title="Blades against a Power4+ node",
-        caption="Seconds of one day of T399, as printed. On as many processors as the Power4+ node, the blades take "
-        "longer and spend more of that time on communication.",
-        alt=f"Stacked bars of the time of a one-day T399 forecast: {text}, most of it computing.",
-    )
+    return show(figure, data=frame.rename_axis("run").reset_index(), name="p5plus_blades", text=text)

@@ -7,11 +7,9 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.parts import (
-    MARKED,
     bars,
     case_intervals,
     converted,
-    cpu,
     log_axis,
     points,
     run_title,
@@ -97,18 +95,7 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
     here = "; ".join(
         f"{label} {speed['middle'].iloc[-1]:.2f} on {threads.iloc[-1]}" for label, threads, speed in curves
     )
-    return show(
-        figure,
-        data=pd.DataFrame(rows),
-        name="p5plus_scalability",
-        title="Scalability, modelled and measured",
-        caption="Above, a model computed from the printed times: within a band, the time of communication and barriers "
-        f"goes from shrinking with the processors to staying as it is. Below, measured on {cpu(solver)}. {MARKED}",
-        run=solver,
-        alt="Two panels. Upper, a model and not a measurement: speed of three IFS jobs against processors, both over "
-        f"the operational number, with bands for the unknown law of communication. Twice the processors give: {text}. "
-        f"Lower, measured on {cpu(solver)}, speed over one thread: {here}. {MARKED}",
-    )
+    return show(figure, data=pd.DataFrame(rows), name="p5plus_scalability", run=solver, text=text, here=here)
 
 
 def lost(measured: xr.Dataset) -> tuple[np.ndarray, dict[str, pd.DataFrame]]:
@@ -164,14 +151,11 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
         figure,
         data=simulated[["lost"]].to_dataframe().reset_index(),
         name="p5plus_monitoring",
-        title="What disturbances cost",
-        caption="Time lost, in multiples of what one disturbance takes from one thread (dt). N processors lose dt if "
-        "they are disturbed at the same moment, and up to N dt if at different moments. Only the uppermost panel is "
-        f"measured, the others are simulated. {MARKED}",
         run=measured,
-        alt=f"Three panels of time lost to periodic disturbances, in multiples of one. Measured, in turn: {pairs}. "
-        f"Simulated for {count[-1]} processors with three rates of barriers: {ends}. Simulated over a day: the loss "
-        f"grows from one towards {job}. {MARKED}",
+        pairs=pairs,
+        count_last=count[-1],
+        ends=ends,
+        job=job,
     )
 
 
@@ -220,12 +204,4 @@ def systems(power: pd.DataFrame, blades: pd.DataFrame, times: xr.Dataset, error_
         f"{row.system} by {row[2]}: {row[3]:.2g}" + (f", of a kW {row[4]:.2g}" if np.isfinite(row[4]) else "")
         for row in frame.itertuples()
     )
-    return show(
-        figure,
-        data=frame,
-        name="p5plus_systems",
-        title="Other systems",
-        caption="Performance of IFS on one processor of each system, and on processors that draw one kilowatt, over "
-        "that of Power5+. The two estimates of a blade are independent; the power of a Power4+ node is not printed.",
-        alt=f"Performance of IFS on a CPU of four systems over that of a Power5+ CPU, and the same for a kW: {text}.",
-    )
+    return show(figure, data=frame, name="p5plus_systems", text=text)

@@ -8,7 +8,6 @@ from matplotlib.colors import LogNorm
 from companion.chapters.p5plus.figures.memory import per_thread, read_by_lines
 from companion.figures.explorer import explorer
 from companion.figures.parts import (
-    MARKED,
     bytes_axis,
     bytes_label,
     converted,
@@ -67,11 +66,8 @@ def surface(record: xr.Dataset) -> Shown:
         data=frame[["nbytes", "stride", "kind", "rate"]].rename(columns={"rate": "GB/s"}),
         name="p5plus_surface",
         run=record,
-        title="Bandwidth over working set and stride",
-        caption="Bytes a second that one thread asks for, as colours over working set and stride, and a cut through "
-        f"them at one stride. {MARKED}",
-        alt=f"Median read bandwidth of one thread by working set and stride, as colours on a logarithmic scale from "
-        f"{low:.2g} to {high:.3g} GB/s of bytes asked for, and below it a cut at stride 1. {MARKED}",
+        low=low,
+        high=high,
     )
     listed = table(
         whole.rename(columns=bytes_label).round(2).reset_index(),

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.p5plus.figures.threads import curves
-from companion.figures.parts import MARKED, bytes_axis, bytes_label, cpu, log_axis, run_title, spread, times
+from companion.figures.parts import bytes_axis, bytes_label, log_axis, run_title, spread, times
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -56,15 +56,9 @@ def bandwidth(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_bandwidth",
-        title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, against the size of what it reads. Each line falls where a "
-        "cache is full. Above, one line for each stride: the larger it is, the more of each cache line is moved "
-        f"unused. Below, stride 1 by number of threads and kind of pages. The report's curves are lost. {MARKED}",
         run=record,
-        alt=f"Two panels of read bandwidth per thread on {cpu(record)} against the working set, on "
-        "logarithmic axes. Upper: one line a stride, in items of 4 bytes; larger strides ask for "
-        f"fewer bytes a second, stride 1 from {ends[0]:.3g} to {ends[-1]:.3g} GB/s. Lower: stride 1, one line for each "
-        f"number of threads and pages. {MARKED}",
+        ends_first=ends[0],
+        ends_last=ends[-1],
     )
 
 
@@ -101,13 +95,11 @@ def loads(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_loads",
-        title="Whole cache lines, and a load for each item",
-        caption="Items that one thread adds up in a second, against the size of what it reads. Above, it loads whole "
-        f"cache lines as vectors and uses only the items asked for; below, it loads each item by itself. {MARKED}",
         run=record,
-        alt=f"Two panels on one pair of logarithmic axes, items a second against working set on {cpu(record)}, a line "
-        f"for each stride: by whole cache lines {ends['vector'].max():.2g} to {ends['vector'].min():.2g} "
-        f"billion, with a load for each item {ends['scalar'].max():.2g} to {ends['scalar'].min():.2g}. {MARKED}",
+        ends_vector_most=ends["vector"].max(),
+        ends_vector_least=ends["vector"].min(),
+        ends_scalar_most=ends["scalar"].max(),
+        ends_scalar_least=ends["scalar"].min(),
     )
 
 
@@ -159,20 +151,7 @@ def latency(record: xr.Dataset) -> Shown:
     figure.suptitle(run_title(record), size=9)
     last = frame[frame["nbytes"] == frame["nbytes"].max()]
     text = ", ".join(f"{WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_latency",
-        title="Latency of a load",
-        caption="Time until a load has its value, against the size of what is walked through, on pages of 4 KB "
-        "(small) and of 2 MB (huge). With huge pages the random chase has a plateau (grey) for each cache that it does "
-        "not share, and for memory. With small pages the time to find each page's address is added. Dotted lines are "
-        f"the caches that the system reports. The report's curves are lost. {MARKED}",
-        run=record,
-        alt=f"Load latency on {cpu(record)} against working set, logarithmic axes. In the largest set: {text}. Grey "
-        "bars mark plateaus of the random chase on huge pages, dotted lines the cache sizes the system reports. "
-        f"{MARKED}",
-    )
+    return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency", run=record, text=text)
 
 
 def plateaus(record: xr.Dataset) -> pd.DataFrame:
@@ -242,11 +221,10 @@ def stream(record: xr.Dataset) -> Shown:
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_stream",
-        title="STREAM",
-        caption="Rates of the four operations, bytes as STREAM counts them: what a plain store reads first is not "
-        f"counted. {MARKED}",
         run=record,
-        alt=f"Rates of copy, scale, add and triad on {cpu(record)}, with plain and with non-temporal stores, for each "
-        f"number of threads: {frame['rate'].min():.3g} to {frame['rate'].max():.3g} GB/s, most in {best['operation']} "
-        f"with {counted(best['threads'], 'thread')} and {best['stores']} stores. {MARKED}",
+        rate_least=frame["rate"].min(),
+        rate_most=frame["rate"].max(),
+        best_operation=best["operation"],
+        counted_best_threads=counted(best["threads"], "thread"),
+        best_stores=best["stores"],
     )

@@ -76,12 +76,12 @@ def profiles(printed: xr.Dataset, record: xr.Dataset | None) -> Shown:
         figure,
         data=pd.concat([old, measured], axis=1),
         name="p5plus_profiles",
-        title="Profile of a forecast by routine, then and now",
-        caption="Share of the time that is spent in each routine itself. Hollow: the twenty routines that head the "
-        f"profile of T399 on Power4+, {old['self_percent'].sum():.0f} % of its time together.{here}",
         run=record,
-        alt=f"Bars of the share of time of twenty IFS routines on Power4+, as printed: {first['routine']} leads with "
-        f"{first['self_percent']:g} %.{also}",
+        first_routine=first["routine"],
+        first_self_percent=first["self_percent"],
+        also=also,
+        old_self_percent=old["self_percent"].sum(),
+        here=here,
     )
 
 
@@ -103,9 +103,7 @@ def drhook(profile: xr.Dataset) -> Shown:
         figure,
         data=profile,
         name="p5plus_drhook",
-        title="How fast twenty routines work",
-        caption=f"Printed rates on Power4+. {fast} is a multiplication of matrices and comes closest to one "
-        "floating-point operation for each instruction.",
-        alt=f"Rates of twenty IFS routines on Power4+. {fast} is fastest with {frame['mflops'].max():.0f} MFLOPS; "
-        f"{(frame['mflops'] < 100).sum()} routines are below 100 MFLOPS.",
+        fast=fast,
+        mflops_most=frame["mflops"].max(),
+        below_100=(frame["mflops"] < 100).sum(),
     )

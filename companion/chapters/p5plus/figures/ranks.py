@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, MARKS, bytes_axis, cpu, log_axis, spread, stacked_bars
-from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
+from companion.figures.parts import MARKS, bytes_axis, cpu, log_axis, spread, stacked_bars
+from companion.figures.ranks import cases, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -54,17 +54,7 @@ def exchange(record: xr.Dataset) -> Shown:
     figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     most = "; ".join(f"{counted(pairs, 'pair')} {rate:.0f}" for pairs, rate in
                      frame.groupby("pairs")["all_pairs_MB_per_s"].max().items())  # fmt: skip
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_exchange",
-        title="Exchange between pairs",
-        alt="Megabytes a second that ranks send to their partners, and receive meanwhile, against the size of the "
-        f"message, both axes logarithmic. Largest rate of one side by number of pairs: {most} MB/s.",
-        caption="The report's two plots, whose points are lost: four tasks on each of two nodes, and other numbers of "
-        f"tasks. Here both sides are on one machine. {then}{MARKED} {doubts(record)}",
-        run=record,
-    )
+    return show(figure, data=frame.reset_index(drop=True), name="p5plus_exchange", run=record, most=most, then=then)
 
 
 def transposition(record: xr.Dataset) -> Shown:
@@ -84,19 +74,13 @@ def transposition(record: xr.Dataset) -> Shown:
     axis.legend()
     figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     frame["MB_per_s"] = frame["sent_bytes"] / frame["ranks"] / frame["median"] / 1e6
-    text = (
-        "Megabytes a second that each rank sends in the transpositions of a spectral model, there and back, packing "
-        f"included, against the mean size of a message; at most {frame['MB_per_s'].max():.0f} MB/s."
-    )
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_transposition",
-        title="Transposition",
-        alt=text,
-        caption="Bytes a second that each rank sends in the four moves of a spectral model, packing included, by the "
-        f"mean size of a message. {then}{MARKED} {doubts(record)}",
         run=record,
+        rate_most=frame["MB_per_s"].max(),
+        then=then,
     )
 
 
@@ -147,19 +131,7 @@ def scaling(record: xr.Dataset) -> Shown:
         f"{name} scaling " + ", ".join(f"{row.speed:.2f} with {row.ranks:.0f}" for row in group.itertuples())
         for name, group in frame.groupby("scaling")
     ]
-    text = (
-        f"Speed of the shallow-water model by number of ranks, as a multiple of that with {base}: {'; '.join(parts)}."
-    )
-    return show(
-        figure,
-        data=frame,
-        name="p5plus_ranks",
-        title="Strong and weak scaling",
-        alt=text,
-        caption="The spectral model on ranks, in the normalisation of the lost figure. Left, the same model on more "
-        f"and more ranks; right, a model that grows with them. {MARKED} {doubts(record)}",
-        run=record,
-    )
+    return show(figure, data=frame, name="p5plus_ranks", run=record, base=base, listed="; ".join(parts))
 
 
 def sensors(record: xr.Dataset) -> Shown:
@@ -175,19 +147,10 @@ def sensors(record: xr.Dataset) -> Shown:
     axis.hlines(range(len(start)), start + ends[0], start + ends[1], color=INK, linewidth=2.5)
     cross_flagged(axis, record, start + ends[1])
     figure.suptitle(f"{rank_title(record)}\nline: least and longest wait of the samples", size=9)
-    text = (
-        "Stacked bars, milliseconds of computing and of waiting at barriers: "
-        + ", ".join(f"{way} {value:.1f} ms waiting" for way, value in shares.iloc[:, 1].items())
-        + "."
-    )
     return show(
         figure,
         data=shares.reset_index(names="way"),
         name="p5plus_sensors",
-        title="Sensors at one moment and at several",
-        alt=text,
-        caption="Computing and waiting at barriers without sensors, with sensors that interrupt all ranks at the same "
-        "moment (synchronised), and with sensors that interrupt each at a moment of its own (drifted). The report "
-        f"prints no times. {BARRED} {doubts(record)}",
         run=record,
+        listed=", ".join(f"{way} {value:.1f} ms waiting" for way, value in shares.iloc[:, 1].items()),
     )

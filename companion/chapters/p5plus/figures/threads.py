@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.parts import (
-    MARKED,
     bars,
     converted,
     cpu,
@@ -96,13 +95,11 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
         figure,
         data=with_spread(frame, host_gflops=host["one thread"], host_gain=gain_host),
         name="p5plus_smt",
-        title="Five loops, one thread and two",
-        caption="Above, the rate of one processor; below, what a second thread gains. Dependent chains gain most, "
-        f"because each addition waits for the one before it. {remark}{MARKED}",
         run=record,
-        alt="Two panels over five loops. Upper: rate of one processor in GFLOPS, Power5+ of 2006 "
-        f"and {cpu(record)}. Lower: gain from a second thread. The document's gains: {text}; those of "
-        f"{cpu(record)}, {name}: {here}. {MARKED}",
+        text=text,
+        the_name=name,
+        here=here,
+        remark=remark,
     )
 
 
@@ -128,12 +125,10 @@ def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
         figure,
         data=with_spread(pd.DataFrame({"loop": old.index, "document": old.values}), host=host),
         name="p5plus_loops",
-        title="Five loops on one processor, 2006 and today",
-        caption="Chains of additions in registers, and two loops fed from memory. Hollow: Power5+, the printed rate of "
-        f"a node over its processors. Filled: one thread of {cpu(record)}, {gain.min():.1f} to {gain.max():.1f} times "
-        f"as fast. {MARKED}",
         run=record,
-        alt=f"Rate of one thread in GFLOPS, logarithmic, for five loops: {text}. {MARKED}",
+        text=text,
+        gain_least=gain.min(),
+        gain_most=gain.max(),
     )
 
 
@@ -193,19 +188,7 @@ def binding(record: xr.Dataset) -> Shown:
         f"{name} {value:.3g} ms"
         for name, value in zip((name.replace("\n", " ") for name in names), middle, strict=True)
     )
-    return show(
-        figure,
-        data=frame,
-        name="p5plus_binding",
-        title="Bound and not bound",
-        caption="Every sample of two loops, threads bound by the report's lists (orange) or placed by the system "
-        "(purple). The report prints no times of these loops. Dots are samples, bars medians with their 95 % intervals "
-        "(the range of the samples where there are fewer than six), crosses mark flagged cases.",
-        run=record,
-        alt=f"Every sample of two loops in milliseconds, threads bound to CPUs and not bound. Medians: {text}. "
-        "Dots are samples, bars medians with their 95 % intervals (the range of the samples where there are fewer than "
-        "six), crosses mark flagged cases.",
-    )
+    return show(figure, data=frame, name="p5plus_binding", run=record, text=text)
 
 
 def binding_said(record: xr.Dataset, changes: pd.DataFrame) -> str:

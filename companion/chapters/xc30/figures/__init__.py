@@ -113,15 +113,7 @@ def systems(machines: xr.Dataset) -> Shown:
     axis.grid(False, axis="y")
     axis.set(xlabel=f"one {CRAY} over one {IBM}", xlim=(0, 5))
     text = ", ".join(f"{name} {value:.2f}" for name, value in ratio.items())
-    return show(
-        figure,
-        data=ratio.rename_axis("fact").rename("ratio").reset_index(),
-        name="xc30_systems",
-        title="One new system over one old",
-        caption="Ratios of printed numbers, drawn from the line at 1. A core became slower and a system larger: its "
-        "higher peak comes from the number of its cores.",
-        alt=f"Bars of ratios, one Cray system over one IBM system, from the line at 1: {text}.",
-    )
+    return show(figure, data=ratio.rename_axis("fact").rename("ratio").reset_index(), name="xc30_systems", text=text)
 
 
 def small_files(table: xr.Dataset) -> Shown:
@@ -137,17 +129,7 @@ def small_files(table: xr.Dataset) -> Shown:
     axis.set(xlabel="count", xlim=(1e5, 1e7), ylim=(len(frame) - 0.5, -0.5))
     axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
     text = ", ".join(f"{suite} {value:,.0f}" for suite, value in frame["open_close"].items())
-    return show(
-        figure,
-        data=table,
-        name="xc30_io_to_remove",
-        title="Small files to be removed",
-        caption="How often the programs of each suite open a small file, read or write it, and close it, and the "
-        "temporary files behind this where the talk counts them. The talk wanted all of it removed. The axis is "
-        "logarithmic.",
-        alt=f"Counts on a logarithmic axis of sets of open, read or write, close that were to be "
-        f"removed: {text}; for two suites also the temporary files behind them.",
-    )
+    return show(figure, data=table, name="xc30_io_to_remove", text=text)
 
 
 def _when(date: str, year: int) -> float:
@@ -176,12 +158,4 @@ def timeline(table: xr.Dataset, year: int) -> Shown:
     axis.set_xlim(when.min() - 0.3, when.max() + 0.4)
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
     text = "; ".join(f"{event} {dates[event]}" for event in when.index)
-    return show(
-        figure,
-        data=table,
-        name="xc30_timeline",
-        title="Dates of the migration",
-        caption="Dates that the talk states. Three days of server load are printed without a year and drawn in the "
-        "year of the talk.",
-        alt=f"Dates of the migration on an axis of years: {text}. The days of the server plots have no printed year.",
-    )
+    return show(figure, data=table, name="xc30_timeline", text=text)

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.chapters.xc30.figures.model import step_ends, step_seconds
-from companion.figures.parts import MARKED, bars, converted, log_axis, points, run_title, with_spread
+from companion.figures.parts import bars, converted, log_axis, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.records.runs import single
@@ -76,13 +76,10 @@ def day(record: xr.Dataset, forecast: xr.Dataset, resolutions: xr.Dataset) -> Sh
         figure,
         data=with_spread(frame.rename(columns={"relative": "model, relative"}), cost=found),
         name="xc30_day",
-        title="Cost of a forecast day at the seven resolutions of the talk",
-        caption="Steps of a day times the measured time of a step of a model of one layer, over the same at "
-        f"{names[0]}. Grids, truncations{cut} and the time step at {names[0]} "
-        f"are the talk's; other time steps are taken in proportion to 1 / truncation. {MARKED}",
         run=record,
-        alt="Cost of a day of forecast of a one-layer model against the grid points of the talk's three grids, a line "
-        f"for each matching of truncation and grid, over {names[0]}: {text}. {MARKED}",
+        names_first=names[0],
+        text=text,
+        cut=cut,
     )
 
 
@@ -127,14 +124,12 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
         figure,
         data=frame_of(record, "lead", "error_strict").assign(**columns),
         name="xc30_builds",
-        title="Three builds under the paired test",
-        caption="Above, the mean difference of paired scores over half of its 95 % interval: a bar that excludes zero "
-        "is significant. Below, the size of the same difference, beside the error of the forecast and one "
-        f"rounding of the fluid's depth. {int(record['pairs'])} pairs, where the talk had at least {samples}.",
         run=record,
-        alt=f"Two panels against lead time. Upper: significance of the mean paired difference of three builds. Lower: "
-        f"its size in metres, logarithmic. {text}. The error of the forecast is at least "
-        f"{float(record['error_strict'].min()):.2g} m, one rounding {float(record['rounding']):.0e} m.",
+        text=text,
+        error_least=float(record["error_strict"].min()),
+        rounding=float(record["rounding"]),
+        pairs=int(record["pairs"]),
+        samples=samples,
     )
 
 

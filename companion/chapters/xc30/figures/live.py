@@ -11,7 +11,6 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter
 
 from companion.figures.parts import (
-    MARKED,
     bars,
     case_intervals,
     converted,
@@ -87,18 +86,7 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
         f"GFLOPS, {line['share'].min():.0f} to {line['share'].max():.0f} % of peak"
         for (threads, fields), line in groups
     )
-    return show(
-        figure,
-        data=frame,
-        name="xc30_transforms",
-        title="Share of peak: spectral transforms now, whole forecasts then",
-        caption=f"Filled: transforms on {cpu(record)}, as shares of the peak measured in the same run. Hollow: whole "
-        f"forecasts of 2014, with physics, advection and communication. {MARKED}",
-        run=record,
-        alt=f"Share of peak of inverse and direct spectral transforms on {cpu(record)} against truncation, with the "
-        f"shares of the forecasts of 2014, {text}, which are those of a whole model. "
-        f"By number of fields and threads: {lines}. {MARKED}",
-    )
+    return show(figure, data=frame, name="xc30_transforms", run=record, text=text, lines=lines)
 
 
 def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
@@ -129,14 +117,11 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
         figure,
         data=with_spread(frame, mflops_vector=builds["vector"], mflops_scalar=builds["scalar"]),
         name="xc30_routines",
-        title="Seven routines",
-        caption="Rates of our own versions of the algorithms, compiled for one column at a time and for eight, with "
-        f"the rates of the routines of the same name in the profile of 2006. {MARKED}",
         run=record,
-        alt="Rates of seven routines on a logarithmic axis: of the IFS profile of 2006, and of our "
-        f"own versions of the algorithms on {cpu(record)}, scalar and vectorised. Vectorising gains "
-        f"most in {names[int(gain.argmax())]} ({gain.max():.1f} times) and least in "
-        f"{names[int(gain.argmin())]} ({gain.min():.1f} times). {MARKED}",
+        where_most=names[int(gain.argmax())],
+        gain_most=gain.max(),
+        where_least=names[int(gain.argmin())],
+        gain_least=gain.min(),
     )
 
 
@@ -236,10 +221,8 @@ def nproma(record: xr.Dataset) -> Shown:
         figure,
         data=with_spread(cases[["routine", "nproma"]], mflops=found),
         name="xc30_nproma",
-        title="Length of a block",
-        caption="Rate of two routines by the number of columns in a block. Below eight columns a vector has idle "
-        f"lanes. {_level(medians)} {MARKED}",
         run=record,
-        alt=f"Rate of two routines against the number of columns in a block, logarithmic axes. "
-        f"Fastest: {best}; slowest: {worst}. {MARKED}",
+        best=best,
+        worst=worst,
+        level_medians=_level(medians),
     )

@@ -10,7 +10,6 @@ from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.figures.parts import (
-    MARKED,
     bars,
     cpu,
     log_axis,
@@ -82,14 +81,13 @@ def costs(record: xr.Dataset) -> Shown:
         figure,
         data=pd.concat([steps, frame_of(record, "model_resolution", "model_step")], axis=1),
         name="xc30_costs",
-        title="Cost of a step at seven resolutions",
-        caption="Seconds of one step of a model of one layer. Above, measured; below, hatched, what a work model gives "
-        f"for the full sizes. Nothing in the lower panel is measured. {MARKED}",
         run=record,
-        alt="Two panels of bars for the seven resolutions. Upper, filled: measured seconds of a step "
-        f"of a small spectral model on {cpu(record)}, least {step.idxmin()} ({step.min():.2g} s), "
-        f"most {step.idxmax()} ({step.max():.2g} s). {MARKED} Lower, hatched: what a work model gives for "
-        f"the full sizes, {least:.2g} to {most:.2g} s. Nothing in the lower panel is measured.",
+        where_least=step.idxmin(),
+        step_least=step.min(),
+        where_most=step.idxmax(),
+        step_most=step.max(),
+        least=least,
+        most=most,
     )
 
 
@@ -124,15 +122,7 @@ def sections(record: xr.Dataset) -> Shown:
         for name, row in shares.iterrows()
     )
     return show(
-        figure,
-        data=with_spread(pd.DataFrame({"run": labels}), **found),
-        name="xc30_sections",
-        title="Time by section of the model",
-        caption="Above, shares of the median time; below, the time of each section on a logarithmic axis. Transforms "
-        f"take most, since the model has one layer and no physics. {MARKED}",
-        run=record,
-        alt=f"Upper, stacked bars of the median time of a small spectral model by section: {text}. Lower, the time of "
-        f"each section on a logarithmic axis. {MARKED}",
+        figure, data=with_spread(pd.DataFrame({"run": labels}), **found), name="xc30_sections", run=record, text=text
     )
 
 
@@ -162,17 +152,15 @@ def cases(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xc30_cases",
-        title="Errors over the mountain",
-        caption=f"Relative errors at day {record['day'].item():.0f} against the number of grid points, of the "
-        "spectral model here and of GME, a grid-point model, as published. The error of vorticity falls with more "
-        "points; that of height stops falling.",
         run=record,
-        alt="Two panels on logarithmic axes, relative l2 errors of height and of vorticity against "
-        f"grid points, day {record['day'].item():.0f} of the flow over a mountain. {cpu(record)}: {text}. "
-        f"Published for GME: height from {most['published_height']:.1e} to "
-        f"{least['published_height']:.1e}, vorticity from {most['published_vorticity']:.1e} to "
-        f"{least['published_vorticity']:.1e}, with {least['published_points']:.0f} to "
-        f"{most['published_points']:.0f} points.",
+        day=record["day"].item(),
+        text=text,
+        most_published_height=most["published_height"],
+        least_published_height=least["published_height"],
+        most_published_vorticity=most["published_vorticity"],
+        least_published_vorticity=least["published_vorticity"],
+        least_published_points=least["published_points"],
+        most_published_points=most["published_points"],
     )
 
 
@@ -226,19 +214,7 @@ def aliasing(record: xr.Dataset) -> Shown:
             **{f"{name} [1e-5/s]": one.round(3).ravel() for name, one in (("linear", linear), ("cubic", cubic))},
         }
     )
-    return show(
-        figure,
-        data=frame,
-        name="xc30_aliasing",
-        title="One truncation on two grids",
-        caption=f"Vorticity of an unstable jet after {days:.0f} days. On the linear grid products of short waves "
-        f"appear as longer waves that the model keeps: it differs from the cubic grid by {100 * apart:.0f} % (RMS), "
-        f"and a quadratic grid, which is not drawn, by {100 * near:.2g} %.",
-        run=record,
-        alt=f"Two maps of vorticity of an unstable jet {days:.0f} days after its start, northern "
-        "mid-latitudes, equal truncation, linear and cubic grid. They differ by "
-        f"{100 * apart:.0f} % RMS, quadratic and cubic grid by {100 * near:.2g} %.",
-    )
+    return show(figure, data=frame, name="xc30_aliasing", run=record, days=days, apart=100 * apart, near=100 * near)
 
 
 def tendency(record: xr.Dataset) -> Shown:
@@ -262,11 +238,6 @@ def tendency(record: xr.Dataset) -> Shown:
         figure,
         data=pd.DataFrame({"degree": record["degree"].values[1:], **columns}),
         name="xc30_tendency",
-        title="Error of the tendency, degree by degree",
-        caption="How wrong the rate of change of vorticity of one state is on each grid, compared with the cubic grid "
-        "and relative to the whole.",
         run=record,
-        alt="Relative error of the vorticity tendency by degree, at most "
-        + " and ".join(f"{most:.0e} on the {name} grid" for name, most in worst.items())
-        + ".",
+        listed=" and ".join(f"{most:.0e} on the {name} grid" for name, most in worst.items()),
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, bars, cpu, flag_note, log_axis, of_samples, run_title
+from companion.figures.parts import bars, cpu, flag_note, log_axis, of_samples, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.records.runs import single
@@ -49,13 +49,10 @@ def storm(record: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("step").reset_index(),
         name="xc30_storm",
-        title="Time of the output steps",
-        caption=f"The median step takes {' and '.join(ratios)}. Lines are medians, bands the range of the samples of a "
-        "step; the title names the flags of the run, if it has any.",
         run=record,
-        alt=f"Time of {len(frame)} output steps on a logarithmic axis, {'; '.join(names)}. The median step takes "
-        f"{' and '.join(ratios)}. Bands are the range of the samples of a step, lines their medians; the title names "
-        "the flags of the run, if it has any.",
+        number=len(frame),
+        listed="; ".join(names),
+        listed_2=" and ".join(ratios),
     )
 
 
@@ -97,18 +94,7 @@ def opens(record: xr.Dataset) -> Shown:
     axis.set(xlabel="one set of open, read, close [ms]")
     axis.legend(loc="upper left")
     figure.suptitle(run_title(record), size=9)
-    return show(
-        figure,
-        data=frame,
-        name="xc30_opens",
-        title="What small files cost, by the time of an opening",
-        caption="Time of an output step with small files over the same without. On the left each opening takes the "
-        "time that it takes here, in the memory of one machine; further right it is delayed. The talk's times are "
-        f"lost. {MARKED}",
-        run=record,
-        alt="Logarithmic axes: time of an output step with small files over the same without, by the time of an open. "
-        f"{'; '.join(text)}. {MARKED}",
-    )
+    return show(figure, data=frame, name="xc30_opens", run=record, listed="; ".join(text))
 
 
 def records(record: xr.Dataset) -> Shown:
@@ -126,13 +112,9 @@ def records(record: xr.Dataset) -> Shown:
         figure,
         data=here,
         name="xc30_records",
-        title="What small files cost, by the size of a record",
-        caption="Time of an output step with small files over the same without, for "
-        f"{int(single(record)['files'].values[0])} files and the share of tasks that belongs to them, up to records of "
-        f"the talk's size. {MARKED}",
         run=record,
-        alt="Logarithmic axes: time of an output step with small files over the same without, by the size of a record: "
-        f"{text}. {MARKED}",
+        text=text,
+        files_first=int(single(record)["files"].values[0]),
     )
 
 

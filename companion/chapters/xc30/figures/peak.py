@@ -8,7 +8,6 @@ import xarray as xr
 
 from companion.chapters.xc30.figures.live import rates
 from companion.figures.parts import (
-    MARKED,
     bars,
     case_intervals,
     converted,
@@ -107,11 +106,10 @@ def cores(
         figure,
         data=frame,
         name="xc30_cores",
-        title="Peak of a core, and the rate that programs reach",
-        caption=f"Hollow: the forecast of 2014 at truncation {truncation}. Filled: {_filled(forecast, truncation)}. "
-        f"Each peak was measured in the run of its program, with as many threads. {MARKED}",
         run=transforms,
-        alt=f"Rate and peak of one core on a logarithmic axis: {text}. {MARKED}",
+        text=text,
+        truncation=truncation,
+        filled_forecast_truncation=_filled(forecast, truncation),
     )
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKED, calculated, cpu, intervals, log_axis, points, stacked_bars
-from companion.figures.ranks import BARRED, cases, cross_flagged, doubts, observed, rank_title
+from companion.figures.parts import calculated, cpu, intervals, log_axis, points, stacked_bars
+from companion.figures.ranks import cases, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.labels import counted
@@ -29,23 +29,15 @@ def split(record: xr.Dataset) -> Shown:
         axis.hlines(range(len(shares)), low, high, color=INK, linewidth=2.5)
     cross_flagged(axis, record, [100.0] * len(shares))
     figure.suptitle(rank_title(record), size=9)
-    text = (
-        "Stacked bars, shares of computing, communication, barrier and serial parts of the shallow-water model: "
-        + "; ".join(
-            f"{name} " + ", ".join(f"{part} {value:.1f} %" for part, value in row.items())
-            for name, row in shares.iterrows()
-        )
-        + "."
-    )
     return show(
         figure,
         data=shares.reset_index(names="ranks"),
         name="xc30_ranks_split",
-        title="Where the time of ranks goes",
-        alt=text,
-        caption="The four classes of the talk's pie charts, for a model of one layer on ranks of one machine. "
-        f"{BARRED} {doubts(record)}",
         run=record,
+        listed="; ".join(
+            f"{name} " + ", ".join(f"{part} {value:.1f} %" for part, value in row.items())
+            for name, row in shares.iterrows()
+        ),
     )
 
 
@@ -74,19 +66,12 @@ def moves(record: xr.Dataset) -> Shown:
     figure.suptitle(
         f"{rank_title(record)}\n{record['label'].values[0]}\nbars: median; lines: least to longest sample", size=9
     )
-    text = (
-        "Bars, milliseconds of each transposition routine on the slowest rank: "
-        + ", ".join(f"{name} {value:.2g}" for name, value in times.items())
-        + "."
-    )
     return show(
         figure,
         data=found.describe().T.reset_index(names="routine"),
         name="xc30_moves",
-        title="Four transpositions",
-        alt=text,
-        caption=f"Time of each transposition on the slowest rank. {BARRED} {doubts(record)}",
         run=record,
+        listed=", ".join(f"{name} {value:.2g}" for name, value in times.items()),
     )
 
 
@@ -135,22 +120,14 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     axis.set(xlabel="time over that of blocking calls")
     figure.legend(loc="outside lower center", ncols=2)
     figure.suptitle(rank_title(record), size=9)
-    text = (
-        "Time of Legendre transforms with exchanges over that of blocking calls, below 1 a gain: "
-        f"the talk {gains.iloc[0]:.2f} and {gains.iloc[1]:.2f}; "
-        + "; ".join(f"{label} {value:.2f}" for label, value in zip(labels, frame["to_blocking"], strict=True))
-        + ". 'Apart': ranks compute on half of the processors."
-    )
     return show(
         figure,
         data=every,
         name="xc30_inflight",
-        title="Messages in flight: the talk and today",
-        alt=text,
-        caption="Time of Legendre transforms with their exchanges, over that with blocking calls in one piece on all "
-        'processors; left of the dotted line is a gain. "Thread": one more thread a rank drives the exchange. "Apart": '
-        f"ranks compute on half of the processors and leave the others to the exchange. {MARKED} {doubts(record)}",
         run=record,
+        gain_first=gains.iloc[0],
+        gain_second=gains.iloc[1],
+        listed="; ".join(f"{label} {value:.2f}" for label, value in zip(labels, frame["to_blocking"], strict=True)),
     )
 
 
@@ -174,16 +151,7 @@ def halo(record: xr.Dataset) -> Shown:
     text = "Bytes and time of the halo in two parts: " + "; ".join(
         f"{way} {sent.loc[way].sum():.1f} MB, {times.loc[way].sum():.2f} ms" for way in ways
     )
-    return show(
-        figure,
-        data=data,
-        name="xc30_halo",
-        title="The halo in two parts",
-        alt=f"{text}.",
-        caption="Bytes that all ranks send in a step, and time on the slowest: a halo of fixed width, its second part "
-        f"on demand, and both on demand. {BARRED} {doubts(record)}",
-        run=record,
-    )
+    return show(figure, data=data, name="xc30_halo", run=record, text=text)
 
 
 _PARTS = {
@@ -217,11 +185,8 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
         figure,
         data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),
         name="xc30_volume",
-        title="What the forecast sends",
-        caption="Terabytes of a ten-day forecast against the number of ranks, counted from the decomposition and not "
-        "measured (half-filled). Squares: the volume that the talk states for the whole model, at the tasks of its two "
-        f"runs. Dotted: {dotted}.",
-        alt="Terabytes that transpositions and semi-Lagrangian halos of the forecast send against the number of MPI "
-        f"ranks, logarithmic axes: the transpositions from {whole.min():.0f} to {whole.max():.0f}, and the "
-        f"{printed_terabytes:.0f} TB that the report states for the whole model. Dotted: {dotted}.",
+        whole_least=whole.min(),
+        whole_most=whole.max(),
+        printed_terabytes=printed_terabytes,
+        dotted=dotted,
     )

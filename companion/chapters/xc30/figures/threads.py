@@ -46,13 +46,4 @@ def classes(record: xr.Dataset) -> Shown:
         "Share of the time of a small spectral model by what its threads did, median of the samples with their "
         f"range. {text}."
     )
-    return show(
-        figure,
-        data=frame,
-        name="xc30_classes",
-        title="What the threads did",
-        caption="Share of the time of the model by what its threads did. Points are medians, bars the range of the "
-        "samples, crosses mark flagged cases.",
-        run=record,
-        alt=text,
-    )
+    return show(figure, data=frame, name="xc30_classes", run=record, alt=text)

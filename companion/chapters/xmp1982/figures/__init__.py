@@ -78,11 +78,11 @@ def cpu_ratios(components: xr.Dataset, analysis: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("section").reset_index(),
         name="xmp1982_cpu_ratios",
-        title="How much faster the X-MP computes, part by part",
-        alt=f"CPU time of the Cray 1-A over that of the X-MP for {len(parts[0])} sections of the forecast (above the "
-        f"line) and {len(parts[1])} steps of the analysis: {frame['from the times'].min():.2f} to "
-        f"{frame['from the times'].max():.2f}. The printed ratio is off by more than 0.01 for: "
-        f"{'; '.join(off.index) or 'none'}.",
+        number_first=len(parts[0]),
+        number_second=len(parts[1]),
+        from_times_least=frame["from the times"].min(),
+        from_times_most=frame["from the times"].max(),
+        said="; ".join(off.index) or "none",
     )
 
 
@@ -113,10 +113,10 @@ def banks(post: xr.Dataset, kernel: xr.Dataset) -> Shown:
         figure,
         data=frame.rename_axis("configuration").reset_index(),
         name="xmp1982_banks",
-        title="CPU time with half of the memory banks",
-        alt="CPU time over that of the same job alone in all memory banks. Post processing stays at "
-        f"{frame['post processing'].max():.2f} or below; the memory kernel rises to "
-        f"{worst[1]} in half the banks and to {worst[2]} and {worst[3]} with two jobs.",
+        post_processing_most=frame["post processing"].max(),
+        worst_first=worst[1],
+        worst_second=worst[2],
+        worst_third=worst[3],
     )
 
 
@@ -176,12 +176,4 @@ def configuration(rates: xr.Dataset, facts: xr.Dataset) -> Shown:
         _box(axis, x, y, width, text, series(colour))
     axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
     axis.set_axis_off()
-    return show(
-        figure,
-        data=rates,
-        name="xmp1982_configuration",
-        title="The prototype",
-        alt=f"Block diagram, drawn for this book: {cpus} CPUs, an SSD, and an I/O subsystem with "
-        f"buffer memory and two I/O processors, BIOP and DIOP, each with {half} of {disks} "
-        f"disks; measured rates in the boxes.",
-    )
+    return show(figure, data=rates, name="xmp1982_configuration", cpus=cpus, half=half, disks=disks)

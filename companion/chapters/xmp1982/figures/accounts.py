@@ -82,9 +82,9 @@ def drawn(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_accounts_rerun",
-        title="Clock time that no account explains, and accounts that grew",
-        alt=f"System and problem overhead by job as shares of the clock. In 1982 at most {most[0]} and {most[1]} %; "
-        f"bound to one CPU of {cpu(record)}, a job waits for {share:.0f} % of its clock.",
+        most_first=most[0],
+        most_second=most[1],
+        share=share,
     )
 
 

@@ -43,9 +43,10 @@ def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         "time from step d to step w [s]",
         record=record,
         name="xmp1982_analysis_rerun",
-        title="The analysis by place of its work files, then and now",
-        alt=f"Clock time of the analysis by place of its work files on a logarithmic axis: {np.nanmin(then):.0f} to "
-        f"{np.nanmax(then):.0f} s in 1982, {middles.min():.2g} to {middles.max():.2g} s on {cpu(record)}.",
+        least_then=np.nanmin(then),
+        most_then=np.nanmax(then),
+        middles_least=middles.min(),
+        middles_most=middles.max(),
     )
 
 
@@ -155,9 +156,10 @@ def together(tests: pd.DataFrame, analyses: pd.DataFrame, forecasts: xr.Dataset,
         record=record,
         log=False,
         name="xmp1982_together_rerun",
-        title="Analysis and forecast at once, 1982 and today",
-        alt=f"Speeds of analysis and forecast beside each other over those alone on disks, added: {then.min():.2f} to "
-        f"{then.max():.2f} in 1982, medians of {middles.min():.2f} to {middles.max():.2f} today.",
+        then_least=then.min(),
+        then_most=then.max(),
+        middles_least=middles.min(),
+        middles_most=middles.max(),
     )
 
 

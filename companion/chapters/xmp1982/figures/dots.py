@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.captions import words
 from companion.figures.parts import cpu, log_axis, of_samples, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -54,15 +55,14 @@ def dots(
     *,
     record: xr.Dataset,
     name: str,
-    title: str,
-    alt: str,
     log: bool = True,
     tight: bool = False,
+    **values,
 ) -> Shown:
     """One line of points a row, series by series, and the numbers as CSV.
 
     Series that share a row lie a little above each other; ``tight`` rows are low, for a figure that has to be.
-    ``alt``, with what the marks are, is the caption too.
+    ``alt``, with what the marks are, is the caption too; ``values`` are fields of its template, or it and the title.
     """
     rows = [str(row) for row in rows]
     columns = _columns([each.label for each in series])
@@ -83,9 +83,10 @@ def dots(
     figure.legend(
         loc="outside upper left", ncols=columns, title=about, title_fontsize=9, alignment="left", columnspacing=1.2
     )
-    caption = f"{alt} {MARKED.format(cpu=cpu(record))}"
+    alt = values.get("alt") or words(name, record, **values)["alt"]
     plain = [row.replace("\n", " ") for row in rows]
-    return show(figure, data=_frame(plain, series), name=name, title=title, alt=alt, caption=caption, run=record)
+    caption = f"{alt} {MARKED.format(cpu=cpu(record))}"
+    return show(figure, data=_frame(plain, series), name=name, run=record, caption=caption, **values)
 
 
 def _columns(labels: list[str]) -> int:

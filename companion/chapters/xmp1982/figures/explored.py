@@ -160,13 +160,7 @@ def _clock_still(found: list[Day]) -> Shown:
         columns=["work files", "CPUs", "CPU", "begins [s]", "ends [s]", "part"],
     )
     return show(
-        figure,
-        data=frame,
-        name="xmp1982_day",
-        title="The day of 1982, modelled",
-        alt=f"Modelled clock time of a forecast and its five post-processing jobs, by part, for {len(ends)} ways to "
-        f"keep the work files: {min(ends):.0f} to {max(ends):.0f} s on one CPU. Hollow diamonds are printed. Write-up "
-        "steps and jobs have the means of what is printed for the device.",
+        figure, data=frame, name="xmp1982_day", number_ends=len(ends), least_ends=min(ends), most_ends=max(ends)
     )
 
 

@@ -58,10 +58,10 @@ def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         "time of a one-day forecast, or of one job after it [s]",
         record=record,
         name="xmp1982_forecast_times_rerun",
-        title="A day of forecast in every configuration, 1982 and rerun",
-        alt=f"CPU time and clock of a one-day forecast by configuration on a logarithmic axis: "
-        f"{float(printed['forecast_clock'].min()):.0f} to {float(printed['forecast_clock'].max()):.0f} s of clock in "
-        f"1982, on {cpu(record)} {float(known.min()):.3g} to {float(known.max()):.3g} s.",
+        printed_least=float(printed["forecast_clock"].min()),
+        printed_most=float(printed["forecast_clock"].max()),
+        known_least=float(known.min()),
+        known_most=float(known.max()),
     )
 
 
@@ -113,10 +113,10 @@ def write_steps(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         "clock of a write-up step [s]",
         record=record,
         name="xmp1982_write_steps_rerun",
-        title="Write-up steps, 1982 and rerun",
-        alt=f"Write-up steps by configuration on a logarithmic axis: {float(printed['write_step'].min()):.0f} to "
-        f"{float(printed['write_step'].max()):.0f} s in 1982, "
-        f"{np.nanmin(medians):.2g} to {np.nanmax(medians):.2g} s on {cpu(record)}.",
+        printed_least=float(printed["write_step"].min()),
+        printed_most=float(printed["write_step"].max()),
+        least_medians=np.nanmin(medians),
+        most_medians=np.nanmax(medians),
     )
 
 
@@ -169,10 +169,13 @@ def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-as
         f"net time of the forecast over that of {label(reference)}",
         record=record,
         name="xmp1982_net_times_rerun",
-        title="What the place of the work files costs, 1982 and today",
-        alt=f"Net time of the forecast over that of {label(reference)}, logarithmic: up to {net.max():.2f} "
-        f"({label(net.idxmax())}) in 1982, {middles.min():.2f} ({_label(middles.idxmin())}) to {middles.max():.2f} "
-        f"({_label(middles.idxmax())}) today.",
+        reference=label(reference),
+        net_most=net.max(),
+        where_most=label(net.idxmax()),
+        middles_least=middles.min(),
+        where_least=_label(middles.idxmin()),
+        middles_most=middles.max(),
+        where_most_too=_label(middles.idxmax()),
     )
 
 
@@ -237,10 +240,10 @@ def cpu_parts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         "CPU time over that of a normal step",
         record=record,
         name="xmp1982_parts_rerun",
-        title="Parts of a forecast in units of an ordinary step",
-        alt=f"CPU time of the parts of a forecast over that of a normal step, logarithmic. The overhead of radiation "
-        f"is {units.iloc[4, -1]:.1f} normal steps on the X-MP and {radiation:.1f} on {cpu(record)}; that of writing up "
-        f"{units.iloc[2, -1]:.1f} and {write_up:.1f}.",
+        fifth_last=units.iloc[4, -1],
+        radiation=radiation,
+        third_last=units.iloc[2, -1],
+        write_up=write_up,
     )
 
 
@@ -274,9 +277,10 @@ def simulators(printed: xr.Dataset, forecast: xr.Dataset, simulator: xr.Dataset)
         record=simulator,
         log=False,
         name="xmp1982_simulators_rerun",
-        title="The simulator in place of the forecast",
-        alt=f"Simulator over forecast: {np.nanmin(then):.2f} to {np.nanmax(then):.2f} in 1982, {middles.min():.2f} to "
-        f"{middles.max():.2f} on {cpu(simulator)}.",
+        least_then=np.nanmin(then),
+        most_then=np.nanmax(then),
+        middles_least=middles.min(),
+        middles_most=middles.max(),
     )
 
 
@@ -335,11 +339,8 @@ def completed(usual: xr.Dataset, less: xr.Dataset, record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_completed",
-        title="Less memory, and the second CPU for the jobs",
-        alt=f"Time until a forecast and its jobs are complete over that of the usual ones in turn. In 1982 a forecast "
-        f"with less memory and jobs on the second CPU took {saved:.2f}; medians of {cpu(record)}: "
-        + "; ".join(f"{row} {value:.2f}" for row, value in zip(rows, middles, strict=True))
-        + ".",
+        saved=saved,
+        listed="; ".join(f"{row} {value:.2f}" for row, value in zip(rows, middles, strict=True)),
     )
 
 

@@ -75,9 +75,10 @@ def clock_departures(frame: pd.DataFrame) -> Shown:
         figure,
         data=frame.drop(columns="unexplained"),
         name="xmp1982_clock_departures",
-        title="How far the model of the clock is off, row by row",
-        alt=f"Departure of the model from {len(frame)} printed net times, as bars. {(kinds == 2).sum()} rows give the "
-        f"constants; the others are within {100 * predicted:.1f} %, except {(kinds == 1).sum()} named in the text.",
+        number=len(frame),
+        of_kind_two=(kinds == 2).sum(),
+        predicted=100 * predicted,
+        of_kind_one=(kinds == 1).sum(),
     )
 
 
@@ -181,9 +182,9 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
         figure,
         data=pd.DataFrame(holder, columns=[f"bank {bank}" for bank in range(count)]).rename_axis("cycle").reset_index(),
         name="xmp1982_bank_times",
-        title="Simulated banks, clock period by clock period",
-        alt=f"{count} memory banks over {cycles} simulated clock periods, coloured by the CPU that holds them; above, "
-        f"the ports that wait: " + ", ".join(f"{n} port-cycles of CPU {job}" for job, n in enumerate(lost)) + ".",
+        count=count,
+        cycles=cycles,
+        listed=", ".join(f"{n} port-cycles of CPU {job}" for job, n in enumerate(lost)),
     )
 
 
@@ -215,8 +216,9 @@ def host_departures(frame: pd.DataFrame) -> Shown:
         figure,
         data=frame.drop(columns="unexplained"),
         name="xmp1982_host_departures",
-        title="How far the model of the clock is off on recorded runs",
-        alt=f"Bars of the model's departure from {len(frame)} net times of recorded runs. {gives.sum()} rows give the "
-        f"constants; the {len(predicted)} others are off by {100 * predicted.median():.0f} % in the median and by "
-        f"{100 * predicted.max():.0f} % at most.",
+        number=len(frame),
+        gives=gives.sum(),
+        number_predicted=len(predicted),
+        predicted_median=100 * predicted.median(),
+        predicted_most=100 * predicted.max(),
     )

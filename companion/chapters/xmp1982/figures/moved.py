@@ -6,7 +6,6 @@ import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
 from companion.figures.parts import (
-    MARKED,
     bars,
     bytes_axis,
     case_intervals,
@@ -118,9 +117,10 @@ def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         "transfer rate [MB/s]",
         record=record,
         name="xmp1982_devices_rerun",
-        title="Large blocks by device, then and now",
-        alt=f"Transfer rates of large blocks, logarithmic: {np.nanmin(then):.3g} to {np.nanmax(then):.3g} MB/s in "
-        f"1982, {significant(float(middles.min()), 3)} to {significant(float(middles.max()), 3)} MB/s today.",
+        least_then=np.nanmin(then),
+        most_then=np.nanmax(then),
+        middles_least=significant(float(middles.min()), 3),
+        middles_most=significant(float(middles.max()), 3),
     )
 
 
@@ -208,19 +208,7 @@ def one_set(record: xr.Dataset) -> Shown:
     )
     frame["ns"] = 1e9 * found["middle"] / loads
     most, least = (frame.groupby("spacing")["ns"].max()[name] for name in ("65536 bytes", "65536 + 64 bytes"))
-    alt = (
-        f"Time of a load against the number of lines that are loaded in turn. Lines 65536 bytes apart meet in one set "
-        f"and cost up to {most:.2g} ns, one line more apart up to {least:.2g} ns."
-    )
-    return show(
-        figure,
-        data=frame,
-        name="xmp1982_one_set",
-        title="Loads that meet in one cache set",
-        alt=alt,
-        caption=f"{alt} {MARKED}",
-        run=record,
-    )
+    return show(figure, data=frame, name="xmp1982_one_set", run=record, most=most, least=least)
 
 
 def shared(record: xr.Dataset) -> Shown:
@@ -240,19 +228,14 @@ def shared(record: xr.Dataset) -> Shown:
     axis.set_ylabel("time of two jobs at once\nover that of one alone [1]")
     axis.set_title(run_title(record), fontsize=7.5, loc="left")
     worst = frame.loc[frame["ratio"].idxmax()] if "ratio" in frame else None
-    alt = "Time of two jobs over that of one alone against the working set of each: " + (
-        f"{frame['ratio'].iloc[0]:.2f} in caches of their own, at most {worst['ratio']:.2f}."
-        if worst is not None
-        else "the machine of this run has one CPU."
-    )
     return show(
         figure,
         data=frame,
         name="xmp1982_shared",
-        title="Two jobs that share a cache or the memory",
-        alt=alt,
-        caption=f"{alt} {MARKED}",
         run=record,
+        said=f"{frame['ratio'].iloc[0]:.2f} in caches of their own, at most {worst['ratio']:.2f}."
+        if worst is not None
+        else "the machine of this run has one CPU.",
     )
 
 
@@ -274,18 +257,13 @@ def days(record: xr.Dataset) -> Shown:
         loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
     )
     one, two = (float(np.nanmedian(found[f"observed_{name}_day"].values)) for name in ("first", "second"))
-    alt = (
-        f"Clock of every step of a two-day forecast. Medians of all samples: {1e3 * one:.3g} ms in the first day after "
-        f"its first three steps, {1e3 * two:.3g} ms in the second; the dotted line separates the days."
-    )
     return show(
         figure,
         data=pd.DataFrame({"step": number, "ms": clock}),
         name="xmp1982_days",
-        title="Two days, step by step",
-        alt=alt,
-        caption=f"{alt} {MARKED}",
         run=record,
+        one=1e3 * one,
+        two=1e3 * two,
     )
 
 

@@ -54,12 +54,11 @@ def savings(facts: xr.Dataset, record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_overlap_rerun",
-        title="What overlapping saves, at the balance of 1982 and of today",
-        alt="Share of the net time that overlapping saves: "
-        f"SSD {then[0]:g} % in the report and {middles[0]:.2g} % on a paced device, buffer memory {then[1]:g} % and "
-        f"{middles[1]:.2g} %; "
-        + ", ".join(f"{name} {value:.2g} %" for name, value in zip(own, middles[2:], strict=True))
-        + ".",
+        then_first=then[0],
+        middles_first=middles[0],
+        then_second=then[1],
+        middles_second=middles[1],
+        listed=", ".join(f"{name} {value:.2g} %" for name, value in zip(own, middles[2:], strict=True)),
     )
 
 
@@ -152,13 +151,10 @@ def bounds(record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_bounds",
-        title="An ordinary step and the copying of its records",
-        alt="Times of an ordinary step of a state in memory and of copying its records with nothing computed. "
-        + "; ".join(
+        listed="; ".join(
             f"{row}: a step {1e3 * np.nanmedian(one):.2g} ms, its records copied {1e3 * np.nanmedian(other):.2g} ms"
             for row, one, other in zip(rows, step, copied, strict=True)
-        )
-        + ".",
+        ),
     )
 
 

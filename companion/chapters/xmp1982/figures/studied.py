@@ -44,11 +44,10 @@ def builds(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xmp1982_builds",
-        title="Two builds of one source drift apart",
         run=record,
-        alt=f"Largest difference of temperature between two builds of the same source by time of the forecast: it "
-        f"grows to {last:.1g} K after {hours[-1]:.0f} hours. Without any difference, and not drawn: "
-        f"{', '.join(same) or 'none'}.",
+        last=last,
+        hours_last=hours[-1],
+        said=", ".join(same) or "none",
     )
 
 
@@ -70,10 +69,10 @@ def lowest_pressure(record: xr.Dataset) -> Shown:
         figure,
         data=frame,
         name="xmp1982_wave",
-        title="The baroclinic wave deepens",
         run=record,
-        alt=f"Lowest surface pressure by day: on the fine grid it falls to {np.nanmin(lowest[waves[0]]):.0f} hPa by "
-        f"day {days[-1]:.0f}, on the grid half as fine to {np.nanmin(lowest[waves[-1]]):.0f} hPa.",
+        lowest_first=np.nanmin(lowest[waves[0]]),
+        days_last=days[-1],
+        lowest_last=np.nanmin(lowest[waves[-1]]),
     )
 
 
@@ -129,14 +128,15 @@ def weather(record: xr.Dataset) -> Shown:
     if moved.size:
         panels[-1].set_xlim(max(moved.min() - 20, 0), min(moved.max() + 20, longitude[-1]))
     figure.colorbar(shades, ax=list(panels), location="bottom", label="temperature at 850 hPa [K]", aspect=40)
-    alt = (
-        f"Maps of northern mid-latitudes on day {float(record['map_day_0']):.0f} of the baroclinic wave: surface "
-        f"pressure as a line each {isobars[1] - isobars[0]:.0f} hPa over the temperature at 850 hPa, as the "
-        f"post-processing job packs it. The deepest low, a cross, has {lows[0]} on the grid of 1982 and {lows[1]} on "
-        f"the grid half as fine."
-    )
     return show(
-        figure, data=pd.concat(data), name="xmp1982_weather", title="The weather of the forecast", run=record, alt=alt
+        figure,
+        data=pd.concat(data),
+        name="xmp1982_weather",
+        run=record,
+        map_day=float(record["map_day_0"]),
+        isobar_step=isobars[1] - isobars[0],
+        low_first=lows[0],
+        low_second=lows[1],
     )
 
 

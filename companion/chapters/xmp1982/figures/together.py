@@ -94,10 +94,8 @@ def lost(printed: tuple[pd.DataFrame, pd.DataFrame], record: xr.Dataset) -> Show
         record=record,
         log=False,
         name="xmp1982_lost",
-        title="What a job loses beside another, by part",
-        alt=f"Time of each part of a job in a pair over that of the same job alone, by whether a forecast of the pair "
-        f"is on disk. In the last row the median is {np.nanmedian(then[-1]):.2f} in 1982 and "
-        f"{ranged(here[-1], nothing=1)} today.",
+        then_last=np.nanmedian(then[-1]),
+        ranged_here_last=ranged(here[-1], nothing=1),
     )
 
 
@@ -151,10 +149,10 @@ def worth(alone: xr.Dataset, pairs: xr.Dataset, *records: xr.Dataset) -> Shown:
         log=False,
         tight=not named,
         name="xmp1982_worth",
-        title="What the second CPU is worth, 1982 and today",
-        alt=f"Time of two forecasts with their jobs one after the other over their time at once: {then.min():.2f} to "
-        f"{then.max():.2f} in 1982, medians of {here.min():.2f} to {here.max():.2f} today. Two would mean that the "
-        "second CPU was fully used.",
+        then_least=then.min(),
+        then_most=then.max(),
+        here_least=here.min(),
+        here_most=here.max(),
     )
 
 
@@ -202,10 +200,7 @@ def limits(record: xr.Dataset) -> Shown:
         record=record,
         log=False,
         name="xmp1982_limits",
-        title="What two programs share, and what it costs",
-        alt="Two equal programs in turn over both at once: "
-        + ", ".join(f"{name} {value:.2f}" for name, value in middles.items())
-        + ".",
+        listed=", ".join(f"{name} {value:.2f}" for name, value in middles.items()),
     )
 
 
@@ -281,10 +276,10 @@ def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> S
         "write-up step over the median one of the same forecast alone",
         record=record,
         name="xmp1982_pair_steps_rerun",
-        title="Write-up steps in pairs, 1982 and rerun",
-        alt=f"Write-up steps in pairs over the median one of the same forecast alone: {np.nanmin(then):.2f} to "
-        f"{np.nanmax(then):.1f} in 1982; on {cpu(record)}, where a step waits until the device has the file, medians "
-        f"of {medians.min():.2f} to {medians.max():.2f}.",
+        least_then=np.nanmin(then),
+        most_then=np.nanmax(then),
+        medians_least=medians.min(),
+        medians_most=medians.max(),
     )
 
 
