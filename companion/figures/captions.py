@@ -1,19 +1,29 @@
-"""Titles, captions and alternative texts of figures: templates in ``companion/chapters/<document>/captions.csv``.
+"""What stands around figures: rows of ``companion/chapters/<document>/figures.csv``.
 
-A row belongs to the figure that is shown under its name.  Fields of a template, ``{least:.2f}``, are numbers and words
-that the figure hands to ``show``, and what :data:`STANDARD` knows of every run.
+A row belongs to the figure that is shown under its name: the heading above its panels, the place of its legend, and
+its title, caption and alternative text.  Fields of these texts, ``{least:.2f}``, are numbers and words that the figure
+hands to ``show``, and what :data:`STANDARD` knows of every run.
 """
 
 from functools import cache
 from typing import Any
 
 from companion import chapters
-from companion.figures.parts import MARKED, cpu
-from companion.figures.ranks import BARRED, doubts
+from companion.figures.parts import MARKED, MARKS, cpu, flag_note, run_title
+from companion.figures.ranks import BARRED, doubts, rank_title
 
-COLUMNS = ("figure", "title", "caption", "alt")
-#: Fields of every template: sentences on its marks, the machine of the run, and its flags.
-STANDARD = {"marked": lambda run: MARKED, "barred": lambda run: BARRED, "cpu": cpu, "doubts": doubts}
+COLUMNS = ("figure", "heading", "legend", "title", "caption", "alt")
+#: Fields of every template: what its marks are, and of its run the machine, the day and the flags.
+STANDARD = {
+    "marked": lambda run: MARKED,
+    "marks": lambda run: MARKS,
+    "barred": lambda run: BARRED,
+    "cpu": cpu,
+    "doubts": doubts,
+    "flag_note": flag_note,
+    "run_title": run_title,
+    "rank_title": rank_title,
+}
 
 
 class _Values(dict):
@@ -28,13 +38,13 @@ class _Values(dict):
 
 
 @cache
-def templates() -> dict[str, dict[str, str]]:
+def declared() -> dict[str, dict[str, str]]:
     """The row of each figure, by the name under which it is shown."""
-    return {row["figure"]: row for rows in chapters.rows("captions.csv", COLUMNS).values() for row in rows}
+    return {row["figure"]: row for rows in chapters.rows("figures.csv", COLUMNS).values() for row in rows}
 
 
 def words(figure: str | None, run=None, **values) -> dict[str, str]:
-    """``title``, ``caption`` and ``alt`` of a figure, as far as it has templates.
+    """``heading``, ``title``, ``caption`` and ``alt`` of a figure, as far as it has templates.
 
     Parameters
     ----------
@@ -49,8 +59,26 @@ def words(figure: str | None, run=None, **values) -> dict[str, str]:
     KeyError
         If a template has a field that is neither among ``values`` nor in :data:`STANDARD`.
     """
-    row, fields, found = templates().get(figure or "", {}), _Values(values, run), {}
-    for name in ("title", "alt", "caption"):
+    row, fields, found = declared().get(figure or "", {}), _Values(values, run), {}
+    for name in ("heading", "title", "alt", "caption"):
         if row.get(name):
             found[name] = fields[name] = row[name].format_map(fields)
     return found
+
+
+def furnish(figure, name: str | None, heading: str | None) -> None:
+    """Heading and legend of a figure, as its row has them.
+
+    ``"below 2"`` is a legend of two columns below all panels, ``"above 2"`` one above the first panel, at its middle or
+    at the part of its width that follows, ``"above 2 0.4"``; another word is a place within the panel.
+    """
+    if heading:
+        figure.suptitle(heading, size=9)
+    place, *rest = (declared().get(name or "", {}).get("legend") or "none").split()
+    if place == "below":
+        figure.legend(loc="outside lower center", ncols=int(rest[0]))
+    elif place == "above":
+        columns, across = int(rest[0]), float(rest[1]) if rest[1:] else 0.5
+        figure.axes[0].legend(loc="lower center", bbox_to_anchor=(across, 1.0), ncols=columns)
+    elif place != "none":
+        figure.axes[0].legend(loc=" ".join([place, *rest]))

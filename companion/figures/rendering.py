@@ -291,6 +291,7 @@ def show(
     texts = captions.words(name, run, **values)
     title, caption = title or texts.get("title"), caption or texts.get("caption")
     alt = _described(alt or texts.get("alt", ""))
+    captions.furnish(figure, name, texts.get("heading"))
     svg = _drawings(figure, alt, name)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""

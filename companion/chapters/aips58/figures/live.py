@@ -89,7 +89,6 @@ def messages(record: xr.Dataset) -> Shown:
     axis.grid(False, axis="y")
     log_axis(axis, "x")
     axis.set_xlabel("time of a message [µs], logarithmic")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=2)
     axis.set_title(run_title(record), size=9, loc="left", pad=38)
     frame = with_spread(frame, **times)
     text = "; ".join(
@@ -117,7 +116,6 @@ def overhead(frame: pd.DataFrame) -> Shown:
     log_axis(axis)
     axis.set(xlabel="ratio predicted from the small problems", ylabel="printed ratio, PSC over CLSC")
     axis.set(xlim=(low, high), ylim=(low, high))
-    axis.legend(loc="upper left")
     far = (frame["large, predicted"] / frame["large, printed"]).sub(1).abs()
     worst = frame.loc[far.idxmax()]
     return show(

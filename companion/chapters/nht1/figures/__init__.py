@@ -37,7 +37,7 @@ from companion.chapters.nht1.figures.writing import choice_of_base as choice_of_
 from companion.chapters.nht1.figures.writing import groups as groups
 from companion.chapters.nht1.figures.writing import overheads as overheads
 from companion.chapters.nht1.figures.writing import runs_table as runs_table
-from companion.figures.parts import log_axis, run_title, spread
+from companion.figures.parts import log_axis, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.labels import counted
@@ -117,6 +117,4 @@ def solver(record: xr.Dataset) -> Shown:
     axis.set_xticks(sizes, [f"{N}" for N in sizes])
     axis.xaxis.set_minor_locator(NullLocator())
     axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
-    axis.legend(loc="upper left")
-    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame.reset_index(drop=True), name="nht1_solver", run=record, listed="; ".join(ends))

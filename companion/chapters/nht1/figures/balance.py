@@ -14,7 +14,6 @@ from companion.figures.parts import (
     points,
     printed_ranges,
     quotient,
-    run_title,
     times,
     with_spread,
 )
@@ -123,8 +122,6 @@ def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
     low, high = min(found["middle"].min(), cm2["zeta"].min()) / 3, 300.0
     _diagonals(axis, x, low)
     axis.set(xlim=x, ylim=(low, high), xlabel="computing between two dumps [s]", ylabel="overhead ζ [%]")
-    figure.legend(loc="outside lower center", ncols=1)
-    figure.suptitle(run_title(record), size=9)
     text = "; ".join(
         f"N = {row.N}, {row.code} {row.middle:.2g} percent at {row.computing:.2g} s" for row in found.itertuples()
     )
@@ -156,8 +153,6 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, way: str) -> Shown:
     counts = sorted(set(chosen["threads"]))
     axis.set_xticks([0.5, *counts], ["Y-MP (1993)", *map(str, counts)])
     axis.set(xlabel="processors", ylabel="overhead ζ [%]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    figure.suptitle(f"{run_title(record)}, {way}", size=9)
     zeta = found["zeta"].loc[every.index]
     text = "; ".join(
         f"N = {row.N}, {row.threads} thr. {z:.3g}" for row, z in zip(every.itertuples(), zeta["middle"], strict=True)
@@ -238,7 +233,5 @@ def beside(record: xr.Dataset, way: str, later: str) -> Shown:
     axis.set_yticks(place, [f"N = {row.N}, {row.threads} thr." for row in frame.itertuples()])
     axis.set_ylim(len(frame) - 0.5, -0.5)
     axis.set(xlabel="time when written beside the solver, over in turn")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    figure.suptitle(run_title(record), size=9)
     text = "; ".join(f"N = {r.N}, {r.threads} thr. {r.transfers:.2f} and {r.run:.2f}" for r in frame.itertuples())
     return show(figure, data=frame, name="nht1_beside", run=record, text=text)

@@ -13,7 +13,6 @@ from companion.figures.parts import (
     of_samples,
     points,
     printed_ranges,
-    run_title,
     times,
 )
 from companion.figures.rendering import Shown, show
@@ -88,8 +87,6 @@ def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
     axis.set(
         xlabel="rate [MB/s]", ylim=(len(systems) + len(ways) - 0.5, -0.5), xlim=(surviving["high"].min() / 3, None)
     )
-    figure.legend(loc="outside lower center", ncols=1)
-    figure.suptitle(run_title(record), size=9)
     old = "; ".join(f"{row.system} {row.what} {row.low:.3g} to {row.high:.3g}" for row in surviving.itertuples())
     now = "; ".join(f"{row.system} {row.what} {row.middle:.3g}" for row in here.itertuples())
     frame, _ = written(record)

@@ -29,7 +29,6 @@ def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> 
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, frame["g"])})
     axis.set_xticks(ticks, ticks)
     axis.set(xlabel="processes that write at a time", ylabel=f"time of the run [{unit}]", ylim=(0, None))
-    figure.legend(loc="outside lower center", ncols=3)
     case = record.isel(case=0)
     sizes = ", ".join(f"{name} = {int(case[name])}" for name in ("N", "NS", "IW"))
     figure.suptitle(f"{run_title(record)}\n{int(case['P'])} processes, {sizes}", size=9)

@@ -68,7 +68,6 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *frame["group"].astype(int)})
     axis.set_xticks(ticks, ticks)
     axis.set(xlabel="ranks that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
-    figure.legend(loc="outside lower center", ncols=2)
     figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}\n{MARKS}", size=9)
     times = ", ".join(f"{1e3 * row.median:.3g} ms for {int(row.group)}" for row in frame.itertuples())
     return show(figure, data=frame, name="nht1_rank_groups", run=record, times=times)
@@ -85,7 +84,6 @@ def ranks(record: xr.Dataset) -> Shown:
     axis.hlines(frame.index, *ends, color=INK, linewidth=2.5)
     cross_flagged(axis, record, ends[1])
     size = str(record["size"].values[0])
-    figure.suptitle(f"{rank_title(record)}, class {size}\nlines: least to longest sample", size=9)
     return show(
         figure,
         data=frame.reset_index(names="ranks"),

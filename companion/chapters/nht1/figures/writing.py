@@ -97,7 +97,6 @@ def overheads(record: xr.Dataset) -> Shown:
     axis.invert_yaxis()
     axis.set(xlabel="overhead ζ [%]", xlim=around(zeta[waiting]))
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=len(sizes))
-    figure.suptitle(run_title(record), size=9)
     middle = zeta["middle"][waiting & (frame["N"] == sizes[0])]
     least, most = (f"{frame['way'][row]} {middle[row]:.0f} percent" for row in (middle.idxmin(), middle.idxmax()))
     team = counted(int(frame["threads"].max()), "thread")
@@ -127,8 +126,6 @@ def choice_of_base(record: xr.Dataset) -> Shown:
     )
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set(xlabel="overhead ζ [%]", xlim=around(found["zeta"], found["zeta_best"]))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=1)
-    figure.suptitle(run_title(record), size=9)
     left = len(frame) - len(rows)
     rest = f" In the other {left} runs, which are not drawn, the two agree within 5 %." if left else ""
     return show(
@@ -152,7 +149,6 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})
     axis.set_xticks(ticks, ticks)
     axis.set(xlabel="processes that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
-    figure.legend(loc="outside lower center", ncols=2)
     case = record.isel(case=0)
     figure.suptitle(f"{run_title(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
     return show(

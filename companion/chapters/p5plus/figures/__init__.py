@@ -114,7 +114,6 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set_xlabel("share of cycles [%]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
     most = "; ".join(f"{name}: {frame[name].idxmax()} {frame[name].max():.0f} %" for name in frame)
     return show(figure, data=frame.rename_axis("node").reset_index(), name="p5plus_cpi", most=most)
 
@@ -133,7 +132,6 @@ def smt_binding(cube: xr.Dataset) -> Shown:
         line.set(linestyle="--" if affinity == "N" else "-", marker="sD"["NY".index(used)])
     axis.set_xticks([0, 1], ["not bound", "bound"])
     axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
-    axis.legend(loc="lower center")
     return show(figure, data=cube, name="p5plus_smt_binding", time_most=float(time.max()), time_least=float(time.min()))
 
 

@@ -12,7 +12,6 @@ from companion.figures.parts import (
     converted,
     log_axis,
     points,
-    run_title,
 )
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
@@ -89,7 +88,6 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
         each.legend(loc="upper center", bbox_to_anchor=(0.45, -0.24), ncols=2)
     for letter in "xy":
         log_axis(axis, letter)
-    figure.suptitle(run_title(solver), size=9)
     double = {job: [float(model_speed(split(times, job), 2, e)) for e in (0.0, 1.0)] for job in times["job"].values}
     text = "; ".join(f"{job} {low:.2f} to {high:.2f}" for job, (low, high) in double.items())
     here = "; ".join(
@@ -142,7 +140,6 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
               title=f"simulated, N = {job}, clocks off by {float(simulated['drift']):g} · 10⁻⁶ (assumed)")  # fmt: skip
     for axis in (host, many, hours):
         axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
-    figure.suptitle(run_title(measured), size=9)
     pairs = ", ".join(
         f"{counted(n, 'thread')} {value:.2f}" for n, value in zip(threads, found["drifted"]["middle"], strict=True)
     )
@@ -199,7 +196,6 @@ def systems(power: pd.DataFrame, blades: pd.DataFrame, times: xr.Dataset, error_
     log_axis(axis, "x")
     axis.grid(False, axis="y")
     axis.set(xlabel="IFS performance over Power5+", ylim=(len(frame) - 0.5, -0.5))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
     text = "; ".join(
         f"{row.system} by {row[2]}: {row[3]:.2g}" + (f", of a kW {row[4]:.2g}" if np.isfinite(row[4]) else "")
         for row in frame.itertuples()

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.p5plus.figures.threads import curves
-from companion.figures.parts import bytes_axis, bytes_label, log_axis, run_title, spread, times
+from companion.figures.parts import bytes_axis, bytes_label, log_axis, spread, times
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -51,7 +51,6 @@ def bandwidth(record: xr.Dataset) -> Shown:
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.3 if axis is by_threads else -0.06), ncols=2)
     bytes_axis(by_threads, frame["nbytes"])
     by_threads.set(xlabel="working set of one thread")
-    figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),
@@ -89,7 +88,6 @@ def loads(record: xr.Dataset) -> Shown:
     panels[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
     bytes_axis(panels[1], frame["nbytes"])
     panels[1].set(xlabel="working set of one thread")
-    figure.suptitle(run_title(record), size=9)
     ends = {kind: frame[frame["loads"] == kind]["rate"] for kind in LOADS}
     return show(
         figure,
@@ -148,7 +146,6 @@ def latency(record: xr.Dataset) -> Shown:
     bytes_axis(axis, frame["nbytes"])
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
-    figure.suptitle(run_title(record), size=9)
     last = frame[frame["nbytes"] == frame["nbytes"].max()]
     text = ", ".join(f"{WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency", run=record, text=text)
@@ -216,7 +213,6 @@ def stream(record: xr.Dataset) -> Shown:
     size = bytes_label(8 * int(record["n"].values[0]))
     axis.set(ylabel="rate, STREAM's count [GB/s]", ylim=(0, None), title=f"arrays of {size} each{_level(record)}")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=frame.reset_index(drop=True),

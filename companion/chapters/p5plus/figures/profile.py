@@ -94,7 +94,6 @@ def drhook(profile: xr.Dataset) -> Shown:
     flops = points(axis, frame["mflops"], place, label="floating-point operations [MFLOPS]", index=0, line=False)
     flops.set_clip_on(False)  # a routine with none lies on the edge
     axis.set(xlabel="millions a second", xlim=(0, None))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=1)
     axis.set_yticks(place, frame.index)
     axis.invert_yaxis()
     axis.grid(False, axis="y")

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import MARKS, bytes_axis, cpu, log_axis, spread, stacked_bars
-from companion.figures.ranks import cases, cross_flagged, observed, rank_title
+from companion.figures.parts import bytes_axis, cpu, log_axis, spread, stacked_bars
+from companion.figures.ranks import cases, cross_flagged, observed
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import counted
@@ -51,7 +51,6 @@ def exchange(record: xr.Dataset) -> Shown:
         then = _then(axis, record)
         axis.legend()
     bytes_axis(drawn[-1], [frame["nbytes"].min(), frame["nbytes"].max()])
-    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     most = "; ".join(f"{counted(pairs, 'pair')} {rate:.0f}" for pairs, rate in
                      frame.groupby("pairs")["all_pairs_MB_per_s"].max().items())  # fmt: skip
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_exchange", run=record, most=most, then=then)
@@ -72,7 +71,6 @@ def transposition(record: xr.Dataset) -> Shown:
     axis.set(xlabel="mean message", ylabel="sent by each rank [MB/s]", ylim=(0, None))
     then = _then(axis, record)
     axis.legend()
-    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     frame["MB_per_s"] = frame["sent_bytes"] / frame["ranks"] / frame["median"] / 1e6
     return show(
         figure,
@@ -126,7 +124,6 @@ def scaling(record: xr.Dataset) -> Shown:
     right.set_title("work grows with the ranks", size=9)
     left.set_ylabel(f"speed, 1 for {base}")
     right.set_ylabel(f"speed of a rank, 1 for {base}")
-    figure.suptitle(f"{rank_title(record)}\n{MARKS}", size=9)
     parts = [
         f"{name} scaling " + ", ".join(f"{row.speed:.2f} with {row.ranks:.0f}" for row in group.itertuples())
         for name, group in frame.groupby("scaling")
@@ -146,7 +143,6 @@ def sensors(record: xr.Dataset) -> Shown:
     start = shares.iloc[:, 0].to_numpy()
     axis.hlines(range(len(start)), start + ends[0], start + ends[1], color=INK, linewidth=2.5)
     cross_flagged(axis, record, start + ends[1])
-    figure.suptitle(f"{rank_title(record)}\nline: least and longest wait of the samples", size=9)
     return show(
         figure,
         data=shares.reset_index(names="way"),

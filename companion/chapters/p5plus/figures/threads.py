@@ -15,7 +15,6 @@ from companion.figures.parts import (
     log_axis,
     points,
     quotient,
-    run_title,
     times,
     with_spread,
 )
@@ -87,7 +86,6 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
             "host_gain_from": second,
         }
     )
-    figure.suptitle(run_title(record), size=9)
     remark = "" if second == "SMT" else "Fused streams are one thread and not SMT. "
     text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
     here = ", ".join(f"{value:.2f}" for value in gain_host["middle"])
@@ -117,7 +115,6 @@ def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     axis.set_yticks(place, [str(name) for name in old.index])
     axis.set_ylim(len(old) - 0.5, -0.5)
     axis.set_xlabel("rate of one processor, one thread [GFLOPS]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     gain = host["middle"].values / old.values
     pairs = zip(old.index, old, host["middle"], strict=True)
     text = ", ".join(f"{loop} {then:.2g} then and {now:.2g} now" for loop, then, now in pairs)
@@ -183,7 +180,6 @@ def binding(record: xr.Dataset) -> Shown:
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlabel="time of the same work [ms]", xlim=(0, None))
-    figure.suptitle(run_title(record), size=9)
     text = "; ".join(
         f"{name} {value:.3g} ms"
         for name, value in zip((name.replace("\n", " ") for name in names), middle, strict=True)

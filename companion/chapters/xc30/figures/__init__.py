@@ -127,7 +127,6 @@ def small_files(table: xr.Dataset) -> Shown:
     axis.grid(False, axis="y")
     log_axis(axis, "x")
     axis.set(xlabel="count", xlim=(1e5, 1e7), ylim=(len(frame) - 0.5, -0.5))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
     text = ", ".join(f"{suite} {value:,.0f}" for suite, value in frame["open_close"].items())
     return show(figure, data=table, name="xc30_io_to_remove", text=text)
 
@@ -156,6 +155,5 @@ def timeline(table: xr.Dataset, year: int) -> Shown:
     axis.grid(False, axis="y")
     axis.xaxis.set_major_locator(MultipleLocator(1))
     axis.set_xlim(when.min() - 0.3, when.max() + 0.4)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
     text = "; ".join(f"{event} {dates[event]}" for event in when.index)
     return show(figure, data=table, name="xc30_timeline", text=text)

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.chapters.xc30.figures.model import step_ends, step_seconds
-from companion.figures.parts import bars, converted, log_axis, points, run_title, with_spread
+from companion.figures.parts import bars, converted, log_axis, points, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.records.runs import single
@@ -69,8 +69,6 @@ def day(record: xr.Dataset, forecast: xr.Dataset, resolutions: xr.Dataset) -> Sh
         xlim=(1.5, 10.2),
         ylim=(0.7, None),
     )
-    axis.legend(loc="upper left")
-    figure.suptitle(run_title(record), size=9)
     text = ", ".join(f"{name} {value:.1f}" for name, value in zip(names, found["middle"], strict=True))
     return show(
         figure,
@@ -114,7 +112,6 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
     size.set(ylabel="mean difference, error [m]", xlabel="lead time [days]")
     size.legend(loc="upper center", bbox_to_anchor=(0.45, -0.32), ncols=2)
     size.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.suptitle(run_title(record), size=9)
     text = "; ".join(
         f"{name}: zero excluded at {count} of {lead.size} lead times, at most {most:.0e} m"
         for name, count, most in zip(names, significant(record), np.abs(mean).max(axis=1), strict=True)

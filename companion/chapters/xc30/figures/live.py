@@ -18,7 +18,6 @@ from companion.figures.parts import (
     log_axis,
     points,
     quotient,
-    run_title,
     with_spread,
 )
 from companion.figures.rendering import Shown, show
@@ -78,8 +77,6 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
         bars(axis, line["truncation"], _ends(line, "share"), label=name, index=number)
     log_axis(axis, "y")
     axis.set(ylabel="share of peak [%]", ylim=(5, 100), xlabel="truncation", xlim=(0, None))
-    figure.legend(loc="outside lower center", ncols=2)
-    figure.suptitle(run_title(record), size=9)
     text = " and ".join(f"{value:g} % ({system})" for system, value in printed.items())
     lines = "; ".join(
         f"{fields} and {threads}, {line['rate'].min():.0f} to {line['rate'].max():.0f} "
@@ -110,8 +107,6 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     log_axis(axis, "x")
     axis.xaxis.set_major_formatter(MEGA)
     axis.set(xlabel="rate [MFLOPS]")
-    figure.legend(loc="outside lower center", ncols=2)
-    figure.suptitle(run_title(record), size=9)
     gain = builds["vector"]["middle"] / builds["scalar"]["middle"]
     return show(
         figure,
@@ -211,8 +206,6 @@ def nproma(record: xr.Dataset) -> Shown:
     axis.yaxis.set_minor_formatter(TWO_AND_FIVE)
     log_axis(axis, "x", base=2)
     axis.set(xlabel="columns of a block (NPROMA)", ylabel="rate [MFLOPS]")
-    axis.legend(loc="lower right")
-    figure.suptitle(run_title(record), size=9)
     best = ", ".join(f"{name} at {row.idxmax()}" for name, row in medians.items())
     worst = ", ".join(
         f"{name} at {row.idxmin()} with {100 * row.min() / row.max():.0f} % of that" for name, row in medians.items()

@@ -15,7 +15,6 @@ from companion.figures.parts import (
     log_axis,
     of_samples,
     points,
-    run_title,
     stacked_bars,
     with_spread,
 )
@@ -74,7 +73,6 @@ def costs(record: xr.Dataset) -> Shown:
     for axis in (measured, model):
         axis.invert_yaxis()
         axis.grid(False, axis="y")
-    figure.suptitle(run_title(record), size=9)
     step = steps.set_index("measured_label")["measured_step"]
     least, most = float(record["model_step"].min()), float(record["model_step"].max())
     return show(
@@ -116,7 +114,6 @@ def sections(record: xr.Dataset) -> Shown:
     log_axis(time, "x")
     time.set(xlabel="time of the section [s]")
     figure.legend(*time.get_legend_handles_labels(), loc="outside lower center")
-    figure.suptitle(run_title(record), size=9)
     text = "; ".join(
         f"{name}: " + ", ".join(f"{part} {value:.0f} %" for part, value in row.items())
         for name, row in shares.iterrows()
@@ -138,7 +135,6 @@ def cases(record: xr.Dataset) -> Shown:
         axis.set(ylabel=f"relative l2 error,\n{name}")
     panels[1].set(xlabel="grid points")
     panels[1].legend(loc="upper center", bbox_to_anchor=(0.45, -0.22), ncols=2)
-    figure.suptitle(run_title(record), size=9)
     ours = frame_of(record, "points", "truncation_scored", "height_error", "vorticity_error")
     theirs = frame_of(record, "published_points", "published_height", "published_vorticity")
     frame = pd.concat([ours, theirs], axis=1)
@@ -202,7 +198,6 @@ def aliasing(record: xr.Dataset) -> Shown:
     field = 1e5 * record["vorticity"].values
     figure, panels = axes(2, 1, height=3.1, sharex=True)
     _vorticity_maps(figure, panels, record, field, names)
-    figure.suptitle(run_title(record), size=9)
     linear, quadratic, cubic = (field[names.index(name)] for name in ("linear", "quadratic", "cubic"))
     apart, near = (float(np.sqrt(((one - cubic) ** 2).mean() / (cubic**2).mean())) for one in (linear, quadratic))
     days = float(record["forecast_hours"].values.ravel()[-1]) / 24
@@ -233,7 +228,6 @@ def tendency(record: xr.Dataset) -> Shown:
     axis.set_yscale("log")
     axis.set(xlabel="degree of the spherical harmonic", ylabel="relative error of tendency")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-    figure.suptitle(run_title(record), size=9)
     return show(
         figure,
         data=pd.DataFrame({"degree": record["degree"].values[1:], **columns}),

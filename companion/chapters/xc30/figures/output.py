@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import bars, cpu, flag_note, log_axis, of_samples, run_title
+from companion.figures.parts import bars, cpu, log_axis, of_samples
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.records.runs import single
@@ -43,7 +43,6 @@ def storm(record: xr.Dataset) -> Shown:
         before, after = (float(np.median(every[variant])) for variant in chosen[:2])
         ratios.append(f"{before / after:.0f} times as long with the small files" + (" under load" if load else ""))
     axis.set(xlabel="output step")
-    figure.suptitle(f"{run_title(record)}{flag_note(record)}", size=9)
     frame = pd.DataFrame(np.median(every, axis=2).T, columns=names)
     return show(
         figure,
@@ -92,8 +91,6 @@ def opens(record: xr.Dataset) -> Shown:
         text.append(f"{nbytes / 1e6:.2g} MB: " + ", ".join(
             f"{row.times:.3g} times with opens of {1e3 * row.open:.2g} ms" for row in part.itertuples()))  # fmt: skip
     axis.set(xlabel="one set of open, read, close [ms]")
-    axis.legend(loc="upper left")
-    figure.suptitle(run_title(record), size=9)
     return show(figure, data=frame, name="xc30_opens", run=record, listed="; ".join(text))
 
 
@@ -105,8 +102,6 @@ def records(record: xr.Dataset) -> Shown:
     label = f"opens of {1e6 * here['open'].median():.0f} µs, as here"
     _over_without(axis, here["record_bytes"] / 1e6, here, label=label)
     axis.set(xlabel="one record [MB]")
-    axis.legend(loc="upper right")
-    figure.suptitle(run_title(record), size=9)
     text = ", ".join(f"{row.times:.3g} times at {row.record_bytes / 1e6:.2g} MB" for row in here.itertuples())
     return show(
         figure,

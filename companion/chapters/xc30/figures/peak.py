@@ -98,7 +98,6 @@ def cores(
     axis.grid(False, axis="y")
     log_axis(axis, "x")
     axis.set(xlabel="rate of one core or thread [GFLOPS]")
-    figure.legend(loc="outside lower center", ncols=2)
     text = "; ".join(
         f"{row.what} {row.rate:.3g} of {row.peak:.3g} GFLOPS, {row.share:.2g} %" for row in frame.itertuples()
     )

@@ -28,7 +28,6 @@ def split(record: xr.Dataset) -> Shown:
     for low, high in zip(edges.min("sample").values, edges.max("sample").values, strict=True):
         axis.hlines(range(len(shares)), low, high, color=INK, linewidth=2.5)
     cross_flagged(axis, record, [100.0] * len(shares))
-    figure.suptitle(rank_title(record), size=9)
     return show(
         figure,
         data=shares.reset_index(names="ranks"),
@@ -118,8 +117,6 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     axis.grid(False, axis="y")
     log_axis(axis, "x")
     axis.set(xlabel="time over that of blocking calls")
-    figure.legend(loc="outside lower center", ncols=2)
-    figure.suptitle(rank_title(record), size=9)
     return show(
         figure,
         data=every,
@@ -146,7 +143,6 @@ def halo(record: xr.Dataset) -> Shown:
     both[1].hlines(ways, total.min("sample"), total.max("sample"), color=INK, linewidth=2.5)
     cross_flagged(both[1], record, total.max("sample"))
     both[0].legend(loc="lower right")
-    figure.suptitle(f"{rank_title(record)}\nlines: least to longest sample", size=9)
     data = sent.add_suffix(" MB").join(times.add_suffix(" ms")).reset_index(names="way")
     text = "Bytes and time of the halo in two parts: " + "; ".join(
         f"{way} {sent.loc[way].sum():.1f} MB, {times.loc[way].sum():.2f} ms" for way in ways
@@ -177,7 +173,6 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
     axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
     for value in processors.values():
         axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
-    figure.legend(loc="outside lower center", ncols=2)
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
     whole = record["transpositions_bytes"].values / 1e12
     dotted = ", ".join(f"{value:.0f} {name}" for name, value in processors.items())

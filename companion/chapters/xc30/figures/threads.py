@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.parts import bars, run_title
+from companion.figures.parts import bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.records.runs import single
@@ -34,8 +34,6 @@ def classes(record: xr.Dataset) -> Shown:
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlabel="share of the time [%]", xlim=(0, 100))
-    axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=1)
-    figure.suptitle(run_title(record), size=9)
     shares = pd.DataFrame(100 * middle / whole, record["run_label"].values, names)
     text = "; ".join(
         f"{run}: " + ", ".join(f"{name} {value:.1f} %" for name, value in row.items()) for run, row in shares.iterrows()

@@ -72,7 +72,6 @@ def cpu_ratios(components: xr.Dataset, analysis: xr.Dataset) -> Shown:
     points(axis, frame["from the times"], place, label="from the printed times", line=False)
     points(axis, frame["printed"], place, label="as printed", index=1, line=False)
     axis.axhline(len(parts[0]) - 0.5, color=INK, linewidth=0.6)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.2, 1.0), ncols=2)
     off = frame[(frame["printed"] - frame["from the times"]).abs() > 0.01]
     return show(
         figure,
@@ -108,7 +107,6 @@ def banks(post: xr.Dataset, kernel: xr.Dataset) -> Shown:
     place = _rows(axis, list(frame.index), "CPU time, all banks and alone = 1")
     for number, name in enumerate(frame):
         points(axis, frame[name], place + 0.2 * (number - 0.5), label=name, index=number, line=False)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=2)
     return show(
         figure,
         data=frame.rename_axis("configuration").reset_index(),

@@ -37,7 +37,6 @@ def builds(record: xr.Dataset) -> Shown:
     axis.set_xlabel("time of the forecast [h]")
     axis.set_ylabel("largest difference of temperature [K]")
     axis.set_xticks(hours[::2])
-    axis.legend(loc="upper left")
     axis.set_title(run_title(record), fontsize=8, loc="left")
     last = float(np.nanmax(record["largest_T"].isel(write_up=-1)))
     return show(
@@ -63,7 +62,6 @@ def lowest_pressure(record: xr.Dataset) -> Shown:
         points(axis, days, lowest[n], label=names[n], host=True, index=index)
     axis.set_xlabel("time of the forecast [d]")
     axis.set_ylabel("lowest surface pressure [hPa]")
-    axis.legend(loc="lower left")
     axis.set_title(run_title(record), fontsize=8, loc="left")
     return show(
         figure,

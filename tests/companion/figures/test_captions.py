@@ -1,0 +1,43 @@
+"""Rows of ``figures.csv``: templates, headings and legends."""
+
+import pytest
+
+from companion import chapters
+from companion.figures import axes, captions
+from companion.figures.rendering import show
+
+
+def row(**cells):
+    return {"figure": "toy", **dict.fromkeys(captions.COLUMNS[1:], ""), **cells}
+
+
+@pytest.fixture
+def declare(monkeypatch):
+    return lambda **cells: monkeypatch.setattr(captions, "declared", lambda: {"toy": row(**cells)})
+
+
+def test_texts_are_filled_with_what_the_figure_hands_over(declare):
+    declare(title="Sums", alt="From {least:.1f} to {most:.1f}.", caption="{alt} {marked}")
+    found = captions.words("toy", least=1, most=2.25)
+    assert found == {"title": "Sums", "alt": "From 1.0 to 2.2.", "caption": f"From 1.0 to 2.2. {captions.MARKED}"}
+    assert captions.words("another") == captions.words(None) == {}
+    with pytest.raises(KeyError, match="most"):
+        captions.words("toy", least=1)
+
+
+@pytest.mark.parametrize("place", ["above 1", "above 2 0.4", "below 2", "upper left", ""])
+def test_a_legend_lies_where_the_row_says(declare, place):
+    declare(legend=place, heading="a machine", alt="Sums.")
+    figure, axis = axes()
+    axis.plot([1, 2], [1, 2], label="one")
+    assert "Sums." in show(figure, name="toy").html
+    assert figure.get_suptitle() == "a machine"
+    inside, outside = axis.get_legend() is not None, len(figure.legends)
+    assert (inside, outside) == (place.startswith(("above", "upper")), int(place.startswith("below")))
+
+
+def test_every_row_belongs_to_a_figure_of_its_chapter():
+    for document, rows in chapters.rows("figures.csv", captions.COLUMNS).items():
+        folder = chapters.files("figures.csv")[document].parent
+        sources = "".join(path.read_text(encoding="utf-8") for path in (folder / "figures").glob("*.py"))
+        assert [each["figure"] for each in rows if f'"{each["figure"]}"' not in sources] == []
