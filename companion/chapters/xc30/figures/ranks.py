@@ -130,7 +130,7 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
 
 def halo(record: xr.Dataset) -> Shown:
     """Bytes (all ranks) and time (slowest rank) of both parts of the semi-Lagrangian halo."""
-    parts = ("part 1", "part 2")
+    record, parts = single(record), ("part 1", "part 2")
     sent = observed(record, *(f"{part} bytes" for part in parts)) / 1e6
     times = 1e3 * observed(record, *parts)
     ways = [str(way) for way in record["way"].values]
