@@ -76,9 +76,13 @@ def main() -> None:
     except SystemExit as end:
         code = _cause(end) if end.code == 130 else end.code
     except ImportError as error:
-        if not str(error).startswith("NUMBA_DISABLE_JIT"):
+        from companion.extras import sentence
+
+        said = str(error).startswith("NUMBA_DISABLE_JIT") or "supercomputers-rerun[" in str(error)
+        reason = str(error) if said else sentence(error.name)
+        if reason is None:
             raise
-        code = f"companion: {error}"  # sys.exit says it, with status 1
+        code = f"companion: {reason}"  # sys.exit says it, with status 1
     _ignore_signals()  # the end is decided
     if isinstance(code, int) and code in ENDS:
         try:

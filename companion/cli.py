@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from companion import commands, files
+from companion import commands, extras, files
 from companion.terminal import is_terminal, say, say_json, say_table
 
 # what it says of a folder for its settings is nothing that a user of these commands asked for
@@ -161,6 +161,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
 
 def _beside_the_report(record: dict[str, Any]) -> Iterator[str]:
     """The chapter's tables of this experiment, the report's values and the run's in columns."""
+    if reason := extras.missing(*extras.DRAWING):
+        yield f"without the report's values: {reason}"
+        return
     from companion import notebook_files, record_figures
 
     if notebook_files.FOLDER.is_dir():
@@ -243,11 +246,14 @@ def show(
 ) -> None:
     """Print what a record measured, in its units, next to the report's values, and draw the chapter's figures of it."""
     with _one_sentence():
-        from companion import record_figures
         from companion.records import display, runs
 
         read = runs.read(record)
         say(*display.text(read, samples=samples).split("\n"))
+        if reason := extras.missing(*extras.DRAWING):
+            return say(f"without the report's values and figures: {reason}")
+        from companion import record_figures
+
         found, left = record_figures.pieces(read)
         for number, piece in enumerate(found, start=1):
             say("", *f"[{number}] {piece.text}".split("\n"))

@@ -7,9 +7,9 @@ field of the problem that only one of them has counts as its default, since kern
 import re
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
+from companion import named
 from companion.bench import plain
 from companion.bench.statistics import ratio
 from companion.records import machines
@@ -39,7 +39,7 @@ def _defaults(kernel: str) -> dict[str, Any]:
     if not re.fullmatch(r"kernels(\.[a-z_]+)+", kernel):  # a record names it: nothing else is imported
         return {}
     try:
-        problem = getattr(import_module(kernel), "Problem", None)
+        problem = getattr(named.kernel(kernel), "Problem", None)
     except ImportError:
         return {}
     if not is_dataclass(problem):

@@ -83,7 +83,7 @@ def bound_by(statement: ast.stmt) -> set[str]:
 
 def figure_names(statement: ast.stmt) -> set[str]:
     """Names under which a statement imports a chapter's figures."""
-    if not isinstance(statement, ast.ImportFrom) or not (statement.module or "").startswith("companion.chapters."):
+    if not isinstance(statement, ast.ImportFrom) or not (statement.module or "").startswith(f"{__package__}.chapters."):
         return set()
     whole = {name.asname or name.name: f"{statement.module}.{name.name}" for name in statement.names}
     return {name for name, module in whole.items() if ".figures" in module}

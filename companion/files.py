@@ -6,6 +6,7 @@ import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from companion import extras
 from kernels.files.pending import Pending, write_bytes
 
 _REMEDIES = {
@@ -148,6 +149,7 @@ def write_netcdf(data, path) -> None:
 
     The file is made in memory: HDF5 may end the process where one of its own calls to the system fails.
     """
+    extras.require("netCDF4")
     import netCDF4
     from xarray.backends import NetCDF4DataStore
 

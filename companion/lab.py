@@ -17,7 +17,7 @@ LOOPBACK = "--ServerApp.ip=127.0.0.1"
 START = "START.md"
 OPENING = f"--LabApp.default_url=/lab/tree/{START}"
 #: How notebooks come and go: a notebook that is only opened is not modified.
-FILES = "--ServerApp.contents_manager_class=companion.lab_files.NotebookFiles"
+FILES = f"--ServerApp.contents_manager_class={__package__}.lab_files.NotebookFiles"
 #: Defaults that the reader's own settings outdo: pages in Markdown show as pages, and no news is fetched.
 SETTINGS = Path(__file__).parent / "jupyter"
 

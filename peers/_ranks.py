@@ -13,6 +13,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
+from kernels import mpi
 from kernels.mpi import world
 from kernels.mpi.moves import Moves
 
@@ -63,7 +64,7 @@ class _Work:
     """One problem with its buffers, and all sides."""
 
     def __init__(self, libraries, name, fields):
-        kernel = importlib.import_module(f"kernels.mpi.{name}")
+        kernel = importlib.import_module(f"{mpi.__name__}.{name}")
         self.problem = problem = kernel.Problem(**fields)
         self.state = state = kernel.setup(problem)
         in_c = (_IN_C[name](library, state) for library in libraries)

@@ -79,7 +79,7 @@ class _Job:
                     *library.command(ranks),
                     sys.executable,
                     "-m",
-                    "peers._ranks",
+                    f"{__package__}._ranks",
                     json.dumps(made),
                     *pipes,
                     json.dumps(problems),

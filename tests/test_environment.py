@@ -19,6 +19,9 @@ CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
 
 DIRECT = [Requirement(text) for text in PROJECT["dependencies"]]
 EXTRAS = {name: [Requirement(text) for text in texts] for name, texts in PROJECT["optional-dependencies"].items()}
+ALL = [*DIRECT, *(requirement for each in EXTRAS.values() for requirement in each)]
+#: Extras whose packages conda brings; the others come through pip.
+CONDA_EXTRAS = ("notebooks", "formats", "imaging")
 PINS = {}
 for name, version, marker in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", LOCK, re.MULTILINE):
     PINS.setdefault(canonicalize_name(name), []).append((version, marker.strip()))
@@ -33,7 +36,7 @@ def _conda():
     return names
 
 
-@pytest.mark.parametrize("requirement", [*DIRECT, *EXTRAS["book"], *EXTRAS["test"]], ids=str)
+@pytest.mark.parametrize("requirement", ALL, ids=str)
 def test_lock_chooses_within_the_ranges(requirement):
     pins = PINS.get(canonicalize_name(requirement.name))
     assert pins, f"{requirement.name} is not locked; run make lock"
@@ -52,7 +55,8 @@ def test_every_lock_entry_has_hashes_and_no_address():
 
 def test_conda_lists_what_the_package_needs():
     conda = _conda()
-    wanted = {canonicalize_name(requirement.name): requirement.specifier for requirement in DIRECT}
+    listed = [*DIRECT, *(requirement for extra in CONDA_EXTRAS for requirement in EXTRAS[extra])]
+    wanted = {canonicalize_name(requirement.name): requirement.specifier for requirement in listed}
     assert set(conda) == set(wanted) | {"python", "pip"}, "environment.yml and pyproject.toml name other packages"
     for name, specifier in wanted.items():
         assert Requirement(f"{name}{conda[name]}").specifier == specifier, f"{name} has another range"
@@ -65,7 +69,7 @@ def test_conda_takes_the_rest_from_the_package():
 
 
 def test_this_environment_is_the_locked_one():
-    for requirement in [*DIRECT, *EXTRAS["book"], *EXTRAS["test"]]:
+    for requirement in ALL:
         if requirement.marker and not requirement.marker.evaluate():
             continue
         installed = importlib.metadata.version(requirement.name)

@@ -28,6 +28,7 @@ from companion.bench.proofs import require_proof
 from companion.bench.sampling import OtherLoad, UnverifiedError, disturbed, shortest_sample
 from companion.bench.statistics import Ratio, median_interval, ratio, trend
 from companion.host import machine
+from companion.named import name_of
 
 __all__ = ["Alone", "Case", "Measurement", "Ratio", "UnverifiedError", "interleave", "measure", "ratio", "study"]
 
@@ -180,7 +181,7 @@ class _Runner(Sampler):
         parameters, flags = self.by.described(case)
         measurement = Measurement(
             case.label,
-            getattr(case.kernel, "__name__", type(case.kernel).__name__),
+            name_of(case.kernel),
             case.problem,
             case.threads,
             plain({**parameters, **case.parameters}),

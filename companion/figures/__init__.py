@@ -5,6 +5,10 @@ that takes its text colour from the page (so that it reads in light and dark) an
 text and its data, ``table`` does the same for a table.
 """
 
+from companion import extras
+
+extras.require(*extras.DRAWING)
+
 from companion.figures.box import answer, box, checked, folded, paragraph
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacked_bars

@@ -1,29 +1,16 @@
 """A table that scrolls inside its own frame, names its units and offers its data."""
 
-import math
 import re
 from html import escape
 
 import pandas as pd
 
 from companion.figures.rendering import NUMBER, csv_link, run_stem
+from companion.labels import significant as significant
 
 #: Where the title of a caption ends: at a full stop that ends no abbreviation, or at a colon.
 _TITLE = re.compile(r"(?<!\bFig)(?<!\bFigs)(?<!\bSec)\.(?= |$)|:(?= )")
 _NUMBER = re.compile(r"[-+−]?[\d.,]+ ?%?")
-
-
-def significant(value, digits: int) -> str:
-    """``value`` to ``digits`` significant digits, without an exponent between 1e-4 and 1e15."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    if isinstance(value, int) or value == 0:
-        return str(value)
-    if not 1e-4 <= abs(value) < 1e15:
-        return f"{value:.{digits - 1}e}"
-    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
 
 
 def _cell(value, digits: int | None) -> str:

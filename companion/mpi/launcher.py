@@ -309,7 +309,7 @@ def run_record(  # noqa: PLR0913 - the same
 
     ``options`` are those of ``python -m companion.mpi.job``; errors as :func:`launch`.
     """
-    arguments = ["-m", "companion.mpi.job", id]
+    arguments = ["-m", f"{__package__}.job", id]
     for key, value in options.items():
         if value is not None:
             arguments += [f"--{key}", str(value)]

@@ -58,19 +58,19 @@ class Rerun(rfm.RunOnlyRegressionTest):
         if self.current_partition.scheduler.registered_name == "local":
             # what it needs of memory, disk, processes and files is known before the first rank is started
             asked = ["--preset", self.preset, "--threads", str(self.threads), "--ranks", str(self.num_tasks), "--plan"]
-            command = [self.executable, "-m", "companion", "run", self.experiment, *asked]
+            command = [self.executable, "-m", {package!r}, "run", self.experiment, *asked]
             done = subprocess.run(command, capture_output=True, text=True)
             self.skip_if(done.returncode != 0, done.stderr.strip())
         elif cpus := self.current_partition.processor.num_cpus:  # of a node, where the site's settings tell
             self.skip_if(self.threads > cpus, f"{{asked}}: a node has {{cpus}} CPUs")
             self.num_tasks_per_node = min(self.num_tasks, cpus // self.threads)
         self.executable_opts = [
-            "-m", "companion.mpi.job", self.experiment, "--preset", self.preset,
+            "-m", {job!r}, self.experiment, "--preset", self.preset,
             "--threads", str(self.threads), "--out", "records",
         ]
         self.env_vars = {{
             "OPENBLAS_NUM_THREADS": str(self.threads),
-            "OMP_NUM_THREADS": str(self.threads),{variables}
+            "OMP_NUM_THREADS": str(self.threads),
         }}
 
     @sanity_function
@@ -84,7 +84,11 @@ class Rerun(rfm.RunOnlyRegressionTest):
             return min(min(case["samples"]) for case in json.load(file)["measurements"])
 '''
 
-_SETTINGS = '''"""Schedulers for the checks beside this file: keep your site's partition, add its account options."""
+_SETTINGS = '''"""Schedulers for the checks beside this file: keep your site's partition, add its account options.
+
+Variables that jobs need, such as MPI4PY_LIBMPI for a site's own MPI, go into "env_vars" of a partition.  Only "local"
+has any from the machine where this file was written.
+"""
 
 site_configuration = {{
     "systems": [
@@ -93,7 +97,8 @@ site_configuration = {{
             "descr": "this machine, and clusters by scheduler",
             "hostnames": [".*"],
             "partitions": [
-                {{"name": "local", "scheduler": "local", "launcher": {launcher!r}, "environs": ["python"]}},
+                {{"name": "local", "scheduler": "local", "launcher": {launcher!r}, "environs": ["python"],
+                  "env_vars": {variables!r}}},
                 {{"name": "slurm", "scheduler": "slurm", "launcher": "srun", "environs": ["python"]}},
                 {{"name": "pbs", "scheduler": "pbs", "launcher": "mpiexec", "environs": ["python"]}},
                 {{"name": "flux", "scheduler": "flux", "launcher": "flux", "environs": ["python"]}},
@@ -116,13 +121,11 @@ def write(folder, force: bool = False) -> list[Path]:
     from companion.experiments import REGISTER
 
     ranks = {entry.id: entry.ranks for entry in REGISTER.values() if entry.ranks}
-    known = launcher.libraries()
-    variables = "".join(
-        f"\n            {name!r}: {value!r}," for name, value in sorted(known[0].variables.items() if known else ())
-    )
+    known, package = launcher.libraries(), __package__.removesuffix(".mpi")
+    variables = [[name, str(value)] for name, value in sorted(known[0].variables.items() if known else ())]
     wanted = {
-        CHECKS: _CHECKS.format(ranks=ranks, python=sys.executable, variables=variables),
-        SETTINGS: _SETTINGS.format(launcher="mpiexec" if known else "mpirun"),
+        CHECKS: _CHECKS.format(ranks=ranks, python=sys.executable, package=package, job=f"{__package__}.job"),
+        SETTINGS: _SETTINGS.format(launcher="mpiexec" if known else "mpirun", variables=variables),
     }
     written = []
     for name, text in wanted.items():

@@ -4,8 +4,8 @@ import re
 from statistics import median
 from typing import Any
 
-from companion.figures.tabular import significant
 from companion.host import machine
+from companion.labels import significant
 
 DIGITS = 4
 LONGEST = 12  # values of one quantity that are printed in full

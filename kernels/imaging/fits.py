@@ -18,6 +18,7 @@ from kernels.contract import require_choice
 from kernels.files import foreign
 from kernels.files.pending import whole
 from kernels.imaging.array import require_records
+from kernels.runtime import optional
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_disk, require_memory
 
@@ -231,7 +232,7 @@ def read_image(path, reader: str = "raw") -> np.ndarray:
 
 def _by_astropy(path, take) -> np.ndarray:
     """``take`` of the primary part of a file that :func:`header` knows, as astropy reads it."""
-    from astropy.io import fits
+    fits = optional.library("astropy.io.fits", "this reader of FITS files")
 
     try:
         with fits.open(path, memmap=False, do_not_scale_image_data=True) as found:

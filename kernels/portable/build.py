@@ -36,7 +36,7 @@ def made(base: Path) -> Path:
     if not folder.is_dir():
         base.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=base, prefix=".wasm-") as temporary:
-            command = [sys.executable, "-m", "kernels.portable.everything", temporary]
+            command = [sys.executable, "-m", f"{__package__}.everything", temporary]
             done = subprocess.run(command, cwd=_ROOT, env=wasm.environment(), capture_output=True, text=True)
             if done.returncode:
                 raise RuntimeError(f"kernels were not compiled to WebAssembly: {done.stderr.strip()[-2000:]}")

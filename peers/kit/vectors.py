@@ -97,4 +97,6 @@ def enter(wanted: int | None, names: list[str]) -> None:
         return
     require(wanted, names)
     sys.stdout.flush()
-    os.execve(sys.executable, [sys.executable, "-m", "peers", *sys.argv[1:]], environment(wanted))
+    os.execve(
+        sys.executable, [sys.executable, "-m", __package__.removesuffix(".kit"), *sys.argv[1:]], environment(wanted)
+    )

@@ -9,7 +9,6 @@ The NetCDF file grows in memory and is written here when it is finished: where a
 full disk for instance, HDF5 may end the whole process.  That takes as much memory as the file.
 """
 
-import importlib
 import os
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from kernels.files.format.layout import DTYPE, Layout
 from kernels.files.format.seal import MOST_FOLDER_DUMPS, seal_file, seal_folder
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.files.pending import final, write_bytes
+from kernels.runtime import optional
 from kernels.runtime.interrupts import Deferred
 
 DIMENSIONS = ("k", "j", "i", "m")
@@ -28,13 +28,7 @@ NAME = "U_{:06d}"
 
 def library(name: str):
     """The library ``name``; ``ImportError`` with a remedy where it is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"writing and reading this form needs {error.name}, which is not installed; "
-            "install it or choose another way"
-        ) from None
+    return optional.library(name, "writing and reading this form")
 
 
 def _attributes(layout: Layout) -> dict:
