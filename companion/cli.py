@@ -139,6 +139,8 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             raise ValueError("name an experiment; python -m companion list shows them")
         asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
         asked |= {"rounds": rounds, "ranks": ranks, "oversubscribe": oversubscribe}
+        if sys.platform == "win32":
+            raise ValueError("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
         if plan_only:
             experiments.accept(experiment, **asked)
             return say(f"{experiment} can run here as asked")

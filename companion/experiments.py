@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from companion import bench, chapters, numbers
+from companion import bench, chapters, notebook_files, numbers
 from companion.bench import Case, Measurement
 from companion.bench.engine import require_rounds
 from companion.host import doctor, limits, machine
@@ -169,12 +169,21 @@ def verify_file(path) -> tuple[list[str], list]:
 
 def unavailable(entry: Experiment) -> str | None:
     """Why this machine cannot run the experiment, in one sentence, or None if it can."""
-    for need in sorted(entry.needs):
-        finding = doctor.NEEDS[need]()
-        if not finding.ok:
-            remedy = f"; {finding.remedy}" if finding.remedy else ""
-            return f"{entry.id} needs {finding.name}: {finding.detail}{remedy}"
-    return None
+    return next(filter(None, (_lacking(entry.id, need) for need in sorted(entry.needs))), None)
+
+
+def _lacking(id: str, need: str) -> str | None:
+    """The sentence for one need, None where it is met."""
+    finding = doctor.NEEDS[need]()
+    if finding.ok:
+        return None
+    remedy = f"; {finding.remedy}" if finding.remedy else ""
+    return f"{id} needs {finding.name}: {finding.detail}{remedy}"
+
+
+def _require(id: str, need: str) -> None:
+    if reason := _lacking(id, need):
+        raise Unavailable(reason)
 
 
 def listing(document: str | None = None):
@@ -231,7 +240,10 @@ def accept(
     limits.temporary()
     limits.require_time(entry.seconds(preset) if budget is None else budget, threads, id)
     if not entry.ranks:
-        limits.require_cases(id, entry.cases(preset, threads))
+        cases = entry.cases(preset, threads)
+        if any(getattr(case.problem, "binding", None) is True for case in cases):
+            _require(id, "affinity")
+        limits.require_cases(id, cases)
     elif started:
         entry.cases(preset, threads, ranks)  # a rank count that the program cannot use is refused here
     else:
@@ -357,9 +369,17 @@ def assemble(entry, preset: str, threads: int, seed: int, date: str, measurement
 def run(id: str, preset: str = "quick", threads: int = 1, **options: Any):
     """Run one experiment and return its record as an ``xarray.Dataset`` (:func:`companion.records.runs.dataset`).
 
-    Options and errors are those of :func:`run_record`.
+    Options and errors are those of :func:`run_record`.  In a notebook, what this machine lacks is a sentence on the
+    page, and the newest committed run takes the place of one made here, so that the figures after it are true.
     """
-    return runs.dataset([run_record(id, preset, threads, **options)])
+    try:
+        return runs.dataset([run_record(id, preset, threads, **options)])
+    except Unavailable as reason:
+        kept = runs.latest(id) if notebook_files.inside() else None
+        if kept is None:
+            raise
+        notebook_files.say(f"Not measured here: {reason}. The newest committed run stands in its place.")
+        return kept
 
 
 _discover()

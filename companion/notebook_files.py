@@ -1,6 +1,7 @@
-"""Where the notebooks are, and what their code cells say."""
+"""Where the notebooks are, what their code cells say, and whether one is being run."""
 
 import json
+import sys
 from pathlib import Path
 
 from kernels.files import foreign
@@ -29,3 +30,16 @@ def title(path: Path) -> str:
 def text(path) -> str:
     """What stands in the file of a notebook; ``OSError`` or ``ValueError`` where that is no text."""
     return foreign.content(path, LARGEST).decode("utf-8")
+
+
+def inside() -> bool:
+    """Whether a cell of a notebook is running."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
+
+
+def say(sentence: str) -> None:
+    """Show a sentence below the cell that runs."""
+    from IPython.display import Markdown, display
+
+    display(Markdown(sentence))

@@ -18,6 +18,12 @@ _KINDS = (
 )
 
 
+#: Nothing is waited for and nothing inherited; on Windows, which has other names, bytes stay as they are.
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):
+    _FLAGS |= getattr(os, _name, 0)
+
+
 def _require_regular(mode: int, path) -> None:
     kind = next((words for matches, words in _KINDS if matches(mode)), None)
     if kind is not None:
@@ -39,7 +45,7 @@ def opened(path, largest: int | None = None) -> BinaryIO:
         It is no regular file, has more than ``largest`` bytes, or cannot be read; carries ``path``.
     """
     _require_regular(os.stat(path).st_mode, path)
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    handle = os.open(path, _FLAGS)
     try:
         found = os.fstat(handle)
         _require_regular(found.st_mode, path)

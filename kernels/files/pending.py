@@ -61,7 +61,10 @@ def _removed(path: Path) -> bool:
 
 def _exchange(one: Path, other: Path) -> bool:
     """Let two names change places in one step; False where the system or the filesystem cannot."""
-    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    try:
+        rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    except TypeError:  # on Windows a library has a name
+        return False
     return rename is not None and rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
 
 
@@ -217,7 +220,7 @@ class Pending:
                 self._replace_folder()
             else:
                 os.replace(self.part, self.path)
-            if durable:
+            if durable and os.name != "nt":  # Windows opens no folder
                 folder = os.open(self.path.parent, os.O_RDONLY)
                 try:
                     os.fsync(folder)

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from kernels.contract import require_choice
+from kernels.files import positioned
 from kernels.files.filesystem import ALIGNMENT, require_direct
 from kernels.files.format.layout import DTYPE, HEADER_BYTES, Layout
 from kernels.files.formulas import COMPONENTS, WORD
@@ -40,7 +41,7 @@ def pwrite_all(handle: int, data, offset: int) -> None:
     """``pwrite`` until everything is written."""
     data = memoryview(data)
     while data:
-        written = os.pwrite(handle, data, offset)
+        written = positioned.write(handle, data, offset)
         data, offset = data[written:], offset + written
 
 

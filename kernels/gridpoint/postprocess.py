@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernels.files import positioned
 from kernels.files.pending import Pending
 from kernels.gridpoint import writeup
 from kernels.gridpoint.levels import GRAVITY, R, vertical
@@ -101,7 +102,7 @@ def _whole(path, out) -> None:
 
 def _rows(handle, first: int, end: int, ni: int, levels: int) -> dict[str, np.ndarray]:
     words = writeup.row_words(ni, levels)
-    data = np.frombuffer(os.pread(handle, 8 * words * (end - first), 8 * (writeup.HEADER + first * words)))
+    data = np.frombuffer(positioned.read(handle, 8 * words * (end - first), 8 * (writeup.HEADER + first * words)))
     if data.size != words * (end - first):
         raise OSError(f"rows {first} to {end - 1} of the write-up file are missing: it was cut off; use another")
     data, fields, at = data.reshape(end - first, words), {}, 0
@@ -117,7 +118,7 @@ def _rows(handle, first: int, end: int, ni: int, levels: int) -> dict[str, np.nd
 def _by_rows(path, out) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
-        header = np.frombuffer(os.pread(handle, 8 * writeup.HEADER, 0))
+        header = np.frombuffer(positioned.read(handle, 8 * writeup.HEADER, 0))
         if header.size != writeup.HEADER or header[0] != writeup.MAGIC:
             raise OSError(f"{path} is not a write-up file; give one that a forecast wrote")
         ni, nj, levels = (int(value) for value in header[2:5])

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernels.files import positioned
 from kernels.files.filesystem import ALIGNMENT, require_direct
 from kernels.files.ways import preallocate, pwrite_all
 from kernels.gridpoint.faults import named
@@ -102,7 +103,7 @@ class File:
         got = 0
         while got < self.nbytes:
             with named("reading the work file", self.path):
-                some = os.preadv(self.handle, [data[got:]], start + got)
+                some = positioned.fill(self.handle, data[got:], start + got)
             if some <= 0:
                 raise OSError(
                     f"the work file {self.path.name} ends within record {record}: it was cut off or never written; "

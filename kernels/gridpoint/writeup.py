@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernels.files import positioned
 from kernels.files.pending import Pending
 from kernels.files.ways import write_all
 from kernels.gridpoint.faults import named
@@ -62,7 +63,7 @@ class Writer:
         """Finish the header and give the file its name."""
         self.header[7] = self.crc
         with named("writing the write-up", self.pending.path):
-            os.pwrite(self.handle, memoryview(self.header).cast("B"), 0)
+            positioned.write(self.handle, memoryview(self.header).cast("B"), 0)
             if fsync:
                 os.fsync(self.handle)
         self.close()

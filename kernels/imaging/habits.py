@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernels.files import positioned
 from kernels.files.filesystem import drop_cache
 from kernels.files.ways import pwrite_all
 
@@ -44,7 +45,7 @@ def fetch(path: Path) -> np.ndarray:
         for first in range(0, data.size, PIECE):
             piece, done = data[first : first + PIECE], 0
             while done < piece.size:
-                got = os.preadv(handle, [piece[done:]], first + done)
+                got = positioned.fill(handle, piece[done:], first + done)
                 if got <= 0:
                     raise OSError(f"the file {path.name} ends at byte {first + done} of {data.size}; run it again")
                 done += got

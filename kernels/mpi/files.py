@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.contract import require_choice
+from kernels.files import positioned
 from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.files.pending import Pending, WorkFolder
@@ -143,7 +144,7 @@ class SharedSolution:
         view = memoryview(found.reshape(-1).view(np.uint8))
         done = 0
         while done < found.nbytes:
-            step = os.preadv(handle, [view[done:]], self.layout.offset(index) + done)
+            step = positioned.fill(handle, view[done:], self.layout.offset(index) + done)
             if not step:
                 raise OSError(errno.EIO, f"{self.part} ends inside dump {index}")
             done += step

@@ -21,7 +21,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.processor.loops import s1_loop
 from kernels.proof import Proof
 from kernels.runtime.states import Notes
-from kernels.runtime.threads import Placement, first_cpus, run_team
+from kernels.runtime.threads import Placement, run_team, where_bound
 
 PATTERNS = ("undisturbed", "synchronised", "drifted")
 
@@ -103,7 +103,7 @@ def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) 
     ValueError
         If there are more threads than usable CPUs, or than a period has steps.
     """
-    cpus = state.cpus(threads, first_cpus)
+    cpus = state.cpus(threads, where_bound)
     amounts = additions(problem, threads)
     gate = threading.Barrier(threads)
 

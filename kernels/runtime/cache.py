@@ -165,7 +165,8 @@ class _Files(caching.IndexDataCacheFile):
 
     def _save(self, path, data):
         with self._open_for_write(path) as file:
-            os.fchmod(file.fileno(), 0o644)
+            if hasattr(os, "fchmod"):  # not on Windows before Python 3.13
+                os.fchmod(file.fileno(), 0o644)
             file.write(seal(self._dump(data)))
 
 

@@ -200,7 +200,7 @@ def available_memory(root: Path = _CGROUP, proc: Path = _PROC, others: bool = Fa
 
 def _tasks(proc: Path) -> int:
     """Threads of all processes of this user."""
-    count, user = 0, os.getuid()
+    count, user = 0, os.getuid()  # asked only where the system sets a limit for a user
     for folder in proc.glob("[0-9]*"):
         try:
             count += sum(1 for _ in (folder / "task").iterdir()) if folder.stat().st_uid == user else 0

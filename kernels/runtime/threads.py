@@ -218,3 +218,8 @@ class numba_threads:
 def first_cpus(threads: int) -> list[int]:
     """The first usable CPUs, one a thread."""
     return affinity_cpus()[:threads]
+
+
+def where_bound(threads: int) -> list[int] | None:
+    """:func:`first_cpus` where the system binds threads; elsewhere None, which leaves the placement to it."""
+    return first_cpus(threads) if hasattr(os, "sched_setaffinity") else None

@@ -139,3 +139,11 @@ def test_a_temporary_folder_that_python_passes_over_is_said(monkeypatch, tmp_pat
     monkeypatch.setenv("TMPDIR", str(tmp_path / "read-only"))
     found = doctor.scratch()
     assert not found.ok and f"TMPDIR = {str(tmp_path / 'read-only')!r} takes no files" in found.detail
+
+
+def test_windows_is_sent_to_the_system_that_is_tried(monkeypatch):
+    monkeypatch.setattr(doctor.sys, "platform", "win32")
+    found = doctor.system()
+    assert not found.ok and not found.required and "WSL" in found.remedy
+    monkeypatch.setattr(doctor.sys, "platform", "linux")
+    assert doctor.system().ok

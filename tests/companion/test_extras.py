@@ -1,0 +1,26 @@
+"""What a small installation says of what it lacks, and what a system says that is not measured."""
+
+import importlib.util
+
+import pytest
+from typer.testing import CliRunner
+
+from companion import cli, extras
+
+
+def test_the_sentence_names_module_and_extra(monkeypatch):
+    assert extras.sentence("netCDF4.utils") == (
+        "netCDF4 is not installed; pip install 'supercomputers-rerun[formats]' brings it"
+    )
+    assert extras.sentence("nowhere") is None and extras.sentence(None) is None
+    assert extras.missing(*extras.DRAWING) is None
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "PIL" else found(name))
+    with pytest.raises(ImportError, match="^PIL is not installed; pip install 'supercomputers-rerun.notebooks.'"):
+        extras.require(*extras.DRAWING)
+
+
+def test_windows_is_told_where_to_measure(monkeypatch):
+    monkeypatch.setattr(cli.sys, "platform", "win32")
+    done = CliRunner().invoke(cli.app, ["run", "p5plus-latency", "--plan"])
+    assert done.exit_code == 2 and "WSL" in done.output
