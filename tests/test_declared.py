@@ -68,8 +68,8 @@ def _sources():
 
 def _beside(path):
     """Modules that lie where a test or a page's extension imports them from."""
-    return {each.stem for folder in (path.parent, ROOT / "tests", ROOT / "book/_ext", ROOT / "tests/book")
-            for each in folder.glob("*.py")}  # fmt: skip
+    rooms = (path.parent, *(ROOT / name for name in ("tests", "tests/book", "tests/kernels", "book/_ext")))
+    return {each.stem for room in rooms for each in room.glob("*.py")}
 
 
 def test_every_import_is_declared_where_it_is_needed():

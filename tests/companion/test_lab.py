@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from companion import notebook_files
+from companion import lab, notebook_files
 from companion.lab import FILES, LOOPBACK, OPENING, SETTINGS, START, options, refusal
 
 ROOT = notebook_files.FOLDER.parent
@@ -73,3 +73,11 @@ def test_settings_of_lab_name_parts_that_lab_has():
         package, _, name = part.partition(":")
         schema = json.loads((schemas / package / f"{name}.json").read_text())
         assert set(settings) <= set(schema["properties"])
+
+
+def test_root_is_told_in_one_sentence_what_to_add():
+    sentence = lab.refused_to_root(["."], 0)
+    assert "--allow-root" in sentence and "\n" not in sentence
+    for arguments in (["--allow-root", "."], ["--ServerApp.allow_root=True"]):
+        assert lab.refused_to_root(arguments, 0) is None
+    assert lab.refused_to_root(["."], 1000) is None and lab.refused_to_root(["."], None) is None

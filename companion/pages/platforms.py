@@ -1,0 +1,31 @@
+"""Where the lock resolves, and what ran there: ``data/platforms.csv``, which ``tests/platforms.py`` writes."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from companion.figures.tabular import Table, table
+
+KEPT = Path(__file__).resolve().parents[2] / "data" / "platforms.csv"
+
+
+def platforms_table(path: Path = KEPT) -> Table:
+    """One system a row: Pythons for which all packages of the lock have wheels, and what was tried how and when."""
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows = []
+    for system, group in frame.groupby("system", sort=False):
+        lock = {word: ", ".join(group.loc[group["lock"] == word, "python"]) for word in ("yes", "no", "unknown")}
+        lacking = ", ".join(dict.fromkeys(filter(None, group["lacks"])))
+        rows.append(
+            {
+                "system": system,
+                "lock": lock["yes"] or ("not asked" if lock["unknown"] else f"no: {lacking} has no wheel"),
+                **{
+                    name: "; ".join(dict.fromkeys(filter(None, group[name]))) or "not tried"
+                    for name in ("kernels", "book", "tried")
+                },
+                "date": max(group["date"]),
+            }
+        )
+    caption = "Systems: the Pythons for which the lock has wheels, and what ran there"
+    return table(pd.DataFrame(rows), name="platforms", caption=caption, index=False)
