@@ -8,6 +8,7 @@ the next one (``--dist=loadfile --no-loadscope-reorder``) meet in no kernel: eac
 before ranks, notebooks and chapters use it.  What needs no kernel comes last and evens out the end.
 """
 
+import gc
 import os
 import re
 from collections import Counter
@@ -63,6 +64,14 @@ def pytest_collection_modifyitems(config, items):
         places[path] = TURNS.index(turn), seen[path.parent] if turn == "tests/kernels" else 0, name
         seen[path.parent] += 1
     items.sort(key=lambda item: places[item.path])
+
+
+def pytest_collection_finish():
+    """What is imported lives on: the collector passes it by, and comes less often, since compiling makes much and keeps
+    most of it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -16,6 +16,8 @@ from kernels.portable import build
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, FIGURE = 'id="rerun-device"', "data-panels="
+#: The page that measures: a book without it needs no kernels, which take 45 s to compile.
+DOCUMENT = "book/device"
 
 
 def _part(name: str, value) -> str:
@@ -46,7 +48,7 @@ def write(out: Path) -> None:
 
 
 def _write(app, exception) -> None:
-    if exception is None and app.builder.format == "html":
+    if exception is None and app.builder.format == "html" and DOCUMENT in app.env.found_docs:
         write(Path(app.outdir) / "_static" / "device")
 
 

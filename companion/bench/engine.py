@@ -129,13 +129,14 @@ def sample_rounds(
 ) -> str | None:
     """Interleaved rounds over ``samplers``; the sentence that says so if the time ended them.
 
-    The first round always runs; no other begins that would pass ``end`` (of ``time.perf_counter``).  ``load`` watches
-    each long sample.
+    The first round always runs; no other begins that would pass ``end`` (of ``time.perf_counter``), and after it
+    nothing is warmed beyond its calibration.  ``load`` watches each long sample.
     """
     generator = np.random.default_rng(seed)
     one_round = sum(sampler.expected for sampler in samplers)
     for sampler in samplers:
-        by.step(sampler, sampler.warm)
+        if by.decided(time.perf_counter() < end):
+            by.step(sampler, sampler.warm)
     for number in range(1, rounds + 1):
         last = by.decided(number == rounds or time.perf_counter() + 2 * one_round > end)
         for sampler in (samplers[index] for index in generator.permutation(len(samplers))):

@@ -18,7 +18,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("companion", "kernels", "book/_ext", "book/_static", "book/_templates", "data")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "runs", "peers", "*.nc", "_build")
+LEFT_OUT = shutil.ignore_patterns("runs", "peers", "*.nc", "_build")
 
 DESCRIPTOR = {
     "document": {"id": "toy", "citation": "A. Toy, Sums of whole numbers, 1999"},

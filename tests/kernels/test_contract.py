@@ -147,8 +147,8 @@ def test_words_and_their_parameters(name):
 
 @every_kernel
 @pytest.mark.parametrize("preset", ["quick", "paper", "modern"])
-def test_work_is_that_of_all_threads(name, preset):
-    """Shared by the threads, or as many times one thread's; and plain numbers above zero."""
+def test_work_and_footprint_are_plain_numbers(name, preset):
+    """Work above zero, shared by the threads or as many times one thread's; both without allocating."""
     module = KERNELS[name]
     problem = module.Problem.preset(preset)
     alone, four = module.work(problem), module.work(problem, 4)
@@ -159,23 +159,25 @@ def test_work_is_that_of_all_threads(name, preset):
     assert all(
         type(value) is int for work in (alone, four) for value in (work.flops, work.bytes, *dict(work.parts).values())
     )
-
-
-@every_kernel
-@pytest.mark.parametrize("preset", ["quick", "paper", "modern"])
-def test_footprints_are_stated_without_allocating(name, preset):
-    module = KERNELS[name]
-    found = module.footprint(module.Problem.preset(preset))
+    found = module.footprint(problem)
     assert isinstance(found, Footprint)
     assert all(type(value) is int and value >= 0 for value in astuple(found))
     assert found.memory_of(3) == found.memory + 2 * found.each_thread
 
 
 @every_single
-def test_memory_and_disk_stay_within_the_footprint(name, tmp_path):
+def test_results_verify_and_stay_within_the_footprint(name, tmp_path):
+    """``reference`` returns what ``run`` does; memory and disk of a second run, with all compiled, are as stated."""
     module, problem = KERNELS[name], small(name, tmp_path)
+    state = module.setup(problem)
+    expected, found = module.reference(problem, state), module.run(problem, state)
+    assert type(expected) is type(found)
+    assert is_dataclass(found) or isinstance(found, tuple) and hasattr(found, "_fields")
+    for result in (expected, found):
+        checks = module.verify(problem, result)
+        assert checks and [str(check) for check in checks if not check.ok] == []
+    del state, expected, found, result
     stated = module.footprint(problem)
-    module.run(problem, module.setup(problem), repeats=2)  # compiled
     tracemalloc.start()
     try:
         state = module.setup(problem)
@@ -211,18 +213,6 @@ def test_run_refuses_what_the_disk_cannot_hold(name, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="choose a smaller problem or another folder"):
         module.run(problem, state)
     assert list(tmp_path.iterdir()) == []
-
-
-@every_single
-def test_reference_returns_what_run_returns(name, tmp_path):
-    module, problem = KERNELS[name], small(name, tmp_path)
-    state = module.setup(problem)
-    expected, found = module.reference(problem, state), module.run(problem, state)
-    assert type(expected) is type(found)
-    assert is_dataclass(found) or isinstance(found, tuple) and hasattr(found, "_fields")
-    for result in (expected, found):
-        checks = module.verify(problem, result)
-        assert checks and [str(check) for check in checks if not check.ok] == []
 
 
 #: Kernels whose work is files, and not numbers: ``verify`` reads every byte.

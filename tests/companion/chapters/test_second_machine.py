@@ -47,12 +47,6 @@ def latest(experiment):
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are made, with text and data, but not drawn."""
-    monkeypatch.setattr(rendering, "_drawn", lambda *_: "<svg></svg>")
-
-
-@pytest.fixture
 def pixels(monkeypatch):
     """Figures are drawn as pixels, in a tenth of the time of a page's SVG; a page carries their digest."""
 
@@ -130,27 +124,6 @@ def test_every_notebook_draws_runs_of_the_register():
     assert {each.experiment for each in DRAWINGS} <= set(experiments.REGISTER)
 
 
-@pytest.mark.parametrize("experiment", DRAWN)
-def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, tmp_path, undrawn):
-    record = latest(experiment)
-    for date in ("2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"):
-        folder = tmp_path / date[:4]
-        second = slower(record, date)
-        for each in (record, record | {"experiment": "another"}, second):  # the first machine measured more
-            runs.save(each, folder)
-        kept, replaced = runs.each(experiment, folder)
-        assert kept.identical(runs.latest(experiment, folder))
-        assert SECOND in replaced.attrs["label"] and SECOND not in kept.attrs["label"]
-        assert kept.identical(runs.dataset([record], folder)) and replaced.identical(runs.dataset([second], folder))
-    both = runs.load(sorted((tmp_path / "2001").glob(f"{experiment}_*.json")))
-    drawn = drawings_of(experiment, kept)
-    changed = [content(draw(replaced)) != content(shown) for draw, shown in drawn]
-    assert any(changed) or experiment not in TIMED or experiment in UNSHOWN
-    for draw, _ in drawn:
-        with pytest.raises(ValueError, match="takes one record and got 2"):
-            draw(both)
-
-
 def stretched(values):
     """Samples as they are up to their median, and farther above it; along the last dimension."""
     values = np.asarray(values, dtype=float)
@@ -170,28 +143,51 @@ def stretched_output(name, entry):
     return entry | {"value": np.moveaxis(np.array(stretched(values)), -1, dims.index(along)).tolist()}
 
 
-@pytest.mark.parametrize("experiment", TIMED)
-def test_a_figure_of_times_shows_their_spread_and_flags(experiment, pixels):
-    """Wider samples and flags change every picture that a slower machine changes; its caption names the marks."""
-    record = latest(experiment)
-    for case in record["measurements"]:
-        case["flags"] = {}
+def of_both_machines(experiment, record, second, folder):
+    """The runs of both machines, whichever is newer, and a Dataset of the two."""
+    for date in ("2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"):
+        dated, place = second | {"date": date}, folder / date[:4]
+        for each in (record, record | {"experiment": "another"}, dated):  # the first machine measured more
+            runs.save(each, place)
+        kept, replaced = runs.each(experiment, place)
+        assert kept.identical(runs.latest(experiment, place))
+        assert SECOND in replaced.attrs["label"] and SECOND not in kept.attrs["label"]
+        assert kept.identical(runs.dataset([record], place)) and replaced.identical(runs.dataset([dated], place))
+    return kept, replaced, runs.load(sorted(place.glob(f"{experiment}_*.json")))
+
+
+def with_flags_and_with_wider_samples(record):
+    """Two runs as ``record``, of which one differs in flags alone, the other in all that spreads."""
     flagged, wide = copy.deepcopy(record), copy.deepcopy(record)
     for case in flagged["measurements"]:
         case["flags"] = {"drift": "the samples move by +7% from first to last"}
     for case in wide["measurements"]:
         of_samples(case, stretched)
     wide["outputs"] = {name: stretched_output(name, entry) for name, entry in wide["outputs"].items()}
-    plain, crossed, spread, slow = (
-        runs.dataset([each]) for each in (record, flagged, wide, slower(record, record["date"]))
-    )
-    for draw, shown in drawings_of(experiment, plain):
-        if not isinstance(shown, Shown):
+    return runs.dataset([flagged]), runs.dataset([wide])
+
+
+@pytest.mark.parametrize("experiment", DRAWN)
+def test_a_second_machine_changes_nothing_that_it_did_not_measure(experiment, tmp_path, pixels):
+    """Wider samples and flags change every picture that a slower machine changes; its caption names the marks."""
+    record = latest(experiment)
+    for case in record["measurements"]:
+        case["flags"] = {}
+    kept, replaced, both = of_both_machines(experiment, record, slower(record, record["date"]), tmp_path)
+    crossed, spread = with_flags_and_with_wider_samples(record) if experiment in TIMED else (None, None)
+    changed = []
+    for draw, shown in drawings_of(experiment, kept):
+        with pytest.raises(ValueError, match="takes one record and got 2"):
+            draw(both)
+        slow = draw(replaced)
+        changed.append(content(slow) != content(shown))
+        if not isinstance(shown, Shown) or crossed is None:
             continue
         same = [name for name, made in (("flags", crossed), ("wider samples", spread))
                 if picture(draw(made)) == picture(shown)]  # fmt: skip
-        if same and picture(draw(slow)) == picture(shown):
+        if same and picture(slow) == picture(shown):
             continue  # it draws no times
         assert not same, f"{draw}: {' and '.join(same)} change nothing"
         said = re.sub(r"<[^>]+>", " ", shown.html)
         assert "median" in said and "flag" in said, f"{draw}: the caption does not say what the marks are"
+    assert any(changed) or experiment not in TIMED or experiment in UNSHOWN
