@@ -221,8 +221,7 @@ class _Tables:
         from companion.tables import TableError
 
         tables.DATA = self.folder
-        tables._fragment.cache_clear()
-        tables._cells.cache_clear()
+        tables.forget()
         path = chance.choice(self.wholes)
         document, raw = path.parent.name, path.read_bytes()
         by_kind = damage_json if self.ending == ".json" else damage_csv

@@ -243,7 +243,7 @@ def test_views_that_name_views_are_refused(tmp_path, monkeypatch, views, words):
     (tmp_path / "doc" / "resources.json").write_text(json.dumps(description))
     (tmp_path / "doc" / "toy.csv").write_text("a\nx\n")
     monkeypatch.setattr(tables, "DATA", tmp_path)
-    tables._fragment.cache_clear()
+    tables.forget()
     try:
         for name, _ in views:
             try:
@@ -254,8 +254,7 @@ def test_views_that_name_views_are_refused(tmp_path, monkeypatch, views, words):
                 assert not words
             tried()
     finally:
-        tables._fragment.cache_clear()
-        tables._cells.cache_clear()
+        tables.forget()
 
 
 # reports of ReFrame

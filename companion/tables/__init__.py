@@ -181,7 +181,7 @@ def load(document: str, table: str) -> xr.Dataset:
         When the table is unknown, or its CSV is damaged or does not match the descriptor.
     """
     try:
-        return _load(document, table)
+        return _load(document, table).copy(deep=True)
     except TableError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError) as error:  # a word or a column that it lacks
@@ -192,11 +192,18 @@ def load(document: str, table: str) -> xr.Dataset:
         ) from error
 
 
+@cache
 def _load(document: str, table: str) -> xr.Dataset:
     for view in _fragment(document).get("views", []):
         if view["name"] == table:
             return _view(document, view)
     return _table(document, describe(document, table))
+
+
+def forget() -> None:
+    """Read everything anew at the next call, as other files or another :data:`DATA` need it."""
+    for kept in (_fragment, _cells, _load):
+        kept.cache_clear()
 
 
 def _table(document: str, resource: dict) -> xr.Dataset:

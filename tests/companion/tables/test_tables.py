@@ -47,12 +47,10 @@ def house(tmp_path, monkeypatch):
     """A data folder of its own; ``put`` writes tables into it."""
     monkeypatch.setattr(tables, "DATA", tmp_path)
     (tmp_path / "doc").mkdir()
-    tables._fragment.cache_clear()
-    tables._cells.cache_clear()
+    tables.forget()
 
     def put(raw=GOOD, views=(), **changes):
-        tables._fragment.cache_clear()
-        tables._cells.cache_clear()
+        tables.forget()
         resource = RESOURCE | changes
         description = {
             "document": {"id": "doc", "citation": "A. Author, Report, 1990"},
@@ -65,8 +63,7 @@ def house(tmp_path, monkeypatch):
         return tmp_path / "doc" / f"{resource['name']}.csv"
 
     yield put
-    tables._fragment.cache_clear()
-    tables._cells.cache_clear()
+    tables.forget()
 
 
 def test_a_good_table_is_read_as_printed(house):
@@ -128,7 +125,7 @@ def test_a_missing_file_and_a_broken_descriptor_are_named(house):
         tables.printed("doc", "toy")
     house()
     (path.parent / "resources.json").write_text('{"document": }')
-    tables._fragment.cache_clear()
+    tables.forget()
     with pytest.raises(TableError, match=r"doc/resources\.json, row 1, column 14"):
         tables.printed("doc", "toy")
 
@@ -366,15 +363,13 @@ def test_a_machine_out_of_its_vocabulary_is_refused(tmp_path, monkeypatch, row, 
     (tmp_path / "machines" / "resources.json").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "machines" / "toy.csv").write_text(f"property,value,unit,document,item,note\n{row}\n")
     monkeypatch.setattr(tables, "DATA", tmp_path)
-    tables._fragment.cache_clear()
-    tables._cells.cache_clear()
+    tables.forget()
     try:
         with pytest.raises(TableError) as caught:
             tables.machines()
         assert f"machines/toy.csv, row 2, {problem}" in str(caught.value)
     finally:
-        tables._fragment.cache_clear()
-        tables._cells.cache_clear()
+        tables.forget()
 
 
 # Damage of any kind
@@ -427,7 +422,7 @@ def test_a_folder_or_a_missing_file_in_place_of_a_csv_is_named(house):
 def test_a_damaged_descriptor_is_refused_in_a_sentence(house, content, words):
     house()
     (tables.DATA / "doc" / "resources.json").write_bytes(content)
-    tables._fragment.cache_clear()
+    tables.forget()
     sentence = refusal(lambda: tables.printed("doc", "toy"))
     assert "doc/resources.json" in sentence and words in sentence and "\n" not in sentence
 
@@ -459,8 +454,9 @@ def test_a_descriptor_that_lacks_a_word_is_refused_in_a_sentence(monkeypatch, ki
         for each in tables._fragment(document)["resources"]
         if kind in each
     )
-    monkeypatch.delitem(resource[kind], word)
-    tables._cells.cache_clear()
+    monkeypatch.delitem(resource[kind], word)  # of the descriptor that is kept
+    for kept in (tables._cells, tables._load):
+        kept.cache_clear()
     with pytest.raises(tables.TableError, match="resources.json: .* mend the descriptor"):
         tables.load(document, resource["name"])
-    tables._cells.cache_clear()
+    tables.forget()

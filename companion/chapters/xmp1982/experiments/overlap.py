@@ -19,7 +19,7 @@ PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BM
 #: Length of the forecasts, h: shares do not depend on it.
 HOURS = {"quick": 24.0, "paper": 6.0}
 #: Seconds that a step of the paced comparison computes, and its steps.
-STEP = {"quick": 0.1, "paper": 0.4}
+STEP = {"quick": 0.05, "paper": 0.4}
 PACED_STEPS = 6
 #: Devices of the host: name, work files, place.
 DEVICES = (("memory", 2, "memory"), ("page cache", 2, "cache"), ("disk, O_DIRECT", 4, "direct"))

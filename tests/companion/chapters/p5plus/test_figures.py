@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 from drawing import cases
 
-from companion import experiments, tables
+from companion import tables
 from companion.chapters.p5plus import figures as p5
 from companion.chapters.p5plus.figures import profile, threads
 from companion.figures.rendering import offered as drawn
@@ -17,11 +17,9 @@ def table(name):
     return tables.load("p5plus", name)
 
 
-@pytest.fixture(scope="module")
-def records():
-    options = {"preset": "quick", "rounds": 2, "budget": 5.0, "progress": False}
-    names = ("latency", "stream", "smt")
-    return {name: experiments.run(f"p5plus-{name}", **options) for name in names}
+def latest(name):
+    """The book's run; the chapter draws one of the host."""
+    return runs.latest(f"p5plus-{name}")
 
 
 def test_time_shares_come_from_times_and_wall():
@@ -96,12 +94,12 @@ def test_gains_draw_every_change():
     assert len(drawn(p5.gains(tables.printed("p5plus", "changes")))) == len(tables.text("p5plus", "changes"))
 
 
-def test_smt_sets_the_node_rate_per_processor_beside_the_host(records):
+def test_smt_sets_the_node_rate_per_processor_beside_the_host():
     printed = table("smt_benefit")
-    frame = drawn(p5.smt(printed, 16, records["smt"]))
+    frame = drawn(p5.smt(printed, 16, latest("smt")))
     np.testing.assert_allclose(frame["document_gflops_per_cpu"] * 16, printed["gflops"].sel(mode="no SMT"))
     assert (frame["host_gflops"] > 0).all()
-    smt_measured = "SMT" in records["smt"]["kind"].values
+    smt_measured = "SMT" in latest("smt")["kind"].values
     assert set(frame["host_gain_from"]) == {"SMT" if smt_measured else "two fused streams"}
 
 
@@ -116,14 +114,14 @@ def test_the_model_is_the_documents_until_a_machine_with_smt_sends_a_run():
     assert len(here) == 1 and here.iloc[0, -1] == 1.2
 
 
-def test_latency_draws_time_per_load(records):
-    frame = drawn(p5.latency(records["latency"]))
+def test_latency_draws_time_per_load():
+    frame = drawn(p5.latency(latest("latency")))
     np.testing.assert_allclose(frame["ns"], 1e9 * frame["median"] / frame["loads"])
-    assert len(p5.plateaus(records["latency"])) == records["latency"].sizes["plateau"]
+    assert len(p5.plateaus(latest("latency"))) == latest("latency").sizes["plateau"]
 
 
-def test_stream_counts_reads_and_writes(records):
-    frame = drawn(p5.stream(records["stream"]))
+def test_stream_counts_reads_and_writes():
+    frame = drawn(p5.stream(latest("stream")))
     np.testing.assert_allclose(frame["rate"], (frame["bytes_read"] + frame["bytes_written"]) / frame["median"] / 1e9)
 
 
