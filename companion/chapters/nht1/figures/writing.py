@@ -37,10 +37,9 @@ def written(record: xr.Dataset) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     elapsed = of_samples(record["observed_T_T"].values, record["flags"].values)
     alone = cases.index[cases["way"] == "none"]
     rows = cases.index[cases["way"] != "none"]
-    same = [next(i for i in alone if (cases.loc[i, ["N", "threads"]] == cases.loc[row, ["N", "threads"]]).all())
-            for row in rows]  # fmt: skip
-    best = [min((i for i in alone if cases.loc[i, "N"] == cases.loc[row, "N"]), key=lambda i: computing["middle"][i])
-            for row in rows]  # fmt: skip
+    sizes = list(zip(cases["N"], cases["threads"], strict=True))
+    same = [next(i for i in alone if sizes[i] == sizes[row]) for row in rows]
+    best = [min((i for i in alone if sizes[i][0] == sizes[row][0]), key=computing["middle"].get) for row in rows]
     T_T, T_C = elapsed.loc[rows], computing.loc[same]
     nbytes = record["solution_bytes"].values.astype(float)[rows]
     found = {
