@@ -15,7 +15,7 @@ from setuptools.command.build_py import build_py
 
 NAME = "supercomputers_rerun"
 ROOMS = ("kernels", "companion", "peers")
-BESIDE = ("data/**/*.csv", "data/**/*.json", "data/LICENSE", "notebooks/*.ipynb", "CITATION.cff")
+BESIDE = ("data/**/*.csv", "data/**/*.json", "data/**/*.toml", "data/LICENSE", "notebooks/*.ipynb", "CITATION.cff")
 _COMMAND = re.compile(rf"(-m )({'|'.join(ROOMS)})\b")
 #: A statement at the start of a line: of a module, of a program in a string, or of a notebook's cell in JSON.
 _STATEMENT = re.compile(rf"^(\s*\"?\s*from )({'|'.join(ROOMS)})(?=[. ])", re.MULTILINE)

@@ -154,11 +154,8 @@ def describe(comm) -> dict:
     device = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("MPICH Device")), None)
     found = gather(comm, [socket.gethostname(), affinity_cpus()])
     hosts = list(dict.fromkeys(name for name, _ in found))
-    asked = {
-        name: os.environ[name]
-        for name in ("FI_PROVIDER", "UCX_TLS", "OMPI_MCA_pml", "OMPI_MCA_btl")
-        if name in os.environ
-    }
+    names = ("FI_PROVIDER", "UCX_TLS", "OMPI_MCA_pml", "OMPI_MCA_btl")
+    asked = ", ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ)
     return {
         "library": " ".join(lines[0].split(",")[0].split()),
         "device": device,

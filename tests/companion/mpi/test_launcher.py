@@ -265,3 +265,9 @@ def test_no_disk_can_lose_a_record_on_its_way_from_rank_0(tmp_path, name):
     heard = launch([str(path)], 2, timeout=300, name=name)
     record = json.loads("".join(message.get("piece", "") for message in heard))
     assert runs.validate(record)["machine"]["mpi"]["ranks"] == 2 and len(record["measurements"]) > 1
+
+
+def test_a_record_says_which_transport_the_environment_asked_for(monkeypatch):
+    monkeypatch.setenv("UCX_TLS", "self,sm")  # as a site's module of MPI may
+    record = experiments.run_record("p5plus-exchange", ranks=2, timeout=100, progress=False, budget=0.2)
+    assert record["machine"]["mpi"]["transport"] == "UCX_TLS=self,sm"

@@ -31,6 +31,34 @@ def test_the_files_name_every_mpi_experiment_and_four_schedulers(tmp_path):
     assert all(repr(name) in checks.read_text() for name in over_mpi)
 
 
+def test_variables_of_this_machine_go_to_the_local_partition_alone(tmp_path, monkeypatch):
+    library = SimpleNamespace(variables={"MPI4PY_LIBMPI": "/here/libmpi.so"})
+    monkeypatch.setattr(reframe.launcher, "libraries", lambda: [library])
+    checks, settings = reframe.write(tmp_path)
+    space = {}
+    exec(compile(settings.read_text(), settings.name, "exec"), space)
+    local, *others = space["site_configuration"]["systems"][0]["partitions"]
+    assert local["env_vars"] == [["MPI4PY_LIBMPI", "/here/libmpi.so"]]
+    assert others and not any("env_vars" in each for each in others)
+    assert "libmpi" not in checks.read_text()
+
+
+def test_the_page_tells_what_ran_under_slurm(tmp_path):
+    (tmp_path / "slurm.json").write_text(json.dumps({"slurm": "1.2", "date": "2027-01-01", "checks": {"x": False}}))
+    assert "failed" in cluster.slurm_table(tmp_path / "slurm.json").text
+    assert "No run under Slurm" in cluster.slurm_table(tmp_path / "none").text
+
+
+@pytest.mark.weekly
+@pytest.mark.timeout(600)
+def test_jobs_run_under_a_real_slurm():
+    if os.geteuid() or not (shutil.which("slurmctld") and shutil.which("munged")):
+        pytest.skip("Slurm is not here, or not for this user; install slurm-wlm and munge")
+    root = Path(reframe.__file__).parents[2]
+    done = subprocess.run([sys.executable, "tests/slurm.py"], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_files_that_are_there_are_not_replaced(tmp_path):
     reframe.write(tmp_path)
     with pytest.raises(FileExistsError):
