@@ -154,7 +154,8 @@ def of_both_machines(experiment, record, second, folder):
         kept, replaced = runs.each(experiment, place)
         assert kept.identical(runs.latest(experiment, place))
         assert SECOND in replaced.attrs["label"] and SECOND not in kept.attrs["label"]
-        assert kept.identical(runs.dataset([record], place)) and replaced.identical(runs.dataset([dated], place))
+        for run, of in ((kept, record), (replaced, dated)):
+            assert run.identical(runs.dataset([of], place).assign_attrs(file=runs.file_name(of)))
     return kept, replaced, runs.load(sorted(place.glob(f"{experiment}_*.json")))
 
 
