@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 
 #: exit code -> how the program ended; those of the shell for SIGINT and SIGTERM
 ENDS = {130: "interrupted", 143: "terminated"}
@@ -69,7 +70,8 @@ def main() -> None:
         _open_streams()
         from companion.cli import app
 
-        app(prog_name="python -m companion")
+        name = Path(sys.argv[0]).name  # the installed command, whose words a shell completes
+        app(prog_name=name if name == "companion" else "python -m companion")
         code: int | str | None = 0
     except KeyboardInterrupt as error:
         code = _cause(error)

@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 the doctor found something required missing, or a record d
 request that cannot be met, said in one sentence on stderr; 3 a result failed its verification; 130 interrupted.
 """
 
+import csv
 import logging
 import os
 import sys
@@ -20,7 +21,9 @@ from companion.terminal import is_terminal, say, say_json, say_table
 # what it says of a folder for its settings is nothing that a user of these commands asked for
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
-app = commands.program(no_args_is_help=True, help="Run the experiments of the five reports and handle their records.")
+app = commands.program(
+    add_completion=True, no_args_is_help=True, help="Run the experiments of the five reports and handle their records."
+)
 
 
 def _stop(message: str, code: int = 2):
@@ -51,6 +54,14 @@ def _one_sentence():
         _stop(files.sentence(error))
     except (ValueError, Unavailable, MemoryError) as error:
         _stop(str(error) or "memory ran out; choose a smaller preset")
+
+
+def _named(incomplete: str) -> list[str]:
+    """Experiments that a shell offers for what was typed, from the register's tables alone, which are quick to read."""
+    from companion import chapters
+
+    names = (row for path in chapters.files("experiments.csv").values() for row in csv.DictReader(path.open()))
+    return [row["id"] for row in names if row["id"].startswith(incomplete)]
 
 
 JSON = typer.Option("--json", help="Print JSON and nothing else on standard output.")
@@ -93,7 +104,7 @@ def doctor(as_json: Annotated[bool, JSON] = False) -> None:
 
 @app.command(name="list")
 def list_experiments(
-    names: Annotated[list[str] | None, typer.Argument(help="Experiments; all if none.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments; all if none.", autocompletion=_named)] = None,
 ) -> None:
     """Name the experiments, with item of the report, time that each preset takes, and what is missing here."""
     with _one_sentence():
@@ -111,7 +122,9 @@ def list_experiments(
 
 @app.command()
 def run(  # noqa: PLR0913 - each is an option of the command line
-    experiment: Annotated[str | None, typer.Argument(help="Identifier; --list shows all.")] = None,
+    experiment: Annotated[
+        str | None, typer.Argument(help="Identifier; --list shows all.", autocompletion=_named)
+    ] = None,
     preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
     threads: Annotated[int, typer.Option(help="Threads, up to the usable CPUs.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder for the record.")] = Path("."),
@@ -176,7 +189,8 @@ def _beside_the_report(record: dict[str, Any]) -> Iterator[str]:
 @app.command(name="bench")
 def measure_all(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Experiments; all that this machine can run if none.")
+        list[str] | None,
+        typer.Argument(help="Experiments; all that this machine can run if none.", autocompletion=_named),
     ] = None,
     preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
     threads: Annotated[int | None, typer.Option(help="Threads; all usable CPUs if not given.")] = None,

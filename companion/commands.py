@@ -94,10 +94,10 @@ class _Program(typer.Typer):
         return lambda function: register(strict(function))
 
 
-def program(**options: Any) -> typer.Typer:
-    """A command line as all of this house are made."""
+def program(add_completion: bool = False, **options: Any) -> typer.Typer:
+    """A command line as all of this house are made; only one that is installed under a name completes its words."""
     return _Program(
-        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands, **options
+        add_completion=add_completion, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands, **options
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -583,3 +584,19 @@ def test_a_terminal_gets_tables_and_a_pipe_lines(monkeypatch, capsys):
         assert status(cli.app, "companion", ["list", "p5plus-smt"]) == 0
         said = capsys.readouterr().out
         assert said.startswith(start) and "Five loops" in said
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_a_script_and_the_names_of_experiments(shell):
+    command = Path(sys.executable).with_name("companion")
+
+    def asked(action, **more):
+        surroundings = os.environ | {"_COMPANION_COMPLETE": f"{action}_{shell}"} | more
+        return subprocess.run([command], env=surroundings, capture_output=True, text=True, check=False).stdout
+
+    assert "_COMPANION_COMPLETE" in asked("source")
+    typed = "companion run p5plus-s"
+    found = asked("complete", COMP_WORDS=typed, COMP_CWORD="2", _TYPER_COMPLETE_ARGS=typed,
+                  _TYPER_COMPLETE_FISH_ACTION="get-args")  # fmt: skip
+    assert {"p5plus-smt", "p5plus-stream", "p5plus-sensors"} <= set(re.findall(r"[\w-]+", found))
+    assert "nht1-io" not in found
