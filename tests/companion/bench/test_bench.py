@@ -520,6 +520,18 @@ def test_a_budget_that_is_just_kept_is_kept(toy_cases, monkeypatch):
     assert ["budget" in one.flags for one in found] == [False, False, True]
 
 
+@pytest.mark.parametrize(("end", "times"), [(np.inf, 1), (-np.inf, 0)])
+def test_after_the_end_nothing_is_warmed(end, times):
+    calls = []
+    one = SimpleNamespace(
+        expected=0.0, warm=lambda: calls.append("warm"), sample=lambda _: calls.append("sample"), watched=0.0
+    )
+    by = engine.Alone(progress=False)
+    with by.steps(2):
+        engine.sample_rounds([one], 1, 0, end, by)
+    assert calls == ["warm"] * times + ["sample"]
+
+
 def test_a_round_that_would_end_with_the_time_is_taken(monkeypatch):
     """Rounds of one second that begin at 0, 1 … s of 4 s: each round asks whether it and another still fit."""
     now = itertools.count(-1.0)  # when it is warmed

@@ -118,6 +118,15 @@ def test_a_damaged_table_is_refused_with_file_row_and_column(house, raw, place, 
     assert problem in message and "\n" not in message and message.endswith(".")
 
 
+def test_who_changes_a_table_changes_no_other(house):
+    house()
+    first, second = tables.load("doc", "toy"), tables.load("doc", "toy")
+    name = next(iter(first.data_vars))
+    first[name].values.flat[0] = first[name].values.flat[-1]
+    first.attrs.clear(), first[name].attrs.clear()
+    assert second.attrs and not first.identical(second) and tables.load("doc", "toy").identical(second)
+
+
 def test_a_missing_file_and_a_broken_descriptor_are_named(house):
     path = house()
     path.unlink()
