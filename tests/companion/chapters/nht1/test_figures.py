@@ -5,7 +5,9 @@ import pytest
 
 from companion import experiments, tables
 from companion.chapters.nht1 import figures as nht1
+from companion.chapters.nht1.figures.writing import written
 from companion.figures.rendering import offered as drawn
+from companion.records import runs
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +62,12 @@ def test_solver_figure_divides_by_the_steps():
 
 def test_layout_is_described():
     assert "five components" in nht1.layout().alt
+
+
+def test_the_best_overhead_is_held_against_the_fastest_run_of_the_same_size():
+    record = runs.latest("nht1-io")
+    rows, found = written(record)
+    alone = record["median"].values[record["way"].values == "none"]
+    sizes = record["N"].values[record["way"].values == "none"]
+    fastest = np.array([alone[sizes == size].min() for size in rows["N"]])
+    np.testing.assert_allclose(found["zeta_best"]["middle"], 100 * (found["T_T"]["middle"] / fastest - 1))
