@@ -47,9 +47,9 @@ def test_what_is_no_record_is_one_sentence(tmp_path):
 
 def test_work_that_moves_nothing_has_no_rate_of_bytes():
     case = {"work": {"flops": 10**9, "bytes_read": 0, "bytes_written": 0}}
-    assert display._rates(case, 0.5) == " (2.000 GFLOPS)"
-    assert display._rates({"work": {"flops": 0, "bytes_read": 10**9, "bytes_written": 0}}, 0.5) == " (2.000 GB/s)"
-    assert display._rates({"work": None}, 0.5) == ""
+    assert display._rates(case, 0.5) == {"GFLOPS": "2.000"}
+    assert display._rates({"work": {"flops": 0, "bytes_read": 10**9, "bytes_written": 0}}, 0.5) == {"GB/s": "2.000"}
+    assert display._rates({"work": None}, 0.5) == {}
 
 
 def test_rows_of_a_table_have_one_statistic_each_with_its_own_rates(record):
