@@ -45,6 +45,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/backfill
 SlurmdParameters=config_overrides
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 JobAcctGatherType=jobacct_gather/none
 KillWait=5
 ReturnToService=2

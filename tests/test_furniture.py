@@ -156,7 +156,9 @@ def test_make_says_what_there_is():
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert set(re.findall(r"^make (\w+)", done.stdout, re.MULTILINE)) == {name for name in targets if name != "help"}
-    asked = subprocess.run(["make", "-n", "lab", "ARGS=--no-browser"], cwd=ROOT, capture_output=True, text=True)
+    asked = subprocess.run(
+        ["make", "--no-print-directory", "-n", "lab", "ARGS=--no-browser"], cwd=ROOT, capture_output=True, text=True
+    )
     assert asked.stdout.rstrip().endswith("-m companion.lab . --no-browser")
 
 

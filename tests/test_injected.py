@@ -35,6 +35,7 @@ def test_no_failing_call_and_no_power_cut_falls_short(chosen, every):
 STANDS_FOR = {
     "companion/claims/__main__.py": "text",
     "companion/cli.py": "CSV",
+    "companion/pages/report.py": "text",
     "companion/record_figures.py": "text",
     "companion/figures/rendering.py": "text",
     "companion/mpi/reframe.py": "text",

@@ -108,7 +108,7 @@ def test_make_takes_a_python_from_any_folder(tmp_path, folder):
     python.chmod(0o755)
     work = tmp_path / "work"
     work.mkdir()
-    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+    for name in ("Makefile", "pyproject.toml", "setup.py", "requirements.lock"):
         shutil.copy(ROOT / name, work)
     given = str(python).replace("$", "\\$$")  # as make has it, and then as its shell has it
     done = subprocess.run(["make", "env", f"PYTHON={given}"], cwd=work, capture_output=True, text=True)

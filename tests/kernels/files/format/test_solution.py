@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels.files import filesystem, formulas, ways
+from kernels.files import filesystem, formulas, positioned, ways
 from kernels.files.format import solution as solution_module
 from kernels.files.format.layout import HEADER_BYTES, Layout, SolutionError, SolutionFile, checksum, require_checksums
 from kernels.files.format.opening import open_solution
@@ -312,7 +312,7 @@ def test_disk_full_at_a_later_dump(tmp_path, monkeypatch, asynchronous):
     """A filesystem that cannot pre-allocate may fill up in mid-run: no file, an older one untouched."""
     write(tmp_path / "s", dumps_of(5, 2))
     before = (tmp_path / "s").read_bytes()
-    real, calls = os.pwrite, []
+    real, calls = positioned.write, []
 
     def pwrite(handle, data, offset):
         calls.append(offset)
@@ -320,7 +320,7 @@ def test_disk_full_at_a_later_dump(tmp_path, monkeypatch, asynchronous):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return real(handle, data, offset)
 
-    monkeypatch.setattr(os, "pwrite", pwrite)
+    monkeypatch.setattr(positioned, "write", pwrite)
     with pytest.raises(OSError, match="No space left on device; free some space"):
         write(tmp_path / "s", dumps_of(5, 6, seed=1), asynchronous=asynchronous)
     assert os.listdir(tmp_path) == ["s"]
@@ -421,7 +421,7 @@ def test_element_writes_that_fail_say_why(tmp_path, monkeypatch):
 
 
 def test_what_is_read_back_must_be_what_was_written(tmp_path, monkeypatch):
-    real = os.pwrite
+    real = positioned.write
 
     def flip(handle, data, offset):
         data = bytearray(data)
@@ -429,7 +429,7 @@ def test_what_is_read_back_must_be_what_was_written(tmp_path, monkeypatch):
             data[17] ^= 1
         return real(handle, data, offset)
 
-    monkeypatch.setattr(os, "pwrite", flip)
+    monkeypatch.setattr(positioned, "write", flip)
     with pytest.raises(SolutionError, match="step 10 has CRC-32"):
         write(tmp_path / "s", dumps_of(5, 2))
     assert not os.listdir(tmp_path)
