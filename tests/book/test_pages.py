@@ -34,7 +34,7 @@ def page(**named):
         ({"both": 2}, "on screen 2"),
         ({"both": 0}, "on screen none"),
         ({"weight": 600_000}, "600 kB"),
-        ({"text": 8.9, "smallest": "a: b"}, "8.9 pixels on a phone: a: b"),
+        ({"text": 8.9, "smallest": "a: b"}, "8.9 pixels: a: b"),
         ({"cut": [("pre a", 12)]}, "cut at 1400 pixels by 12: pre a"),
         ({"cut_phone": [("pre b", 2)]}, "cut at 390 pixels by 2: pre b"),
     ],
