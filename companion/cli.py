@@ -60,8 +60,9 @@ def _named(incomplete: str) -> list[str]:
     """Experiments that a shell offers for what was typed, from the register's tables alone, which are quick to read."""
     from companion import chapters
 
-    names = (row for path in chapters.files("experiments.csv").values() for row in csv.DictReader(path.open()))
-    return [row["id"] for row in names if row["id"].startswith(incomplete)]
+    tables = (path.read_text(encoding="utf-8") for path in chapters.files("experiments.csv").values())
+    names = (row["id"] for text in tables for row in csv.DictReader(text.splitlines()))
+    return [name for name in names if name.startswith(incomplete)]
 
 
 JSON = typer.Option("--json", help="Print JSON and nothing else on standard output.")

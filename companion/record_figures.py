@@ -80,8 +80,8 @@ def piece(name: str, shown: Any) -> Piece:
     return Piece(name, "\n".join(sentences))
 
 
-def drawn_from(run) -> tuple[list[tuple[str, Any]], list[str]]:
-    """What the chapter draws and tabulates from a run, by name, and a sentence for each that cannot be drawn.
+def every_drawing() -> list[drawings.Drawing]:
+    """What the notebooks draw of any record.
 
     Raises
     ------
@@ -90,9 +90,14 @@ def drawn_from(run) -> tuple[list[tuple[str, Any]], list[str]]:
     """
     if not notebook_files.FOLDER.is_dir():
         raise ValueError(f"the notebooks are not in {notebook_files.FOLDER}, and they say what is drawn of a record")
+    return drawings.every_drawing()
+
+
+def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]], list[str]]:
+    """What of ``every`` drawing a run gives, by name, and a sentence for each that it does not."""
     made: list[tuple[str, Any]] = []
     left = []
-    for drawing in drawings.every_drawing():
+    for drawing in every:
         if drawing.experiment != run.attrs["experiment"]:
             continue
         name = drawing.call.partition("(")[0].rpartition(".")[2]
@@ -110,10 +115,10 @@ def drawn_from(run) -> tuple[list[tuple[str, Any]], list[str]]:
 def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], list[str]]:
     """All of the chapter's tables and figures of this experiment, and a sentence for each that cannot be drawn.
 
-    Without ``drawn``, figures are their data alone.  Errors are those of :func:`drawn_from`.
+    Without ``drawn``, figures are their data alone.  Errors are those of :func:`every_drawing`.
     """
     with nullcontext() if drawn else undrawn():
-        found, left = drawn_from(runs.dataset([record]))
+        found, left = drawn_from(runs.dataset([record]), every_drawing())
     # numbers that a cell goes on with say nothing alone
     return list(dict.fromkeys(one for name, shown in found if (one := piece(name, shown)).text)), left
 

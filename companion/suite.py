@@ -133,15 +133,15 @@ def within(planned: Plan, seconds: float) -> Plan:
         Not even one experiment fits.
     """
     turns = {name: number for number, name in enumerate(ASKED)}
-    order = sorted(planned.todo, key=lambda entry: turns.get(entry.id, len(turns)))
+    order = sorted(zip(planned.todo, planned.expected, strict=True), key=lambda each: turns.get(each[0].id, len(turns)))
     chosen, left = [], seconds
-    for entry, expected in ((entry, estimate(entry, planned.preset)) for entry in order):
+    for entry, expected in order:
         if expected <= left:
             chosen.append(entry)
             left -= expected
     if order and not chosen:
-        shortest = min(estimate(entry, planned.preset) for entry in order)
-        raise ValueError(f"nothing fits into {duration(seconds)}; the shortest experiment takes {duration(shortest)}")
+        shortest = duration(min(planned.expected))
+        raise ValueError(f"nothing fits into {duration(seconds)}; the shortest experiment takes {shortest}")
     return Plan(planned.preset, planned.threads, planned.seed, chosen, planned.done, planned.lacking)
 
 

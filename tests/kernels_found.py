@@ -44,6 +44,15 @@ SINGLE = [name for name in KERNELS if not hasattr(KERNELS[name].Problem, "ranks"
 every_single = pytest.mark.parametrize("name", SINGLE)
 
 
+#: A program that prints :func:`complaints` of every kernel that it is given, after what makes its process another host.
+COMPLAINTS = """
+from kernels_found import complaints
+
+for name in sys.argv[1:]:
+    print(name, complaints(name))
+"""
+
+
 def complaints(name) -> list[str]:
     """Checks that a kernel's own small run fails, as text."""
     kernel = KERNELS[name]

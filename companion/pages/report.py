@@ -48,45 +48,31 @@ def _small(point: pd.Series, words: str) -> str:
     return f"{words} Measured in preset {preset}, not at the size of the report." if sized else words
 
 
-def _forecast(points: dict[str, pd.DataFrame]) -> tuple[str, str] | None:
-    frame = points["hour"]
-    here = _own(frame, "1982")
-    if here is None:
-        return None
+def _forecast(frame: pd.DataFrame, here: pd.Series) -> tuple[str, str]:
     old = synthesis.DAY * _printed(frame, "Cray 1-A")
     smaller = " of the size of 1982" if "of the size" in here["what"] else " that is smaller than that of 1982"
     sentence = f"A forecast day{smaller} took {_said(here, synthesis.DAY)} s, with work files on this disk."
     return f"{sentence} The Cray 1-A took {old:.0f} s.", "The physics of today's model is simpler."
 
 
-def _bandwidth(points: dict[str, pd.DataFrame]) -> tuple[str, str] | None:
-    here = _own(points["bandwidth"])
-    if here is None:
-        return None
-    old = significant(_printed(points["bandwidth"], "IBM p575", "streaming loop"), 2)
+def _bandwidth(frame: pd.DataFrame, here: pd.Series) -> tuple[str, str]:
+    old = significant(_printed(frame, "IBM p575", "streaming loop"), 2)
     return (
         f"One thread reads {_said(here)} GB/s in the streaming loop of 2006. A Power5+ processor read {old} GB/s.",
         "One thread runs alone here. The report gives the rate of a node, which is divided by its 16 processors.",
     )
 
 
-def _solver(points: dict[str, pd.DataFrame]) -> tuple[str, str] | None:
-    here = _own(points["rate"], "BT")
-    if here is None:
-        return None
-    text = f"BT, the flow solver of 1993, computes {_said(here)} GFLOPS on one thread."
-    loop = significant(_printed(points["rate"], "IBM p575", "registers"), 2)
+def _solver(frame: pd.DataFrame, here: pd.Series) -> tuple[str, str]:
+    loop = significant(_printed(frame, "IBM p575", "registers"), 2)
     return (
-        f"{text} A Power5+ processor added {loop} billion numbers a second in registers.",
+        f"BT, the flow solver of 1993, computes {_said(here)} GFLOPS on one thread. "
+        f"A Power5+ processor added {loop} billion numbers a second in registers.",
         _small(here, "No report prints a rate of BT. Operations are counted as the benchmark defines them."),
     )
 
 
-def _transforms(points: dict[str, pd.DataFrame]) -> tuple[str, str] | None:
-    frame = points["peak"]
-    here = _own(frame, "spectral")
-    if here is None:
-        return None
+def _transforms(frame: pd.DataFrame, here: pd.Series) -> tuple[str, str]:
     printed = frame.loc[frame["kind"] == "report", "value"]
     return (
         f"Spectral transforms reach {_said(here)} % of this thread's measured peak. "
@@ -95,11 +81,7 @@ def _transforms(points: dict[str, pd.DataFrame]) -> tuple[str, str] | None:
     )
 
 
-def _files(points: dict[str, pd.DataFrame]) -> tuple[str, str] | None:
-    frame = points["files"]
-    here = _own(frame, "disk")
-    if here is None:
-        return None
+def _files(frame: pd.DataFrame, here: pd.Series) -> tuple[str, str]:
     old = significant(_printed(frame, "Cray X-MP", "a disk"), 2)
     return (
         f"A program moves {_said(here)} MB/s to and from a disk here. On the Cray X-MP it was {old} MB/s.",
@@ -107,21 +89,23 @@ def _files(points: dict[str, pd.DataFrame]) -> tuple[str, str] | None:
     )
 
 
-#: In the order of the page; each gives a sentence with its caveat, or None where no record answers.
-ANSWERS: dict[str, Callable] = {
-    "1982": _forecast,
-    "memory, 2006": _bandwidth,
-    "solver, 1993": _solver,
-    "transforms, 2014": _transforms,
-    "files": _files,
-}
+#: In the order of the page: a quantity of chapter 6, words of the reader's point that answers, and what gives the
+#: sentence and its caveat from the points and that one.
+ANSWERS: tuple[tuple[str, str, Callable], ...] = (
+    ("hour", "1982", _forecast),
+    ("bandwidth", "", _bandwidth),
+    ("rate", "BT", _solver),
+    ("peak", "spectral", _transforms),
+    ("files", "disk", _files),
+)
 
 
 def _answers(points: dict[str, pd.DataFrame]) -> str:
     items = []
-    for found in (answer(points) for answer in ANSWERS.values()):
-        if found:
-            sentence, caveat = found
+    for key, words, answer in ANSWERS:
+        here = _own(points[key], words)
+        if here is not None:
+            sentence, caveat = answer(points[key], here)
             items.append(f"<li><p>{escape(sentence)}</p><small>{escape(caveat)}</small></li>")
     return "\n".join(items)
 
@@ -139,13 +123,13 @@ def _axes(points: dict[str, pd.DataFrame]) -> list[Shown]:
 
 def _chapters(found: Iterable[str]) -> str:
     """For each report the first figure that the records of these experiments can draw, and the others folded."""
-    parts = []
+    parts, every = [], record_figures.every_drawing()
     for document in synthesis.documents():
         of_document = [name for name in found if experiments.REGISTER[name].document == document]
         drawn = [
             shown
             for name in of_document
-            for _, shown in record_figures.drawn_from(runs.own(name)[-1])[0]
+            for _, shown in record_figures.drawn_from(runs.own(name)[-1], every)[0]
             if isinstance(shown, Shown) and "<figure" in shown.html and "<script" not in shown.html  # no explorers
         ]
         if drawn:
@@ -165,15 +149,11 @@ def newest(folder: Path) -> dict[str, dict]:
     ValueError
         There is none, or they are of several machines.
     """
-    found: dict[str, dict] = {}
-    for name in experiments.REGISTER:
-        for path in sorted(folder.glob(f"{name}_*.json")):
-            try:
-                record = runs.read(path)
-            except runs.RunRecordError:
-                continue  # somebody else's file
-            if record["experiment"] == name and record.get("kind") != "browser":
-                found[name] = max(found.get(name, record), record, key=lambda each: each["date"])
+    found = {
+        name: max((record for record, _ in kept), key=lambda record: record["date"])
+        for name in experiments.REGISTER
+        if (kept := runs.native(name, folder))
+    }
     if not found:
         raise ValueError(f"{folder} has no run record; python -m companion bench --out {folder} makes them")
     different = machines.distinct(record["machine"] for record in found.values())

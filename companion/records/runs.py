@@ -49,6 +49,7 @@ __all__ = [
     "keep",
     "latest",
     "load",
+    "native",
     "now",
     "own",
     "read",
@@ -236,16 +237,22 @@ def beside(folder: Path) -> Iterator[None]:
         _own.pop()
 
 
+def native(experiment: str, folder: Path) -> list[tuple[dict[str, Any], Path]]:
+    """Records of native code of an experiment in any folder; a file that is no run record is somebody else's."""
+    found = []
+    for path in sorted(Path(folder).glob(f"{experiment}_*.json")):
+        try:
+            record = read(path)
+        except ValueError:
+            continue
+        if record["experiment"] == experiment and record.get("kind") != "browser":
+            found.append((record, path))
+    return found
+
+
 def own(experiment: str) -> list:
-    """The reader's records of an experiment, oldest first; a file that is no run record is somebody else's."""
-    records = []
-    for folder in _own:
-        for path in sorted(folder.glob(f"{experiment}_*.json")):
-            try:
-                records.append((read(path), path))
-            except ValueError:
-                continue
-    records = [(record, path) for record, path in records if record.get("kind") != "browser"]
+    """The reader's records of an experiment, oldest first."""
+    records = [each for folder in _own for each in native(experiment, folder)]
     mine = {"label": "this machine", "place": -1, "own": 1}
     return [run.assign_attrs(mine) for run in _datasets(experiment, records, COMMITTED)]
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kernels_found import COMPLAINTS
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Takes away what macOS does not have, once the libraries are loaded that were built for this system.
@@ -67,15 +68,7 @@ for id in experiments.REGISTER:
 print(json.dumps(found, default=str))
 """
 )
-RUN = (
-    WITHOUT
-    + """
-from kernels_found import complaints
-
-for name in sys.argv[1:]:
-    print(name, complaints(name))
-"""
-)
+RUN = WITHOUT + COMPLAINTS
 #: Kernels that ask the system for something: files, places of threads, pages, messages between processes.
 ASKING = (
     *("kernels.files.application", "kernels.files.groups", "kernels.files.storm", "kernels.files.stripes"),

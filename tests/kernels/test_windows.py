@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kernels_found import COMPLAINTS
 
 ROOT = Path(__file__).resolve().parents[2]
 WITHOUT = """
@@ -35,15 +36,7 @@ class Named(ctypes.CDLL):
 
 ctypes.CDLL = Named
 """
-RUN = (
-    WITHOUT
-    + """
-from kernels_found import complaints
-
-for name in sys.argv[1:]:
-    print(name, complaints(name))
-"""
-)
+RUN = WITHOUT + COMPLAINTS
 TABLES = (
     WITHOUT
     + """

@@ -1,7 +1,6 @@
 """Two made-up machines join a copy of the book: no stored output of a notebook changes, and every record page names
 both."""
 
-import copy
 import os
 import re
 import shutil
@@ -10,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from made_up import on
 
 from companion import experiments, notebook_files
 from companion.pages import chapter_record
@@ -20,18 +20,6 @@ ROOT = Path(__file__).parents[3]
 MADE_UP = {"Slowpoke 1000": 3.0, "Quickstep 7": 0.5}
 NOTEBOOKS = [path.name for path in notebook_files.paths()]
 pytestmark = pytest.mark.weekly
-
-
-def on(model: str, factor: float, record: dict) -> dict:
-    """A record as of another machine, newer than all others."""
-    made = copy.deepcopy(record)
-    made["machine"]["cpu"] |= {"model": model, "target": None, "signature": None}
-    made["date"] = "2099-01-01T00:00:00Z"
-    for case in made["measurements"]:
-        case["samples"] = [factor * each for each in case["samples"]]
-        for name, series in case["observed"].items():
-            case["observed"][name] = [each if each is None else factor * each for each in series]
-    return made
 
 
 def add_machines(folder: Path) -> None:

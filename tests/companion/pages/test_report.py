@@ -1,10 +1,10 @@
 """The page of a reader's own machine: what it answers, where its numbers come from, what it refuses."""
 
-import copy
 import re
 
 import numpy as np
 import pytest
+from made_up import on
 
 from companion import suite
 from companion.cli import app
@@ -18,24 +18,12 @@ MADE_UP = "Slowpoke 1000"
 SLOWER = 3
 
 
-def slower(record, model=MADE_UP):
-    """A record of a machine that nobody has, whose every sample took longer."""
-    made = copy.deepcopy(record)
-    made["machine"]["cpu"]["model"] = model
-    made["date"] = "2099-01-01T00:00:00Z"
-    for case in made["measurements"]:
-        case["samples"] = [SLOWER * each for each in case["samples"]]
-        for name, series in case["observed"].items():
-            case["observed"][name] = [each if each is None else SLOWER * each for each in series]
-    return made
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("records")
     records = [runs.read(sorted(runs.COMMITTED.glob(f"{name}_*.json"))[-1]) for name in suite.ASKED]
     for record in records:
-        runs.save(slower(record | {"machine": records[0]["machine"]}), found)
+        runs.save(on(MADE_UP, SLOWER, record | {"machine": records[0]["machine"]}), found)
     (found / "p5plus-smt_notes.json").write_text("{}")  # somebody else's
     return found
 
@@ -92,7 +80,7 @@ def test_a_folder_without_records_or_of_two_machines_is_refused(case, said, fold
     if case == "two":
         record = runs.read(next(folder.glob("p5plus-smt_p*.json")))
         runs.save(record, tmp_path)
-        runs.save(slower(record, "Another 7") | {"experiment": "p5plus-latency"}, tmp_path)
+        runs.save(on("Another 7", SLOWER, record) | {"experiment": "p5plus-latency"}, tmp_path)
     out = tmp_path / "page"
     assert status(app, "companion", ["report", str(tmp_path), "--out", str(out)]) == 2
     error = capsys.readouterr().err
