@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from companion import notebook_files
+from companion.figures.beside import on_machine_of
 from companion.records import runs
 
 RECORDS = "__records__"
-#: What a drawing raises where a record does not hold what it takes: an older one, or another sweep.
-LACKING = (KeyError, IndexError, ValueError, AssertionError)
 
 
 @dataclass(frozen=True)
@@ -28,19 +27,15 @@ class Drawing:
     others: tuple[str, ...] = ()  # experiments whose runs it takes, too
 
     def __call__(self, record) -> Any:
-        given = {name: _beside(record, name) for name in self.others} | {self.experiment: record}
+        given = {name: on_machine_of(record, name) or runs.latest(name) for name in self.others} | {
+            self.experiment: record
+        }
         names: dict[str, Any] = {RECORDS: given}
         exec(self.before, names)
         return eval(self.call, names)
 
     def __str__(self) -> str:
         return f"{self.experiment}: {self.call.partition('(')[0]}"
-
-
-def _beside(record, experiment: str):
-    """The newest run of another experiment on the machine of ``record``; of the book's where it has none."""
-    found = runs.each(experiment)
-    return next((run for run in found if run.attrs["label"] == record.attrs["label"]), found[0] if found else None)
 
 
 def statements(path: Path) -> list[ast.stmt]:

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from companion import drawings, files, notebook_files
+from companion.figures import beside
 from companion.figures.rendering import Shown, offered, picture, undrawn
 from companion.figures.tabular import Table
 from companion.records import runs
@@ -107,7 +108,7 @@ def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]
             continue
         try:
             made.append((name, drawing(run)))
-        except drawings.LACKING as error:
+        except beside.LACKING as error:
             left.append(f"{name} does not find in this record what it draws ({' '.join(str(error).split())[:120]})")
     return made, left
 
@@ -117,7 +118,7 @@ def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], lis
 
     Without ``drawn``, figures are their data alone.  Errors are those of :func:`every_drawing`.
     """
-    with nullcontext() if drawn else undrawn():
+    with beside.alone(), nullcontext() if drawn else undrawn():
         found, left = drawn_from(runs.dataset([record]), every_drawing())
     # numbers that a cell goes on with say nothing alone
     return list(dict.fromkeys(one for name, shown in found if (one := piece(name, shown)).text)), left

@@ -66,14 +66,17 @@ def words(figure: str | None, run=None, **values) -> dict[str, str]:
     return found
 
 
-def furnish(figure, name: str | None, heading: str | None) -> None:
-    """Heading and legend of a figure, as its row has them.
+def furnish(figure, name: str | None, heading: str | None, machines: str = "") -> None:
+    """Heading and legend of a figure, as its row has them; ``machines`` are the other ones, a line of the heading.
 
     ``"below 2"`` is a legend of two columns below all panels, ``"above 2"`` one above the first panel, at its middle or
     at the part of its width that follows, ``"above 2 0.4"``; another word is a place within the panel.
     """
-    if heading:
-        figure.suptitle(heading, size=9)
+    titled = [legend.get_title() for legend in figure.legends if legend.get_title().get_text()]
+    if titled and machines:
+        titled[0].set_text(f"{titled[0].get_text()}\n{machines}")
+    elif heading or machines:
+        figure.suptitle("\n".join(filter(None, [heading or figure.get_suptitle(), machines])), size=9)
     place, *rest = (declared().get(name or "", {}).get("legend") or "none").split()
     if place == "below":
         figure.legend(loc="outside lower center", ncols=int(rest[0]))

@@ -8,6 +8,7 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from companion.bench.statistics import Ratio, median_interval, ratio
+from companion.figures import beside
 from companion.figures.stacks import icicle as icicle
 from companion.figures.stacks import stacked_bars as stacked_bars
 from companion.figures.style import (
@@ -99,7 +100,10 @@ def points(axis, x, y, *, label: str, host: bool = False, index: int = 0, line: 
         style |= {"color": meaning(colour)} | ({"markerfacecolor": meaning(colour)} if host else {})
     if not line:
         style["linestyle"] = "none"
-    return axis.plot(x, y, label=label, **style)[0]
+    (drawn,) = axis.plot(x, y, label=label, **style)
+    if host:
+        beside.measured.add(drawn)
+    return drawn
 
 
 def calculated(axis, x, y, *, label: str, line: bool = True):

@@ -15,7 +15,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.text import Text
 
-from companion.figures import captions
+from companion.figures import beside, captions
 from companion.figures.joined import JOINED, panels
 from companion.figures.slim import slim
 from companion.figures.style import INK, LEGIBLE, PAGE, PLAIN
@@ -288,10 +288,13 @@ def show(
     ValueError
         If ``alt`` is empty.
     """
+    if beside.collect(figure, name or "", data):
+        return Shown("", "")
     texts = captions.words(name, run, **values)
     title, caption = title or texts.get("title"), caption or texts.get("caption")
     alt = _described(alt or texts.get("alt", ""))
-    captions.furnish(figure, name, texts.get("heading"))
+    data, machines = beside.add(figure, name or "", data, str(getattr(run, "attrs", {}).get("label")))
+    captions.furnish(figure, name, texts.get("heading"), machines)
     svg = _drawings(figure, alt, name)
     experiment = getattr(run, "attrs", {}).get("experiment")
     checked = f' data-run="{escape(experiment)}"' if experiment else ""

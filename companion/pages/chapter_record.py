@@ -6,6 +6,7 @@ from html import escape
 import pandas as pd
 
 from companion import drawings, experiments, items, notebook_files, tables
+from companion.figures import beside
 from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.rendering import Shown, apart
@@ -170,8 +171,9 @@ def runs_table(document: str) -> Table | str:
 def _on(run, drawing: drawings.Drawing) -> Shown | None:
     """A figure of the chapter drawn from one run; None for tables, sentences and what the run does not hold."""
     try:
-        shown = drawing(run)
-    except drawings.LACKING:
+        with beside.alone():
+            shown = drawing(run)
+    except beside.LACKING:
         return None
     return shown if isinstance(shown, Shown) and "<figure" in shown.html else None
 

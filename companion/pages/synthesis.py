@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion import drawings, tables
+from companion import tables
+from companion.figures import beside
 from companion.figures.parts import (
     MARKED,
     bars,
@@ -127,7 +128,7 @@ def of_each(experiment: str, points: Callable[[xr.Dataset], list[dict]]) -> list
     for run in runs.each(experiment):
         try:
             rows += points(run)
-        except drawings.LACKING:
+        except beside.LACKING:
             if not run.attrs.get("own"):
                 raise
     return rows

@@ -174,5 +174,6 @@ def dataset(records: Sequence[dict[str, Any]], folder: Path = machines.COMMITTED
     if len(records) == 1 and (caches := machine.last_caches(first["machine"])):
         data.attrs["last_caches"] = caches
     data.attrs["simulated"] = int(first["simulated"])
+    data.attrs["kind"] = first.get("kind") or "timing"
     data.attrs["records"] = len(records)
     return data

@@ -166,12 +166,17 @@ def first(folder: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
+def stamp(folder: Path) -> tuple:
+    """What changes when a record of ``folder`` or its first machine does."""
+    paths = [*Path(folder).glob("*.json"), *Path(folder).glob("first.toml")]
+    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in paths))
+
+
 def known(folder: Path = COMMITTED) -> tuple[Machine, ...]:
     """Every machine of a folder of records, first the one that :func:`first` names, which the prose names too.
 
     The others come by the number of experiments that they measured.
     """
-    stamp = tuple(sorted((path.name, path.stat().st_mtime_ns) for path in Path(folder).glob("*.json")))
     chosen = first(folder)
     wanted = chosen.get("fingerprint", {})
 
@@ -179,7 +184,9 @@ def known(folder: Path = COMMITTED) -> tuple[Machine, ...]:
         properties = fingerprint(machine.description)
         return bool(wanted) and all(properties.get(name) == value for name, value in wanted.items())
 
-    found = sorted(_known(Path(folder), stamp), key=lambda machine: (not named(machine), -len(machine.experiments)))
+    found = sorted(
+        _known(Path(folder), stamp(folder)), key=lambda machine: (not named(machine), -len(machine.experiments))
+    )
     if found and named(found[0]):
         found[0] = replace(found[0], label=chosen["label"])
     return tuple(found)

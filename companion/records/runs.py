@@ -28,6 +28,7 @@ file system that was measured also whether it is another than the root's, and wh
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,11 @@ def committed(experiment: str, folder=None) -> list:
     They may come from several machines; nothing is merged.  A damaged committed file is an error, not a gap.
     """
     folder = COMMITTED if folder is None else Path(folder)
+    return [run.copy() for run in _committed(experiment, folder, machines.stamp(folder))]
+
+
+@lru_cache(maxsize=128)
+def _committed(experiment: str, folder: Path, stamp: tuple) -> list:
     records = [(read(path), path) for path in sorted(folder.glob(f"{experiment}_*.json"))]
     return _datasets(experiment, records, folder)
 

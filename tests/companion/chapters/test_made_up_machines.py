@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from made_up import on
 
-from companion import experiments, notebook_files
+from companion import drawings, experiments, items, notebook_files
+from companion.figures import rendering
 from companion.pages import chapter_record
 from companion.records import machines, runs
 
@@ -68,6 +69,27 @@ def joined(tmp_path, monkeypatch):
     yield folder
     for function in (chapter_record.is_elsewhere, chapter_record.stored_runs):
         function.cache_clear()
+
+
+@pytest.mark.parametrize("document", ["p5plus", "xc30"])
+def test_each_figure_with_medians_of_a_run_names_every_machine(document, joined, monkeypatch):
+    """Two made-up machines are on the axes of every figure that has the others, or its heading counts them."""
+    said = {}
+
+    def keep(figure, alt, name=None):
+        legends = [legend.get_title().get_text() for legend in figure.legends]
+        said[name] = "\n".join([figure.get_suptitle(), *legends])
+        return "<svg></svg>"
+
+    monkeypatch.setattr(rendering, "_drawings", keep)
+    (path,) = [path for path in notebook_files.paths() if path.stem == items.page(document)]
+    for drawing in drawings.drawings(path):
+        run = runs.latest(drawing.experiment)
+        if run is not None and not run.attrs["simulated"] and run.attrs["kind"] == "timing":
+            drawing(run)
+    named = [words for words in said.values() if all(model in words for model in MADE_UP)]
+    counted = [words for words in said.values() if "on the record" in words]
+    assert len(named) > 8 and len(named) + len(counted) > 12
 
 
 @pytest.mark.parametrize("document", ["p5plus", "xc30"])

@@ -18,6 +18,7 @@ from companion.figures import rendering
 from companion.figures.rendering import Shown, offered
 from companion.records import runs
 
+pytestmark = pytest.mark.usefixtures("alone")
 SECOND = "Slowpoke 1000"
 DRAWINGS = every_drawing()
 COMMITTED = sorted({runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")})

@@ -7,12 +7,14 @@ import xarray as xr
 from companion.chapters.aips58.figures import marks
 from companion.chapters.aips58.figures.live import WAY_NAMES, runs_frame
 from companion.chapters.aips58.figures.marks import HERE, KINDS, NAMES, SYSTEMS
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars, cpu, log_axis, points, times
 from companion.figures.rendering import Shown
 from companion.figures.style import INK, axes
 from companion.records.runs import single
 
 
+@each_machine
 def loading(load: xr.Dataset, record: xr.Dataset) -> Shown:
     """RUN DDTLOAD: CPU and real time on three systems, and in a run by how messages reach their file."""
     record = single(record)
@@ -46,6 +48,7 @@ def loading(load: xr.Dataset, record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def gathered(ddt: xr.Dataset, bare: xr.DataArray, record: xr.Dataset) -> Shown:
     """CPU time of CLEAN with gather by software over that by hardware: the two X-MPs, and a run.
 
@@ -89,6 +92,7 @@ def gathered(ddt: xr.Dataset, bare: xr.DataArray, record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def shared(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
     """Real time on a machine that others use over that on one that nobody else uses: the X-MPs, and a run."""
     record = single(record)
@@ -125,6 +129,7 @@ def shared(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
 SOURCES = {"disk": "here, file", "paced as a tape": "here, at a tape's pace"}
 
 
+@each_machine
 def taped(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
     """Real time of the two loading problems: tape on the Convex, files on the X-MPs, both in a run."""
     record = single(record)

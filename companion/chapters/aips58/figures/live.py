@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.aips58.figures import marks
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -64,6 +65,7 @@ def _where(frame: pd.DataFrame, which: str) -> str:
     return f"with a file {WAY_NAMES[row['way']]}, in {row['place']}"
 
 
+@each_machine
 def messages(record: xr.Dataset) -> Shown:
     """CPU and real time of one message by way and place, with their spread."""
     record = single(record)

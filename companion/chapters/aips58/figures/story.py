@@ -8,6 +8,7 @@ from companion.chapters.aips58.figures import marks
 from companion.chapters.aips58.figures.live import runs_frame
 from companion.chapters.aips58.figures.marks import HERE, KINDS, NAMES, SYSTEMS
 from companion.chapters.aips58.figures.studies import together
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
@@ -25,6 +26,7 @@ def _five(axis) -> list[str]:
     return names
 
 
+@each_machine
 def waits(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     """CPU and real time of all problems of a size together: three systems, and a run in memory and as AIPS."""
     moved = single(moved)
@@ -72,6 +74,7 @@ def _gains(ddt: xr.Dataset, record: xr.Dataset, frame: pd.DataFrame, kind: str) 
     return converted(marks.samples(record, kind, frame.index), lambda t: convex / t)
 
 
+@each_machine
 def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
     """How many times as fast as the Convex every problem is, in CPU and in real time: the X-MPs, and a run."""
     record = single(record)
@@ -113,6 +116,7 @@ def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
     """Gain in CPU time over the Convex by problem, those that vectorise apart: Toronto as printed, and a run."""
     record = single(record)
@@ -152,6 +156,7 @@ def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str
     )
 
 
+@each_machine
 def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     """CPU time over real time of every problem of a size: three systems, and a run in memory and as AIPS."""
     moved = single(moved)
@@ -182,6 +187,7 @@ def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def lost(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     """What files add, against the CPU time without: Pittsburgh over Toronto, a run as AIPS over one in memory."""
     moved = single(moved)

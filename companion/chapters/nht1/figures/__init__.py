@@ -37,6 +37,7 @@ from companion.chapters.nht1.figures.writing import choice_of_base as choice_of_
 from companion.chapters.nht1.figures.writing import groups as groups
 from companion.chapters.nht1.figures.writing import overheads as overheads
 from companion.chapters.nht1.figures.writing import runs_table as runs_table
+from companion.figures.beside import each_machine
 from companion.figures.parts import log_axis, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
@@ -94,6 +95,7 @@ def field(u: np.ndarray, exact: np.ndarray) -> Shown:
     return show(figure, data=frame, name="nht1_field", n=N, largest=largest)
 
 
+@each_machine
 def solver(record: xr.Dataset) -> Shown:
     """Time of one step of BT by class and threads."""
     times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]

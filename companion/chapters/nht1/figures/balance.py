@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.nht1.figures.writing import written
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     cpu,
@@ -99,6 +100,7 @@ def _diagonals(axis, x, low: float) -> None:
             axis.text(place, 1.25 * low, _short(seconds), size=8, rotation=-45, ha="center", va="bottom", alpha=0.8)
 
 
+@each_machine
 def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Overhead against the time of computing between two dumps: a slower solver has a lower one (N8)."""
     found = waits(record)
@@ -137,6 +139,7 @@ def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def by_processors(record: xr.Dataset, printed: pd.DataFrame, way: str) -> Shown:
     """Overhead against the number of processors (N4), with the range that the abstract gives for the Y-MP."""
     frame, found = written(record)
@@ -219,6 +222,7 @@ def beside_table(record: xr.Dataset, way: str, later: str) -> pd.DataFrame:
     return with_spread(frame[["N", "threads"]], **found)
 
 
+@each_machine
 def beside(record: xr.Dataset, way: str, later: str) -> Shown:
     """:func:`beside_table` as points."""
     frame = beside_table(record, way, later)

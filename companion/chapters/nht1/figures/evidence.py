@@ -6,6 +6,7 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.opening import METHODS
 from companion.chapters.nht1.figures.writing import written
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     converted,
@@ -68,6 +69,7 @@ def rates_here(record: xr.Dataset) -> pd.DataFrame:
     return pd.concat([each.assign(system=names, what=what) for what, each in rates.items()], ignore_index=True)
 
 
+@each_machine
 def rates_then_and_now(surviving: pd.DataFrame, record: xr.Dataset) -> Shown:
     """The report's surviving rates, and those of its methods of writing here: whole runs, and while they write."""
     here = rates_here(record)

@@ -3,12 +3,14 @@
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.records.runs import single
 
 
+@each_machine
 def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """T_T of a run against the number of processes that write at a time, as the report's Figure 1 has it."""
     record = single(record)

@@ -6,6 +6,7 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.balance import waits
 from companion.chapters.nht1.figures.writing import percent_axis, written
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars, cpu, printed_ranges, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -32,6 +33,7 @@ def measured(record: xr.Dataset, base: xr.Dataset) -> pd.DataFrame:
     return pd.concat([first[names], slow[names]], ignore_index=True)
 
 
+@each_machine
 def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Shown:
     """The ranges of the abstract above the overheads here, on one axis."""
     here = measured(record, base)

@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.nht1.figures.writing import around, percent, percent_axis
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     MARKS,
     bars,
@@ -32,6 +33,7 @@ METHODS = {
 }
 
 
+@each_machine
 def mpiio(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Overhead of every method of writing over MPI-IO, below the bound that the abstract gives for the iPSC/860."""
     frame = cases(record, "way", "N")
@@ -58,6 +60,7 @@ def mpiio(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """Time to write one file against the ranks that write at a time."""
     frame = cases(record, "group", "N").sort_values("group").reset_index(drop=True)

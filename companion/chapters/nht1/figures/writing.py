@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     case_intervals,
@@ -79,6 +80,7 @@ def around(*quantities: pd.DataFrame) -> tuple[float, float]:
 BESIDE = "asynchronous"
 
 
+@each_machine
 def overheads(record: xr.Dataset) -> Shown:
     """Overhead zeta of every method in which the solver waits for its writes, with most threads, by size of grid."""
     frame, found = written(record)
@@ -104,6 +106,7 @@ def overheads(record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def choice_of_base(record: xr.Dataset) -> Shown:
     """How zeta changes with the T_C it is held against, for the runs whose two bases differ most.
 
@@ -136,6 +139,7 @@ def choice_of_base(record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """Time to write one file against the number of processes that write at a time."""
     record = single(record)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     case_intervals,
@@ -54,6 +55,7 @@ def _speeds(record: xr.Dataset, size: str, name: str):
         yield f"{name}{value}", part["threads"], converted(seconds.loc[part.index], lambda each, one=one: one / each)
 
 
+@each_machine
 def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None = None) -> Shown:
     """The three jobs by a model of their printed splits, 1 at the operational processors, and our own curves here.
 
@@ -116,6 +118,7 @@ def lost(measured: xr.Dataset) -> tuple[np.ndarray, dict[str, pd.DataFrame]]:
     return np.array(threads), {name: converted(table, lambda value: value / dt) for name, table in tables.items()}
 
 
+@each_machine
 def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     """Loss to periodic disturbances: on threads here, and simulated for more processors and for hours."""
     simulated = single(simulated)

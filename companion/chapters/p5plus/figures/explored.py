@@ -6,6 +6,7 @@ import xarray as xr
 from matplotlib.colors import LogNorm
 
 from companion.chapters.p5plus.figures.memory import per_thread, read_by_lines
+from companion.figures.beside import each_machine
 from companion.figures.explorer import explorer
 from companion.figures.parts import (
     bytes_axis,
@@ -53,6 +54,7 @@ def _drawn(record: xr.Dataset, alone: pd.DataFrame, whole: pd.DataFrame, ends: t
     return figure
 
 
+@each_machine
 def surface(record: xr.Dataset) -> Shown:
     """Read bandwidth of a thread over working set and stride; the page lets its reader choose a cut through it."""
     runs.single(record)

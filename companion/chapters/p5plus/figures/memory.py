@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.p5plus.figures.threads import curves
+from companion.figures.beside import each_machine
 from companion.figures.parts import bytes_axis, bytes_label, log_axis, spread, times
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -29,6 +30,7 @@ def swept(frame: pd.DataFrame) -> str:
     return str(frame.groupby("pages")["stride"].nunique().idxmax())
 
 
+@each_machine
 def bandwidth(record: xr.Dataset) -> Shown:
     """Read bandwidth of one thread against working set, by stride, and by threads and pages at stride 1."""
     frame = read_by_lines(record)
@@ -74,6 +76,7 @@ def _read_both_ways(record: xr.Dataset) -> pd.DataFrame:
     return frame.assign(items=items, rate=items / frame["median"] / 1e9)
 
 
+@each_machine
 def loads(record: xr.Dataset) -> Shown:
     """Items a second by whole cache lines and with a load for each, against working set."""
     frame = _read_both_ways(record)
@@ -126,6 +129,7 @@ def loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
     return frame.assign(ns=1e9 * frame["median"] / frame["loads"])
 
 
+@each_machine
 def latency(record: xr.Dataset) -> Shown:
     """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
     frame = loads_in_turn(record)
@@ -185,6 +189,7 @@ def _level(record: xr.Dataset) -> str:
     return f", {rule}:\na measurement of caches, not of memory"
 
 
+@each_machine
 def stream(record: xr.Dataset) -> Shown:
     """STREAM's four kernels with plain and non-temporal stores."""
     frame = curves(record, ["operation", "stores"])

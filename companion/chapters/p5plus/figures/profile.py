@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import MARKED, bars, cpu, of_samples, points, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes, hollow
@@ -47,6 +48,7 @@ def regions(record: xr.Dataset) -> pd.DataFrame:
     return frame.sort_values("middle", ascending=False, ignore_index=True)
 
 
+@each_machine
 def profiles(printed: xr.Dataset, record: xr.Dataset | None) -> Shown:
     """Share of the time by routine: T399 on Power4+ as printed, and the regions of the small model where it ran."""
     old = printed[["self_percent"]].to_dataframe().reset_index()

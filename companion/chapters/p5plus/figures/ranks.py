@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import bytes_axis, cpu, log_axis, spread, stacked_bars
 from companion.figures.ranks import cases, cross_flagged, observed
 from companion.figures.rendering import Shown, show
@@ -28,6 +29,7 @@ def _then(axis, record: xr.Dataset) -> str:
 FOUR = 4
 
 
+@each_machine
 def exchange(record: xr.Dataset) -> Shown:
     """Bytes a second by message size in the report's two panels: four pairs, and all numbers of pairs together.
 
@@ -56,6 +58,7 @@ def exchange(record: xr.Dataset) -> Shown:
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_exchange", run=record, most=most, then=then)
 
 
+@each_machine
 def transposition(record: xr.Dataset) -> Shown:
     """Bytes per second of a rank in the four transpositions, by the mean size of a message and by ranks."""
     frame = cases(single(record), "sent_bytes", "messages", "fields")
@@ -102,6 +105,7 @@ def rates(record: xr.Dataset) -> pd.DataFrame:
     return frame.sort_values(["scaling", "ranks"]).reset_index(drop=True)
 
 
+@each_machine
 def scaling(record: xr.Dataset) -> Shown:
     """Strong and weak scaling of the shallow-water model, normalised to 1 for the ranks of normal operation."""
     frame = rates(record)

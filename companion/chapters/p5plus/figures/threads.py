@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     converted,
@@ -54,6 +55,7 @@ def _rates(record: xr.Dataset) -> dict[str, pd.DataFrame]:
     return {str(kind): found.loc[part.index].reset_index(drop=True) for kind, part in frame.groupby("kind")}
 
 
+@each_machine
 def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     """The five loops: rate of one processor, and the gain from two threads or from two fused streams.
 
@@ -101,6 +103,7 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     """The five loops on one processor with one thread, then and now.
 

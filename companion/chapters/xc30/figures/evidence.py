@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.chapters.xc30.figures.model import step_ends, step_seconds
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars, converted, log_axis, points, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
@@ -44,6 +45,7 @@ def day_table(record: xr.Dataset, forecast: xr.Dataset) -> pd.DataFrame:
 _MATCHING = {"TL": "linear", "TQ": "quadratic", "TC": "cubic"}
 
 
+@each_machine
 def day(record: xr.Dataset, forecast: xr.Dataset, resolutions: xr.Dataset) -> Shown:
     """Cost of a day of forecast of the small model on the seven grids of the talk, over that on the first."""
     steps = step_seconds(record)
@@ -91,6 +93,7 @@ def profile_table(profile: xr.Dataset, known: Collection[str]) -> pd.DataFrame:
     return found
 
 
+@each_machine
 def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
     """Mean paired difference of three builds to the strict one, with its interval: what significance and size say.
 

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import FuncFormatter
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     case_intervals,
@@ -61,6 +62,7 @@ def _ends(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return pd.DataFrame({**found, "flagged": frame["flagged"]})
 
 
+@each_machine
 def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
     """Share of peak of the transforms, with the shares of the forecasts of 2014.
 
@@ -86,6 +88,7 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
     return show(figure, data=frame, name="xc30_transforms", run=record, text=text, lines=lines)
 
 
+@each_machine
 def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     """Rates of our versions of seven routines, vectorised and scalar, and those of the profile of 2006."""
     cases, found = rates(record, "routine", 1e6)
@@ -193,6 +196,7 @@ def _level(medians: Mapping[str, pd.Series]) -> str:
     return f"From eight on, the slowest block has {' and '.join(parts)} of the rate of the fastest." if parts else ""
 
 
+@each_machine
 def nproma(record: xr.Dataset) -> Shown:
     """Rate against the number of columns in a block."""
     cases, found = rates(record, "NPROMA", 1e6)

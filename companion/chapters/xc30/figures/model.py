@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.xc30.figures.live import frame_of
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     cpu,
@@ -51,6 +52,7 @@ def step_ends(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.rename(columns=names)[["low", "middle", "high", "flagged"]]
 
 
+@each_machine
 def costs(record: xr.Dataset) -> Shown:
     """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model."""
     record = single(record)
@@ -89,6 +91,7 @@ def costs(record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def sections(record: xr.Dataset) -> Shown:
     """Where the time of the small model goes: shares of the median times, and these times with their spread."""
     record = single(record)
@@ -123,6 +126,7 @@ def sections(record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def cases(record: xr.Dataset) -> Shown:
     """Errors over the mountain against the number of grid points, here and as published."""
     record = single(record)
@@ -212,6 +216,7 @@ def aliasing(record: xr.Dataset) -> Shown:
     return show(figure, data=frame, name="xc30_aliasing", run=record, days=days, apart=100 * apart, near=100 * near)
 
 
+@each_machine
 def tendency(record: xr.Dataset) -> Shown:
     """Relative error of the tendency of vorticity by degree, a line for each grid that makes any."""
     record = single(record)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars, cpu, log_axis, of_samples
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
@@ -79,6 +80,7 @@ def _over_without(axis, place, part: pd.DataFrame, **style) -> None:
     axis.set(ylabel="step with small files\nover one without")
 
 
+@each_machine
 def opens(record: xr.Dataset) -> Shown:
     """What small files cost an output step by the time of an open, for the least and the largest records."""
     frame = with_small_files(record)
@@ -94,6 +96,7 @@ def opens(record: xr.Dataset) -> Shown:
     return show(figure, data=frame, name="xc30_opens", run=record, listed="; ".join(text))
 
 
+@each_machine
 def records(record: xr.Dataset) -> Shown:
     """What small files cost an output step by the size of its records, opened as fast as this host opens."""
     frame = with_small_files(record)

@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.xc30.figures.live import rates
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     case_intervals,
@@ -78,6 +79,7 @@ def _spread(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return frame.rename(columns=ends)[[*ends.values(), "flagged"]]
 
 
+@each_machine
 def cores(
     runs: xr.Dataset, machines: xr.Dataset, transforms: xr.Dataset, forecast: xr.Dataset | None, truncation: int
 ) -> Shown:

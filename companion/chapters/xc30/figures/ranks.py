@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import calculated, cpu, intervals, log_axis, points, stacked_bars
 from companion.figures.ranks import cases, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
@@ -92,6 +93,7 @@ def _ways(frame: pd.DataFrame) -> list[str]:
     ]
 
 
+@each_machine
 def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
     """Time of the Legendre transforms with messages in flight over that with blocking calls, here and in the talk."""
     every = inflight_times(record)

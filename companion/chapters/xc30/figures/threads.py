@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.records.runs import single
 
 
+@each_machine
 def classes(record: xr.Dataset) -> Shown:
     """Shares of the clock by what the threads did, medians with the range of their samples, a mark for each run."""
     record = single(record)

@@ -7,6 +7,7 @@ import xarray as xr
 from companion.chapters.xmp1982.figures import label
 from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots
 from companion.chapters.xmp1982.figures.together import paired_name
+from companion.figures.beside import each_machine
 from companion.figures.parts import cpu, of_samples
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
@@ -53,6 +54,7 @@ def _shares(record: xr.Dataset, frame: pd.DataFrame) -> tuple[np.ndarray, np.nda
     return 100 * (clock - accounted) / clock, 100 * problem / clock
 
 
+@each_machine
 def drawn(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang."""
     frame = overheads(record)

@@ -6,6 +6,7 @@ import xarray as xr
 
 from companion.chapters.xmp1982.experiments.analysis import PROGRAMS
 from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, middle, observed, ranged, spread_text
+from companion.figures.beside import each_machine
 from companion.figures.parts import cpu
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
@@ -25,6 +26,7 @@ NAMES |= {"memory": "SSD; memory", "tmpfs": "file system in memory", "all in mem
 _COMPILER = "CFT 15K"
 
 
+@each_machine
 def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Clock of the analysis from step d to w by place of its work files (Fig. 6.1), then and now."""
     cases = observed(record)
@@ -144,6 +146,7 @@ def printed_together(tests: pd.DataFrame, analyses: pd.DataFrame, forecasts: xr.
     return (float(alone) / tests["analysis_time"] + forecast / tests["forecast_time"]).to_numpy(float)
 
 
+@each_machine
 def together(tests: pd.DataFrame, analyses: pd.DataFrame, forecasts: xr.Dataset, record: xr.Dataset) -> Shown:
     """Analysis and forecast at once over both alone on disks of the same machine, then and now."""
     here, flagged = _ratios(record)["combined"].transpose("test_number", "round").values, any_flagged(record, 4)

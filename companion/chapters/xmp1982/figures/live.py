@@ -8,6 +8,7 @@ import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.beside import each_machine
 from companion.figures.parts import cpu, times
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
@@ -23,6 +24,7 @@ def _printed(values: xr.DataArray, names) -> np.ndarray:
     return values.reindex(configuration=list(names)).values.astype(float)
 
 
+@each_machine
 def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """CPU and clock time of the forecast in every configuration (Fig. 4.1), and of the job after it."""
     cases = observed(record)
@@ -95,6 +97,7 @@ def times_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, figure: s
     )
 
 
+@each_machine
 def write_steps(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """Every write-up step (Fig. 4.2), then and now."""
     cases = observed(record)
@@ -149,6 +152,7 @@ def _ratios(cases: xr.Dataset, names, reference: str, quantity: str = "net") -> 
     return (cases[quantity] / middle(cases[quantity]).sel(configuration=reference)).reindex(configuration=names).values
 
 
+@each_machine
 def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-async") -> Shown:
     """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now; and of
     a state that stays in memory, which the X-MP could not hold."""
@@ -226,6 +230,7 @@ def _parts(printed: xr.Dataset, record: xr.Dataset) -> tuple[list[str], pd.DataF
     return names, printed["cpu"].transpose("section", "machine").to_pandas().loc[names], here
 
 
+@each_machine
 def cpu_parts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """Parts of the forecast in units of a normal step (Fig. 4.4), on both machines of the report and in a run."""
     names, then, here = _parts(printed, record)
@@ -259,6 +264,7 @@ def parts_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
     return table(frame, name="xmp1982_parts_table", units=units, caption=caption, run=record)
 
 
+@each_machine
 def simulators(printed: xr.Dataset, forecast: xr.Dataset, simulator: xr.Dataset) -> Shown:
     """Net time of the simulator over that of the forecast (section 5.1), then and now."""
     real, stood_in = observed(forecast), observed(simulator)
@@ -321,6 +327,7 @@ SHARED = {
 }
 
 
+@each_machine
 def completed(usual: xr.Dataset, less: xr.Dataset, record: xr.Dataset) -> Shown:
     """Time until forecast and jobs are complete over that of the usual ones in turn (Figs 4.1 and 4.3)."""
     cases, rows = observed(record), list(SHARED)

@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.beside import each_machine
 from companion.figures.parts import (
     bars,
     bytes_axis,
@@ -100,6 +101,7 @@ def _places_said(record: xr.Dataset) -> str:
     )
 
 
+@each_machine
 def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Transfer rates of Fig. 7.2, then and now."""
     here, listed = rates(record), printed.set_index("test")["mbyte_rate"].astype(float)
@@ -190,6 +192,7 @@ def _cases(record: xr.Dataset, kind: str) -> tuple[xr.Dataset, pd.DataFrame]:
     return found.isel(case=use), case_intervals(record)[use].reset_index(drop=True)
 
 
+@each_machine
 def one_set(record: xr.Dataset) -> Shown:
     """Nanoseconds of a dependent load over a few lines, by their number and distance."""
     cases, found = _cases(record, "one set")
@@ -211,6 +214,7 @@ def one_set(record: xr.Dataset) -> Shown:
     return show(figure, data=frame, name="xmp1982_one_set", run=record, most=most, least=least)
 
 
+@each_machine
 def shared(record: xr.Dataset) -> Shown:
     """Time of two jobs, each on its own CPU with its own array, over the time of one alone."""
     cases, found = _cases(record, "sharing")
@@ -239,6 +243,7 @@ def shared(record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def days(record: xr.Dataset) -> Shown:
     """Every ordinary step of a forecast of two days."""
     found = single(record)

@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
+from companion.figures.beside import each_machine
 from companion.figures.parts import cpu, of_samples, times
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
@@ -29,6 +30,7 @@ def cost(cases: xr.Dataset, best: str = "both") -> np.ndarray:
     return 100 * (slow - np.nanmedian(fast)) / slow
 
 
+@each_machine
 def savings(facts: xr.Dataset, record: xr.Dataset) -> Shown:
     """Section 4.6: what overlapping saves by the report, on devices paced to its balance, and on a machine's own."""
     paced, own = _by_way(record, "yes"), _by_way(record, "no")
@@ -138,6 +140,7 @@ def _bounded(record: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray, np.
     return threads, cases["normal_clock"].values[step], single(record)["seconds"].values[copy], flagged
 
 
+@each_machine
 def bounds(record: xr.Dataset) -> Shown:
     """Clock of an ordinary step of a state in memory, and of moving its records alone, by threads."""
     rows, step, copied, flagged = _bounded(record)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.figures.beside import each_machine
 from companion.figures.parts import log_axis, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
@@ -14,6 +15,7 @@ from companion.records.runs import single
 PUBLISHED_DAY = 9
 
 
+@each_machine
 def builds(record: xr.Dataset) -> Shown:
     """Largest difference of temperature through the day between builds of one source (section 4.9)."""
     record = single(record)
@@ -50,6 +52,7 @@ def builds(record: xr.Dataset) -> Shown:
     )
 
 
+@each_machine
 def lowest_pressure(record: xr.Dataset) -> Shown:
     """Lowest surface pressure of the baroclinic wave by day, on two grids."""
     record = single(record)

@@ -8,6 +8,7 @@ import xarray as xr
 
 from companion.chapters.xmp1982.figures import label
 from companion.chapters.xmp1982.figures.dots import Series, dots, observed, ranged, spread_text
+from companion.figures.beside import each_machine
 from companion.figures.parts import cpu, of_samples, times
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
@@ -72,6 +73,7 @@ def _part(cases: xr.Dataset, test: str, job: int, part: str) -> np.ndarray:
     return case[f"job_{job}_{'net' if part == 'net forecast' else 'posts'}"].values
 
 
+@each_machine
 def lost(printed: tuple[pd.DataFrame, pd.DataFrame], record: xr.Dataset) -> Shown:
     """What each part of a job takes in a pair over what it takes alone, then and now; pairs with a disk apart."""
     cases, rows, then, here, flagged = observed(record, "test"), [], [], [], []
@@ -134,6 +136,7 @@ def _series(record: xr.Dataset, names, index: int, named: bool) -> Series:
     return Series(text + driver * named, values, host=True, index=index, flagged=flagged)
 
 
+@each_machine
 def worth(alone: xr.Dataset, pairs: xr.Dataset, *records: xr.Dataset) -> Shown:
     """What the second CPU was worth in 1982 and is today: all pairings; a run for each driver and binding."""
     then = printed_worth(alone, pairs).sort_values(ascending=False)
@@ -186,6 +189,7 @@ def shortfall(record: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows).T.astype({"idle": float, "net": float, "net_low": float, "mixed": bool})
 
 
+@each_machine
 def limits(record: xr.Dataset) -> Shown:
     """Pairs that share less and less: what takes the rest of the second CPU."""
     record = single(record)
@@ -255,6 +259,7 @@ def _steps(cases: xr.Dataset, test: str, job: int) -> np.ndarray:
     return np.concatenate([cases[name].sel(test=test).values for name in names])
 
 
+@each_machine
 def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> Shown:
     """Write-up steps of the pairs over those of the same forecast alone (Figs 5.2 and 5.4), then and now."""
     cases, rows = observed(record, "test"), _jobs(record)

@@ -12,6 +12,8 @@ from companion.figures.rendering import offered as drawn
 from companion.records import runs
 from kernels import shallow_water
 
+pytestmark = pytest.mark.usefixtures("alone")
+
 
 def table(name):
     return tables.load("p5plus", name)

@@ -1,0 +1,150 @@
+"""Other machines on the axes of a figure: which of them are there, where their marks are, and what says so."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from made_up import on
+
+from companion import tables
+from companion.chapters.p5plus import figures as p5
+from companion.figures import beside, rendering
+from companion.figures.parts import points
+from companion.figures.rendering import offered, show
+from companion.figures.style import axes
+from companion.records import runs
+
+EXPERIMENT = "p5plus-smt"
+RATE = "host"
+
+
+def newest(experiment):
+    return runs.read(runs.COMMITTED / runs.latest(experiment).attrs["file"])
+
+
+def own(folder, *records):
+    """The folder of a reader, with records in it."""
+    for record in records:
+        runs.save(record, folder)
+    return folder
+
+
+def loops():
+    processors = 16
+    return p5.loops(tables.load("p5plus", "smt_benefit"), processors, runs.latest(EXPERIMENT))
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that were shown, by name."""
+    kept = {}
+
+    def keep(figure, alt, name=None):
+        kept[name] = figure
+        return "<svg></svg>"
+
+    monkeypatch.setattr(rendering, "_drawings", keep)
+    return kept
+
+
+def heading(figure):
+    return figure.get_suptitle()
+
+
+def test_every_machine_of_the_book_is_on_the_axes_and_in_the_data(drawn):
+    shown = loops()
+    labels = [run.attrs["label"] for run in runs.each(EXPERIMENT)]
+    frame = offered(shown)
+    assert list(dict.fromkeys(frame["machine"])) == labels and len(labels) > 2
+    assert all(label in heading(drawn["p5plus_loops"]) for label in labels[1:])
+    lines = [line for line in drawn["p5plus_loops"].axes[0].get_lines() if line.get_marker() in beside.SHAPES]
+    for line, label in zip([each for each in lines if each not in beside.measured][-2:], labels[1:], strict=True):
+        assert np.allclose(line.get_xdata(), frame.loc[frame["machine"] == label, RATE])
+
+
+def test_marks_lie_within_the_axes_whatever_a_machine_gives(drawn, tmp_path):
+    record = newest(EXPERIMENT)
+    with runs.beside(own(tmp_path, on("Slowpoke 1000", 1000.0, record))):
+        frame = offered(loops())
+    axis = drawn["p5plus_loops"].axes[0]
+    least, most = sorted(axis.get_xlim())
+    assert frame["machine"].iloc[0] == "this machine"  # the reader's own is drawn in full
+    assert least < frame[RATE].min() and frame[RATE].max() < most
+    assert axis.get_ylim()[0] > axis.get_ylim()[1]  # rows still go down
+
+
+def test_alone_no_other_machine_is_drawn(drawn):
+    with beside.alone():
+        shown = loops()
+    assert "machine" not in offered(shown) and not heading(drawn["p5plus_loops"])
+
+
+def test_a_run_of_another_preset_is_no_neighbour(drawn, tmp_path):
+    with runs.beside(own(tmp_path, on("Slowpoke 1000", 1.0, newest(EXPERIMENT) | {"preset": "quick"}))):
+        shown = loops()
+    assert "machine" not in offered(shown)
+
+
+def _run(label, **attributes):
+    record = xr.Dataset(attrs={"experiment": "made-up", "label": label, "records": 1, "preset": "paper"})
+    return record.assign_attrs({"simulated": 0, "kind": "timing", "machine": label, "date": "2026-01-01"} | attributes)
+
+
+@pytest.fixture
+def each(monkeypatch):
+    """Puts made-up runs in place of the committed ones."""
+    return lambda *found: monkeypatch.setattr(runs, "each", lambda experiment: list(found))
+
+
+def made_up(rows, variants=1):
+    """A figure with ``variants`` marks in each of the rows that ``rows`` names for a machine."""
+
+    @beside.each_machine
+    def draw(run):
+        figure, axis = axes()
+        names = rows[run.attrs["label"]]
+        for number in range(variants):
+            x = [float(number + len(run.attrs["label"]))] * len(names)
+            points(axis, x, np.arange(len(names)), label="", host=True, index=number)
+        axis.set_yticks(np.arange(len(names)), names)
+        return show(figure, name="made_up", run=run, alt="Made up.")
+
+    return draw
+
+
+def test_a_machine_with_other_rows_is_not_drawn_on_these(each, drawn):
+    first, like, unlike = _run("first"), _run("like"), _run("unlike")
+    each(first, like, unlike)
+    made_up({"first": ["a", "b"], "like": ["a", "b"], "unlike": ["b", "a"]})(first)
+    assert heading(drawn["made_up"]) == "◆ like; 1 more machine on the record"
+
+
+def test_the_name_of_a_machine_in_a_row_does_not_make_it_another(each, drawn):
+    first, second = _run("first"), _run("second")
+    each(first, second)
+    made_up({name: [f"loop, {name}"] for name in ("first", "second")})(first)
+    assert heading(drawn["made_up"]) == "◆ second"
+
+
+@pytest.mark.parametrize("variants, shown", [(1, 8), (3, 2), (9, 0)])
+def test_a_panel_holds_as_many_machines_as_stay_legible(variants, shown, each, drawn):
+    found = [_run(f"machine {number}") for number in range(11)]
+    each(*found)
+    made_up({run.attrs["label"]: ["a"] for run in found}, variants)(found[0])
+    text = heading(drawn["made_up"])
+    assert sum(text.count(letter) for letter in beside.SHAPES.values()) == shown
+    assert text.endswith(f"{10 - shown} more machines on the record") == bool(shown)
+
+
+@pytest.mark.parametrize("attributes", [{"simulated": 1}, {"kind": "study"}])
+def test_what_is_not_timed_is_alike_on_all_machines(attributes, each, drawn):
+    first, second = _run("first", **attributes), _run("second", **attributes)
+    each(first, second)
+    made_up({"first": ["a"], "second": ["a"]})(first)
+    assert not heading(drawn["made_up"])
+
+
+def test_a_machine_whose_run_lacks_what_is_drawn_is_left_out(each, drawn):
+    first, second = _run("first"), _run("second")
+    each(first, second)
+    made_up({"first": ["a"]})(first)
+    assert heading(drawn["made_up"]) == ""
