@@ -25,6 +25,8 @@ from companion.records import runs
 SHAPES = {"D": "◆", "^": "▲", "v": "▼", "s": "■", "P": "✚", "X": "✖", "h": "⬢", "*": "★"}
 #: Series of other machines that one panel holds; those of more machines are drawn on the chapter's record alone.
 MOST = 8
+#: Letters of a line of a heading.
+WIDTH = 52
 #: What a figure raises where a run does not hold what it takes: an older one, or another sweep.
 LACKING = (KeyError, IndexError, ValueError, AssertionError)
 #: Lines of a figure that draw medians of a run.
@@ -200,4 +202,13 @@ def add(figure, name: str, data, machine: str) -> tuple[Any, str]:
     if isinstance(data, pd.DataFrame):
         frames = {machine: data} | {other.machine: other.data[name] for other in shown}
         data = pd.concat([frame.assign(machine=label) for label, frame in frames.items()], ignore_index=True)
-    return data, "; ".join(said)
+    return data, _lines_of(said)
+
+
+def _lines_of(said: list[str]) -> str:
+    """Clauses in lines that a phone has room for; none is broken."""
+    lines = said[:1]
+    for clause in said[1:]:
+        joined = f"{lines[-1]}; {clause}"
+        lines = [*lines[:-1], joined] if len(joined) <= WIDTH else [*lines[:-1], f"{lines[-1]};", clause]
+    return "\n".join(lines)
