@@ -1,4 +1,4 @@
-"""The picture of what is left: every kernel of the peer records under the ceilings of the host that ran it."""
+"""The figure of limits: every kernel of the peer records under the ceilings of the host that ran it."""
 
 import numpy as np
 import pandas as pd
@@ -102,12 +102,12 @@ def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
     return show(
         figure,
         alt=_alt(cases, ceilings),
-        title="What is left: every kernel under the ceilings of its host",
+        title="How close each kernel comes to the limits of its host",
         caption="A mark is one case, our fastest sample. Lines are the measured bandwidth of each level of memory "
         "times the operations a byte, up to the measured peak of multiply-adds; levels "
         "that measured alike share a line. A case may lie above the line of memory where a cache holds its data; "
-        "kernels that move no byte stand at the right edge, and those without floating-point operations, as strided "
-        "sums, are in the tables only.",
+        "kernels that move no byte are drawn at the right edge, and those without floating-point operations, such "
+        "as strided sums, are in the tables only.",
         data=cases[[*columns, "share", "machine", "date"]].rename(
             columns={"rate": "rate [GFLOPS]", "intensity": "intensity [1/B]", "bytes": "bytes [B]",
                      "ours_fastest": "ours_fastest [s]"}
@@ -130,7 +130,7 @@ def roofline(records) -> Shown | Table:
         shown.append(_figure(part, _ceilings(records, where)))
     if not shown:
         return sentence(
-            "No committed run has measured the ceilings of its host, so there is no picture of what is left; "
+            "No committed run has measured the ceilings of its host, so this figure cannot be drawn; "
             "python -m peers --out data/peers makes one."
         )
     return Shown("".join(each.html for each in shown), " ".join(each.alt for each in shown))
