@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from companion import commands, extras, files
+from companion.labels import counted
 from companion.terminal import is_terminal, say, say_json, say_table
 
 # what it says of a folder for its settings is nothing that a user of these commands asked for
@@ -81,9 +82,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Version and stop.")] = (
-        False
-    ),
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = (False),
 ) -> None:
     """Run the experiments of the five reports and handle their records."""
 
@@ -105,9 +106,11 @@ def doctor(as_json: Annotated[bool, JSON] = False) -> None:
 
 @app.command(name="list")
 def list_experiments(
-    names: Annotated[list[str] | None, typer.Argument(help="Experiments; all if none.", autocompletion=_named)] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Experiments; without any, all.", autocompletion=_named)
+    ] = None,
 ) -> None:
-    """Name the experiments, with item of the report, time that each preset takes, and what is missing here."""
+    """List experiments: items of the report, time that each preset takes, and what is missing here."""
     with _one_sentence():
         from companion import experiments, suite
 
@@ -124,22 +127,24 @@ def list_experiments(
 @app.command()
 def run(  # noqa: PLR0913 - each is an option of the command line
     experiment: Annotated[
-        str | None, typer.Argument(help="Identifier; --list shows all.", autocompletion=_named)
+        str | None, typer.Argument(help="Name of an experiment; the command list shows all.", autocompletion=_named)
     ] = None,
     preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
     threads: Annotated[int, typer.Option(help="Threads, up to the usable CPUs.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder for the record.")] = Path("."),
-    budget: Annotated[float | None, typer.Option(help="Seconds; rounds that do not fit are dropped.")] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="Seconds for the samples; rounds that do not fit are left out.")
+    ] = None,
     rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
     ranks: Annotated[int | None, typer.Option(help="Ranks of an MPI program.")] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds after which an MPI program is given up.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which an MPI program is ended.")] = None,
     library: Annotated[str | None, typer.Option(help="Which MPI: MPICH or 'Open MPI'.")] = None,
     oversubscribe: Annotated[
-        bool, typer.Option("--oversubscribe", help="Take more ranks than four a CPU, as far as memory holds them.")
+        bool, typer.Option("--oversubscribe", help="Accept more than four ranks for each CPU, as far as memory allows.")
     ] = False,
     as_json: Annotated[bool, JSON] = False,
-    list_all: Annotated[bool, typer.Option("--list", help="As the command list.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="Same as the command list.")] = False,
     plan_only: Annotated[bool, typer.Option("--plan", help="Say whether this machine can run it, and stop.")] = False,
 ) -> None:
     """Run one experiment, write its record, and set what it measured beside the report's values."""
@@ -191,20 +196,20 @@ def _beside_the_report(record: dict[str, Any]) -> Iterator[str]:
 def measure_all(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Experiments; all that this machine can run if none.", autocompletion=_named),
+        typer.Argument(help="Experiments; without any, all that this machine can run.", autocompletion=_named),
     ] = None,
     preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
-    threads: Annotated[int | None, typer.Option(help="Threads; all usable CPUs if not given.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads; without it, all usable CPUs.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the records.")] = Path("records"),
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
     minutes: Annotated[
-        float | None, typer.Option(min=0, help="Only what fits into so many minutes, first what a report answers.")
+        float | None, typer.Option(min=0, help="Only what fits into so many minutes; first what report shows first.")
     ] = None,
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Say what would be measured, and how long it takes.")
     ] = False,
 ) -> None:
-    """Measure all that this machine can; called again after an interruption, it goes on where it was."""
+    """Measure all that this machine can; a second call measures only what is still missing."""
     with _one_sentence():
         from companion import experiments, suite
         from companion.host import machine
@@ -221,7 +226,8 @@ def measure_all(
         with files.prepared(out):
             outcomes = list(suite.go(planned, out, say))
         missed = [outcome for outcome in outcomes if outcome.error]
-        say(f"{len(outcomes) - len(missed)} record(s) written to {out}; python -m companion report {out} shows them")
+        written = counted(len(outcomes) - len(missed), "record")
+        say(f"{written} written to {out}; python -m companion report {out} makes a page of them")
         if missed:
             names_missed = ", ".join(outcome.entry.id for outcome in missed)
             unverified = any(outcome.unverified for outcome in missed)
@@ -243,7 +249,9 @@ def report(
 
 
 @app.command()
-def compare(a: Path, b: Path) -> None:
+def compare(
+    a: Annotated[Path, typer.Argument(help="Run record A.")], b: Annotated[Path, typer.Argument(help="Run record B.")]
+) -> None:
     """Times of record B over those of record A, case by case (above 1, A is faster)."""
     with _one_sentence():
         from companion import comparison
@@ -312,15 +320,16 @@ def contribute(
     with _one_sentence():
         from companion import contribute as rules
 
-        refused = 0
+        refused = fitting = 0
         for path, record, findings in rules.walk(records):
             say(str(path), *(f"  {'ok' if each.ok else 'NO':4s}{each.what}: {each.said}" for each in findings))
             fit = all(each.ok for each in findings)
-            refused += not fit
+            refused, fitting = refused + (not fit), fitting + fit
             if record is not None and fit:
                 place = rules.write(record) if write else rules.place(record)
                 say(f"  {'written to' if write else 'goes to'} {place.relative_to(rules.ROOT)}")
-        say(*rules.WHAT_FOLLOWS)
+        if fitting:
+            say(*rules.WHAT_FOLLOWS)
     if refused:
         raise typer.Exit(1)
 
@@ -329,7 +338,7 @@ def contribute(
 def reframe(
     out: Annotated[Path, typer.Option(help="Folder for the two files.")] = Path("."),
     force: Annotated[bool, typer.Option(help="Replace files of these names.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Keep what this report of ReFrame says instead.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Instead, store what this report of ReFrame says.")] = None,
 ) -> None:
     """Write a ReFrame check file of all MPI experiments, and settings for local, Slurm, PBS and Flux."""
     with _one_sentence():

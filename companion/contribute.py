@@ -12,7 +12,7 @@ from companion.records import machines, runs, store
 ROOT = Path(__file__).resolve().parents[1]
 #: What contributor and maintainer do with records that belong to the book.
 WHAT_FOLLOWS = (
-    "Commit the files in data/runs and nothing else, and send the commit to whom you have the source from.",
+    "Commit the files in data/runs and nothing else, and send the commit to whoever gave you the source.",
     "A maintainer repeats this command, runs make test and make book, and looks at the figures that draw the records.",
 )
 
@@ -39,14 +39,14 @@ def _verified(record: dict[str, Any]) -> Finding:
     if failed or bare:
         first = f"{failed[0]} failed" if failed else f"{bare[0]!r} was never checked"
         return Finding("verified", False, f"{first}; run it again, and if it stays, the kernel is wrong here")
-    return Finding("verified", True, f"{count} checks before and after the timings held")
+    return Finding("verified", True, f"{count} checks before and after the timings passed")
 
 
 def _possible(record: dict[str, Any]) -> Finding:
     """No case computes or moves more than a processor can."""
     cpu = record["machine"]["cpu"]
     most, clock = machine.ceiling(cpu["architecture"] or "unknown"), cpu.get("measured_hz")
-    name = "below what the processor can"
+    name = "possible for the processor"
     if most["flops"] is None:
         return Finding(name, True, "no bound is known for this architecture, so none was applied")
     # turbo may go beyond what the clock showed while it was measured
@@ -71,7 +71,7 @@ def _git(*arguments: str) -> subprocess.CompletedProcess | None:
 
 def _published(record: dict[str, Any]) -> Finding:
     """The commit is one that others can get."""
-    name, commit = "from published source", (record["machine"].get("provenance") or {}).get("commit")
+    name, commit = "from a published commit", (record["machine"].get("provenance") or {}).get("commit")
     if not commit:
         return Finding(name, False, "it names no commit; run it from a clone of the repository")
     for branch in ("origin/main", "main", "HEAD"):
@@ -91,7 +91,9 @@ def _kept(record: dict[str, Any]) -> Finding:
         reasons.append(f"it has the preset {record['preset']}, and the chapters draw runs at paper")
     loads = [case["other_load"] for case in record["measurements"] if case["other_load"] is not None]
     quiet = f"others kept at most {max(loads, default=0.0):.2f} CPUs busy" if loads else "nothing was timed"
-    return Finding("within the rule", not reasons, "; ".join(reasons) or f"clean checkout, {quiet}, samples enough")
+    return Finding(
+        "measured by the rules", not reasons, "; ".join(reasons) or f"clean checkout, {quiet}, enough samples"
+    )
 
 
 def examine(record: dict[str, Any]) -> list[Finding]:
@@ -102,7 +104,7 @@ def examine(record: dict[str, Any]) -> list[Finding]:
     new = number == len(where)
     said = f"{label}, {'a machine that the book does not have yet' if new else 'a machine of the book'}"
     named = here["cpu"]["model"] is not None
-    known = Finding("a machine", named, said if named else "the record does not name the processor")
+    known = Finding("machine named", named, said if named else "the record does not name the processor")
     return [_verified(record), _possible(record), _kept(record), _published(record), known]
 
 

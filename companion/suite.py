@@ -16,6 +16,7 @@ from companion import bench, experiments, files
 from companion.bench.sampling import watched
 from companion.experiments import Experiment
 from companion.host import machine
+from companion.labels import counted
 from companion.records import runs
 
 #: Seconds for an experiment of which neither a record nor a budget says how long it takes.
@@ -219,7 +220,7 @@ def line(outcome: Outcome) -> str:
     """One outcome for a reader."""
     if outcome.error:
         return f"{outcome.entry.id}: no record. {' '.join(outcome.error.split())}"
-    doubt = f", {outcome.flagged} doubtful case(s)" if outcome.flagged else ""
+    doubt = f", {counted(outcome.flagged, 'doubtful case')}" if outcome.flagged else ""
     return f"{outcome.entry.id}: {outcome.seconds:.0f} s{doubt}  {outcome.path}"
 
 
@@ -234,5 +235,5 @@ def duration(seconds: float) -> str:
 def announcement(planned: Plan) -> list[str]:
     """What a call is about to do."""
     takes = duration(sum(planned.expected))
-    lines = [f"{len(planned.todo)} experiment(s) to measure, about {takes}; {len(planned.done)} done before"]
-    return [*lines, *(f"not here: {sentence}" for sentence in planned.lacking)]
+    lines = [f"{counted(len(planned.todo), 'experiment')} to measure, about {takes}; {len(planned.done)} done before"]
+    return [*lines, *(f"left out: {sentence}" for sentence in planned.lacking)]

@@ -35,18 +35,18 @@ def test_what_can_be_measured_is_and_the_rest_is_a_sentence(call, tmp_path):
     assert (code, err) == (0, "")
     (path,) = (tmp_path / "kept").iterdir()
     assert runs.read(path)["experiment"] == "toy-sum"
-    assert "1 experiment(s) to measure, about" in out and "1 of 1: toy-sum" in out
-    assert "not here: toy-lacking needs MPI: none found" in out
-    assert "not here: toy-large has no preset quick; it has paper" in out
+    assert "1 experiment to measure, about" in out and "1 of 1: toy-sum" in out
+    assert "left out: toy-lacking needs MPI: none found" in out
+    assert "left out: toy-large has no preset quick; it has paper" in out
 
 
 def test_a_second_call_goes_on_where_the_first_ended(call, tmp_path, toy):
     call()
     calls = toy.calls
     code, out, _ = call()
-    assert code == 0 and "0 experiment(s) to measure" in out and "1 done before" in out
+    assert code == 0 and "0 experiments to measure" in out and "1 done before" in out
     assert toy.calls == calls and len(list((tmp_path / "kept").iterdir())) == 1
-    assert "1 experiment(s) to measure" in call("--seed", 1)[1]
+    assert "1 experiment to measure" in call("--seed", 1)[1]
 
 
 def test_a_record_of_other_source_is_no_reason_to_skip(call, tmp_path, monkeypatch):
