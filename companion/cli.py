@@ -127,14 +127,12 @@ def list_experiments(
 @app.command()
 def run(  # noqa: PLR0913 - each is an option of the command line
     experiment: Annotated[
-        str | None, typer.Argument(help="Name of an experiment; the command list shows all.", autocompletion=_named)
+        str | None, typer.Argument(help="Its name; the command list shows all.", autocompletion=_named)
     ] = None,
     preset: Annotated[str, typer.Option(help="quick, paper or modern.")] = "quick",
     threads: Annotated[int, typer.Option(help="Threads, up to the usable CPUs.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder for the record.")] = Path("."),
-    budget: Annotated[
-        float | None, typer.Option(help="Seconds for the samples; rounds that do not fit are left out.")
-    ] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds; rounds that do not fit are left out.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Samples per case.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
     ranks: Annotated[int | None, typer.Option(help="Ranks of an MPI program.")] = None,
@@ -203,7 +201,7 @@ def measure_all(
     out: Annotated[Path, typer.Option(help="Folder for the records.")] = Path("records"),
     seed: Annotated[int, typer.Option(help="Seed of states and order.")] = 0,
     minutes: Annotated[
-        float | None, typer.Option(min=0, help="Only what fits into so many minutes; first what report shows first.")
+        float | None, typer.Option(min=0, help="Only what fits into so many minutes; the page of report first.")
     ] = None,
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Say what would be measured, and how long it takes.")
