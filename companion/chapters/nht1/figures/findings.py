@@ -99,9 +99,9 @@ def group(best_group: int, nodes: int, record: xr.Dataset) -> str:
     record = single(record)
     time = pd.Series(record["group_median"].values, record["group"].values.astype(int))
     return (
-        f"In 1993 the run on {nodes} processors took least time when {best_group} of them wrote at a time. With as "
-        f"many processes on {cpu(record)} the whole run takes {time.min():.2g} to {time.max():.2g} s, least with "
-        f"{time.idxmin()} at a time, and {float(record['T_C']):.2g} s without writing."
+        f"In 1993 a run on {nodes} processors took the least time when {best_group} of them wrote at a time. With as "
+        f"many processes on {cpu(record)}, a run takes {float(record['T_C']):.2g} s without writing and "
+        f"{time.min():.2g} to {time.max():.2g} s with it, the least with {time.idxmin()} at a time."
     )
 
 

@@ -102,7 +102,8 @@ def own_split(record: xr.Dataset) -> str:
         for name, seconds in parts.items()
     }
     return (
-        "IFS itself cannot be run. The spectral model of chapter 5, which has neither physics nor messages, computes "
-        f"in {threads} threads of {cpu(record)} for {share['computing']} of its time, waits at barriers for "
-        f"{share['waiting']} and works serially for {share['serial']}."
+        "IFS, the forecast model of the report, cannot be run here. The spectral model of chapter 5, which has neither "
+        f"physics nor messages, takes its place. On {threads} threads of {cpu(record)} it computes in parallel for "
+        f"{share['computing']} of its time. It waits at barriers for {share['waiting']} and computes on one thread for "
+        f"{share['serial']}."
     )
