@@ -77,7 +77,7 @@ def _transforms(frame: pd.DataFrame, here: pd.Series) -> tuple[str, str]:
     return (
         f"Spectral transforms reach {_said(here)} % of this thread's measured peak. "
         f"The forecasts of 2006 and 2014 reached {printed.min():g} to {printed.max():g} %.",
-        _small(here, "Transforms are the part of a forecast that comes nearest to peak."),
+        _small(here, "Transforms are one part of a forecast and reach a higher share than the whole."),
     )
 
 
@@ -85,7 +85,7 @@ def _files(frame: pd.DataFrame, here: pd.Series) -> tuple[str, str]:
     old = significant(_printed(frame, "Cray X-MP", "a disk"), 2)
     return (
         f"A program moves {_said(here)} MB/s to and from a disk here. On the Cray X-MP it was {old} MB/s.",
-        _small(here, "The page cache is passed by; the disk or its host may have a cache of its own."),
+        _small(here, "The transfers bypass the page cache; the disk or its host may have a cache of its own."),
     )
 
 
