@@ -60,8 +60,8 @@ def bandwidth() -> Shown:
         run=run,
         ylabel="bytes asked for [GB/s]",
         title="Bandwidth of reading",
-        caption="Bytes a second that one thread asks for, native code on pages of 4 KB. Of every 16th item each "
-        f"cache line is moved for four bytes. {MARKED}",
+        caption="Bytes a second that one thread asks for, native code on pages of 4 KB. With stride 16, a whole cache "
+        f"line is moved for every four bytes. {MARKED}",
         alt=f"Read bandwidth of one thread on {cpu(run)} against working set, logarithmic, strides 1 and 16.",
     )
 
@@ -121,9 +121,9 @@ def how_far() -> Table:
     first = found.iloc[0]
     return table(
         frame.reset_index(drop=True),
-        caption=f"One machine, all ways. The best sample of each on {first['machine']} with {first['made_by']}; all "
-        f"took turns, and others kept {first['others_busy']:.1f} CPUs busy when they began. The last column is the "
-        "rate of the faster browser over that of native code of 128 bits: above 1 the browser is faster",
+        caption=f"Native code and browsers on one machine, {first['machine']}, with {first['made_by']}: the best "
+        f"sample of each. All took turns; other programs kept {first['others_busy']:.1f} CPUs busy at the start. The last "
+        "column is the rate of the faster browser over that of native code of 128 bits: above 1 the browser is faster",
         name="device_how_far",
         digits=3,
     )

@@ -66,7 +66,7 @@ def measured_table(folder: Path = runs.COMMITTED) -> Table:
         cells = [newest.get((name, label)) for label in labels]
         said = [f"{cell['date'][:10]}, {cell['machine']['provenance']['commit'][:8]}" if cell else "" for cell in cells]
         rows.append({"experiment": name} | dict(zip(labels, said, strict=True)))
-    caption = "What was measured where: day and commit of the newest record. Empty: not measured on that machine"
+    caption = "What was measured on which machine: day and commit of the newest record. Empty: not measured there"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="measured")
 
 
@@ -113,9 +113,9 @@ def history(folder: Path = runs.COMMITTED) -> Shown:
     axis.set_xlabel("later time over that of the first record")
     beyond = int(found["differs"].sum())
     caption = (
-        "A mark is a case: its median time in a later record over that in the machine's first record of the "
-        f"experiment; large where the 95 % interval of the ratio excludes 1, as for {beyond} of {len(found)} cases. "
-        "Between two records of a machine the kernels, the versions of the packages and the load may differ"
+        "Each mark is a case: its median time in a later record over that in the machine's first record of the "
+        f"experiment. It is large if the 95 % interval of the ratio excludes 1, as for {beyond} of {len(found)} cases. "
+        "Two records of a machine may differ in the kernels, the versions of the packages and the load"
     )
     alt = (
         f"Ratios of later to first times of {counted(len(keys), 'experiment')} that a machine repeated; "
@@ -145,7 +145,7 @@ def changes_table(folder: Path = runs.COMMITTED) -> Table:
                 "the largest": "none" if most is None else f"{most['case']}: {most['ratio']:.2f} times",
             }
         )
-    caption = "Changes beyond the interval: later times over those of the first record of the machine"
+    caption = "Cases whose times changed by more than the 95 % interval: later times over those of the first record"
     names = ["experiment", "machine", "first", "later", "cases in both", "cases that differ", "the largest"]
     return table(pd.DataFrame(rows, columns=names), caption=caption, index=False, name="changes")
 

@@ -19,13 +19,15 @@ def platforms_table(path: Path = KEPT) -> Table:
         rows.append(
             {
                 "system": system,
-                "lock": lock["yes"] or ("not asked" if lock["unknown"] else f"no: {lacking} has no wheel"),
+                "Pythons with all packages": lock["yes"]
+                or ("not asked" if lock["unknown"] else f"none: {lacking} has no wheel"),
                 **{
-                    name: "; ".join(dict.fromkeys(filter(None, group[name]))) or "not tried"
-                    for name in ("kernels", "book", "tried")
+                    words: "; ".join(dict.fromkeys(each for cell in group[name] for each in cell.split("; ") if each))
+                    or "not tried"
+                    for name, words in (("kernels", "tests"), ("book", "book"), ("tried", "what was done"))
                 },
                 "date": max(group["date"]),
             }
         )
-    caption = "Systems: the Pythons for which the lock has wheels, and what ran there"
+    caption = "Systems: the versions of Python for which every locked package has a wheel, and what ran there"
     return table(pd.DataFrame(rows), name="platforms", caption=caption, index=False)
