@@ -122,8 +122,9 @@ def how_far() -> Table:
     return table(
         frame.reset_index(drop=True),
         caption=f"Native code and browsers on one machine, {first['machine']}, with {first['made_by']}: the best "
-        f"sample of each. All took turns; other programs kept {first['others_busy']:.1f} CPUs busy at the start. The last "
-        "column is the rate of the faster browser over that of native code of 128 bits: above 1 the browser is faster",
+        f"sample of each. All took turns; other programs kept {first['others_busy']:.1f} CPUs busy at the start. The "
+        "last column is the rate of the faster browser over that of native code of 128 bits: above 1 the browser is "
+        "faster",
         name="device_how_far",
         digits=3,
     )

@@ -432,7 +432,7 @@ def test_the_table_of_ways_is_whole():
         rate = ~found.loc[middle.index, "unit"].str.startswith("ns")
         assert np.where(rate, best >= middle, best <= middle).all(), way
     shown = page.how_far()
-    assert "Firefox" in shown.text and "others kept" in shown.text
+    assert "Firefox" in shown.text and "other programs kept" in shown.text
 
 
 def test_native_code_of_128_bits_has_no_longer_vectors():
