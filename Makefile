@@ -33,9 +33,9 @@ endif
 
 help:
 	@echo "make book    executes every notebook and builds book/_build/html/index.html"
-	@echo "make test    runs every test, notebooks included"
-	@echo "make lab     opens the notebooks in JupyterLab; make lab ARGS=--no-browser hands flags on"
-	@echo "make peers   the kernels beside other software, interleaved in one run"
+	@echo "make test    runs the tests, notebooks included"
+	@echo "make lab     opens the notebooks in JupyterLab; make lab ARGS=--no-browser passes a flag on"
+	@echo "make peers   times the kernels and other software in turns"
 	@echo "make weekly  what takes too long for every change"
 	@echo "make lock    resolves the dependencies anew into requirements.lock"
 	@echo "make env     makes .venv alone, with uv where it is on the path"
