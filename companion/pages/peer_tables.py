@@ -7,10 +7,9 @@ import pandas as pd
 
 from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant, table
-from companion.host import machine
 from companion.labels import counted
 from companion.pages.data import framed
-from companion.records import peer_records
+from companion.records import machines, peer_records
 
 #: Families of kernels by peer module, in the order of the page.
 FAMILIES = {
@@ -191,7 +190,7 @@ def rates_table(records, name: str) -> Table:
                         f"{items['name']} a second": items["count"] / seconds,
                         "operations of one": items["flops"][side] / items["count"],
                         "GFLOPS": 1e-9 * items["flops"][side] / seconds,
-                        "machine": machine.line(record["machine"]),
+                        "machine": machines.label(record["machine"]),
                         "date": record["date"][:10],
                     }
                 )
@@ -206,7 +205,7 @@ def first_calls_table(records) -> Table:
     """Times of first calls, by the newest record of each machine."""
     rows = {}
     for record in records:  # oldest first
-        where = machine.line(record["machine"])
+        where = machines.label(record["machine"])
         for row in record["rows"]:
             if row["module"] == "first_calls":
                 rows[where, row["label"]] = {
@@ -314,7 +313,7 @@ def runs_table(records) -> Table:
     counted = pd.concat(kept)[["date", "machine", "group", "label", "threads"]].drop_duplicates()
     rows = []
     for record in records:
-        where, commit = machine.line(record["machine"]), record["machine"].get("provenance", {}).get("commit")
+        where, commit = machines.label(record["machine"]), record["machine"].get("provenance", {}).get("commit")
         flagged = sum(bool(row["flags"]) for row in record["rows"])
         remarks = [f"ended early: {record['interrupted']}"] if record["interrupted"] else []
         remarks += [f"{flagged} with other load"] if flagged else []

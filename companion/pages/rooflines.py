@@ -8,10 +8,9 @@ from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, SERIES, axes, series
 from companion.figures.tabular import Table, significant
-from companion.host import machine
 from companion.labels import counted
 from companion.pages.peer_tables import FAMILIES, origin, pairs, sentence
-from companion.records import peer_records
+from companion.records import machines, peer_records
 
 _MARKERS = ("o", "s", "D", "^", "v", "P")
 _DASHES = ("-", "--", "-.", ":")
@@ -21,7 +20,7 @@ def _ceilings(records, where: str) -> dict[str, dict]:
     """By number of threads, the ceilings of a machine's newest record that has them."""
     found: dict[str, dict] = {}
     for record in records:  # oldest first
-        if machine.line(record["machine"]) == where and peer_records.vectors(record) == peer_records.NATIVE:
+        if machines.label(record["machine"]) == where and peer_records.vectors(record) == peer_records.NATIVE:
             found |= record.get("ceilings", {})
     return dict(sorted(found.items(), key=lambda item: int(item[0])))
 

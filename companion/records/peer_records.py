@@ -35,8 +35,7 @@ from typing import Any
 import numpy as np
 
 from companion.bench.sampling import QUIET
-from companion.host import machine
-from companion.records import limits, store
+from companion.records import limits, machines, store
 
 SCHEMA = "supercomputers-rerun/peer-record"
 VERSION = 2
@@ -177,7 +176,7 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             found_limit = limits.limit(row, record.get("ceilings", {}))
             every = {name: row[name] for name in ("module", "group", "label", "threads")}
             every |= {
-                "machine": machine.line(record["machine"]),
+                "machine": machines.label(record["machine"]),
                 "date": record["date"],
                 "ours_fastest": row["fastest"],
                 "ours_median": row["median"],
@@ -273,7 +272,7 @@ def absent(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     latest: dict[tuple, dict[str, Any]] = {}
     for record in sorted(records, key=lambda record: record["date"]):
-        where = machine.line(record["machine"])
+        where = machines.label(record["machine"])
         if vectors(record) != NATIVE:
             continue  # what cannot be built with other vectors is not absent
         for item in (*record["rows"], *record["absent"]):
