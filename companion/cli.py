@@ -163,7 +163,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             return say(f"{experiment} can run here as asked")
         with files.prepared(out):
             record = experiments.run_record(experiment, **asked, timeout=timeout, library=library)
-            path, reasons = runs.keep(record, out)
+            path, reasons = runs.deposit(record, out)
         if as_json:
             say_json(record)
             return
@@ -343,7 +343,7 @@ def reframe(
         from companion.mpi import reframe as checks
 
         if report is not None:
-            say(str(checks.keep(report, out)))
+            say(str(checks.save_report(report, out)))
             return
         checks_file, settings = checks.write(out, force)
         say(str(checks_file), str(settings))

@@ -85,7 +85,7 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-_READERS: dict[type, Callable[[str], Any]] = {int: numbers.whole, float: numbers.number}
+_READERS: dict[type, Callable[[str], Any]] = {int: numbers.integer, float: numbers.number}
 
 
 class _Program(typer.Typer):

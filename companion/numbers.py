@@ -11,7 +11,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
-def whole(text: str) -> int:
+def integer(text: str) -> int:
     """The whole number that ``text`` writes in at most twenty digits; ``ValueError`` for anything else."""
     if not _WHOLE.fullmatch(text):
         raise ValueError(f"{text!r} must be a whole number, written in at most 20 digits such as 1000")

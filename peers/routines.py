@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kernels.routines import cloud, interpolation, matmul, saturation, vertical
-from kernels.routines.blocking import share
+from kernels.routines.blocking import block_range
 from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled
@@ -38,7 +38,7 @@ def _on_blocks(problem, threads: int, work: Callable, out: np.ndarray) -> Callab
     def call(repeats=1):
         def member(number):
             for _ in range(repeats):
-                work(*share(problem.blocks, threads, number))
+                work(*block_range(problem.blocks, threads, number))
 
         run_team(member, threads)
         return out

@@ -172,7 +172,7 @@ def versions() -> list[str]:
 
 def measured(rounds: int, seconds: float) -> pd.DataFrame:
     """A row a case: median and best of every way, in the unit of the page."""
-    folder = build.made(ROOT / ".cache")
+    folder = build.build(ROOT / ".cache")
     host = binding.get_host_cpu_features()
     bits = [512, 256, 128] if host.get("avx512f") else [256, 128] if host.get("avx2") else [128]
     values: dict[str, dict[str, list[float]]] = {}

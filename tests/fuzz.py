@@ -267,7 +267,7 @@ class Fits:
         from kernels.imaging import array, fits, sky
 
         cell, self.path = 2.1e-6, folder / "case.fits"
-        records = sky.observe(array.scaled(array.tracks(1), 0.36 / cell), sky.made(16, cell, points=3))[:20]
+        records = sky.observe(array.scaled(array.tracks(1), 0.36 / cell), sky.synthetic(16, cell, points=3))[:20]
         image = np.random.default_rng(0).standard_normal((24, 30)).astype(np.float32)
         self.readers = [name for name in fits.READERS if name == "raw" or importlib.util.find_spec(name)]
         self.wholes = []

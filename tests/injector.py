@@ -161,7 +161,7 @@ def _of_the_forecast() -> dict[str, Writer]:
         if path.stat().st_size != packed:
             raise ValueError("not every field at every pressure")
 
-    kept = writeup.keep
+    kept = writeup.store_in
     return {
         "write-up": Writer(write, writeup.read, synced=False),
         "write-up, kept": Writer(lambda folder: kept(folder)(source / "x"), writeup.read, synced=False),

@@ -27,7 +27,7 @@ def _part(name: str, value) -> str:
 
 
 def parts(folder: Path, engine: str) -> Iterator[tuple[str, str]]:
-    """Name and text of every script: the plan, the worker, a kernel each; ``folder`` is that of ``build.made``."""
+    """Name and text of every script: the plan, the worker, a kernel each; ``folder`` is that of ``build.build``."""
     cases = json.loads((folder / "cases.json").read_text(encoding="utf-8"))
     plan = [{word: case[word] for word in ("name", "label", "kernel")} for case in cases]
     yield "plan", _part("plan", {"cases": plan, "provenance": machine.describe()["provenance"]})
@@ -43,7 +43,7 @@ def write(out: Path) -> None:
     """The scripts into the folder ``out``."""
     engine = (ROOT / "book" / "_static" / "device" / "engine.js").read_text(encoding="utf-8")
     out.mkdir(parents=True, exist_ok=True)
-    for name, text in parts(build.made(ROOT / ".cache"), engine):
+    for name, text in parts(build.build(ROOT / ".cache"), engine):
         (out / f"{name}.js").write_text(text, encoding="utf-8")
 
 

@@ -90,7 +90,7 @@ def _maker(document: str, name: str, group: list[Line], functions: ModuleType | 
     return Maker(name, document, first["where"], first["statement"], make, reasons, instead)
 
 
-def made(document: str, rows: list[Line], functions: ModuleType | None = None) -> Ledger:
+def build(document: str, rows: list[Line], functions: ModuleType | None = None) -> Ledger:
     """A ledger from rows and the functions that some of them name.  ``ValueError`` names the claim that is wrong."""
     result = Ledger(document)
     for name, group in groupby(rows, key=lambda line: line["claim"]):
@@ -106,4 +106,4 @@ def ledger(document: str) -> Ledger:
     """The claims of one document, in the order of its register."""
     path = chapters.files("claims.csv")[document]
     functions = chapters.part(document, "claims") if path.with_suffix(".py").exists() else None
-    return made(document, lines(path), functions)
+    return build(document, lines(path), functions)

@@ -116,7 +116,7 @@ class Shown:
         return {"text/html": self.html, "text/plain": self.alt}
 
 
-def apart(shown: Shown, letter: str) -> Shown:
+def with_own_ids(shown: Shown, letter: str) -> Shown:
     """``shown`` with other ids in its pictures, for a page that also has figures of another program, counted anew."""
     return Shown(re.sub(r'(?<=["#])f(?=\d+(?:phone|page)?-)', letter, shown.html), shown.alt)
 

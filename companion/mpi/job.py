@@ -26,7 +26,7 @@ PIECE = 2000
 _NOTICE = 3.0
 
 
-def tell(message: dict) -> None:
+def send(message: dict) -> None:
     """One line to the launcher, in one piece.
 
     An error is also left in a file: what a rank printed just before it ends the job may be lost on its way through
@@ -50,7 +50,7 @@ def fail(comm, error: BaseException) -> None:
     kinds = ("UnverifiedError", "ValueError", "MemoryError", "OSError")
     names = [kind.__name__ for kind in type(error).__mro__]
     kind = next((name for name in kinds if name in names), type(error).__name__)
-    tell({"error": kind, "text": " ".join(str(error).split()), "rank": comm.rank})
+    send({"error": kind, "text": " ".join(str(error).split()), "rank": comm.rank})
     if isinstance(error, world.mpi().Exception):
         time.sleep(_NOTICE)
     if kind not in kinds:  # nobody has ended us: the error is this rank's own
@@ -91,18 +91,18 @@ def _record(asked, comm, world):
     date, found = runs.now(), world.describe(comm)
     cases, hosts = entry.cases(asked.preset, asked.threads, comm.size), found["host_of_rank"]
     limits.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
-    by = Ranks(world, tell)
+    by = Ranks(world, send)
     with files.prepared(asked.out) if comm.rank == 0 and asked.out else nullcontext():
         measurements = experiments.measured(entry, cases, asked.preset, asked.seed, asked.budget, asked.rounds, by)
         if comm.rank == 0:
             record = experiments.assemble(entry, asked.preset, asked.threads, asked.seed, date, measurements)
             record["machine"]["mpi"] = bench.plain(found)
             if asked.out:
-                tell({"record": str(runs.save(record, asked.out))})
+                send({"record": str(runs.save(record, asked.out))})
             else:
                 text = json.dumps(record)
                 for at in range(0, len(text), PIECE):
-                    tell({"piece": text[at : at + PIECE]})
+                    send({"piece": text[at : at + PIECE]})
 
 
 app = commands.program()

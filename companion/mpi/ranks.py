@@ -48,10 +48,10 @@ class Ranks(Alone):
         return self.world.largest(team, seconds), result
 
     def shared(self, case, value):
-        return self.world.share(self.world.team(case.problem.ranks), value)
+        return self.world.broadcast(self.world.team(case.problem.ranks), value)
 
     def decided(self, value):
-        return self.world.share(self.comm, value)
+        return self.world.broadcast(self.comm, value)
 
     def load(self):
         return _Load(self)

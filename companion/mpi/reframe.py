@@ -198,7 +198,7 @@ def _check(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def keep(report, folder) -> Path:
+def save_report(report, folder) -> Path:
     """Write the digest of ``report`` into ``folder``; the name carries its day."""
     found = digest(report)
 

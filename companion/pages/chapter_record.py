@@ -9,7 +9,7 @@ from companion import drawings, experiments, items, notebook_files, tables
 from companion.figures import beside
 from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_table
-from companion.figures.rendering import Shown, apart
+from companion.figures.rendering import Shown, with_own_ids
 from companion.figures.tabular import Table, table
 from companion.labels import counted
 from companion.pages.items import items_table
@@ -203,7 +203,7 @@ def other_machines(document: str) -> Shown:
     if not parts:
         return Shown("<p>No experiment of this chapter was measured on a second machine.</p>", "no second machine")
     together = Shown("\n".join(part.html for part in parts), "\n".join(part.alt for part in parts if part.alt))
-    return apart(together, "e")  # the page has figures of the chapter's notebook too
+    return with_own_ids(together, "e")  # the page has figures of the chapter's notebook too
 
 
 def _undrawn(title: str) -> Shown:

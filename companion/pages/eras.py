@@ -260,7 +260,7 @@ def _writing(run) -> list[dict]:
     return rows
 
 
-def _apart(values: np.ndarray, least: float) -> np.ndarray:
+def _spaced(values: np.ndarray, least: float) -> np.ndarray:
     """Places of labels on a logarithmic axis, in powers of ten, moved up until they are ``least`` apart."""
     placed, order = np.log10(values), np.argsort(values)
     for before, after in zip(order, order[1:], strict=False):
@@ -285,7 +285,7 @@ def files_through_time() -> Shown:
     first = (frame["kind"] == "report") | ~frame["what"].duplicated()  # of a second machine the mark alone
     for year, part in frame[first].groupby("year"):
         right, below = year < 2000, 2000 < year < 2020  # a bound of 2014, whose label needs the width
-        for row, height in zip(part.itertuples(), 10 ** _apart(part["value"].to_numpy(), 0.2), strict=True):
+        for row, height in zip(part.itertuples(), 10 ** _spaced(part["value"].to_numpy(), 0.2), strict=True):
             what = row.what if row.kind == "run" else f"{SHORT.get(row.machine, row.machine)}, {row.what}"
             least = "≥ " if row.bound == ">" else ""
             beside = row.kind == "run" and bounds["value"].between(row.value / 3, row.value).any()  # a bound's arrow

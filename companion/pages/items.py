@@ -89,7 +89,7 @@ def _counted(table: pd.DataFrame, caption: str, name: str) -> Table:
     return Table(framed(caption, ["chapter", *table.columns], rows, csv_link(table, name), name=name), caption)
 
 
-def whole(root: str = "../notebooks") -> Table:
+def full_table(root: str = "../notebooks") -> Table:
     """Every item and every lost plot of every document; links lead to chapters under ``root``."""
     rows, found = [], items.items()
     for document in items.documents():

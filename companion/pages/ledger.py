@@ -155,7 +155,7 @@ def departures_figure() -> Shown:
     return explorer("ledger", data, still=still)
 
 
-def whole(files: str = FILES) -> Table:
+def full_table(files: str = FILES) -> Table:
     """Every claim in one table, with the controls that ``ledger.js`` brings to life.
 
     Without the script the controls stay hidden and the table is whole.

@@ -47,7 +47,7 @@ __all__ = [
     "each",
     "file_name",
     "finite",
-    "keep",
+    "deposit",
     "latest",
     "load",
     "native",
@@ -178,7 +178,7 @@ def unfit(record: dict[str, Any]) -> list[str]:
     return found + store.not_from_cases(record["outputs"], cases)
 
 
-def keep(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
+def deposit(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
     """:func:`save` in ``folder``; what does not belong to the book goes to :data:`ASIDE` instead, and why."""
     reasons = unfit(record) if folder.resolve() == COMMITTED else []
     return save(record, ASIDE if reasons else folder), reasons

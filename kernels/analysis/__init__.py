@@ -112,7 +112,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("work", "rest", "folder", "tmpfs")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """A truth, a first guess, and observations.
 
@@ -180,7 +180,7 @@ def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: No
             going.close()
 
 
-@_NOTES.given
+@_NOTES.run
 def run(
     problem: Problem,
     state: State,

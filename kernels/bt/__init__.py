@@ -90,7 +90,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("NS")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays of one run, at the initial field; the benchmark has no random part, ``seed`` is unused.
 
@@ -140,7 +140,7 @@ def march(
             on_step(step, state)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(
     problem: Problem,
     state: State,

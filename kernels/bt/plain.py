@@ -42,7 +42,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("NS")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Fields at the start; ``seed`` is unused.
 
@@ -80,7 +80,7 @@ def march(
             on_step(number, state)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times: back to the initial field, then NS steps.  Returns the norms at the end."""
     for _ in range(repeats):

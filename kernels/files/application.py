@@ -150,7 +150,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("NS", "IW", "way", "asynchronous", "fsync", "direct")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> bt.State | plain.State:
     """State of the solver (``seed`` is not used: the initial field is part of the problem)."""
     return _CODES[problem.code].setup(problem.solver, seed)
@@ -218,7 +218,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     )
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T.
 

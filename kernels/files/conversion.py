@@ -85,7 +85,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field of BT as ``source``, in the foreign format if it is to be decoded."""
     from kernels.bt.problem import initial_field
@@ -100,7 +100,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(source, target)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Convert ``repeats`` times, the words shared out over ``threads``."""
     require_threads(threads)

@@ -121,7 +121,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("folder", "tmpfs")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers, filled.
 
@@ -207,7 +207,7 @@ def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
     )
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, ``repeats`` times; times of the last.  ``threads`` is not used: every job is one.
 

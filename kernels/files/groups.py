@@ -210,14 +210,14 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> Team:
     """Start the processes, each with its part of U in memory (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     return Team(problem)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file once a group size and repeat, group sizes interleaved.
 

@@ -90,7 +90,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The lines: number, time and letters, each ``line_bytes`` long."""
     require_memory(footprint(problem).memory, f"{problem.messages} messages")
@@ -198,7 +198,7 @@ def hand_over(problem: Problem, path: Path, lines) -> None:
         _append_each(path, lines, problem.way == "synced")
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Hand all lines over ``repeats`` times, each time to a new file; one thread writes.
 

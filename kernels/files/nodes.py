@@ -114,7 +114,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Solver, processes, and the dumps' checksums from one run of the solver (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
@@ -175,7 +175,7 @@ def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> 
     return seconds
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """One run without writing and one for every group size, ``repeats`` times in turn.
 

@@ -298,7 +298,7 @@ def write_bytes(path, data, fsync: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def whole(path):
+def atomic(path):
     """A temporary name beside ``path``, which takes that name when the block ends and goes when it fails.
 
     Two system calls in all: it looks for nothing that others left, and stands in no list.  The next writer of that

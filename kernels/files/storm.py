@@ -117,7 +117,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> np.ndarray:
     """One record, uint8 (record_bytes,); its first 16 bytes are overwritten by step and file number."""
     require_memory(footprint(problem).memory, "a record")
@@ -225,7 +225,7 @@ class _Variant:
                 self.asked[name] += calls[name] - asked[name]
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
     """All output steps of both variants, taking turns; ``repeats`` writes everything again.
 

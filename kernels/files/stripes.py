@@ -77,7 +77,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Blocks of random bytes; ``MemoryError`` where they do not fit."""
     require_memory(footprint(problem).memory, f"{problem.blocks} blocks")
@@ -118,7 +118,7 @@ def _move(problem: Problem, paths, blocks, write: bool) -> None:
         list(pool.map(lambda part: _in_turn([part[0]], part[1], write), parts))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write all blocks to new files and read them back, ``repeats`` times.
 

@@ -240,7 +240,7 @@ class Model:
             writer.commit(self.problem.fsync)
             self.written.append(writer.pending.path)
 
-    def tell(self, on_writeup: Callable[[Path], None]) -> None:
+    def notify(self, on_writeup: Callable[[Path], None]) -> None:
         """Tell of the write-ups that were not told of before."""
         while self.told < len(self.written):
             on_writeup(self.written[self.told])
@@ -387,11 +387,11 @@ def run(
             watch, steps = Watch(accounts), []
             while model.step < problem.steps:
                 steps.append(model.advance())
-                model.tell(on_writeup)
+                model.notify(on_writeup)
             step, fields = model.last()
             steps.append(step)
             clock, spent, accounted = watch.spent()
-            model.tell(on_writeup)
+            model.notify(on_writeup)
             counters = model.files.counters if model.files else Counters()
             rest = model.computing, state, clock, spent, model.summary, accounted
             result = Result(fields, model.step, steps, counters, *rest)

@@ -110,7 +110,7 @@ def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     return fields, {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
 
 
-def keep(folder) -> Callable[[Path], None]:
+def store_in(folder) -> Callable[[Path], None]:
     """What ``run`` takes as ``on_writeup`` to keep every write-up in ``folder``, as ``step…`` under its step's number.
 
     A forecast that was killed starts again from the newest of them (``newest``, ``state.restart``).

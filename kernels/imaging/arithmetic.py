@@ -18,7 +18,7 @@ from kernels.imaging.lanes import LANES, above, fma, larger, load, magnitude, sp
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
-from kernels.runtime.threads import share
+from kernels.runtime.threads import run_parts
 
 
 @kernel(fastmath=CONTRACT)
@@ -40,7 +40,7 @@ def combine(x, y, a: float, b: float, out=None, threads: int = 1) -> np.ndarray:
         if np.may_share_memory(out, image) and out.ctypes.data != image.ctypes.data:
             raise ValueError("out begins within an image; give it memory of its own, or the image's")
     flat = x.reshape(-1), y.reshape(-1), np.float32(a), np.float32(b), out.reshape(-1)
-    share(_combine, threads, *flat, threads)
+    run_parts(_combine, threads, *flat, threads)
     return out
 
 

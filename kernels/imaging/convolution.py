@@ -19,7 +19,7 @@ from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import alone, share
+from kernels.runtime.threads import alone, run_parts
 
 
 @kernel(fastmath=CONTRACT)
@@ -98,9 +98,11 @@ class Convolver:
         out = aligned(shape, np.float32) if out is None else require_array("out", out, np.float32, shape, writable=True)
         tables, half = plan(self.shape.grid), self.half.reshape(-1)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
-        share(_columns_out, self.threads, source, half, self.shape, self.ones, self.ones, *tables, self.scratch)
-        share(_rows_through, self.threads, half, self.response.reshape(-1), self.shape, *tables, self.scratch)
-        share(_columns_in, self.threads, half, out.reshape(-1), self.shape, self.ones, self.ones, *tables, self.scratch)
+        run_parts(_columns_out, self.threads, source, half, self.shape, self.ones, self.ones, *tables, self.scratch)
+        run_parts(_rows_through, self.threads, half, self.response.reshape(-1), self.shape, *tables, self.scratch)
+        run_parts(
+            _columns_in, self.threads, half, out.reshape(-1), self.shape, self.ones, self.ones, *tables, self.scratch
+        )
         return out
 
     @property

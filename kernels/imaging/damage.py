@@ -67,7 +67,7 @@ def cases(size_name: str = "small") -> list[Case]:
 
 def _models(made, size) -> list[Case]:
     """The sky, and models of it by CLEAN and by maximum entropy; truth has the bits of what equals itself."""
-    sky_itself = sky.pixels(sky.made(size.side, CELL), size.side, CELL)
+    sky_itself = sky.pixels(sky.synthetic(size.side, CELL), size.side, CELL)
     smooth = clean.restoring_beam(made.beam)
     found = [Case("truth", EXACT, EXACT, True, float(sky_itself.sum()), clean.convolve(smooth, sky_itself))]
 

@@ -151,7 +151,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Masters of the size; the first run writes them to files.
 
@@ -209,7 +209,7 @@ def _store(array, path: Path) -> None:
     np.ascontiguousarray(array).tofile(path)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
 

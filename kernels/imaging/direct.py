@@ -15,7 +15,7 @@ from kernels.imaging.array import U, V, require_form
 from kernels.imaging.lanes import spread, store, wave
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.threads import share
+from kernels.runtime.threads import run_parts
 
 #: Visibilities of a block, and components summed in float32 before they go to float64.
 BLOCK, CHUNK = 64, 512
@@ -95,7 +95,7 @@ def predict(records, places, fluxes, side: int, cell: float, threads: int = 1) -
     rows = (places[:, 0] - side // 2).astype(np.int32)
     out = np.empty((len(across), 2), np.float32)
     fluxes = np.ascontiguousarray(fluxes, np.float32)
-    share(_predict, threads, across, up, columns, rows, fluxes, out, threads)
+    run_parts(_predict, threads, across, up, columns, rows, fluxes, out, threads)
     return out[: len(records)].copy().view(np.complex64)[:, 0]
 
 

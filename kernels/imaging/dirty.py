@@ -27,7 +27,7 @@ from kernels.imaging.taps import correction, grid_side
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.threads import alone, share
+from kernels.runtime.threads import alone, run_parts
 
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
@@ -260,9 +260,11 @@ class Plan:
         gridding.spread(points, self.grid)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
         _fold(flat, self.grid_side, self.shape.step)
-        share(_rows_in, self.threads, flat, half, self.shape, *tables, self.scratch)
+        run_parts(_rows_in, self.threads, flat, half, self.shape, *tables, self.scratch)
         scale = np.float32(0.5 / points.weight)
-        share(_columns_in, self.threads, half, out.reshape(-1), self.shape, across, up * scale, *tables, self.scratch)
+        run_parts(
+            _columns_in, self.threads, half, out.reshape(-1), self.shape, across, up * scale, *tables, self.scratch
+        )
         return out
 
     @alone
@@ -272,8 +274,8 @@ class Plan:
         across, up = _corrections(self.side)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
         source = np.ascontiguousarray(image, np.float32).reshape(-1)
-        share(_columns_out, self.threads, source, half, self.shape, across, up, *tables, self.scratch)
-        share(_rows_out, self.threads, half, flat, self.shape, *tables, self.scratch)
+        run_parts(_columns_out, self.threads, source, half, self.shape, across, up, *tables, self.scratch)
+        run_parts(_rows_out, self.threads, half, flat, self.shape, *tables, self.scratch)
         _unfold(flat, self.grid_side, self.shape.step)
         gridding.interpolate(self.points, self.grid, out)
         return out

@@ -28,7 +28,7 @@ from kernels.contract import Check, require_range
 from kernels.imaging.clean import Limits, require_images
 from kernels.imaging.convolution import Convolver, convolve
 from kernels.runtime.jit import REDUCE, kernel
-from kernels.runtime.threads import share
+from kernels.runtime.threads import run_parts
 
 #: ‖∇J‖² over the squares of its parts up to which α may change, and at which the image has converged.
 GAIN, CONVERGED = 0.3, 0.01
@@ -156,7 +156,7 @@ class _Search:
     def pass_over(self, work, *numbers) -> np.ndarray:
         """Sums over the box of one kernel."""
         numbers = tuple(np.float32(value) for value in numbers)
-        share(work, self.threads, self.images, self.box, numbers, self.sums, self.threads)
+        run_parts(work, self.threads, self.images, self.box, numbers, self.sums, self.threads)
         return self.sums[self.box[0] : self.box[1] + 1].sum(axis=0)
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 
 from kernels.contract import require_choice
 from kernels.files import foreign
-from kernels.files.pending import whole
+from kernels.files.pending import atomic
 from kernels.imaging.array import require_records
 from kernels.runtime import optional
 from kernels.runtime.jit import kernel
@@ -58,7 +58,7 @@ def _write(path: Path, header: bytes, data: np.ndarray) -> int:
     path = Path(path)
     size = len(header) + -(-data.nbytes // RECORD) * RECORD
     require_disk(path.parent, size, f"FITS file {path.name}")
-    with whole(path) as part, open(part, "wb") as file:
+    with atomic(path) as part, open(part, "wb") as file:
         file.write(header)
         file.write(np.ascontiguousarray(data))
         file.write(b"\0" * (size - len(header) - data.nbytes))

@@ -43,7 +43,7 @@ from kernels.imaging.taps import TAPS, polynomials
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.pages import aligned
-from kernels.runtime.threads import share
+from kernels.runtime.threads import run_parts
 
 #: Rows and cells of a tile; rows of the grid below v = 0.
 TILE_ROWS, TILE_CELLS, BELOW = 32, 64, 4
@@ -159,7 +159,7 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
     bands = (grid // 2) // TILE_ROWS + 1
     keys, sums = np.empty(len(records), np.int32), np.zeros((threads, 2))
     counts = np.zeros((threads, numbers[1] * bands), np.int64)
-    share(_tiles_of, threads, records, scale, numbers, keys, counts, sums)
+    run_parts(_tiles_of, threads, records, scale, numbers, keys, counts, sums)
     each = counts.sum(axis=0)
     used = int(each.sum())
     if not used or sums[:, 1].any():  # NaN is something, too
@@ -168,7 +168,7 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
     starts = np.concatenate([[0], np.cumsum(each)])
     places = starts[:-1] + np.cumsum(counts, axis=0) - counts
     points, order = np.empty((used, 4), np.float32), np.empty(used, np.int32)
-    share(_place, threads, records, scale, numbers, keys, places, points, order)
+    run_parts(_place, threads, records, scale, numbers, keys, places, points, order)
     per_band = each.reshape(bands, numbers[1]).sum(axis=1)
     filled = int(np.flatnonzero(per_band)[-1]) + 1
     rows = min(filled * TILE_ROWS + TAPS + 1, grid // 2 + 1 + BELOW + TAPS)
@@ -263,7 +263,7 @@ def spread(points: Sorted, grid: np.ndarray) -> None:
     table = polynomials().ravel()
     for shares in points.bands:
         given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
-        share(_spread_bands, len(shares), *given)
+        run_parts(_spread_bands, len(shares), *given)
 
 
 def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -273,5 +273,5 @@ def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray
     table = polynomials().ravel()
     for shares in points.bands:
         given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
-        share(_read_bands, len(shares), *given, out)
+        run_parts(_read_bands, len(shares), *given, out)
     return out

@@ -80,7 +80,7 @@ def masters(name: str, seed: int = 0) -> Masters:
     size = SIZES[name]
     require_memory(bytes_of(size), f"the {name} test")
     records = array.scaled(array.tracks(size.times), FILL / CELL)
-    sources = sky.made(size.side, CELL, seed=seed)
+    sources = sky.synthetic(size.side, CELL, seed=seed)
     sky.observe(records, sources, NOISE, seed)
     truth = sky.gains(size.intervals, seed=seed)
     changed = records.copy()

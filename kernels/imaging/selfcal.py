@@ -19,7 +19,7 @@ from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
 from kernels.imaging.sky import antenna_numbers, interval_numbers
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
-from kernels.runtime.threads import share
+from kernels.runtime.threads import run_parts
 from kernels.runtime.vector import fma, fnma, load, spread, total
 
 #: Columns of the matrices: 27 antennas in whole vectors of eight.
@@ -129,7 +129,7 @@ def solve(x, y, p, threads: int = 1, limit: float = 1e-9, most: int = 200, refer
     gains[:, 0, :ANTENNAS] = 1
     steps, change = np.zeros(count, np.int64), np.zeros(count)
     flat = x.reshape(-1), y.reshape(-1), p.reshape(-1)
-    share(_solve, threads, flat, gains, limit, most, steps, change, threads)
+    run_parts(_solve, threads, flat, gains, limit, most, steps, change, threads)
     found = gains[:, 0, :ANTENNAS] + 1j * gains[:, 1, :ANTENNAS]
     turn = found[:, reference, None].conj() / np.abs(found[:, reference, None])
     return Solution(found * turn, steps, change)

@@ -22,7 +22,7 @@ class Sky:
     sigma: np.ndarray  # radians; 0 for a point
 
 
-def made(side: int, cell: float, points: int = 24, gaussians: int = 4, seed: int = 0) -> Sky:
+def synthetic(side: int, cell: float, points: int = 24, gaussians: int = 4, seed: int = 0) -> Sky:
     """Sources within the inner half of a field of ``side`` cells of ``cell`` radians.
 
     Points lie on the middles of cells; their fluxes fall from 1 Jy as a power of their rank.  The Gaussians are

@@ -88,7 +88,7 @@ class Going:
         worker = self.pool[n]
         worker.ask({"kind": "run", "keep": str(self.keep / f"job{n}"), **self._order(n), **self.asked})  # ready
         self.gate.wait()
-        worker.tell({})
+        worker.send({})
         self.found[n] = worker.wait((lambda path: self.queue.put((n, path))) if posts != "none" else None)
         self.queue.job_done()
         if posts == "after":

@@ -33,7 +33,7 @@ class Worker:
         self.process.wait()
         self.process.stdout.close()
 
-    def tell(self, order: dict) -> None:
+    def send(self, order: dict) -> None:
         """Send an order."""
         with contextlib.suppress(BrokenPipeError):  # who waits for the answer is told that the process ended
             self.process.stdin.write(json.dumps(order) + "\n")
@@ -51,7 +51,7 @@ class Worker:
 
     def ask(self, order: dict, on_writeup=None) -> dict:
         """Send an order and wait for its answer."""
-        self.tell(order)
+        self.send(order)
         return self.wait(on_writeup)
 
 

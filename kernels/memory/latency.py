@@ -151,7 +151,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("loads", "binding")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The cycle, every page touched.
 
@@ -178,7 +178,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(next_item, order, rank, [int(order[0])], pages.huge_fraction(next_item))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """``repeats`` times ``loads`` dependent loads; each thread on the same cycle, from its own place.
 

@@ -197,7 +197,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("operation", "nontemporal", "binding")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The three arrays at their starting values (the seed is not used: STREAM's data are constants).
 
@@ -213,7 +213,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return state
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The kernel on all elements ``repeats`` times, each thread on a contiguous share.
 

@@ -239,7 +239,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("stride", "binding")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's array, filled.
 
@@ -266,11 +266,11 @@ def serve(problem: Problem, state: State) -> State:
         require_array(f"array {number}", a, np.uint32, (None,))
         if a.size < problem.items:
             raise ValueError(f"array {number} has {a.nbytes} bytes; nbytes = {problem.nbytes} needs a longer one")
-    _NOTES.keep(problem, state)
+    _NOTES.add(problem, state)
     return state
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Each thread reads its own array ``repeats`` times; all start together.
 

@@ -88,7 +88,7 @@ class Result(NamedTuple):
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The solver's boxes and a folder (``seed`` is not used)."""
     solver = bt.setup(problem.solver)
@@ -132,7 +132,7 @@ def _once(problem: Problem, state: State) -> Result:
     return Result(state, path, seconds, transfer_rate(problem.N, problem.NS, problem.IW, seconds), found)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T."""
     return min((_once(problem, state) for _ in range(repeats)), key=lambda result: result.T_T)
@@ -198,7 +198,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
             for check in more
         ]
     world.wait_aside(comm)
-    return [*checks, *(Check(*fact) for fact in world.share(comm, facts))]
+    return [*checks, *(Check(*fact) for fact in world.broadcast(comm, facts))]
 
 
 NO_OUTPUT = dict.fromkeys(("state", "norms.state"), "the solution in its layout and work space")

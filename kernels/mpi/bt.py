@@ -117,7 +117,7 @@ def _scratch(box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The initial field and the forcing on the rank's box (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a box of BT with N = {problem.N}")
@@ -233,7 +233,7 @@ def norms(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.sqrt(found / (problem.N - 2) ** 3))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_step=None) -> Result:
     """``repeats`` times: back to the initial field, then NS steps; ``on_step(number, state)`` after each."""
     traffic = state.traffic
@@ -274,7 +274,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
             else:
                 checks.append(Check(f"{label} is finite", value, value, 0.0, bool(0.0 < value < np.inf)))
     comm, own = result.state.traffic.comm, [*result.residual.tolist(), *result.error.tolist()]
-    unlike = world.total(comm, own != world.share(comm, own))
+    unlike = world.total(comm, own != world.broadcast(comm, own))
     checks.append(Check.near("ranks with other norms than the first", unlike, 0, 0))
     return checks + result.state.traffic.checks(counted_bt(problem), result.repeats, "run")
 

@@ -71,7 +71,7 @@ def message(rank: int, words: int) -> np.ndarray:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers with every page touched (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
@@ -82,7 +82,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(comm, partner, out, into)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` exchanges."""
     comm, partner, out, into = state

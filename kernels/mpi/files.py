@@ -43,7 +43,7 @@ def shared_folder(comm, base, name: str) -> tuple[Path, WorkFolder | None]:
             found = str(keep.path)
         except OSError as error:
             found = [error.errno, error.strerror or str(error)]
-    found = world.share(comm, found)
+    found = world.broadcast(comm, found)
     if isinstance(found, list):
         raise OSError(*found)
     if world.total(comm, float(Path(found).is_dir())) < comm.size:
@@ -71,7 +71,7 @@ class SharedSolution:
         require_choice("way", way, WAYS)
         self.comm, self.path, self.layout, self.limits, self.way = comm, Path(path), layout, limits, way
         self._pending = Pending(self.path) if comm.rank == 0 else None
-        self.part = Path(world.share(comm, str(self._pending.part) if self._pending else None))
+        self.part = Path(world.broadcast(comm, str(self._pending.part) if self._pending else None))
         self.own = self.part.with_suffix(f".rank-{comm.rank}.part")
         MPI = world.mpi()
         if comm.rank == 0:

@@ -89,7 +89,7 @@ class Result(NamedTuple):
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's part of every dump (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"writing with N = {problem.N}")
@@ -140,7 +140,7 @@ def _once(problem: Problem, state: State, path: Path) -> float:
     return world.largest(state.comm, seconds)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file ``repeats`` times; the last one stays."""
     path = state.folder / f"{problem.way}-{problem.group}.nht1"
@@ -183,7 +183,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         left = len([path for path in result.state.folder.iterdir() if ".part" in path.name])
         facts = [differing, int(not same), left]
     world.wait_aside(comm)
-    differing, other, left = world.share(comm, facts)
+    differing, other, left = world.broadcast(comm, facts)
     return [
         Check.near("words of the file that are not the field's", differing, 0, 0),
         Check.near("files that differ from the serial writer's", other, 0, 0),

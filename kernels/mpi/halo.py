@@ -123,7 +123,7 @@ def fixed_halo(mesh: Mesh, own: np.ndarray, width: int) -> np.ndarray:
     return np.flatnonzero(found)
 
 
-def counted(problem: Problem, most: int = 100_000) -> Count:
+def count_messages(problem: Problem, most: int = 100_000) -> Count:
     """Messages and bytes of both parts of one step, without running it.
 
     Of more than ``most`` ranks as many are counted and scaled.  Every rank gets the points of each part from
@@ -183,7 +183,7 @@ def _ask(state, points: np.ndarray):
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Values of the own points; the fixed halo is agreed on once (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"a semi-Lagrangian halo on {problem.grid}")
@@ -212,7 +212,7 @@ def _fetch(state, part: int, points: np.ndarray, asked) -> None:
     state.fetched[part] = points, into
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Both parts of one step, ``repeats`` times."""
     traffic, facts = state.traffic, state.facts
@@ -253,7 +253,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
     return [
         Check.near("fetched values that are not their point's", world.total(comm, wrong), 0, 0),
         Check.near("points around departure points that were not fetched", world.total(comm, missing), 0, 0),
-        *result.traffic.checks(counted(problem), result.facts["repeats"], "repeat"),
+        *result.traffic.checks(count_messages(problem), result.facts["repeats"], "repeat"),
     ]
 
 

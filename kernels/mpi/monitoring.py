@@ -72,7 +72,7 @@ class Result(NamedTuple):
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Nothing but the communicator (``seed`` is not used)."""
     return State(world.team(problem.ranks))
@@ -98,7 +98,7 @@ def _once(problem: Problem, comm) -> Result:
     return Result(comm, computing, waiting, len(visits))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All steps, ``repeats`` times; the result is the last one's."""
     for _ in range(repeats):

@@ -86,7 +86,7 @@ class State(NamedTuple):
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -186,7 +186,7 @@ def _direct(state: State, exchange: _Exchange) -> None:
         made._to_degrees(columns, back)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
     own, other = _halves(state.comm) if problem.spare else (None, None)

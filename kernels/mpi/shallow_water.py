@@ -16,7 +16,7 @@ import numpy as np
 
 from kernels import shallow_water as serial
 from kernels.contract import Check, Footprint, Presets, Work, require_range, worst
-from kernels.files.pending import WorkFolder, whole
+from kernels.files.pending import WorkFolder, atomic
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import CLASSES, Traffic
@@ -203,7 +203,7 @@ class Stepper:
             traffic.bytes += height.nbytes
         traffic.book("communication")
         if comm.rank == 0:
-            with whole(state.keep.path / f"{self.done:06d}.f32") as part:
+            with atomic(state.keep.path / f"{self.done:06d}.f32") as part:
                 everything.astype(np.float32).tofile(part)
             traffic.book("serial")
         comm.Barrier()
@@ -213,7 +213,7 @@ class Stepper:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the initial spectra of the rank's wavenumbers (``seed`` is not used)."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -257,7 +257,7 @@ def close(state: State) -> None:
         state.keep.close()
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times."""
     traffic = state.traffic

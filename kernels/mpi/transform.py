@@ -203,7 +203,7 @@ def global_spectra(problem: Problem, seed: int) -> np.ndarray:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Legendre functions and the rank's share of a spectrum that ``seed`` draws."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -212,7 +212,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(transform, spectrum, np.zeros_like(transform.grid), np.zeros_like(spectrum), seed, [1])
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     traffic = state.transform.traffic

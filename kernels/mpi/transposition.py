@@ -76,7 +76,7 @@ def places(moves: Moves) -> tuple[np.ndarray, ...]:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays filled with their places (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"transpositions of {problem.fields} fields of T{problem.truncation}")
@@ -86,7 +86,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(moves, grid, lines, waves, columns, np.zeros_like(waves), np.zeros_like(grid), {}, [1])
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` times there and back."""
     moves, grid, lines, waves, columns, waves_back, grid_back, seconds, counted = state

@@ -112,7 +112,7 @@ def gather(comm, value) -> list:
     return [json.loads(text) for text in gather_texts(comm, json.dumps(value))]
 
 
-def share(comm, value):
+def broadcast(comm, value):
     """The value of rank 0 (whatever JSON holds), on every rank."""
     return json.loads(gather_texts(comm, json.dumps(value) if comm.rank == 0 else "")[0])
 

@@ -21,7 +21,7 @@ def digest() -> str:
     return hashlib.sha256(f"{source_digest()} {sorted(versions().items())}".encode()).hexdigest()[:16]
 
 
-def made(base: Path) -> Path:
+def build(base: Path) -> Path:
     """A folder in ``base`` with ``cases.json`` and the modules of :mod:`kernels.portable.everything`.
 
     What was made from the same sources is taken as it is; an edited kernel makes it anew, and the oldest of more than

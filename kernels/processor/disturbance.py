@@ -69,7 +69,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> Placement:
     """Where threads go, each on a CPU of its own; the seed is not used."""
     return Placement()
@@ -94,7 +94,7 @@ def additions(problem: Problem, threads: int) -> np.ndarray:
     return found
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) -> Result:
     """All threads do their steps, waiting for each other after each.
 

@@ -128,7 +128,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("n", "a", "b")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Chains start from 0, 1, 2, … (the seed is not used).
 
@@ -148,7 +148,7 @@ class Result:
     last: np.ndarray  # (threads, CHAINS · LANES) float64
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs all chains ``repeats`` times, each time from their first values.
 

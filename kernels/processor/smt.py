@@ -177,7 +177,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's arrays, if the loop has one (the seed is not used: the data are fixed).
 
@@ -214,7 +214,7 @@ def _share(problem: Problem, thread: int, threads: int) -> tuple[int, int]:
     return (problem.iterations * thread // threads, problem.iterations * (thread + 1) // threads)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs its loop (or, ``shared``, its part of one loop) ``repeats`` times.
 

@@ -86,7 +86,7 @@ def unblock(problem: BlockedProblem, field: np.ndarray) -> np.ndarray:
     return field[:, :, : problem.nproma].transpose(1, 0, 2).reshape(levels, -1)[:, : problem.columns]
 
 
-def share(blocks: int, threads: int, number: int) -> tuple[int, int]:
+def block_range(blocks: int, threads: int, number: int) -> tuple[int, int]:
     """First block and end of thread ``number``'s part."""
     return blocks * number // threads, blocks * (number + 1) // threads
 
@@ -102,7 +102,7 @@ def over_blocks(problem: BlockedProblem, work: Callable[[int, int], object], thr
     require_threads(threads)
 
     def member(number):
-        part = share(problem.blocks, threads, number)
+        part = block_range(problem.blocks, threads, number)
         for _ in range(repeats):
             work(*part)
 

@@ -188,7 +188,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, with cloud water in about a third of the points.
 
@@ -209,7 +209,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(given, zeros((4, *shape)), zeros((2, problem.blocks, 1, problem.row)))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Advance every column by Δt; the answer is in ``new`` and ``fallen``.
 

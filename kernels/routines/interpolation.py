@@ -160,7 +160,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes("scheme", "courant")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Smooth wind and field of random phase; for ``linear`` and ``cubic`` the weights are made as well.
 
@@ -230,7 +230,7 @@ def _work(problem: Problem, state: State, scheme: str):
     return work
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """The scheme on every point; the answer is in ``departure``, ``stencil`` or ``values``.
 

@@ -106,7 +106,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random matrices, uniform in ±1.
 
@@ -127,7 +127,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(terms, spectrum, p, zeros((len(terms), problem.fields, row)))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """All products; the answer is in ``out``.  Threads take turns, so that each gets long and short sums.
 

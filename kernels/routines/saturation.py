@@ -146,7 +146,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, a tenth or so of the points above saturation.
 
@@ -162,7 +162,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(t, q, p, block(problem, 0.0 * air["t"]), block(problem, 0.0 * air["t"]))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Adjust every point; the answer is in ``t_new`` and ``q_new``.
 

@@ -127,7 +127,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """A random field: a cubic polynomial in η with coefficients of its own in every column.
 
@@ -145,7 +145,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(weights, block(problem, f), zeros((problem.blocks, problem.levels + 1, problem.row)))
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Integrate every column; the answer is in ``integral``.
 

@@ -219,7 +219,7 @@ class _Cache(caching.FunctionCache):
             )
 
 
-def keep(compiled) -> None:
+def enable(compiled) -> None:
     """Let the compiled function ``compiled`` keep its machine code, if it has a file and there is a folder.
 
     Where numba is told not to optimise (``kernels.runtime.wasm``), its text is wanted, which no cache has.

@@ -74,7 +74,7 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
     def decorate(plain):
         compiled = njit(**options)(plain)
         if cache:
-            _kept.keep(compiled)
+            _kept.enable(compiled)
         return compiled
 
     return decorate if function is None else decorate(function)

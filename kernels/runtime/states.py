@@ -121,7 +121,7 @@ def _key(problem: Any, besides: tuple[str, ...]) -> tuple:
 
 
 class Notes:
-    """The layouts of one kernel's states by problem; ``made`` wraps its ``setup`` and ``given`` its ``run``.
+    """The layouts of one kernel's states by problem; ``setup`` and ``run`` wrap its words of that name.
 
     ``besides`` names fields of the problem on which no array depends: a state may serve problems that differ in
     these, and in the folder of their files.
@@ -131,18 +131,18 @@ class Notes:
         self.besides = (*besides, "folder")
         self._layouts: dict[tuple, list[Layout]] = {}
 
-    def made(self, setup: Callable) -> Callable:
+    def setup(self, setup: Callable) -> Callable:
         """``setup`` that leaves a note of what it made."""
 
         @functools.wraps(setup)
         def noted(problem, seed: int = 0, *args, **kwargs):
             state = setup(problem, seed, *args, **kwargs)
-            self.keep(problem, state)
+            self.add(problem, state)
             return state
 
         return noted
 
-    def keep(self, problem: Any, state: Any) -> None:
+    def add(self, problem: Any, state: Any) -> None:
         """Leave a note that the arrays of ``state``, as they lie, serve ``problem``."""
         known = self._layouts.setdefault(_key(problem, self.besides), [])
         layout = Layout.of(state)
@@ -151,7 +151,7 @@ class Notes:
         while len(self._layouts) > KEPT:
             del self._layouts[next(iter(self._layouts))]
 
-    def given(self, run: Callable) -> Callable:
+    def run(self, run: Callable) -> Callable:
         """``run`` that refuses a state which ``setup`` did not make for its problem, and fewer repeats than one."""
 
         @functools.wraps(run)

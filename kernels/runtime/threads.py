@@ -143,7 +143,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_standing.cache_clear)  # threads do not survive a fork
 
 
-def share(work: Callable, threads: int, *arguments) -> None:
+def run_parts(work: Callable, threads: int, *arguments) -> None:
     """``work(*arguments, 0) … work(*arguments, threads − 1)`` side by side; the caller's thread is number 0.
 
     ``work`` is a compiled function that takes its own part by the number and releases the interpreter lock.

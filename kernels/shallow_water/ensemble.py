@@ -45,13 +45,13 @@ class State:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Nothing is allocated: each member sets up its own integrations."""
     return State(seed)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Scores:
     """The whole ensemble, ``repeats`` times."""
     found: Any = None

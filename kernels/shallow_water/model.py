@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.contract import Footprint, require_range
-from kernels.files.pending import WorkFolder, whole
+from kernels.files.pending import WorkFolder, atomic
 from kernels.runtime.clock import Account
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.states import Notes
@@ -79,7 +79,7 @@ def _every(problem: Problem) -> int:
 _NOTES = Notes("build", "accounts")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
 
@@ -239,7 +239,7 @@ def step_times(problem: Problem, state: State, steps: int = 5, threads: int = 1)
 def _write(stepper, folder, number):
     """One output step: height and vorticity in single precision, moved into place when complete."""
     fields = stepper.height_and_vorticity().astype(np.float32)
-    with whole(folder / f"{number:06d}.f32") as part:
+    with atomic(folder / f"{number:06d}.f32") as part:
         fields.tofile(part)
 
 
@@ -260,7 +260,7 @@ def _integrate(problem, state, threads, folder):
     return stepper, history
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times.
 

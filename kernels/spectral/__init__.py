@@ -100,7 +100,7 @@ def footprint(problem: Problem) -> Footprint:
 _NOTES = Notes()
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """Plan and a spectrum whose real and imaginary parts are uniform in ±1.
 
@@ -121,7 +121,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(plan, spectrum, values, back)
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     for _ in range(repeats):

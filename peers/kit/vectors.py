@@ -32,7 +32,7 @@ def bits() -> int | None:
     """
     text = os.environ.get(_VARIABLE)
     try:
-        return numbers.whole(text) if text else None
+        return numbers.integer(text) if text else None
     except ValueError as error:
         raise ValueError(f"{error} ({_VARIABLE} in the environment)") from None
 

@@ -95,7 +95,7 @@ def test_judgements_are_counted_and_no_distant_item_goes_without_its_reason():
     judged = [item for item in items.items() if item.nearness]
     assert pages.nearness().loc["all"].sum() == len(judged) >= 23
     assert all(len(item.differs) > 40 for item in judged if item.nearness == "distant")
-    shown = BeautifulSoup(pages.whole().html, "html.parser").text
+    shown = BeautifulSoup(pages.full_table().html, "html.parser").text
     assert all(item.differs in shown for item in judged)
 
 
@@ -120,7 +120,7 @@ def test_unknown_documents_and_kinds_are_refused():
 
 
 def test_the_page_shows_every_item_with_a_link_into_its_chapter():
-    table = BeautifulSoup(pages.whole().html, "html.parser")
+    table = BeautifulSoup(pages.full_table().html, "html.parser")
     rows = [row for row in table.tbody.find_all("tr") if row.find("td")]
     assert len(rows) == len(items.items())
     for row, item in zip(rows, sorted(items.items(), key=lambda item: item.document), strict=True):

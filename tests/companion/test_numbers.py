@@ -81,7 +81,7 @@ def test_no_option_takes_another_spelling(program, command, option, kind):
 def test_numbers_are_taken(text, value):
     assert numbers.number(text) == pytest.approx(value)
     if text in WHOLE:
-        assert numbers.whole(text) == value
+        assert numbers.integer(text) == value
 
 
 @pytest.mark.parametrize("text", [*filter(None, NEITHER), "0", "-1", "31557601"])

@@ -53,7 +53,7 @@ for text in texts:
 """
 ENDED = """
 print(f"{translated} libraries of functions compiled", *failed, sep="\\n")
-sys.exit(bool(failed) or not translated)
+sys.exit(bool(failed) or translated < bool(texts))
 """
 
 

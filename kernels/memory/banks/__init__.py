@@ -77,7 +77,7 @@ def _program(job: Job) -> tuple[list[list[int]], int]:
 _NOTES = Notes("leap", "limit")
 
 
-@_NOTES.made
+@_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
     """The jobs as arrays; nothing is random."""
     programs = np.zeros((4, max(len(job.loops) for job in problem.jobs), 10), np.uint64)
@@ -126,7 +126,7 @@ def _memory(problem: Problem) -> _compiled.Memory:
     )
 
 
-@_NOTES.given
+@_NOTES.run
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Simulate the jobs ``repeats`` times, each time from the start.
 

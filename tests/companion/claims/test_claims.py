@@ -189,7 +189,7 @@ def test_significant_half(text, half):
 def made(document, *lines):
     """The claims of a register whose rows give only what matters, by name."""
     empty = dict.fromkeys(register.COLUMNS, "") | {"where": "here", "statement": "{item}"}
-    ledger = register.made(document, [empty | line for line in lines])
+    ledger = register.build(document, [empty | line for line in lines])
     return {claim.id.removeprefix(f"{document}."): claim for claim in ledger.check()}
 
 

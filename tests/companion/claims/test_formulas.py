@@ -117,7 +117,7 @@ def test_a_sentence_takes_texts_as_printed():
 def made(document, *lines, functions=None):
     """A ledger of rows that give only what matters."""
     empty = dict.fromkeys(register.COLUMNS, "") | {"where": "here", "statement": "{item}"}
-    return register.made(document, [empty | line for line in lines], functions)
+    return register.build(document, [empty | line for line in lines], functions)
 
 
 CHIPS = {"claim": "chips", "printed": "{prose.chips} chips", "formula": "prose.chips"}

@@ -39,5 +39,5 @@ def test_ledger_and_table_lead_to_each_other():
 
 
 def test_the_ledger_has_every_address_once():
-    ids = re.findall(r'<tr id="(claim-[^"]+)"', ledger.whole().html)
+    ids = re.findall(r'<tr id="(claim-[^"]+)"', ledger.full_table().html)
     assert len(ids) == len(set(ids)) == len(claims.frame())

@@ -426,8 +426,8 @@ def test_where_only_text_is_compared_no_figure_is_drawn(monkeypatch):
 
 def test_figures_of_two_programs_on_one_page_share_no_id(monkeypatch):
     shown = figures.show(_figure(), alt="Lines.")
-    ids = {text: re.findall(r'\bid="([^"]+)"', text) for text in (shown.html, rendering.apart(shown, "e").html)}
+    ids = {text: re.findall(r'\bid="([^"]+)"', text) for text in (shown.html, rendering.with_own_ids(shown, "e").html)}
     first, second = ids.values()
     assert first and len(first) == len(second) and not set(first) & set(second)
-    used = re.findall(r'(?:url\(|href=")#([^")]+)', rendering.apart(shown, "e").html)
+    used = re.findall(r'(?:url\(|href=")#([^")]+)', rendering.with_own_ids(shown, "e").html)
     assert used and set(used) <= set(second)

@@ -245,7 +245,7 @@ def test_a_record_comes_in_pieces_that_a_pipe_takes_whole(monkeypatch):
     monkeypatch.setattr(job.os, "write", lambda handle, line: written.append(line))
     monkeypatch.delenv(job.ERRORS, raising=False)
     for letter in ('"', "\\", "x"):
-        job.tell({"piece": letter * job.PIECE})
+        job.send({"piece": letter * job.PIECE})
     assert max(map(len, written)) <= select.PIPE_BUF
 
 

@@ -81,7 +81,7 @@ def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
     summary = json.loads(report.read_text())["session_info"]
     assert summary["num_cases"] == 1 and summary["num_failures"] == 0
-    kept = reframe.keep(report, tmp_path)
+    kept = reframe.save_report(report, tmp_path)
     (check,) = reframe.kept(tmp_path)[0]["checks"]
     assert check["experiment"] == "p5plus-sensors" and check["result"] == "pass" and check["ranks"] == 2
     assert check["fastest_s"] > 0 and os.uname().nodename not in kept.read_text()
@@ -133,7 +133,7 @@ def test_a_file_that_is_no_report_is_refused(tmp_path):
     other = tmp_path / "other.json"
     other.write_text("{}")
     with pytest.raises(ValueError, match="other.json is no report of ReFrame"):
-        reframe.keep(other, tmp_path)
+        reframe.save_report(other, tmp_path)
 
 
 def test_the_page_shows_the_last_report():

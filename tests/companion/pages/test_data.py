@@ -35,7 +35,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def whole():
-    return ledger.whole()
+    return ledger.full_table()
 
 
 def soup(shown):
@@ -216,7 +216,7 @@ def application(folder, pages, kind="html"):
 def test_a_build_writes_the_downloads_that_its_pages_link(tmp_path, frame):
     data_files._write(application(tmp_path, {"book/data", "book/ledger"}), None)
     folder = tmp_path / "_static" / "data"
-    page = f"{data.every_table().html}{ledger.whole().html}"
+    page = f"{data.every_table().html}{ledger.full_table().html}"
     page += (ROOT / "book" / "data.md").read_text(encoding="utf-8")
     links = set(re.findall(rf'href="{re.escape(data.FILES)}/([^"]+)"', page))
     assert len(links) == 2 * len(tables.catalogue()) + 2  # the zip and the ledger

@@ -113,7 +113,7 @@ def test_the_opening_figure_and_the_findings_say_the_printed_rates():
 
 
 def test_labels_of_near_points_are_moved_apart():
-    placed = eras._apart(np.array([10.0, 8.0, 100.0]), 0.2)
+    placed = eras._spaced(np.array([10.0, 8.0, 100.0]), 0.2)
     assert placed[1] == pytest.approx(np.log10(8)) and placed[0] == pytest.approx(np.log10(8) + 0.2)
     assert placed[2] == 2.0
 

@@ -87,8 +87,8 @@ def test_what_does_not_belong_to_the_book_is_put_aside(record, monkeypatch, tmp_
     record["machine"]["provenance"] = {"commit": "c0ffee1", "dirty": False, "lock_sha256": None}
     for case in record["measurements"]:
         case["flags"], case["other_load"] = {}, 0.0
-    assert runs.keep(record, tmp_path / "book") == (tmp_path / "book" / runs.file_name(record), [])
+    assert runs.deposit(record, tmp_path / "book") == (tmp_path / "book" / runs.file_name(record), [])
     record["measurements"][0]["other_load"] = 0.3
-    path, (reason,) = runs.keep(record, tmp_path / "book")
+    path, (reason,) = runs.deposit(record, tmp_path / "book")
     assert path.parent == tmp_path / "aside" and "'n = 10' first" in reason
-    assert runs.keep(record, tmp_path / "else") == (tmp_path / "else" / path.name, [])
+    assert runs.deposit(record, tmp_path / "else") == (tmp_path / "else" / path.name, [])

@@ -94,7 +94,7 @@ def test_a_missing_write_up_is_named(tmp_path):
 
 
 def test_write_ups_are_kept_and_the_newest_restarts(start, tmp_path):
-    whole = gridpoint.run(SHORT, start, on_writeup=writeup.keep(tmp_path))
+    whole = gridpoint.run(SHORT, start, on_writeup=writeup.store_in(tmp_path))
     assert len(list(tmp_path.iterdir())) == len(SHORT.writeup_steps)
     (tmp_path / "step000008").unlink()
     assert writeup.newest(tmp_path).name == "step000004"
@@ -107,7 +107,7 @@ from dataclasses import replace
 from kernels import gridpoint
 from kernels.gridpoint import Problem, writeup
 problem = Problem(hours=2000.0, writeup=2.0, files=2, place="cache", overlap="both", folder=sys.argv[1])
-gridpoint.run(replace(problem, hours=1000.0), gridpoint.setup(problem), on_writeup=writeup.keep(sys.argv[2]))
+gridpoint.run(replace(problem, hours=1000.0), gridpoint.setup(problem), on_writeup=writeup.store_in(sys.argv[2]))
 """
 
 

@@ -17,7 +17,7 @@ from kernels.imaging import array, fits, sky
 
 CELL = 2.1e-6
 # the image fills its block of 2880 bytes, so that a longer axis is one that the file does not hold
-RECORDS = sky.observe(array.scaled(array.tracks(1), 0.36 / CELL), sky.made(16, CELL, points=3))[:20]
+RECORDS = sky.observe(array.scaled(array.tracks(1), 0.36 / CELL), sky.synthetic(16, CELL, points=3))[:20]
 IMAGE = np.random.default_rng(0).standard_normal((24, 30)).astype(np.float32)
 KINDS = {
     "image": (lambda path: fits.write_image(path, IMAGE, CELL), fits.read_image, IMAGE),

@@ -27,7 +27,7 @@ SIDE, CELL = 128, 2.1e-6
 
 def made(times=6, noise=0.0, side=SIDE, seed=0):
     records = array.scaled(array.tracks(times), 0.36 / CELL)
-    return sky.observe(records, sky.made(side, CELL, points=8, gaussians=2, seed=seed), noise, seed)
+    return sky.observe(records, sky.synthetic(side, CELL, points=8, gaussians=2, seed=seed), noise, seed)
 
 
 RECORDS = made()

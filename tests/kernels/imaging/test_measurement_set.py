@@ -12,7 +12,7 @@ from cases import tried
 from kernels.imaging import array, dirty, fits, measurement_set, sky
 
 SIDE, CELL = 128, 2.1e-6
-RECORDS = sky.observe(array.scaled(array.tracks(4), 0.36 / CELL), sky.made(SIDE, CELL, points=5))
+RECORDS = sky.observe(array.scaled(array.tracks(4), 0.36 / CELL), sky.synthetic(SIDE, CELL, points=5))
 
 
 def read(path) -> np.ndarray:

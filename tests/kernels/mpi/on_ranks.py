@@ -9,7 +9,7 @@ import json
 import sys
 import traceback
 
-from companion.mpi.job import tell
+from companion.mpi.job import send
 from kernels.mpi import world
 
 
@@ -38,7 +38,7 @@ def over(judge):
             comm.Abort(1)
         world.wait_aside(comm)
         if comm.rank == 0:
-            tell({"kernel": name, **found})
+            send({"kernel": name, **found})
 
 
 if __name__ == "__main__":

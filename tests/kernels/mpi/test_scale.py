@@ -28,7 +28,7 @@ def test_boxes_of_bt_by_hand():
 def test_a_halo_that_is_scaled_is_near_the_one_that_is_counted():
     for way in halo.WAYS:
         problem = halo.Problem(ranks=48, way=way)
-        whole, scaled = halo.counted(problem), halo.counted(problem, most=16)
+        whole, scaled = halo.count_messages(problem), halo.count_messages(problem, most=16)
         assert abs(scaled.bytes / whole.bytes - 1) < 0.1 and abs(scaled.messages / whole.messages - 1) < 0.1
 
 

@@ -39,7 +39,7 @@ def folder():
     """Modules and cases.  They take long to compile, so these tests follow a built book, as those of its pages do."""
     if not PAGES:
         absent("the book is not built, so its modules are not run; run make book")
-    return build.made(ROOT / ".cache")
+    return build.build(ROOT / ".cache")
 
 
 @pytest.fixture(scope="module")
@@ -163,21 +163,21 @@ def test_modules_are_made_anew_for_other_sources_and_kept_for_these(tmp_path, mo
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(build.subprocess, "run", process)
-    first = build.made(tmp_path)
-    assert build.made(tmp_path) == first and len(calls) == 1
+    first = build.build(tmp_path)
+    assert build.build(tmp_path) == first and len(calls) == 1
     monkeypatch.setattr(build, "source_digest", lambda: "another")
-    second = build.made(tmp_path)
+    second = build.build(tmp_path)
     assert second != first and len(calls) == 2 and (first / "cases.json").exists()
     for number in range(5):
         monkeypatch.setattr(build, "source_digest", lambda number=number: str(number))
-        build.made(tmp_path)
+        build.build(tmp_path)
     assert not first.exists() and len(list(tmp_path.glob("*"))) == build._KEPT
 
 
 def test_a_failed_compilation_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(build.wasm, "environment", dict)  # without it the process compiles for this processor
     with pytest.raises(RuntimeError, match="code here is made for this processor"):
-        build.made(tmp_path)
+        build.build(tmp_path)
     assert not list(tmp_path.glob("*"))
 
 

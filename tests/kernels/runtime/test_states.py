@@ -26,11 +26,11 @@ class Problem:
 
 
 def made(notes):
-    @notes.made
+    @notes.setup
     def setup(problem, seed=0):
         return Pair(zeros(problem.n), zeros(problem.n))
 
-    @notes.given
+    @notes.run
     def run(problem, state, threads=1, repeats=1):
         state.write[:] = state.read
         return state

@@ -3,13 +3,13 @@
 import pytest
 
 from kernels.runtime.resources import usable_cpus
-from kernels.runtime.threads import share
+from kernels.runtime.threads import run_parts
 
 
 @pytest.mark.parametrize("threads", sorted({1, min(2, usable_cpus())}))
 def test_every_part_is_done_once(threads):
     done = []
-    share(lambda what, number: done.append((what, number)), threads, "a")
+    run_parts(lambda what, number: done.append((what, number)), threads, "a")
     assert sorted(done) == [("a", number) for number in range(threads)]
 
 
@@ -23,10 +23,10 @@ def test_the_error_of_another_thread_is_told_after_all_have_ended():
         done.append(number)
 
     with pytest.raises(ArithmeticError, match="second part"):
-        share(work, 2)
+        run_parts(work, 2)
     assert done == [0]
 
 
 def test_more_threads_than_usable_cpus_are_refused():
     with pytest.raises(ValueError, match="threads"):
-        share(print, 10_000)
+        run_parts(print, 10_000)

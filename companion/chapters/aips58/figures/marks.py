@@ -88,7 +88,7 @@ def rows(axis, names) -> np.ndarray:
     return np.arange(len(names))
 
 
-def apart(values) -> np.ndarray:
+def jitter(values) -> np.ndarray:
     """Small shifts that part the marks of one row."""
     return np.resize([-0.18, -0.06, 0.06, 0.18], len(values))
 

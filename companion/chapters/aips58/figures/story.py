@@ -87,12 +87,12 @@ def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
     for index, system in enumerate(SYSTEMS[1:], start=1):
         for kind in KINDS:
             ratio, row = ratios[kind].sel(system=system).values.ravel(), len(medians)
-            points(axis, ratio, row + marks.apart(ratio), label="_", index=index, line=False)
+            points(axis, ratio, row + marks.jitter(ratio), label="_", index=index, line=False)
             medians.append(marks.median(axis, row, ratio, "{:.2g}" if kind == "real" else "{:.1f}"))
     found = {kind: _gains(ddt, record, frame, kind) for kind in KINDS}
     for each in found.values():
         row = len(medians)
-        bars(axis, row + marks.apart(each), each, label="_", index=HERE, line=False, across=True)
+        bars(axis, row + marks.jitter(each), each, label="_", index=HERE, line=False, across=True)
         medians.append(marks.median(axis, row, each["middle"], "{:.0f}", each["high"]))
     marks.rows(axis, names)
     axis.axvline(1, color=INK, linewidth=0.8)
@@ -168,11 +168,11 @@ def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     names, medians = _five(axis), []
     for row, system in enumerate(SYSTEMS):
         values = old.sel(system=system).values
-        points(axis, values, row + marks.apart(values), label="_", index=row, line=False)
+        points(axis, values, row + marks.jitter(values), label="_", index=row, line=False)
         medians.append(marks.median(axis, row, values, "{:.2f}"))
     for habits in range(len(HABITS)):
         each, row = here[(frame["habits"] == habits).to_numpy()], len(medians)
-        bars(axis, row + marks.apart(each), each, label="_", index=HERE, line=False, across=True)
+        bars(axis, row + marks.jitter(each), each, label="_", index=HERE, line=False, across=True)
         medians.append(marks.median(axis, row, each["middle"], "{:.2f}", each["high"]))
     axis.set(xlim=(0, 1.15), xlabel=f"CPU time over real time, {size} problems")
     text = ", ".join(f"{name} {middle:.2f}" for name, middle in zip(names, medians, strict=True))

@@ -218,7 +218,7 @@ def kept(experiment: str, maker, *, name: str, caption: str, units=None) -> Tabl
     return shown(record, frame, name=name, caption=caption, units=units)
 
 
-def apart(records, name: str) -> float:
+def largest_distance(records, name: str) -> float:
     """Largest distance of the newest answers of peers whose names begin with ``name`` from ours, of peer records."""
     peers = peer_records.newest(peer_records.dataset(records))
     ours = np.array([str(peer).startswith(name) for peer in peers["peer"].values])

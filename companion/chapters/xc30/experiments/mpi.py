@@ -63,7 +63,7 @@ def _halo(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for way in halo.WAYS:
         problem = halo.Problem.preset(preset, way=way, ranks=ranks)
-        moved = halo.counted(problem)
+        moved = halo.count_messages(problem)
         parameters = of(problem, "way") | sent(moved)
         cases.append(Case(way, halo, problem, threads, parameters, halo.parts))
     return cases
@@ -79,7 +79,7 @@ def _halos(grid: str, dt: float, levels: int, width: int, ranks: int) -> dict:
 
     asked = {"fixed": "fixed", "on_demand": "on demand"}
     return {
-        name: halo.counted(halo.Problem(grid, dt, width=width, levels=levels, way=way, ranks=ranks), _COUNTED)
+        name: halo.count_messages(halo.Problem(grid, dt, width=width, levels=levels, way=way, ranks=ranks), _COUNTED)
         for name, way in asked.items()
     }
 
