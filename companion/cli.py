@@ -148,6 +148,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     """Run one experiment, write its record, and set what it measured beside the report's values."""
     with _one_sentence():
         from companion import experiments
+        from companion.host import doctor
         from companion.records import display, runs
 
         if list_all:
@@ -156,8 +157,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             raise ValueError("name an experiment; python -m companion list shows them")
         asked: dict[str, Any] = {"preset": preset, "threads": threads, "budget": budget, "seed": seed}
         asked |= {"rounds": rounds, "ranks": ranks, "oversubscribe": oversubscribe}
-        if sys.platform == "win32":
-            raise ValueError("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
+        doctor.refuse_windows()
         if plan_only:
             experiments.accept(experiment, **asked)
             return say(f"{experiment} can run here as asked")
@@ -210,8 +210,9 @@ def measure_all(
     """Measure all that this machine can; a second call measures only what is still missing."""
     with _one_sentence():
         from companion import experiments, suite
-        from companion.host import machine
+        from companion.host import doctor, machine
 
+        doctor.refuse_windows()
         if preset not in experiments.PRESETS:
             raise ValueError(f"preset = {preset!r} is unknown; choose one of {', '.join(experiments.PRESETS)}")
         threads = machine.usable_cpus() if threads is None else threads

@@ -82,8 +82,18 @@ def packages(lock: Path | None = None) -> Finding:
 def system() -> Finding:
     """Windows lacks calls that files, ranks and placed threads are measured by; tables and records need none."""
     ok = sys.platform != "win32"
-    detail = platform.system() if ok else "Windows: tables, claims and records work; measuring is not tried"
+    detail = (
+        platform.system()
+        if ok
+        else "Windows: nothing is measured here; what needs no measuring should work, but nobody tried"
+    )
     return Finding("system", ok, detail, "" if ok else "measure in WSL, the Windows Subsystem for Linux")
+
+
+def refuse_windows() -> None:
+    """``ValueError`` where nothing is measured."""
+    if not system().ok:
+        raise ValueError("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
 
 
 def cpus() -> Finding:

@@ -295,10 +295,8 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
     axis.set_xlabel(unit)
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     alt = f"{title}, in {unit}. {said(frame)}."
-    marks = f" {MARKED}" if len(new) else ""
-    return show(
-        figure, alt=alt, title=title, caption=f"{seen}{marks}", data=frame.drop(columns=["place", "order"]), name=name
-    )
+    caption = " ".join(filter(None, [seen, MARKED if len(new) else ""]))
+    return show(figure, alt=alt, title=title, caption=caption, data=frame.drop(columns=["place", "order"]), name=name)
 
 
 #: Distance of the marks of two machines in one row, in rows.

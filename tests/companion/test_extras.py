@@ -20,7 +20,8 @@ def test_the_sentence_names_module_and_extra(monkeypatch):
         extras.require(*extras.DRAWING)
 
 
-def test_windows_is_told_where_to_measure(monkeypatch):
+@pytest.mark.parametrize("command", [["run", "p5plus-latency", "--plan"], ["bench", "--plan"]])
+def test_windows_is_told_where_to_measure(command, monkeypatch):
     monkeypatch.setattr(cli.sys, "platform", "win32")
-    done = CliRunner().invoke(cli.app, ["run", "p5plus-latency", "--plan"])
+    done = CliRunner().invoke(cli.app, command)
     assert done.exit_code == 2 and "WSL" in done.output
