@@ -85,7 +85,7 @@ def system() -> Finding:
     detail = (
         platform.system()
         if ok
-        else "Windows: nothing is measured here; what needs no measuring should work, but nobody tried"
+        else "Windows: nothing is measured; the rest should work, but nobody tried"
     )
     return Finding("system", ok, detail, "" if ok else "measure in WSL, the Windows Subsystem for Linux")
 
