@@ -91,7 +91,7 @@ def validate(record: Any, name: str = "record") -> dict[str, Any]:
 
 def read(path) -> dict[str, Any]:
     """The record in the file ``path``; ``PeerRecordError`` says what is wrong with it."""
-    return validate(_FORMAT.parse(Path(path)), str(path))
+    return _FORMAT.read(Path(path), validate)
 
 
 def file_name(record: dict[str, Any]) -> str:

@@ -137,7 +137,7 @@ def read(path) -> dict[str, Any]:
     RunRecordError
         The file is no run record; the message says what is wrong with it.
     """
-    return upgrade(validate(_FORMAT.parse(Path(path)), str(path)))
+    return upgrade(_FORMAT.read(Path(path), validate))
 
 
 def file_name(record: dict[str, Any]) -> str:

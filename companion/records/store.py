@@ -4,11 +4,12 @@ Run records (:mod:`companion.records.runs`) and peer records (:mod:`companion.re
 schema alone; how a file is refused, and how one is written and named, stands here once.
 """
 
+import hashlib
 import json
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -195,6 +196,7 @@ class Format:
     def __init__(self, kind: str, name: str, version: int, path: Path, error: type[ValueError]):
         self.kind, self.name, self.version, self.path, self.error = kind, name, version, path, error
         self._checker = None
+        self._valid: set[bytes] = set()  # digests of the files that were valid: a page reads a record many times
 
     def _validator(self):
         if self._checker is None:
@@ -231,10 +233,17 @@ class Format:
             raise self.error(f"{name} does not fit the schema: {place}: {reason}")
         return record
 
-    def parse(self, path: Path) -> Any:
-        """The JSON in the file ``path``, not yet validated; ``error`` where there is none."""
+    def read(self, path: Path, validate: Callable[[Any, str], dict[str, Any]]) -> dict[str, Any]:
+        """What ``validate`` returns of the JSON in the file ``path``; it looks at each content once in a process.
+
+        Raises
+        ------
+        ValueError
+            ``error``, where there is no JSON; and what ``validate`` raises.
+        """
         try:
-            text = foreign.content(path, MAX_BYTES).decode("utf-8")
+            content = foreign.content(path, MAX_BYTES)
+            text = content.decode("utf-8")
         except UnicodeDecodeError:
             raise self.error(f"{path} is not a {self.kind}: it is not text") from None
         except OSError as error:
@@ -246,6 +255,10 @@ class Format:
             raise self.error(f"{path} is damaged or not JSON: {error}") from None
         if hidden:
             raise self.error(f"{path} is no {self.kind}: a text in it holds the control character {plain(hidden[0])}")
+        digest = hashlib.sha256(content).digest()
+        if digest not in self._valid:
+            found = validate(found, str(path))
+            self._valid.add(digest)
         return found
 
 

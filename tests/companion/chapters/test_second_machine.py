@@ -148,16 +148,19 @@ def stretched_output(name, entry):
 
 def of_both_machines(experiment, record, second, folder):
     """The runs of both machines, whichever is newer, and a Dataset of the two."""
+    for each in (record, record | {"experiment": "another"}):  # the first machine measured more
+        runs.save(each, folder)
     for date in ("2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"):
-        dated, place = second | {"date": date}, folder / date[:4]
-        for each in (record, record | {"experiment": "another"}, dated):  # the first machine measured more
-            runs.save(each, place)
-        kept, replaced = runs.each(experiment, place)
-        assert kept.identical(runs.latest(experiment, place))
+        dated = second | {"date": date}
+        path = runs.save(dated, folder)
+        kept, replaced = runs.each(experiment, folder)
+        assert kept.identical(runs.latest(experiment, folder))
         assert SECOND in replaced.attrs["label"] and SECOND not in kept.attrs["label"]
         for run, of in ((kept, record), (replaced, dated)):
-            assert run.identical(runs.dataset([of], place).assign_attrs(file=runs.file_name(of)))
-    return kept, replaced, runs.load(sorted(place.glob(f"{experiment}_*.json")))
+            assert run.identical(runs.dataset([of], folder).assign_attrs(file=runs.file_name(of)))
+        both = runs.load(sorted(folder.glob(f"{experiment}_*.json")))
+        path.unlink()
+    return kept, replaced, both
 
 
 def with_flags_and_with_wider_samples(record):
