@@ -49,24 +49,8 @@ __all__ = [
 
 #: Instruction-set extensions that decide what compiled kernels can do.
 ISA = (
-    "sse4_2",
-    "avx",
-    "avx2",
-    "fma",
-    "f16c",
-    "avx512f",
-    "avx512dq",
-    "avx512bw",
-    "avx512vl",
-    "avx512_bf16",
-    "avx512_vnni",
-    "amx_tile",
-    "neon",
-    "asimd",
-    "sve",
-    "sve2",
-    "vsx",
-    "altivec",
+    *("sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512dq", "avx512bw", "avx512vl"),
+    *("avx512_bf16", "avx512_vnni", "amx_tile", "neon", "asimd", "sve", "sve2", "vsx", "altivec"),
 )
 #: Beyond the clock of any processor sold.
 FASTEST_HZ = 6.5e9
@@ -92,12 +76,18 @@ def _bytes(text: str | None) -> int | None:
     return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]] if found else None
 
 
+#: What is taken from py-cpuinfo.
+_TAKEN = {"brand_raw", "vendor_id_raw", "flags", "hz_advertised", "family", "model", "stepping"}
+
+
 @lru_cache
 def _cpuinfo() -> dict[str, Any]:
-    from cpuinfo import get_cpu_info
+    """From ``/proc/cpuinfo`` where that has all; py-cpuinfo asks the rest in an interpreter that takes a second."""
+    from cpuinfo import cpuinfo, get_cpu_info
 
     try:
-        return get_cpu_info() or {}
+        found: dict[str, Any] = getattr(cpuinfo, "_get_cpu_info_from_proc_cpuinfo", dict)() or {}
+        return found if found.keys() >= _TAKEN else get_cpu_info() or {}
     except Exception:  # py-cpuinfo raises whatever its probes raise; then the CPU is unknown
         return {}
 

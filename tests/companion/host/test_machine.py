@@ -89,6 +89,22 @@ def test_a_known_host(smt_host):
     assert found["system"]["virtual_machine"] is True
 
 
+def test_what_proc_says_of_the_processor_is_what_py_cpuinfo_finds_in_all_ways(monkeypatch):
+    """The short way where there is one, the long one where ``/proc`` lacks something; both describe one machine."""
+    from cpuinfo import cpuinfo
+
+    machine._cpuinfo.cache_clear()
+    short = machine.describe()["cpu"]
+    monkeypatch.setattr(cpuinfo, "_get_cpu_info_from_proc_cpuinfo", lambda: {"brand_raw": "of no use alone"})
+    machine._cpuinfo.cache_clear()
+    long = machine.describe()["cpu"]
+    machine._cpuinfo.cache_clear()
+    assert long["model"] not in (None, "of no use alone")
+    if not short["maximum_hz"]:  # then the clock may be that of the moment
+        short["nominal_hz"] = long["nominal_hz"] = None
+    assert short == long
+
+
 def test_what_the_system_does_not_say_is_none(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "_cpuinfo", lambda: {})
     monkeypatch.setattr(machine, "_ROOT", tmp_path)
