@@ -199,11 +199,24 @@ class _Cache(caching.FunctionCache):
 
     _impl_class = _CacheImpl
     _full = False  # whether a write failed: one warning is enough
+    bare = False  # whether what is loaded and saved now has no wrappers for Python
 
     def __init__(self, py_func):
         super().__init__(py_func)
         files = self._cache_file
         self._cache_file = _Files(files._cache_path, self._impl.filename_base, files._source_stamp)
+
+    def _index_key(self, sig, codegen):
+        return (*super()._index_key(sig, codegen), *(["bare"] * self.bare))
+
+    def load_overload(self, sig, target_context):
+        """What has wrappers serves compiled callers as well."""
+        bare, self.bare = self.bare, False
+        try:
+            found = super().load_overload(sig, target_context)
+        finally:
+            self.bare = bare
+        return super().load_overload(sig, target_context) if found is None and bare else found
 
     def save_overload(self, sig, data):
         if _Cache._full:

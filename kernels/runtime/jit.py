@@ -6,10 +6,10 @@ its caller does not name.
 """
 
 import numba
-from numba import njit
 from numba.core.codegen import JitEngine
 
 from kernels.runtime import cache as _kept
+from kernels.runtime.dispatch import Dispatcher
 from kernels.runtime.interrupts import Deferred
 
 if numba.config.DISABLE_JIT:
@@ -63,6 +63,8 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
     if not isinstance(fastmath, (set, frozenset)):
         raise TypeError(f"fastmath must be a set of LLVM flag names, got {fastmath!r}")
     options = {
+        "nopython": True,
+        "boundscheck": None,
         "nogil": True,
         "error_model": "numpy",
         "fastmath": set(fastmath) or False,
@@ -72,7 +74,7 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
         options["forceinline"] = True
 
     def decorate(plain):
-        compiled = njit(**options)(plain)
+        compiled = Dispatcher(plain, targetoptions=options)
         if cache:
             _kept.enable(compiled)
         return compiled

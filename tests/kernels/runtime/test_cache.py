@@ -53,7 +53,7 @@ def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path):
     (package / "__init__.py").write_text("")
     (package / "runtime").mkdir()
     (package / "runtime" / "__init__.py").write_text("")
-    for name in ("cache.py", "interrupts.py", "jit.py", "target.py"):
+    for name in ("cache.py", "dispatch.py", "interrupts.py", "jit.py", "target.py"):
         shutil.copy(Path(cache.__file__).with_name(name), package / "runtime" / name)
     helper = "from kernels.runtime.jit import kernel\n\n@kernel\ndef helper(x):\n    return x + {}\n"
     (package / "helper.py").write_text(helper.format(1))
@@ -205,7 +205,7 @@ def small_copy(root):
     (package / "runtime").mkdir(parents=True)
     for name in ("__init__.py", "runtime/__init__.py"):
         (package / name).write_text("")
-    for name in ("cache.py", "interrupts.py", "jit.py", "target.py"):
+    for name in ("cache.py", "dispatch.py", "interrupts.py", "jit.py", "target.py"):
         shutil.copy(Path(cache.__file__).with_name(name), package / "runtime" / name)
     (package / "outer.py").write_text(
         "from kernels.runtime.jit import kernel\n\n@kernel\ndef outer(x):\n    return 10 * x\n"
