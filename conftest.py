@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 # No test is decided by a time, so an experiment samples no longer than this; notebooks and commands inherit it.
-os.environ.setdefault("RERUN_BUDGET", "0.5")
+os.environ.setdefault("RERUN_BUDGET", "0.1")
 
 RENDERED = ("text/html", "text/markdown", "image/svg+xml", "text/latex", "application/javascript")
 

@@ -11,6 +11,7 @@ needs, part 2 what is interpolated.  Each part is fetched in one of two ways:
 Values are a function of point and field, so that each can be checked where it arrives.
 """
 
+import math
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -106,19 +107,20 @@ def departures(problem: Problem, own: np.ndarray) -> np.ndarray:
 def fixed_halo(mesh: Mesh, own: np.ndarray, width: int) -> np.ndarray:
     """Sorted numbers of the points of others within ``width`` rows and points of the points ``own``."""
     grid, found = mesh.grid, np.zeros(mesh.grid.points, bool)
-    starts = grid.starts
+    starts, lengths = grid.starts, grid.pl.tolist()
+    firsts = starts.tolist()
     rows = np.searchsorted(starts, own, side="right") - 1
     edges = np.flatnonzero(np.diff(rows, prepend=-1, append=2 * grid.N))  # a rank has one piece of a row
     for begin, end in zip(edges, edges[1:], strict=False):
         row = int(rows[begin])
-        west, east = (
-            (int(own[begin]) - starts[row]) / grid.pl[row],
-            (int(own[end - 1]) + 1 - starts[row]) / grid.pl[row],
-        )
+        first, length = firsts[row], lengths[row]
+        west, east = (int(own[begin]) - first) / length, (int(own[end - 1]) + 1 - first) / length
         for near in range(max(row - width, 0), min(row + width + 1, 2 * grid.N)):
-            n = int(grid.pl[near])
-            a, b = int(np.floor(west * n)) - width, int(np.ceil(east * n)) + width
-            found[starts[near] + (np.arange(a, b) % n if b - a < n else np.arange(n))] = True
+            first, n = firsts[near], lengths[near]
+            a, b = math.floor(west * n) - width, math.ceil(east * n) + width
+            a, b = (a % n, a % n + b - a) if b - a < n else (0, n)
+            found[first + a : first + min(b, n)] = True
+            found[first : first + max(b - n, 0)] = True  # what goes round the end of the row
     found[own] = False
     return np.flatnonzero(found)
 

@@ -21,7 +21,7 @@ from companion.records import runs
 pytestmark = pytest.mark.usefixtures("alone")
 SECOND = "Slowpoke 1000"
 DRAWINGS = every_drawing()
-COMMITTED = sorted({runs.read(path)["experiment"] for path in runs.COMMITTED.glob("*.json")})
+COMMITTED = sorted({path.name.partition("_")[0] for path in runs.COMMITTED.glob("*.json")})
 #: Drawings of committed runs, by the experiment that they draw.
 DRAWN = {
     name: found
