@@ -26,6 +26,7 @@ def run(arguments, **variables):
     )
 
 
+@pytest.mark.weekly
 def test_commands_read_and_write_names_with_accents(tmp_path):
     record = min((ROOT / "data" / "runs").glob("p5plus-latency*.json"), key=lambda path: path.stat().st_size)
     for name in NAMES:

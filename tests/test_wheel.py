@@ -103,6 +103,7 @@ def _run(installed, *command):
     return subprocess.run(command, capture_output=True, text=True, cwd=programs.parent, env=environment)
 
 
+@pytest.mark.weekly
 def test_the_wheel_installs_one_name_and_no_module_asks_for_another(wheel):
     with zipfile.ZipFile(wheel) as file:
         names = file.namelist()
@@ -114,6 +115,7 @@ def test_the_wheel_installs_one_name_and_no_module_asks_for_another(wheel):
     assert sum(name.endswith(".ipynb") for name in sources) == len(list((ROOT / "notebooks").glob("*.ipynb")))
 
 
+@pytest.mark.weekly
 def test_five_calls_without_the_checkout(installed):
     done = _run(installed, "python", "-c", CALLS)
     assert done.returncode == 0, done.stderr
@@ -122,12 +124,14 @@ def test_five_calls_without_the_checkout(installed):
     assert all(found.values()), found
 
 
+@pytest.mark.weekly
 def test_the_command_says_its_version_and_lists(installed):
     version = importlib.metadata.version("supercomputers-rerun")
     assert _run(installed, "companion", "--version").stdout == f"supercomputers-rerun {version}\n"
     assert "p5plus-latency" in _run(installed, "companion", "list").stdout
 
 
+@pytest.mark.weekly
 def test_a_run_makes_a_record_with_the_names_of_a_checkout(installed, tmp_path):
     done = _run(installed, "companion", "run", "p5plus-latency", "--rounds", "3", "--budget", "1", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -141,6 +145,7 @@ def test_a_run_makes_a_record_with_the_names_of_a_checkout(installed, tmp_path):
     assert compared.returncode == 0, compared.stderr
 
 
+@pytest.mark.weekly
 def test_what_an_extra_brings_is_missing_in_one_sentence(installed):
     done = _run(installed, "python", "-c", "from supercomputers_rerun.companion import figures")
     last = done.stderr.splitlines()[-1]

@@ -118,6 +118,7 @@ def _build(root):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.weekly  # .ci/run builds the book itself
 def test_a_broken_kernel_and_a_warning_break_the_book_until_they_are_mended(small_book):
     kernel, page = small_book / "kernels" / "__init__.py", small_book / "book" / "index.md"
     good, sound = kernel.read_text(), page.read_text()

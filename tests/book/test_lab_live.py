@@ -1,8 +1,7 @@
 """Every chapter in a live JupyterLab: parameters changed, all cells run, figures on the screen and in the file.
 
 The server is that of ``make lab`` on a copy of the notebooks, with a token, on loopback, and with folders of its own
-for everything that Jupyter keeps.  The chapters that measure are left to the
-weekly run.
+for everything that Jupyter keeps.
 """
 
 import json
@@ -22,11 +21,8 @@ from companion import notebook_files
 FOLDERS = ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR")
 STARTING, RUNNING = 60, 500
 THREADS = min(2, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else 1
-SHORT = "06_machines"
-CHAPTERS = [
-    pytest.param(path, id=path.stem, marks=[] if path.stem == SHORT else [pytest.mark.weekly])
-    for path in notebook_files.paths()
-]
+CHAPTERS = [pytest.param(path, id=path.stem) for path in notebook_files.paths()]
+pytestmark = pytest.mark.weekly
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 PROMPTS = f"""() => [...document.querySelectorAll('{PANEL} .jp-CodeCell')].map(
     cell => cell.querySelector('.jp-InputPrompt').textContent.trim())"""
