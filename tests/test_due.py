@@ -4,7 +4,7 @@ import re
 from fnmatch import fnmatch
 
 import pytest
-from due import ROOT, _git, due, table
+from due import ROOT, Budget, _git, due, table
 
 TABLE = table()
 pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout of git")
@@ -41,3 +41,14 @@ def test_what_changes_makes_its_tests_due_every_day(file, expected):
     days = [due(TABLE, {file}, day) for day in range(7)]
     assert all(expected in found for found in days)
     assert not all("tests/companion/mpi/test_marks.py" in found for found in days)
+
+
+def test_those_of_the_day_come_first():
+    days = [due(TABLE, {"kernels/bt/step.py"}, day) for day in range(7)]
+    assert all(found[: len(due(TABLE, set(), day))] == due(TABLE, set(), day) for day, found in enumerate(days))
+
+
+def test_when_the_time_is_over_tests_are_skipped_and_not_before():
+    Budget(3600).pytest_runtest_setup()
+    with pytest.raises(pytest.skip.Exception, match="time for weekly tests is over"):
+        Budget(-1).pytest_runtest_setup()

@@ -82,11 +82,7 @@ def packages(lock: Path | None = None) -> Finding:
 def system() -> Finding:
     """Windows lacks calls that files, ranks and placed threads are measured by; tables and records need none."""
     ok = sys.platform != "win32"
-    detail = (
-        platform.system()
-        if ok
-        else "Windows: nothing is measured; the rest should work, but nobody tried"
-    )
+    detail = platform.system() if ok else "Windows: nothing is measured; the rest should work, but nobody tried"
     return Finding("system", ok, detail, "" if ok else "measure in WSL, the Windows Subsystem for Linux")
 
 
