@@ -293,6 +293,16 @@ def address(typingctx, array):
 
 
 @intrinsic
+def place_at(typingctx, number, like):
+    """The ``address`` with a number that ``array.ctypes.data`` gave; of the type of the array ``like``."""
+
+    def code(context, builder, sig, args):
+        return builder.inttoptr(args[0], context.get_value_type(sig.return_type))
+
+    return types.CPointer(like.dtype)(types.uintp, like), code
+
+
+@intrinsic
 def at(typingctx, address, offset):
     """One element behind an ``address``."""
 

@@ -62,7 +62,7 @@ class Grid:
         if not (np.allclose(self.latitudes, latitudes, 0, 1e-9) and np.allclose(self.weights, weights, 0, 1e-9)):
             raise ValueError(f"grid {self.name} has other latitudes or weights than Gauss's; take those of F{self.N}")
 
-    @property
+    @functools.cached_property
     def points(self) -> int:
         """Number of grid points."""
         return int(self.pl.sum())

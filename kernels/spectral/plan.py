@@ -1,6 +1,8 @@
 """Spherical-harmonic transforms between triangular spectra and Gaussian grids."""
 
+import sys
 import threading
+from functools import cache
 
 import numpy as np
 
@@ -9,11 +11,15 @@ from kernels.runtime.pages import LINE, zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
-from kernels.spectral import fourier_rows, legendre_eight, legendre_one, tasks
+from kernels.spectral import calls, fourier_rows, legendre_eight, legendre_one, tasks
 from kernels.spectral.checks import (
+    COMPLEX,
     LARGEST_TRUNCATION,
+    REAL,
     output,
+    require_apart,
     require_finite,
+    require_readable_means,
     require_spectra,
     require_truncation,
     require_values,
@@ -31,6 +37,18 @@ __all__ = ["LARGEST_TRUNCATION", "Plan"]
 STREAM_FROM = 16 * 2**20  # bytes from which arrays bypass the caches on their way out
 STREAM_BUFFER_FROM = 2 * 2**20  # the same for Fourier buffers, except that of the inverse of one field
 FEWEST_TOGETHER = 4  # fields that are faster in eight lanes, some of them idle, than one after the other
+
+
+@cache
+def groups_of(fields: int) -> list[slice]:
+    """Slices of eight fields, or of one where few are left over.  With two lanes none may be left over."""
+    whole, left = divmod(fields, LANES)
+    if left and LANES == 2:
+        raise ValueError(f"{fields} fields: code for vectors of two lanes transforms pairs of them; give one more")
+    groups = [slice(LANES * i, LANES * (i + 1)) for i in range(whole)]
+    if left >= FEWEST_TOGETHER:
+        return [*groups, slice(LANES * whole, fields)]
+    return groups + [slice(i, i + 1) for i in range(LANES * whole, fields)]
 
 
 class Plan(VectorTransforms):
@@ -164,7 +182,7 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a coefficient is not finite.
         """
         spec = self._spectra("spec", spec)
-        out = output(out, (*spec.shape[:-1], self.grid.points), np.float64, spec)
+        out = output(out, (*spec.shape[:-1], self.grid.points), REAL)
         self._inverse(spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
         return out
 
@@ -183,15 +201,16 @@ class Plan(VectorTransforms):
             If a shape or dtype does not fit, or a value is not finite.
         """
         values = self._values("values", values)
-        out = output(out, (*values.shape[:-1], self.ncoef), np.complex128, values)
+        out = output(out, (*values.shape[:-1], self.ncoef), COMPLEX)
         self._direct(values.reshape(-1, self.grid.points), out.reshape(-1, self.ncoef), 0, threads)
         return out
 
     # --- drivers ------------------------------------------------------------------------------
     #
-    # Compiled functions get plain tuples and name their members first thing: numba takes about 1 µs to tell
-    # the type of a few plain tuples and 4 µs for named ones, which a small transform would notice.  All that does
-    # not depend on the caller's arrays is prepared once.
+    # One thread does a group of fields in one call of ``calls``, without a parallel region.  Several threads, and
+    # an account, take the parts apart: these get plain tuples and name their members first thing, since numba takes
+    # about 1 µs to tell the type of a few plain tuples and 4 µs for named ones.  All that does not depend on the
+    # caller's arrays is prepared once.
 
     def _region(self, function, threads, *arguments):
         """Call a compiled function whose threads leave stamps; the account books its time, if there is one."""
@@ -201,29 +220,54 @@ class Plan(VectorTransforms):
         else:
             self.account.region(function, stamps, threads, *arguments)
 
-    def _groups(self, fields):
-        """Slices of eight fields, or of one where few are left over.  With two lanes none may be left over."""
-        whole, left = divmod(fields, LANES)
-        if left and LANES == 2:
-            raise ValueError(f"{fields} fields: code for vectors of two lanes transforms pairs of them; give one more")
-        groups = [slice(LANES * i, LANES * (i + 1)) for i in range(whole)]
-        if left >= FEWEST_TOGETHER:
-            return [*groups, slice(LANES * whole, fields)]
-        return groups + [slice(i, i + 1) for i in range(LANES * whole, fields)]
-
     @alone
     def _inverse(self, spec, out, power, threads):
+        if threads == 1 and self.account is None:
+            self._whole(calls.inverse, spec, out, power, out)
+            return
+        require_apart(out, spec)
+        require_readable_means("spec", spec, int(self._columns[power][1]))
         with numba_threads(threads):
-            for group in self._groups(len(spec)):
+            for group in groups_of(len(spec)):
                 self._inverse_group(spec[group], out[group], power, threads)
         require_finite(out[:, self._equator], "a coefficient of field")
 
     @alone
     def _direct(self, values, out, power, threads):
+        if threads == 1 and self.account is None:
+            self._whole(calls.direct, out, values, power, out)
+            return
+        require_apart(out, values)
         with numba_threads(threads):
-            for group in self._groups(len(values)):
+            for group in groups_of(len(values)):
                 self._direct_group(values[group], out[group], power, threads)
         require_finite(out[:, :1], "a value of field")
+
+    def _whole(self, function, spectra, values, power, out):
+        """One of ``calls`` for all fields; ``out`` is the one of both arrays that is written."""
+        for group in groups_of(len(values)):
+            first = group.start
+            found = function(self._packed(function is calls.direct, group.stop - first, power), spectra, values, first)
+            if found == calls.SHARED:
+                require_apart(out, spectra if out is values else values)
+            elif found == calls.UNREADY:
+                require_readable_means("spec", spectra, int(self._columns[power][1]))
+            elif found == calls.INFINITE and out is values:
+                require_finite(out[group, self._equator], "a coefficient of field", first)
+            elif found == calls.INFINITE:
+                require_finite(out[group, :1], "a value of field", first)
+
+    def _packed(self, direct, fields, power):
+        """What ``calls`` are given, kept between calls."""
+        key = direct, fields, power
+        if key not in self._calls:
+            _, *arguments, scratch, (*rows, work), buffer = self._prepared(direct, fields, power, 1)
+            equator = self._equator.start, self._equator.stop
+            large = STREAM_FROM if not (self.grid.pl % LANES).any() else sys.maxsize
+            self._calls[key] = np.array(
+                calls.packed(*arguments, *rows, buffer, scratch[0], work[0], equator, large), np.int64
+            )
+        return self._calls[key]
 
     def _way(self, fields):
         """Tasks and Legendre module for one field, or for up to eight."""
