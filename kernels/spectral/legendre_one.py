@@ -32,13 +32,29 @@ from kernels.runtime.vector import (
 )
 from kernels.spectral.legendre import BLOCK, Tables
 from kernels.spectral.quads import SPAN, add_scaled, emit4, load4, store4, zero4
-from kernels.spectral.recurrence import begin, first_of, functions_at, functions_of, load_block, step, store_block
+from kernels.spectral.recurrence import (
+    begin,
+    first_of,
+    functions_at,
+    functions_of,
+    load_block,
+    step,
+    step_one,
+    store_block,
+)
 from kernels.spectral.spectra import Spectra, column_at, column_of, terms, weights_at, weights_of
 from kernels.spectral.tasks import Buffer
 
 CHUNK = 96  # most ell whose sums stay in the first-level cache in the direct transform: 24 KiB
 VECTORS = BLOCK // LANES  # of a block of latitudes
 PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
+
+
+@kernel(inline=True)
+def _blocks(rows):
+    """Full blocks among so many latitudes, and the vectors of latitudes that are left."""
+    vectors = (rows + LANES - 1) // LANES
+    return vectors // VECTORS, vectors % VECTORS
 
 
 @kernel
@@ -68,15 +84,37 @@ def _inverse_block(block, m, functions, c, buffer):
 
 
 @kernel
-def _direct_block(functions, block, low, high, start, state, data, place, sums):
-    """Add 24 latitudes to ``sums[ell - start, 4, 8]``; ``state`` carries two values of ``p`` on."""
+def _inverse_vector(place, block, m, functions, c, buffer):
+    """The same for vector number ``place`` of a block alone, where the last block is not full."""
+    o = LANES * place
+    x, seeds = load(functions.squares, block * BLOCK + o), 2 * BLOCK * (functions.block + block) + o
+    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + BLOCK), zero4()
+    prefetch(functions.seeds, seeds + functions.following)
+    prefetch(functions.seeds, seeds + functions.following + BLOCK)
+    for ell in range(first_of(functions, block), functions.count):
+        o = PARTS * ell
+        quad = spread(at(c, o)), spread(at(c, o + 1)), spread(at(c, o + 2)), spread(at(c, o + 3))
+        sums = add_scaled(p, quad, sums)
+        q, p = step_one(functions, ell, x, q, p)
+    values, places, counts, streaming = buffer
+    g = VECTORS * block + place
+    if m < at(counts, g):
+        emit4(values, at(places, g) + m * SPAN, sums, streaming)
+
+
+@kernel(inline=True)
+def _direct_block(functions, block, span, start, state, data, place, sums, fresh):
+    """Add 24 latitudes to ``sums[ell - start, 4, 8]`` of a ``span`` of ell, or write them there if they are ``fresh``.
+
+    ``state`` carries two values of ``p`` on.
+    """
     kept = 2 * BLOCK * block
     x = load_block(functions.squares, block * BLOCK)
     q, p = load_block(state, kept), load_block(state, kept + BLOCK)
     d0, d1, d2 = load4(data, place), load4(data, place + SPAN), load4(data, place + 2 * SPAN)
-    for ell in range(low, high):
+    for ell in range(span[0], span[1]):
         o = SPAN * (ell - start)
-        quad = add_scaled(p[0], d0, load4(sums, o))
+        quad = add_scaled(p[0], d0, zero4() if fresh else load4(sums, o))
         quad = add_scaled(p[1], d1, quad)
         quad = add_scaled(p[2], d2, quad)
         store4(sums, o, quad)
@@ -85,13 +123,25 @@ def _direct_block(functions, block, low, high, start, state, data, place, sums):
     store_block(state, kept + BLOCK, p)
 
 
+@kernel(inline=True)
+def _direct_vector(functions, block, vector, span, start, state, data, place, sums, fresh):
+    """The same for vector number ``vector`` of the last block, where it is not full."""
+    o = LANES * vector
+    x, kept = load(functions.squares, block * BLOCK + o), 2 * BLOCK * block + o
+    q, p, d = load(state, kept), load(state, kept + BLOCK), load4(data, place)
+    for ell in range(span[0], span[1]):
+        o = SPAN * (ell - start)
+        store4(sums, o, add_scaled(p, d, zero4() if fresh else load4(sums, o)))
+        q, p = step_one(functions, ell, x, q, p)
+    store(state, kept, q)
+    store(state, kept + BLOCK, p)
+
+
 @kernel
 def _reduce(sums, count, out, base):
-    """``out[base + 4 i + r] = Σ_lane sums[i, r, lane]``, then zero; two ``i`` at a time, room for both."""
+    """``out[base + 4 i + r] = Σ_lane sums[i, r, lane]``; two ``i`` at a time, room for both."""
     for i in range(0, count, 2):
         u, v = load4(sums, SPAN * i), load4(sums, SPAN * i + SPAN)
-        store4(sums, SPAN * i, zero4())
-        store4(sums, SPAN * i + SPAN, zero4())
         a, b = low1(u[0], u[1]) + high1(u[0], u[1]), low1(u[2], u[3]) + high1(u[2], u[3])
         c, d = low1(v[0], v[1]) + high1(v[0], v[1]), low1(v[2], v[3]) + high1(v[2], v[3])
         a, c = low2(a, b) + high2(a, b), low2(c, d) + high2(c, d)
@@ -161,21 +211,45 @@ def _from_functions(c, weights, column):
 
 
 @kernel
-def _direct_wavenumber(functions, row0, room, data, place, near):
-    """Projections of one wavenumber on ``p_l`` into ``c[8 + 4 ell …]``; the next is at ``near``."""
-    c, sums, state = room
+def _direct_last(functions, left, span, start, state, data, place, sums):
+    """The block next to the equator, which begins the sums: a full one, or the vectors that are ``left``."""
+    block = functions.blocks - 1
+    if left == 0:
+        _direct_block(functions, block, span, start, state, data, place, sums, True)
+    else:
+        _direct_vector(functions, block, 0, span, start, state, data, place, sums, True)
+        for vector in range(1, left):
+            there = place + vector * SPAN
+            _direct_vector(functions, block, vector, span, start, state, data, there, sums, False)
+
+
+@kernel
+def _direct_wavenumber(functions, rows, room, data, place, near):
+    """Projections of one wavenumber on ``p_l`` into ``c[8 + 4 ell …]``; the next is at ``near``.
+
+    ``rows`` are the first latitude that carries it, and the vectors of the last block, 0 if that is full.  Blocks come
+    from the equator, where most ell matter, so that the first one writes the sums and few zeros are needed.
+    """
+    (row0, left), (c, sums, state) = rows, room
     parts = (functions.count + CHUNK - 1) // CHUNK
     size = (functions.count + 2 * parts - 1) // (2 * parts) * 2
+    last = functions.blocks - 1
     for low in range(0, functions.count, size):
         high = min(low + size, functions.count)
-        for block in range(row0 // BLOCK, functions.blocks):
+        for ell in range(low, min(first_of(functions, last), high)):
+            store4(sums, SPAN * (ell - low), zero4())
+        for block in range(last, row0 // BLOCK - 1, -1):
             start, here = first_of(functions, block), VECTORS * block * SPAN
             if start < high:
                 if start >= low:
                     begin(functions, block, state, 2 * BLOCK * block)
                     for i in range(0, VECTORS * SPAN, LANES):
                         prefetch(data, near + here + i)
-                _direct_block(functions, block, max(start, low), high, low, state, data, place + here, sums)
+                span, there = (max(start, low), high), place + here
+                if block == last:
+                    _direct_last(functions, left, span, low, state, data, there, sums)
+                else:
+                    _direct_block(functions, block, span, low, state, data, there, sums, False)
         _reduce(sums, high - low, c, LANES + PARTS * low)
 
 
@@ -184,14 +258,16 @@ def _inverse_share(thread, threads, tables, spectra, work, buffer):
     tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
     all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
     columns, offset, first_row, c = spectra.columns, tables.offset, tables.first_row, address(work)
-    top, blocks = columns.size - 2, tables.first.shape[1]
+    top, (full, left) = columns.size - 2, _blocks(tables.rows)
     target = address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming
     for m in range(thread, top + 1, threads):
         column = column_at(field, columns[m], top + spectra.extra - m + 1)
         functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
         _to_functions(column, weights_at(all_weights, offset[m]), c)
-        for block in range(first_row[m] // BLOCK, blocks):
+        for block in range(first_row[m] // BLOCK, full):
             _inverse_block(block, m, functions, c, target)
+        for place in range(left):
+            _inverse_vector(place, full, m, functions, c, target)
     fence()
 
 
@@ -223,18 +299,16 @@ def _direct_share(thread, threads, tables, spectra, work, buffer):
     tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
     all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
     columns, offset, first_row = spectra.columns, tables.offset, tables.first_row
-    top, blocks = columns.size - 2, tables.first.shape[1]
+    top, blocks, (_, left) = columns.size - 2, tables.first.shape[1], _blocks(tables.rows)
     state = work.size - 2 * BLOCK * blocks
     sums = state - CHUNK * SPAN
     room = address(work), address(work[sums:]), address(work[state:])
     data, places = address(buffer.values), buffer.places
     store(room[0], 0, spread(0.0))
-    for i in range(0, CHUNK * SPAN, LANES):
-        store(room[1], i, spread(0.0))
     for m in range(thread, top + 1, threads):
         column = column_at(field, columns[m], top + spectra.extra - m + 1)
         functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
-        _direct_wavenumber(functions, first_row[m], room, data, places[m], places[min(m + threads, top)])
+        _direct_wavenumber(functions, (first_row[m], left), room, data, places[m], places[min(m + threads, top)])
         _from_functions(room[0], weights_at(all_weights, offset[m]), column)
 
 

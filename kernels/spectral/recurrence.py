@@ -80,6 +80,13 @@ def step(functions, ell, x, q, p):
 
 
 @kernel(inline=True)
+def step_one(functions, ell, x, q, p):
+    """``step`` of one vector each."""
+    a, b = spread(at(functions.a, functions.term + ell)), spread(at(functions.b, functions.term + ell))
+    return p, fms(fma(a, x, b), p, q)
+
+
+@kernel(inline=True)
 def begin(functions, block, state, place):
     """Seeds of a ``block`` of latitudes of ``functions`` (``Functions``) to ``state[place:]``.
 
