@@ -34,11 +34,11 @@ from kernels.spectral.winds import VectorTransforms
 
 __all__ = ["LARGEST_TRUNCATION", "Plan"]
 
-# bytes from which grid values bypass the caches on their way out.  From 2 MiB on that makes the transform 2 to 6 %
-# faster, but what reads them next up to 7 % slower; from 6 MiB on the gain is the larger of both (Zen 4)
+# Bytes from which arrays bypass the caches on their way out, measured on Zen 4 with both directions in turns: grid
+# values of 2 MiB leave 2 % faster so, but what reads them next takes 4 % longer; a buffer of the inverse is read
+# at once, and costs 5 to 12 % up to 4 MiB.
 STREAM_FROM = 6 * 2**20
-STREAM_BUFFER_FROM = 2 * 2**20  # the same for Fourier buffers
-STREAM_SINGLE_FROM = 16 * 2**20  # and for that of the inverse of one field
+STREAM_DIRECT_FROM = 3 * 2**20  # the same for the buffer of the direct transform, which is written in scattered pieces
 FEWEST_TOGETHER = 4  # fields that are faster in eight lanes, some of them idle, than one after the other
 
 
@@ -303,11 +303,8 @@ class Plan(VectorTransforms):
 
     def _streams_buffer(self, direct, fields):
         """Whether the Fourier buffer is so large that it is written past the caches."""
-        if fields > 1:
-            return 8 * self._many.size >= STREAM_BUFFER_FROM
-        if direct:
-            return 8 * self._single.waves_size >= STREAM_BUFFER_FROM
-        return 8 * self._single.size >= STREAM_SINGLE_FROM
+        chosen = self._way(fields)[0]
+        return 8 * (chosen.waves_size if direct else chosen.size) >= (STREAM_DIRECT_FROM if direct else STREAM_FROM)
 
     def _streams_to(self, out):
         """Whether every row of every field starts on a cache line, and the array is large."""
