@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.bt import reference as _plain
-from kernels.bt.problem import Problem
+from kernels.bt.problem import SMALLEST_N, Problem
 from kernels.bt.published import TOLERANCE
 from kernels.bt.solver import Stepper, error_norm, new_state, required_memory, residual_norm
 from kernels.bt.state import State, pack, solution, unpack
@@ -167,7 +167,7 @@ def reference(problem: Problem, state: State | None = None) -> Result:
     ValueError
         If N is larger.
     """
-    require_range("N", problem.N, 5, LARGEST_REFERENCE, "points for the plain reference")
+    require_range("N", problem.N, SMALLEST_N, LARGEST_REFERENCE, "points for the plain reference")
     u = _plain.march(problem.N, problem.NS, problem.dt)
     return Result(*_plain.norms(u, _plain.forcing(problem.N)))
 

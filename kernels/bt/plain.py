@@ -53,7 +53,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     MemoryError
         If they do not fit.
     """
-    require_range("N", problem.N, 5, bt.LARGEST_REFERENCE, "points for the plain solver")
+    require_range("N", problem.N, bt.SMALLEST_N, bt.LARGEST_REFERENCE, "points for the plain solver")
     require_memory(footprint(problem).memory, f"the plain solver with N = {problem.N}")
     start = initial_field(problem.N)
     return State(start.copy(), forcing(problem.N), start)

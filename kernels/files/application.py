@@ -48,7 +48,6 @@ from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
 
 _CODES = {"compiled": bt, "textbook": textbook, "plain": plain}
-SMALLEST_N = 5  # the fourth differences of BT need five points
 _TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
 
 
@@ -76,7 +75,7 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("N", self.N, SMALLEST_N, 1000, "grid points")
+        require_range("N", self.N, bt.SMALLEST_N, 1000, "grid points")
         require_schedule(self.NS, self.IW)
         require_way(self.way, self.direct)
         require_choice("code", self.code, tuple(_CODES))

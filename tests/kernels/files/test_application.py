@@ -105,7 +105,7 @@ def test_exact_plane_is_the_exact_solution():
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"N": 4}, ["N = 4", "5"]),
+        ({"N": 5}, ["N = 5", "6"]),
         ({"IW": 0}, ["IW = 0", "60"]),
         ({"NS": 200, "IW": 7}, ["IW = 7", "NS = 200"]),
         ({"way": "tape"}, ["way = 'tape'", "'positioned'"]),
