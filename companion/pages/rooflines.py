@@ -16,15 +16,6 @@ _MARKERS = ("o", "s", "D", "^", "v", "P")
 _DASHES = ("-", "--", "-.", ":")
 
 
-def _ceilings(records, where: str) -> dict[str, dict]:
-    """By number of threads, the ceilings of a machine's newest record that has them."""
-    found: dict[str, dict] = {}
-    for record in records:  # oldest first
-        if machines.label(record["machine"]) == where and peer_records.vectors(record) == peer_records.NATIVE:
-            found |= record.get("ceilings", {})
-    return dict(sorted(found.items(), key=lambda item: int(item[0])))
-
-
 def _cases(records) -> pd.DataFrame:
     """One row a case that has operations and a limit: rate in GFLOPS, operations a byte."""
     frame = pairs(records)
@@ -125,8 +116,9 @@ def roofline(records) -> Shown | Table:
     """
     cases = _cases(records)
     shown = []
+    ceilings = peer_records.ceilings(records)
     for where, part in cases.groupby("machine", sort=False) if len(cases) else ():
-        shown.append(_figure(part, _ceilings(records, where)))
+        shown.append(_figure(part, ceilings[where, peer_records.NATIVE]))
     if not shown:
         return sentence(
             "No committed run has measured the ceilings of its host, so this figure cannot be drawn; "

@@ -1,12 +1,14 @@
 """What a host's measured ceilings leave to a row of a peer record: the least time, and what sets it.
 
+A ceiling is the best that the host has shown, in any of its records: the same host gives half of it on another day.
+
 A row's operations take at least their number over the measured peak, its bytes at least their number over the
 measured bandwidth of the smallest level that holds what the row walks over.  The larger of the two is the limit; its
 share of our fastest time says how much is left.  Bytes are those that the algorithm must move once, so a share far
 below 1 may have its reason in what the count leaves out: divisions, latency, a level between.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -16,6 +18,26 @@ class Limit(NamedTuple):
     name: str  # "flops", or the level whose bandwidth it is
     seconds: float  # the least time
     share: float  # of our fastest time
+
+
+def best(ceilings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """By number of threads, the best of several records' ``ceilings`` of one host: peak, and rate of each level."""
+    found: dict[str, Any] = {}
+    for threads, ceiling in (item for each in ceilings for item in each.items()):
+        known = found.get(threads)
+        if known is None:
+            found[threads] = {"flops": ceiling["flops"], "levels": [dict(level) for level in ceiling["levels"]]}
+            continue
+        known["flops"] = max(known["flops"], ceiling["flops"])
+        rates = {level["level"]: level["rate"] for level in ceiling["levels"]}
+        for level in known["levels"]:
+            level["rate"] = max(level["rate"], rates.get(level["level"], 0.0))
+    return dict(sorted(found.items(), key=lambda item: int(item[0])))
+
+
+def with_rates(ceilings: Mapping[str, Any], host: Mapping[str, Any]) -> dict[str, Any]:
+    """``ceilings`` with the bandwidths of those of the whole ``host``."""
+    return {threads: {**each, "levels": host[threads]["levels"]} for threads, each in ceilings.items()}
 
 
 def level(ceiling: Mapping[str, Any], size: int) -> Mapping[str, Any]:
@@ -31,7 +53,7 @@ def limit(row: Mapping[str, Any], ceilings: Mapping[str, Any]) -> Limit | None:
     row : mapping
         A row of a peer record.
     ceilings : mapping
-        The record's ``ceilings``, by number of threads as text.
+        Those of the host, by number of threads as text (see :func:`best`).
     """
     work, ceiling = row.get("work"), ceilings.get(str(row["threads"]))
     if work is None or ceiling is None:

@@ -164,16 +164,39 @@ def load(paths):
     return dataset([read(path) for path in ([paths] if single else paths)])
 
 
+#: Of a row whose share would be above 100 %, which no row can have.
+_BEYOND = "no limit: its bytes, or the level that they come from, are not what is counted"
 #: What a case is: of several records of it the newest counts.
 _CASE = ("group", "label", "threads", "machine", "vectors")
 
 
-def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def ceilings(records: Iterable[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """The best ceilings of each machine, and of each vectors of its records, by number of threads.
+
+    Bandwidths are those of the machine, whatever the vectors.
+    """
+    found: dict[tuple[str, str], list] = {}
+    every: dict[str, list] = {}
+    for record in records:
+        where = machines.label(record["machine"])
+        found.setdefault((where, vectors(record)), []).append(record.get("ceilings", {}))
+        every.setdefault(where, []).append(record.get("ceilings", {}))
+    return {
+        (where, built): limits.with_rates(limits.best(each), limits.best(every[where]))
+        for (where, built), each in found.items()
+    }
+
+
+def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One dictionary a row and peer; a peer with another answer has a distance and no times."""
-    found = []
+    found, hosts = [], ceilings(records)
     for record in records:
         for row in record["rows"]:
-            found_limit = limits.limit(row, record.get("ceilings", {}))
+            found_limit = limits.limit(row, hosts[machines.label(record["machine"]), vectors(record)])
+            doubts = list(row["flags"].values())
+            if found_limit and found_limit.share > 1:
+                found_limit = None
+                doubts.append(_BEYOND)
             every = {name: row[name] for name in ("module", "group", "label", "threads")}
             every |= {
                 "machine": machines.label(record["machine"]),
@@ -181,7 +204,7 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 "ours_fastest": row["fastest"],
                 "ours_median": row["median"],
                 "other_load": row["other_load"],
-                "flags": "; ".join(row["flags"].values()),
+                "flags": "; ".join(doubts),
                 "vectors": vectors(record),
                 "limit": found_limit.name if found_limit else "",
                 "share": found_limit.share if found_limit else None,

@@ -320,6 +320,30 @@ def test_without_a_count_or_a_ceiling_there_is_no_limit():
     assert limits.limit(row("x", {"A": 2.0}, work=dict.fromkeys(work, 0)), CEILINGS) is None
 
 
+def test_ceilings_are_the_best_of_all_records_of_a_host():
+    fast, slow = copy.deepcopy(CEILINGS), copy.deepcopy(CEILINGS)
+    slow["1"]["flops"] /= 2
+    fast["1"]["levels"][0]["rate"] /= 2
+    best = limits.best([slow, fast, {}])
+    assert best["1"]["flops"] == CEILINGS["1"]["flops"] and best["1"]["levels"] == CEILINGS["1"]["levels"]
+    work = {"flops": 10**9, "bytes": 1000, "size": 1000}
+    both = [made([row("x", {"A": 2.0}, work=work)], ceilings=each) for each in (fast, slow)]
+    np.testing.assert_allclose(dataset(both).share.values, 0.4)  # of the slow record, too
+
+
+def test_a_row_above_its_limit_has_no_share_and_says_so():
+    below, above = ({"flops": flops, "bytes": 0, "size": 0} for flops in (2 * 10**9, 3 * 10**9))
+    data = dataset([made([row("a", {"A": 2.0}, work=below), row("b", {"A": 2.0}, work=above)], ceilings=CEILINGS)])
+    assert data.share.values[0] == pytest.approx(0.8) and np.isnan(data.share.values[1])
+    assert list(data["limit"].values) == ["flops", ""]
+    assert data.flags.values[0] == "" and data.flags.values[1].startswith("no limit: its bytes")
+
+
+def test_no_row_of_the_book_is_above_its_limit():
+    data = peer_records.newest(dataset(peer_records.committed()))
+    assert np.nanmax(data.share.values) <= 1
+
+
 def limited():
     """A record with ceilings for one thread and two, and rows of both."""
     ceilings = CEILINGS | {"2": copy.deepcopy(CEILINGS["1"]) | {"flops": 2e10}}
@@ -415,8 +439,8 @@ def test_goals_say_what_is_met_and_what_holds_the_rest():
     shtns = told[one + "SHTns"]
     assert shtns["lowest case"] == f"{full}one field: T159 F80, 1 field, inverse; SHTns"
     assert shtns["share and limit of it"] == "40 %, flops"
-    assert shtns["what holds the rest"].endswith("so in 1 of 1 case below")
-    assert told[one + "ducc0"]["what holds the rest"] == ""
+    assert shtns["cases below it"] == "SHTns's latitudes next to each other in 1 of 1 case"
+    assert told[one + "ducc0"]["cases below it"] == "–"
     assert goals.goals_table([old]).empty
 
 
