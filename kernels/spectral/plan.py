@@ -167,6 +167,14 @@ class Plan(VectorTransforms):
         """Degree of every coefficient, int64[ncoef]."""
         return np.arange(self.ncoef) - self._columns[0][self.m] + self.m
 
+    @property
+    def terms(self) -> int:
+        """Degrees and wavenumbers that are summed, over all rows of a hemisphere: none where it does not matter yet."""
+        m, block = np.arange(self.truncation + 1), np.arange(self.nlat) // BLOCK
+        degrees = self.truncation + 1 - m[:, None]
+        summed = np.maximum(degrees - 2 * self._tables.first[:, block], 0)
+        return int(summed[m[:, None] < self._many.counts].sum())
+
     # --- scalar transforms --------------------------------------------------------------------
 
     def inverse(self, spec, out=None, threads: int = 1):

@@ -320,6 +320,23 @@ def test_work_is_what_counting_gives(name, truncation):
     assert counted.bytes_read == 3 * (8 * grid.points + 8 * (truncation + 1) * (truncation + 2))
 
 
+def test_a_plan_sums_what_matters_and_says_how_much():
+    """All of the definition where the rows are few; elsewhere what has begun in its block of latitudes."""
+    few = spectral.Plan("F4", 7)
+    assert (
+        2 * 4 * few.terms == dict(spectral.work(spectral.Problem(truncation=7, grid="F4", fields=1)).parts)["Legendre"]
+    )
+    plan, terms = spectral.Plan("N80", 159), 0
+    for row in range(plan.nlat):
+        for m in range(plan.truncation + 1):
+            if m < plan._many.counts[row]:
+                begin = m + 2 * int(plan._tables.first[m, row // spectral.plan.BLOCK])
+                terms += len(range(begin, plan.truncation + 1))
+    assert plan.terms == terms
+    full = dict(spectral.work(spectral.Problem(truncation=159, grid="N80", fields=1)).parts)["Legendre"]
+    assert 0.9 * full < 2 * 4 * terms < full
+
+
 def test_work_of_the_printed_truncation():
     """4 · 640 · Σ (T - m + 1) on the full grid, fewer where short rows cap the wavenumber."""
     full = dict(spectral.work(spectral.Problem(truncation=1279, grid="F640", fields=1)).parts)["Legendre"]
