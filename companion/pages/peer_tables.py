@@ -88,7 +88,7 @@ def columns(frame: pd.DataFrame) -> pd.DataFrame:
     """What a figure's CSV holds: every pair with its times, units in the names."""
     units = {name: f"{name} [{unit}]" for name, (unit, _) in peer_records.NUMBERS.items() if unit != "1"}
     first = ["group", "label", "threads", "peer"]
-    rest = [*peer_records.NUMBERS, "limit", "chosen", "flags", "vectors", "machine", "date"]
+    rest = [*peer_records.NUMBERS, "limit", "chosen", "options", "flags", "vectors", "machine", "date"]
     return frame[first + rest].rename(columns=units)
 
 
@@ -129,7 +129,7 @@ def _remark(line) -> str:
     near = f"answers {line.apart:.1g} apart" if line.apart > 0 else ""
     tried = f"{counted(line.tried, 'slower build')} tried" if line.tried else ""
     way = next((way for way in line.chosen.split("; ") if way.startswith(f"{line.peer}: ")), "")
-    return "; ".join(filter(None, (other, way, near, tried, line.flags)))
+    return "; ".join(filter(None, (other, line.options, way, near, tried, line.flags)))
 
 
 def _table_rows(frame: pd.DataFrame) -> list[str]:
@@ -137,7 +137,8 @@ def _table_rows(frame: pd.DataFrame) -> list[str]:
     for (where, group), part in frame.groupby(["machine", "group"], sort=False):
         title = f"{group}; {where}" if several else group
         rows.append(_heading(title, 7))
-        for (label, threads), lines in part.groupby(["label", "threads"], sort=False):
+        # a peer that was built with other options before has a series of its own, by its record's date
+        for (label, threads, _), lines in part.groupby(["label", "threads", "date"], sort=False):
             under = counted(threads, "thread")
             head = (
                 f'<td rowspan="{len(lines)}" style="min-width: 8em">{escape(label)}'

@@ -10,7 +10,7 @@ from companion.figures.style import INK, SERIES, axes, series
 from companion.figures.tabular import Table, significant
 from companion.labels import counted
 from companion.pages.peer_tables import FAMILIES, origin, pairs, sentence
-from companion.records import machines, peer_records
+from companion.records import peer_records
 
 _MARKERS = ("o", "s", "D", "^", "v", "P")
 _DASHES = ("-", "--", "-.", ":")

@@ -8,7 +8,7 @@ share of our fastest time says how much is left.  Bytes are those that the algor
 below 1 may have its reason in what the count leaves out: divisions, latency, a level between.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -35,9 +35,16 @@ def best(ceilings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return dict(sorted(found.items(), key=lambda item: int(item[0])))
 
 
-def with_rates(ceilings: Mapping[str, Any], host: Mapping[str, Any]) -> dict[str, Any]:
-    """``ceilings`` with the bandwidths of those of the whole ``host``."""
-    return {threads: {**each, "levels": host[threads]["levels"]} for threads, each in ceilings.items()}
+def of_hosts(measured: Sequence[tuple[str, str, Mapping[str, Any]]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """The best ceilings of each host and vectors, from those of every record with both; bandwidths are the host's."""
+    found = {}
+    for host, vectors, _ in measured:
+        rates = best(each for where, _, each in measured if where == host)
+        own = best(each for where, built, each in measured if (where, built) == (host, vectors))
+        found[host, vectors] = {
+            threads: {**ceiling, "levels": rates[threads]["levels"]} for threads, ceiling in own.items()
+        }
+    return found
 
 
 def level(ceiling: Mapping[str, Any], size: int) -> Mapping[str, Any]:

@@ -28,6 +28,7 @@ is the median of the ratios round by round, so it is not the ratio of the two me
 
 import math
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -171,20 +172,9 @@ _CASE = ("group", "label", "threads", "machine", "vectors")
 
 
 def ceilings(records: Iterable[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    """The best ceilings of each machine, and of each vectors of its records, by number of threads.
-
-    Bandwidths are those of the machine, whatever the vectors.
-    """
-    found: dict[tuple[str, str], list] = {}
-    every: dict[str, list] = {}
-    for record in records:
-        where = machines.label(record["machine"])
-        found.setdefault((where, vectors(record)), []).append(record.get("ceilings", {}))
-        every.setdefault(where, []).append(record.get("ceilings", {}))
-    return {
-        (where, built): limits.with_rates(limits.best(each), limits.best(every[where]))
-        for (where, built), each in found.items()
-    }
+    """The best ceilings of each machine and vectors over all its records, by number of threads."""
+    each = ((machines.label(record["machine"]), vectors(record), record.get("ceilings", {})) for record in records)
+    return limits.of_hosts(list(each))
 
 
 def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -217,6 +207,7 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                     every
                     | {
                         "peer": peer,
+                        "options": options(record, peer),
                         "peer_fastest": times["fastest"],
                         "peer_median": times["median"],
                         "ratio_fastest": times["ratio_fastest"],
@@ -225,8 +216,51 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                     }
                 )
             for peer, distance in row["wrong"].items():
-                found.append(every | {"peer": peer, "distance": math.inf if distance is None else distance})
+                found.append(
+                    every
+                    | {
+                        "peer": peer,
+                        "options": options(record, peer),
+                        "distance": math.inf if distance is None else distance,
+                    }
+                )
     return found
+
+
+def options(record: dict[str, Any], peer: str) -> str:
+    """Options of the compiler that a peer of a record was built with; empty where the record has none.
+
+    Ways of calling one build share its version: their names begin with its own.
+    """
+    said = [
+        text for name, text in sorted(record["peers"].items(), key=lambda item: len(item[0])) if peer.startswith(name)
+    ]
+    found = re.search(r"(?:^|[ ,])(-\S.*)$", said[-1]) if said else None
+    return found[1] if found else ""
+
+
+def _newest(lines: Sequence[dict[str, Any]]) -> np.ndarray:
+    """Which lines count: of each case the newest, and of a peer in it the newest built with other options."""
+    cases = [tuple(line[name] for name in _CASE) for line in lines]
+    last: dict[tuple, str] = {}
+    built: dict[tuple, str] = {}
+    for case, line in zip(cases, lines, strict=True):
+        for key in (case, (case, line["peer"], line["options"])):
+            last[key] = max(last.get(key, ""), line["date"])
+    for case, line in zip(cases, lines, strict=True):
+        if line["date"] == last[case]:
+            built[case, line["peer"]] = line["options"]
+    return np.array(
+        [
+            line["date"] == last[case]
+            or (
+                built.get((case, line["peer"]), line["options"]) != line["options"]
+                and line["date"] == last[case, line["peer"], line["options"]]
+            )
+            for case, line in zip(cases, lines, strict=True)
+        ],
+        dtype=bool,
+    )
 
 
 def dataset(records: Sequence[dict[str, Any]]):
@@ -234,9 +268,9 @@ def dataset(records: Sequence[dict[str, Any]]):
 
     Coordinates along ``pair``: module, group, label, threads, peer, machine, vectors, date, ``limit`` (what sets
     the least time, see :mod:`companion.records.limits`), ``tried`` (builds that a trial left out), ``chosen`` (what
-    a trial of ways chose), and ``newest``, which is true where no later record holds the same group, label, threads,
-    machine and vectors.  ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay
-    beside it.
+    a trial of ways chose), ``options`` (of the compiler that built the peer), and ``newest``, which is true where no
+    later record holds the same group, label, threads, machine and vectors, or the later one has the peer built with
+    other options.  ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay beside it.
     Variables: the numbers of :data:`NUMBERS` with ``units``, NaN where there is none (a peer with another
     answer has a distance and neither time nor ratio), and ``flags``, what makes the numbers doubtful.
 
@@ -250,20 +284,13 @@ def dataset(records: Sequence[dict[str, Any]]):
     if not records:
         raise ValueError("there is no record to read")
     lines = _lines(records)
-    keys = [tuple(line[name] for name in _CASE) for line in lines]
-    last: dict[tuple, str] = {}
-    for key, line in zip(keys, lines, strict=True):
-        last[key] = max(last.get(key, ""), line["date"])
     coordinates = {
         name: ("pair", np.array([line[name] for line in lines], dtype=object))
-        for name in ("module", "group", "label", "peer", "machine", "vectors", "date", "limit", "chosen")
+        for name in ("module", "group", "label", "peer", "machine", "vectors", "date", "limit", "chosen", "options")
     }
     for name in ("threads", "tried"):
         coordinates[name] = ("pair", np.array([line[name] for line in lines], dtype=int))
-    coordinates["newest"] = (
-        "pair",
-        np.array([line["date"] == last[key] for key, line in zip(keys, lines, strict=True)], dtype=bool),
-    )
+    coordinates["newest"] = ("pair", _newest(lines))
     variables = {
         name: (
             "pair",
@@ -281,7 +308,7 @@ def dataset(records: Sequence[dict[str, Any]]):
 
 
 def newest(data):
-    """Of a dataset, for each group, label, threads, machine and vectors the newest."""
+    """Of a dataset the pairs that count: ``newest`` ones."""
     return data.isel(pair=np.flatnonzero(data["newest"].values))
 
 

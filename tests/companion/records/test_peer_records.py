@@ -344,6 +344,21 @@ def test_no_row_of_the_book_is_above_its_limit():
     assert np.nanmax(data.share.values) <= 1
 
 
+def test_a_peer_built_with_other_options_has_a_series_of_its_own():
+    def run(day, options, ratio):
+        versions = {"NPB Fortran": f"3.4.2, gfortran, {options}", "A": "1.0"}
+        peers = {"NPB Fortran": ratio, "A": ratio}
+        return made([row("class A", peers, module="bt")], date=f"2031-01-0{day}T00:00:00Z", peers=versions)
+
+    first, second, third = run(1, "-O3 -march=native", 2.0), run(2, "-O3", 3.0), run(3, "-O3", 4.0)
+    assert newest(dataset([first, second, third])).ratio_fastest.values.tolist() == [2.0, 4.0, 4.0]
+    assert newest(dataset([first, second, third])).options.values.tolist() == ["-O3 -march=native", "-O3", ""]
+    fourth = run(4, "-O3 -march=native", 5.0)  # replaces the first, and A; the third is now the series of before
+    assert newest(dataset([first, second, third, fourth])).ratio_fastest.values.tolist() == [4.0, 5.0, 5.0]
+    text = page.family([first, third], "bt").html
+    assert "-O3 -march=native" in text and text.count("class A") >= 2
+
+
 def limited():
     """A record with ceilings for one thread and two, and rows of both."""
     ceilings = CEILINGS | {"2": copy.deepcopy(CEILINGS["1"]) | {"flops": 2e10}}
