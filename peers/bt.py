@@ -6,14 +6,16 @@ names hold the class between dots or at the end (``bt.A.x``, ``bt.B``); with ``-
 ends in ``_256``:
 
 ===================  ===============================================================
-``NPB_BT_PLAIN``     NPB's Fortran with OpenMP as it comes: its usual loops and options
+``NPB_BT_PLAIN``     NPB's Fortran as it comes, its usual loops, ``-O3 -march=native``
+``NPB_BT_OPENMP``    the same with ``-O3 -fopenmp -march=native``
 ``NPB_BT_CPP``       any other program that prints NPB's report, such as NPB-CPP
 ``NPB_BT_BUILDS``    a folder of folders, each with one more build of NPB's Fortran,
                      of other options or its own blocking (``VERSION=blk8``), and
                      named as the build is to be called
 ===================  ===============================================================
 
-What comes and what has been tuned are compared apart.  ``NPB_BT_CLASSES`` (default ``A``) names the
+The first is serial and has one thread only.  Of these two the options must be in NPB's report.  What comes and what
+has been tuned are compared apart.  ``NPB_BT_CLASSES`` (default ``A``) names the
 classes to run.  A call is a whole run: one step, back to the initial field, all steps, verification.
 NPB also builds the initial field and the forcing in that time, about one hundredth of it; its clock is
 printed with two decimals only and therefore not used.  Whole runs take minutes: ``--rounds 3`` is enough.
@@ -40,7 +42,13 @@ from kernels.runtime.vector import LANES
 from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled, vectors
 
-BUILDS = {"NPB Fortran": "NPB_BT_PLAIN", "NPB, other": "NPB_BT_CPP"}
+PLAIN, OPENMP = ("-O3", "-march=native"), ("-O3", "-fopenmp", "-march=native")
+#: Peer -> the variable that leads to it, and the options that its report must have, where they are given.
+BUILDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "NPB Fortran, serial": ("NPB_BT_PLAIN", PLAIN),
+    "NPB Fortran, OpenMP": ("NPB_BT_OPENMP", OPENMP),
+    "NPB, other": ("NPB_BT_CPP", ()),
+}
 TUNED, TUNED_NAME = "NPB_BT_BUILDS", "NPB"
 _REPORTED: dict[Path, str] = {}  # by program, what its report says about version and compiler
 _TILES = 32  # tiles of one call and thread, so that a call takes about a millisecond
@@ -147,13 +155,13 @@ def executable(place: str, name: str) -> Path | None:
     return None
 
 
-def npb_run(program: Path, name: str, threads: int) -> bool:
+def npb_run(program: Path, name: str, threads: int, options: tuple[str, ...] = ()) -> bool:
     """Run one NPB program; True if it ran class ``name`` and verified itself.
 
     Raises
     ------
     RuntimeError
-        If the program fails or prints no NPB report.
+        If the program fails, prints no NPB report, or one with other options than ``options``, in any order.
     """
     done = subprocess.run(
         [program.resolve()],
@@ -169,7 +177,10 @@ def npb_run(program: Path, name: str, threads: int) -> bool:
             f"{program.name} ended with status {done.returncode} and without NPB's report; "
             "build it for NPB's BT and run it by hand"
         )
-    _REPORTED[program] = _said(done.stdout)
+    _REPORTED[program] = said = _said(done.stdout)
+    whole = not said.endswith("...")  # NPB cuts long options off
+    if options and whole and set(re.findall(r"(?<!\S)-\S+", said)) != {*options, *vectors.flags()}:
+        raise RuntimeError(f"{program.name} reports {said}; build it with {' '.join(options)} alone")
     return verdict[1] == "SUCCESSFUL" and ran[1] == name
 
 
@@ -184,7 +195,7 @@ def _said(report: str) -> str:
 
 def _places() -> Iterator[tuple[str, str, str | None]]:
     """Name of a peer, the variable that leads to it, and its place; of the tuned builds, None while there are none."""
-    for label, variable in BUILDS.items():
+    for label, (variable, _) in BUILDS.items():
         yield label, variable + vectors.suffix(), os.environ.get(variable + vectors.suffix())
     variable = TUNED + vectors.suffix()
     folder = Path(os.environ.get(variable) or os.devnull)
@@ -211,13 +222,16 @@ def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
     sides: dict[str, dict[str, Callable]] = {"BT whole run": {}, "BT whole run, tuned builds": {}}
     usual, tuned = sides.values()
     for label, variable, place in _places():
+        options = BUILDS[label][1] if label in BUILDS else ()
         if not place:
             yield Absent(label, f"{variable} does not name a local build")
         elif (program := executable(place, name)) is None:
             yield Absent(label, f"no executable for class {name} at {variable}")
+        elif threads > 1 and options == PLAIN:
+            yield Absent(label, "built without OpenMP: it has one thread")
         else:
             side = usual if label in BUILDS else tuned
-            side[label] = lambda program=program: npb_run(program, name, threads)
+            side[label] = lambda program=program, options=options: npb_run(program, name, threads, options)
     if not any(sides.values()):
         return
     problem = bt.Problem.preset(name)

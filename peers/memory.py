@@ -1,9 +1,9 @@
 """Strided sums, pointer chase and STREAM's triad beside the same in C, on the same arrays.
 
 Both sides run on the same team of threads, on the same memory and therefore on the same pages.  C has a strided sum
-in more ways than one: as a plain loop, by whole cache lines up to stride 8, and with prefetching.  Each way built in
-each manner is a build, of which a short trial picks those that are timed.  What a sum is held against is every byte of
-the lines that it needs.
+in more ways than one: as a plain loop, in two streams, with gathers, by whole cache lines up to stride 8, and with
+prefetching.  Each way built in each manner is a build, of which a short trial picks those that are timed.  What a sum
+is held against is every byte of the lines that it needs.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ from peers import Absent, Comparison
 from peers.kit import compiled
 
 #: What a build's name ends in, by the way in which it reads.
-_LINES, _PREFETCH = ", whole lines", ", prefetch"
-_WAYS = ("", _LINES, _PREFETCH)
+_LINES, _PREFETCH, _STREAMS, _GATHERS = ", whole lines", ", prefetch", ", two streams", ", gathers"
+_WAYS = ("", _LINES, _PREFETCH, _STREAMS, _GATHERS)
 
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     pointer, size, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
-    for name in ("stride_sum", "stride_sum_lines", "stride_sum_prefetch"):
+    for name in ("stride_sum", "stride_sum_lines", "stride_sum_prefetch", "stride_sum_streams", "stride_sum_gathers"):
         function = getattr(library, name)
         function.argtypes, function.restype = [pointer, size, size, size, pointer], None
     library.chase.argtypes = [pointer, size, size]
@@ -69,9 +69,8 @@ def _ways(problem: stride.Problem) -> dict[str, str]:
 
     Whole lines answer another question than a load an item does, so they are no peers of it.
     """
-    if problem.in_lines:
-        return {"": "stride_sum", _LINES: "stride_sum_lines"}
-    return {"": "stride_sum", _PREFETCH: "stride_sum_prefetch"}
+    every = {"": "stride_sum", _STREAMS: "stride_sum_streams", _GATHERS: "stride_sum_gathers"}
+    return every | ({_LINES: "stride_sum_lines"} if problem.in_lines else {_PREFETCH: "stride_sum_prefetch"})
 
 
 def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
@@ -102,7 +101,8 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
             tolerance=0,
             builds=sides,
             work=Work(bytes_read=min(problem.nbytes, stride.LINE * problem.reads)).times(threads),
-            size=threads * problem.nbytes,
+            # what the caches have to hold: the lines that are read
+            size=threads * min(problem.nbytes, stride.LINE * problem.reads),
         )
 
 

@@ -107,6 +107,79 @@ void stride_sum_prefetch(const uint32_t *a, uint64_t items, uint64_t stride, uin
     }
 }
 
+/* The two halves of the walk side by side, four sums each: two places from which lines are on their way. */
+void stride_sum_streams(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+{
+    const uint64_t n = (items + stride - 1) / stride, half = n / 2, blocks = half / 4;
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        const uint32_t *p = a, *q = a + half * stride;
+        uint32_t s[4] = {0}, t[4] = {0}, rest = 0;
+        for (uint64_t block = 0; block < blocks; block++, p += 4 * stride, q += 4 * stride)
+            for (int k = 0; k < 4; k++) {
+                s[k] += p[k * stride];
+                t[k] += q[k * stride];
+            }
+        for (uint64_t i = 4 * blocks; i < half; i++, p += stride)
+            rest += *p;
+        for (uint64_t i = half + 4 * blocks; i < n; i++, q += stride)
+            rest += *q;
+        for (int k = 0; k < 4; k++)
+            rest += s[k] + t[k];
+        out[0] = rest;
+        out[1]++;
+        BARRIER(a);
+    }
+}
+
+/* Gathers of a register of items into two sums in turn; as stride_sum where this CPU, or these options, have none. */
+void stride_sum_gathers(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+{
+#if defined(__AVX512F__) || defined(__AVX2__)
+#if defined(__AVX512F__)
+#define LANES 16
+    typedef __m512i lanes;
+#define GATHER(p) _mm512_i32gather_epi32(*(const lanes *)where, p, 4)
+#define ADD _mm512_add_epi32
+#else
+#define LANES 8
+    typedef __m256i lanes;
+#define GATHER(p) _mm256_i32gather_epi32((const int *)(p), *(const lanes *)where, 4)
+#define ADD _mm256_add_epi32
+#endif
+    const uint64_t n = (items + stride - 1) / stride, pairs = n / (2 * LANES), step = LANES * stride;
+    int where[LANES] __attribute__((aligned(64)));
+    uint32_t sums[LANES] __attribute__((aligned(64)));
+    if (step > INT32_MAX) {
+        stride_sum(a, items, stride, passes, out);
+        return;
+    }
+    for (int lane = 0; lane < LANES; lane++)
+        where[lane] = (int)(lane * stride);
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        lanes even = {0}, odd = {0};
+        const uint32_t *p = a;
+        uint32_t total = 0;
+        for (uint64_t pair = 0; pair < pairs; pair++, p += 2 * step) {
+            even = ADD(even, GATHER(p));
+            odd = ADD(odd, GATHER(p + step));
+        }
+        *(lanes *)sums = ADD(even, odd);
+        for (int lane = 0; lane < LANES; lane++)
+            total += sums[lane];
+        for (uint64_t i = 2 * LANES * pairs; i < n; i++, p += stride)
+            total += *p;
+        out[0] = total;
+        out[1]++;
+        BARRIER(a);
+    }
+#undef LANES
+#undef GATHER
+#undef ADD
+#else
+    stride_sum(a, items, stride, passes, out);
+#endif
+}
+
 /* next[p] is the item that follows item p; returns where the chase stands after the loads. */
 uint64_t chase(const uint32_t *next, uint64_t position, uint64_t loads)
 {

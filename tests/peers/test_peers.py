@@ -267,6 +267,6 @@ def test_a_build_of_npb_is_named_by_its_own_report(monkeypatch, tmp_path):
     program.chmod(0o755)
     monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
     monkeypatch.setenv("NPB_BT_CLASSES", "S")
-    assert "NPB Fortran" not in bt.versions()  # it has not run
+    assert "NPB Fortran, serial" not in bt.versions()  # it has not run
     assert bt.npb_run(bt.executable(str(tmp_path), "S"), "S", 1)
-    assert bt.versions()["NPB Fortran"] == "3.4.2, gfortran, -O3 -fopenmp"
+    assert bt.versions()["NPB Fortran, serial"] == "3.4.2, gfortran, -O3 -fopenmp"

@@ -17,16 +17,19 @@ def program(folder, name, body):
     return path
 
 
+VARIABLES = (*(variable for variable, _ in bt.BUILDS.values()), bt.TUNED)
+
+
 @pytest.fixture(autouse=True)
 def no_builds(monkeypatch):
-    for variable in (*bt.BUILDS.values(), bt.TUNED, "NPB_BT_CLASSES"):
+    for variable in (*VARIABLES, "NPB_BT_CLASSES"):
         monkeypatch.delenv(variable, raising=False)
 
 
 def test_sweep_in_c_gives_our_answer_and_missing_builds_are_named():
     items = list(bt.comparisons(1))
     absent = [str(item) for item in items if isinstance(item, Absent)]
-    assert all(any(variable in line for line in absent) for variable in (*bt.BUILDS.values(), bt.TUNED))
+    assert all(any(variable in line for line in absent) for variable in VARIABLES)
     sweeps = [item for item in items if isinstance(item, Comparison)]
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
         assert not sweeps
@@ -72,7 +75,8 @@ def test_programs_without_a_report_are_refused(tmp_path):
 
 
 def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
-    program(tmp_path, "bt.S", f"printf '{REPORT.format('S', 'SUCCESSFUL')}'")
+    said = REPORT.format("S", "SUCCESSFUL")
+    program(tmp_path, "bt.S", f"cat <<'END'\n{said}\n    FFLAGS       = -O3 -march=native\nEND")
     monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
     monkeypatch.setenv("NPB_BT_CLASSES", "S")
     for name in ("blk8", "blk16", "empty"):
@@ -84,10 +88,30 @@ def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
     assert "NPB empty (no executable for class S at NPB_BT_BUILDS)" in map(str, items)
     found = {item.group: item for item in items if isinstance(item, Comparison) and "whole run" in item.group}
     assert {group: list(item.peers) for group, item in found.items()} == {
-        "BT whole run": ["NPB Fortran"],
+        "BT whole run": ["NPB Fortran, serial"],
         "BT whole run, tuned builds": ["NPB blk16", "NPB blk8"],
     }
     row = peers.measure(found["BT whole run"], rounds=1, seed=0)
-    assert not row.wrong and row.best == "NPB Fortran"
+    assert not row.wrong and row.best == "NPB Fortran, serial"
     assert not peers.measure(found["BT whole run, tuned builds"], rounds=1, seed=0).wrong
     assert bt.versions()["NPB blk8"] == "blk8"
+
+
+@pytest.mark.parametrize(
+    ("options", "taken"),
+    [("-O3 -march=native", True), ("-march=native -O3", True), ("-O3", False), ("-O3 -fopenmp -march=native", False)],
+)
+def test_a_plain_build_is_one_with_its_options_and_no_others(tmp_path, options, taken):
+    said = REPORT.format("S", "SUCCESSFUL")
+    build = program(tmp_path, "bt.S", f"cat <<'END'\n{said}\n    FFLAGS       = {options}\nEND")
+    if taken:
+        assert bt.npb_run(build, "S", 1, bt.PLAIN)
+    else:
+        with pytest.raises(RuntimeError, match="build it with -O3 -march=native alone"):
+            bt.npb_run(build, "S", 1, bt.PLAIN)
+
+
+def test_a_serial_build_is_absent_from_runs_with_threads(tmp_path, monkeypatch):
+    program(tmp_path, "bt.S", "exit 3")
+    monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
+    assert "NPB Fortran, serial (built without OpenMP: it has one thread)" in map(str, bt._whole(2, "S"))
