@@ -5,7 +5,8 @@ the text is compared, the rendering (with its generated ids) is not stored.
 
 With a cold cache most of the time goes into compiling.  Files come in an order in which two workers that each take
 the next one (``--dist=loadfile --no-loadscope-reorder``) meet in no kernel: each is compiled once, by its own tests,
-before ranks, notebooks and chapters use it.  What needs no kernel comes last and evens out the end.
+before ranks, notebooks and chapters use it.  What needs no kernel comes last, the longest files first, and evens out
+the end.
 """
 
 import gc
@@ -42,6 +43,8 @@ CLOCK = re.compile(r"\btime\.(sleep|monotonic|perf_counter)\(")
 TURNS = (
     *("tests/kernels", "tests/kernels/shallow_water", "tests/kernels/files", "tests/kernels/test_contract.py"),
     *("tests/kernels/mpi", "tests/companion/mpi", "tests/peers", "notebooks", "tests/book"),
+    *("tests/companion/chapters/test_second_machine.py", "tests/test_readers.py", "tests/companion/test_cli.py"),
+    *("tests/companion/test_terminal.py", "tests/test_foreign.py"),
     *("tests/companion/chapters", "tests/companion/bench", "tests/companion", "tests"),
 )
 

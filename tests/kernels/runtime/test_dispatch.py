@@ -1,5 +1,6 @@
 """What only compiled code calls has no wrappers; Python may call it all the same, and what is kept serves both."""
 
+import importlib
 import sys
 
 import numpy as np
@@ -97,9 +98,7 @@ def made(tmp_path, monkeypatch):
 
     def anew():
         sys.modules.pop("made_here", None)
-        import made_here
-
-        return made_here
+        return importlib.import_module("made_here")
 
     yield anew
     sys.modules.pop("made_here", None)
