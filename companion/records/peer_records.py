@@ -119,7 +119,7 @@ def save(record: dict[str, Any], folder) -> Path:
         The folder cannot be written, or the disk is full.
     """
     record = validate(store.finite(record))
-    return store.write(Path(folder) / file_name(record), store.text(record, "rows"))
+    return _FORMAT.write(Path(folder) / file_name(record), record, "rows")
 
 
 def committed(folder=None) -> list[dict[str, Any]]:

@@ -160,7 +160,7 @@ def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
         The folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
-    return store.write(Path(folder) / file_name(record), store.text(record, "measurements"), overwrite)
+    return _FORMAT.write(Path(folder) / file_name(record), record, "measurements", overwrite)
 
 
 def unfit(record: dict[str, Any]) -> list[str]:

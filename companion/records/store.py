@@ -261,6 +261,12 @@ class Format:
             self._valid.add(digest)
         return found
 
+    def write(self, path: Path, record: dict[str, Any], listed: str, overwrite: bool = False) -> Path:
+        """:func:`write` a record that is valid, as :func:`text` has it; where it is read it is so still."""
+        content = text(record, listed)
+        self._valid.add(hashlib.sha256(content.encode()).digest())
+        return write(path, content, overwrite)
+
 
 def write(path: Path, content: str, overwrite: bool = False) -> Path:
     """Write a record, or, where its name is taken, the same name with ``-2``, ``-3`` …; no record is lost.
