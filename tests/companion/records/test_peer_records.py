@@ -620,3 +620,11 @@ def test_overview_absent_and_runs(record):
 )
 def test_times_carry_their_unit(seconds, text):
     assert peer_tables.time_text(seconds) == text
+
+
+def test_the_conclusion_counts_comparisons_of_codes_by_the_lower_of_both_ratios():
+    equal = [row("x", {"A": 2.0, "B": 3.0}), row("y", {"A": 0.5})]
+    (methods,) = peer_tables.METHODS
+    unequal = row("z", {"A": 9.0}, group=methods, module="banks")
+    said = peer_tables.conclusion([made([*equal, unequal])]).text
+    assert "In 1 of 2 cases" in said and "The weakest case is y of g, with 1 thread: A took 0.50 of our time" in said
