@@ -22,7 +22,9 @@ from companion.labels import counted
 from companion.records import runs
 
 #: Marks of the other machines with the letter that stands for each in a heading.
-SHAPES = {"D": "◆", "^": "▲", "v": "▼", "s": "■", "P": "✚", "X": "✖", "h": "⬢", "*": "★"}
+SHAPES = {"D": "◆", "^": "▲", "v": "▼", "s": "■", "P": "✚", "X": "✖", "h": "⬢", "p": "⬟"}
+#: The mark of the reader's own machine, larger and in full colour, and its letter.
+OWN, OWN_LETTER = "*", "★"
 #: Series of other machines that one panel holds; those of more machines are drawn on the chapter's record alone.
 MOST = 8
 #: Letters of a line of a heading.
@@ -49,6 +51,7 @@ class _Drawn:
     """What the figures of one machine's run have, by the name under which they are shown."""
 
     machine: str
+    own: bool = False  # the reader's
     panels: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     lines: dict[str, list[_Line]] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
@@ -83,7 +86,8 @@ def _partners(record: xr.Dataset) -> list[xr.Dataset]:
     """The newest run of every other machine with the preset of ``record``; what is not timed is alike on all."""
     if record.attrs["simulated"] or record.attrs["kind"] == "study":
         return []
-    found = runs.each(record.attrs["experiment"])
+    mine = runs.readers(record.attrs["experiment"])
+    found = [*([mine] if mine is not None else []), *runs.each(record.attrs["experiment"])]
     return [
         run
         for run in found
@@ -99,7 +103,7 @@ def _collected(draw: Callable, given: tuple, run: xr.Dataset) -> _Drawn:
         else on_machine_of(run, value.attrs["experiment"])
         for value in given
     ]  # fmt: skip
-    found = _Drawn(run.attrs["label"])
+    found = _Drawn(run.attrs["label"], "own" in run.attrs)
     if any(value is None for value, own in zip(swapped, given, strict=True) if own is not None):
         return found
     token = _collecting.set(found)
@@ -170,10 +174,11 @@ def _widened(axis, low: np.ndarray, high: np.ndarray) -> None:
 
 
 def _put(figure, lines: list[_Line], shape: str) -> None:
+    size, alpha, above = (9, 1.0, 2.5) if shape == OWN else (3.6, 0.65, 1.8)
     for line in lines:
         axis = figure.axes[line.panel]
         axis.plot(
-            line.x, line.y, color=line.colour, marker=shape, markersize=3.6, alpha=0.65, linewidth=0.7, zorder=1.8,
+            line.x, line.y, color=line.colour, marker=shape, markersize=size, alpha=alpha, linewidth=0.7, zorder=above,
             linestyle="-" if line.joined else "none", scalex=False, scaley=False, label="_nolegend_",
         )  # fmt: skip
         ends = np.array([line.x, line.y], dtype=float)
@@ -194,9 +199,12 @@ def add(figure, name: str, data, machine: str) -> tuple[Any, str]:
     shown = fit[: MOST // most if most else 0]
     if not shown:
         return data, ""
-    for other, shape in zip(shown, SHAPES, strict=False):
+    shapes = iter(SHAPES.items())
+    said = []
+    for other in shown:
+        shape, letter = (OWN, OWN_LETTER) if other.own else next(shapes)
         _put(figure, other.lines[name], shape)
-    said = [f"{letter} {other.machine}" for other, letter in zip(shown, SHAPES.values(), strict=False)]
+        said.append(f"{letter} {other.machine}")
     if left := len(_others.get()) - len(shown):
         said.append(f"{counted(left, 'more machine')} on the record")
     if isinstance(data, pd.DataFrame):

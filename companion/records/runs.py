@@ -26,7 +26,7 @@ file system that was measured also whether it is another than the root's, and wh
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -54,6 +54,7 @@ __all__ = [
     "now",
     "own",
     "read",
+    "readers",
     "save",
     "single",
     "unfit",
@@ -64,6 +65,8 @@ SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 3
 #: Records that belong to the book.
 COMMITTED = machines.COMMITTED
+#: In the environment: a folder of the reader's own records, from the folder of the source.
+RECORDS = "RERUN_RECORDS"
 #: Where a record goes that the book's folder does not take.
 ASIDE = COMMITTED.parents[1] / ".cache" / "runs"
 
@@ -256,11 +259,18 @@ def native(experiment: str, folder: Path) -> list[tuple[dict[str, Any], Path]]:
     return found
 
 
-def own(experiment: str) -> list:
-    """The reader's records of an experiment, oldest first."""
-    records = [each for folder in _own for each in native(experiment, folder)]
+def own(experiment: str, folders: Iterable[Path] | None = None) -> list:
+    """The reader's records of an experiment in folders, by default those of :func:`beside`, oldest first."""
+    records = [each for folder in (_own if folders is None else folders) for each in native(experiment, folder)]
     mine = {"label": "this machine", "place": -1, "own": 1}
     return [run.assign_attrs(mine) for run in _datasets(experiment, records, COMMITTED)]
+
+
+def readers(experiment: str):
+    """The newest run of an experiment in the folder that :data:`RECORDS` of the environment names; None without."""
+    folder = os.environ.get(RECORDS)
+    found = own(experiment, [COMMITTED.parents[1] / folder]) if folder else []
+    return found[-1] if found else None
 
 
 def each(experiment: str, folder=None) -> list:

@@ -72,6 +72,18 @@ def test_marks_lie_within_the_axes_whatever_a_machine_gives(drawn, tmp_path):
     assert axis.get_ylim()[0] > axis.get_ylim()[1]  # rows still go down
 
 
+def test_the_readers_own_run_is_a_star_beside_the_machine_of_the_sentences(drawn, tmp_path, monkeypatch):
+    own(tmp_path, on("Slowpoke 1000", 2.0, newest(EXPERIMENT)))
+    monkeypatch.setenv(runs.RECORDS, str(tmp_path))
+    frame = offered(loops())
+    figure = drawn["p5plus_loops"]
+    assert frame["machine"].iloc[0] == runs.latest(EXPERIMENT).attrs["label"]  # sentences stay as they are
+    assert heading(figure).startswith("★ this machine; ◆ ")
+    (star,) = [line for line in figure.axes[0].get_lines() if line.get_marker() == beside.OWN]
+    assert np.allclose(star.get_xdata(), frame.loc[frame["machine"] == "this machine", RATE])
+    assert np.allclose(2 * star.get_xdata(), frame[RATE].iloc[: len(star.get_xdata())])
+
+
 def test_alone_no_other_machine_is_drawn(drawn):
     with beside.alone():
         shown = loops()
