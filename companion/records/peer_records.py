@@ -181,15 +181,16 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One dictionary a row and peer; a peer with another answer has a distance and no times."""
     found, hosts = [], ceilings(records)
     for record in records:
+        where = machines.label(record["machine"])
         for row in record["rows"]:
-            found_limit = limits.limit(row, hosts[machines.label(record["machine"]), vectors(record)])
+            found_limit = limits.limit(row, hosts[where, vectors(record)])
             doubts = list(row["flags"].values())
             if found_limit and found_limit.share > 1:
                 found_limit = None
                 doubts.append(_BEYOND)
             every = {name: row[name] for name in ("module", "group", "label", "threads")}
             every |= {
-                "machine": machines.label(record["machine"]),
+                "machine": where,
                 "date": record["date"],
                 "ours_fastest": row["fastest"],
                 "ours_median": row["median"],

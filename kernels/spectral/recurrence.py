@@ -81,7 +81,7 @@ def step(functions, ell, x, q, p):
 
 @kernel(inline=True)
 def step_one(functions, ell, x, q, p):
-    """``step`` of one vector each."""
+    """``step`` of one vector each: ``functions``, ``ell``, ``x``, ``q`` and ``p`` are as there."""
     a, b = spread(at(functions.a, functions.term + ell)), spread(at(functions.b, functions.term + ell))
     return p, fms(fma(a, x, b), p, q)
 

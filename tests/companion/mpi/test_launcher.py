@@ -27,11 +27,11 @@ pytestmark = pytest.mark.skipif(not libraries(), reason="no MPI is installed; in
 BEGIN = """
     import os, sys, tempfile, time
     from mpi4py import MPI
-    from companion.mpi.job import tell
+    from companion.mpi.job import send
     comm = MPI.COMM_WORLD
     """
 HANG = """
-    tell({"rank": comm.rank, "pid": os.getpid(), "folder": tempfile.gettempdir()})
+    send({"rank": comm.rank, "pid": os.getpid(), "folder": tempfile.gettempdir()})
     open(os.path.join(tempfile.gettempdir(), f"half-written-{comm.rank}"), "w").write("half")
     if comm.rank == 0:
         while True:
@@ -168,7 +168,7 @@ def test_a_job_that_takes_too_long_is_ended(tmp_path):
 def test_an_error_of_one_rank_is_the_error_of_the_job(tmp_path):
     body = """
     if comm.rank == 1:
-        tell({"error": "ValueError", "text": "N = 3 is too small; take 5", "rank": 1})
+        send({"error": "ValueError", "text": "N = 3 is too small; take 5", "rank": 1})
         comm.Abort(1)
     comm.Barrier()
     """
@@ -181,7 +181,7 @@ def test_an_error_whose_line_was_lost_on_its_way_is_still_the_error_of_the_job(t
     if comm.rank == 1:
         sys.stdout.flush()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # as mpiexec drops what comes while it ends
-        tell({"error": "MemoryError", "text": "N = 9000 does not fit; take 64", "rank": 1})
+        send({"error": "MemoryError", "text": "N = 9000 does not fit; take 64", "rank": 1})
         comm.Abort(1)
     comm.Barrier()
     """

@@ -22,8 +22,8 @@ import os, sys, time
 from kernels.mpi import world
 comm = world.mpi().COMM_WORLD
 comm.Barrier()
-from companion.mpi.job import tell
-tell({"pid": os.getpid()})
+from companion.mpi.job import send
+send({"pid": os.getpid()})
 """
 CALLER = """
 import sys
@@ -174,7 +174,7 @@ def test_hydra_writes_no_topology_outside_the_folder_of_the_job(tmp_path):
     if "MPICH" not in NAMES:
         pytest.skip("no MPICH")
     body = "from pathlib import Path\nif comm.rank == 0:\n"
-    body += "    tell({'found': sorted(map(str, Path('/tmp').glob('hydra_hwloc_xmlfile_*')))})"
+    body += "    send({'found': sorted(map(str, Path('/tmp').glob('hydra_hwloc_xmlfile_*')))})"
     new = []
     for _ in range(3):
         before = set(map(str, Path("/tmp").glob("hydra_hwloc_xmlfile_*")))
