@@ -100,7 +100,7 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
     ``names`` are those that the page calls the builds; ``samples`` is the least number of samples of the talk.
     """
     record = single(record)
-    figure, (judged, size) = axes(2, 1, height=4.1, sharex=True)
+    figure, (judged, size) = axes(2, 1, height=5.2, sharex=True)
     lead, mean = record["lead"].values / 24, record["difference"].values
     half = record["difference_high"].values - mean
     for number, name in enumerate(names):
@@ -109,10 +109,11 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
         points(size, lead, np.abs(mean[number]), label=name, host=True, index=number)
     judged.axhline(0, color=INK, linewidth=0.8)
     judged.set(ylabel="mean difference\nover half its interval", yscale="symlog")
+    judged.margins(y=0.15)
     points(size, lead, record["error_strict"], label="error of the forecast", host=True, index=3).set_linestyle("--")
     size.axhline(float(record["rounding"]), color=INK, linestyle=":", label="one rounding of the depth")
     log_axis(size, "y")
-    size.set(ylabel="mean difference, error [m]", xlabel="lead time [days]")
+    size.set(ylabel="mean difference,\nerror [m]", xlabel="lead time [days]")
     size.legend(loc="upper center", bbox_to_anchor=(0.45, -0.32), ncols=2)
     size.xaxis.set_major_locator(MaxNLocator(integer=True))
     text = "; ".join(
