@@ -27,9 +27,10 @@ class Drawing:
     others: tuple[str, ...] = ()  # experiments whose runs it takes, too
 
     def __call__(self, record) -> Any:
-        given = {name: on_machine_of(record, name) or runs.latest(name) for name in self.others} | {
-            self.experiment: record
-        }
+        given = {self.experiment: record}
+        for name in self.others:
+            run = on_machine_of(record, name)
+            given[name] = runs.latest(name) if run is None else run
         names: dict[str, Any] = {RECORDS: given}
         exec(self.before, names)
         return eval(self.call, names)

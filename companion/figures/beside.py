@@ -86,13 +86,9 @@ def _partners(record: xr.Dataset) -> list[xr.Dataset]:
     """The newest run of every other machine with the preset of ``record``; what is not timed is alike on all."""
     if record.attrs["simulated"] or record.attrs["kind"] == "study":
         return []
-    mine = runs.readers(record.attrs["experiment"])
-    found = [*([mine] if mine is not None else []), *runs.each(record.attrs["experiment"])]
-    return [
-        run
-        for run in found
-        if run.attrs["label"] != record.attrs["label"] and run.attrs["preset"] == record.attrs["preset"]
-    ]
+    about, experiment = record.attrs, record.attrs["experiment"]
+    found = runs.readers(experiment) + runs.each(experiment)
+    return [run for run in found if run.attrs["label"] != about["label"] and run.attrs["preset"] == about["preset"]]
 
 
 def _collected(draw: Callable, given: tuple, run: xr.Dataset) -> _Drawn:

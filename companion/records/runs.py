@@ -266,11 +266,10 @@ def own(experiment: str, folders: Iterable[Path] | None = None) -> list:
     return [run.assign_attrs(mine) for run in _datasets(experiment, records, COMMITTED)]
 
 
-def readers(experiment: str):
-    """The newest run of an experiment in the folder that :data:`RECORDS` of the environment names; None without."""
+def readers(experiment: str) -> list:
+    """The newest run of an experiment in the folder that :data:`RECORDS` of the environment names, if there is one."""
     folder = os.environ.get(RECORDS)
-    found = own(experiment, [COMMITTED.parents[1] / folder]) if folder else []
-    return found[-1] if found else None
+    return own(experiment, [COMMITTED.parents[1] / folder])[-1:] if folder else []
 
 
 def each(experiment: str, folder=None) -> list:
