@@ -64,6 +64,8 @@ weekly: $(READY)
 	$(BIN)/python tests/platforms.py
 	$(BIN)/python tests/ranges.py lowest-direct
 	$(BIN)/python tests/ranges.py highest
+	$(BIN)/python tests/emulated.py --anew
+	$(BIN)/python tests/crate.py
 
 lab: $(READY)
 	$(BIN)/python -m companion.lab . $(ARGS)

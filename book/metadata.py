@@ -157,6 +157,11 @@ def require_release(tag: str, root: Path = ROOT) -> str:
     return version
 
 
+def _one_or_all(found: list[Any]) -> Any:
+    """A single value without its list, as RO-Crate recommends."""
+    return found[0] if len(found) == 1 else found
+
+
 def crate(folder: Path, date: str, root: Path = ROOT) -> dict[str, Any]:
     """RO-Crate 1.1 of the files in ``folder``, as published on ``date`` (ISO 8601)."""
     cited = citation(root)
@@ -181,7 +186,7 @@ def crate(folder: Path, date: str, root: Path = ROOT) -> dict[str, Any]:
         "description": cited["abstract"].strip(),
         "datePublished": date,
         "license": {"@id": licence["@id"]},
-        "author": [{"@id": author["@id"]} for author in authors],
+        "author": _one_or_all([{"@id": author["@id"]} for author in authors]),
         "keywords": ", ".join(cited["keywords"]),
         "hasPart": [{"@id": each["@id"]} for each in described],
         **_given(cited, identifier="doi", url="repository-code"),
@@ -193,7 +198,8 @@ def crate(folder: Path, date: str, root: Path = ROOT) -> dict[str, Any]:
         "about": {"@id": "./"},
     }
     return {
-        "@context": "https://w3id.org/ro/crate/1.1/context",
+        # the words of 1.1 have none for a digest
+        "@context": ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://schema.org/sha256"}],
         "@graph": [about, whole, licence, *authors, *described],
     }
 

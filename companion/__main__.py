@@ -13,7 +13,7 @@ from pathlib import Path
 ENDS = {130: "interrupted", 143: "terminated"}
 
 
-class Terminated(KeyboardInterrupt):
+class _Terminated(KeyboardInterrupt):
     """SIGTERM: whatever cleans up after Ctrl-C cleans up after it too."""
 
 
@@ -25,7 +25,7 @@ def _ignore_signals() -> None:
 
 def _terminate(number, frame) -> None:
     _ignore_signals()
-    raise Terminated
+    raise _Terminated
 
 
 def _send_again(heard) -> None:
@@ -33,7 +33,7 @@ def _send_again(heard) -> None:
     if heard.exc_type is None or not issubclass(heard.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(heard)
         return
-    number = signal.SIGTERM if issubclass(heard.exc_type, Terminated) else signal.SIGINT
+    number = signal.SIGTERM if issubclass(heard.exc_type, _Terminated) else signal.SIGINT
     signal.signal(number, _terminate if number == signal.SIGTERM else signal.default_int_handler)
     timer = threading.Timer(0.01, os.kill, (os.getpid(), number))
     timer.daemon = True
@@ -43,7 +43,7 @@ def _send_again(heard) -> None:
 def _cause(error: BaseException | None) -> int:
     """143 if a SIGTERM led to ``error``, 130 if not: the command line library turns both into 130."""
     while error is not None:
-        if isinstance(error, Terminated):
+        if isinstance(error, _Terminated):
             return 143
         error = error.__cause__ or error.__context__
     return 130

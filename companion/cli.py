@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from companion import commands, extras, files
-from companion.labels import counted
+from companion.labels import plural
 from companion.terminal import is_terminal, say, say_json, say_table
 
 # what it says of a folder for its settings is nothing that a user of these commands asked for
@@ -225,7 +225,7 @@ def measure_all(
         with files.prepared(out):
             outcomes = list(suite.go(planned, out, say))
         missed = [outcome for outcome in outcomes if outcome.error]
-        written = counted(len(outcomes) - len(missed), "record")
+        written = plural(len(outcomes) - len(missed), "record")
         say(f"{written} written to {out}; python -m companion report {out} makes a page of them")
         if missed:
             names_missed = ", ".join(outcome.entry.id for outcome in missed)

@@ -49,6 +49,7 @@ def _defaults(kernel: str) -> dict[str, Any]:
 
 def unlike(a: Case, b: Case) -> list[str]:
     """In which fields of the problem, or in what else, two cases differ; empty where their times may be compared."""
+    a, b = (case | {"kernel": named.MOVED.get(case["kernel"], case["kernel"])} for case in (a, b))
     found = [f"{word} {a[word]} and {b[word]}" for word in ("kernel", "threads") if a[word] != b[word]]
     problems = [_defaults(case["kernel"]) | case["problem"] for case in (a, b)]
     for name in dict.fromkeys([*problems[0], *problems[1]]):

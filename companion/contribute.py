@@ -18,7 +18,7 @@ WHAT_FOLLOWS = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class _Finding:
     """One thing that was looked at in a record."""
 
     what: str
@@ -26,7 +26,7 @@ class Finding:
     said: str  # what was seen, or what is wrong and the remedy
 
 
-def _verified(record: dict[str, Any]) -> Finding:
+def _verified(record: dict[str, Any]) -> _Finding:
     cases = record["measurements"]
     bare = [case["label"] for case in cases if not case["checks_before"] or not case["checks_after"]]
     failed = [
@@ -38,17 +38,17 @@ def _verified(record: dict[str, Any]) -> Finding:
     count = sum(len(case["checks_before"]) + len(case["checks_after"]) for case in cases)
     if failed or bare:
         first = f"{failed[0]} failed" if failed else f"{bare[0]!r} was never checked"
-        return Finding("verified", False, f"{first}; run it again, and if it stays, the kernel is wrong here")
-    return Finding("verified", True, f"{count} checks before and after the timings passed")
+        return _Finding("verified", False, f"{first}; run it again, and if it stays, the kernel is wrong here")
+    return _Finding("verified", True, f"{count} checks before and after the timings passed")
 
 
-def _possible(record: dict[str, Any]) -> Finding:
+def _possible(record: dict[str, Any]) -> _Finding:
     """No case computes or moves more than a processor can."""
     cpu = record["machine"]["cpu"]
     most, clock = machine.ceiling(cpu["architecture"] or "unknown"), cpu.get("measured_hz")
     name = "possible for the processor"
     if most["flops"] is None:
-        return Finding(name, True, "no bound is known for this architecture, so none was applied")
+        return _Finding(name, True, "no bound is known for this architecture, so none was applied")
     # turbo may go beyond what the clock showed while it was measured
     factor = 1.0 if clock is None else min(1.0, 1.2 * clock / machine.FASTEST_HZ)
     for case in record["measurements"]:
@@ -57,9 +57,9 @@ def _possible(record: dict[str, Any]) -> Finding:
         for amount, bound, unit in ((work["flops"], most["flops"], "flop/s"), (moved, most["bytes"], "B/s")):
             if bound is not None and amount / best > factor * bound * max(1, case["threads"]):
                 said = f"{case['label']} would run at {amount / best:.3g} {unit}, more than this processor can"
-                return Finding(name, False, f"{said}; work was left out, so the record cannot be used")
+                return _Finding(name, False, f"{said}; work was left out, so the record cannot be used")
     clocked = f" at the measured clock of {clock / 1e9:.2f} GHz" if clock else ""
-    return Finding(name, True, f"no case exceeds the vector units or the first cache{clocked}")
+    return _Finding(name, True, f"no case exceeds the vector units or the first cache{clocked}")
 
 
 def _git(*arguments: str) -> subprocess.CompletedProcess | None:
@@ -69,34 +69,34 @@ def _git(*arguments: str) -> subprocess.CompletedProcess | None:
         return None
 
 
-def _published(record: dict[str, Any]) -> Finding:
+def _published(record: dict[str, Any]) -> _Finding:
     """The commit is one that others can get."""
     name, commit = "from a published commit", (record["machine"].get("provenance") or {}).get("commit")
     if not commit:
-        return Finding(name, False, "it names no commit; run it from a clone of the repository")
+        return _Finding(name, False, "it names no commit; run it from a clone of the repository")
     for branch in ("origin/main", "main", "HEAD"):
         known = _git("rev-parse", "--verify", "--quiet", branch)
         if known is not None and known.returncode == 0:
             inside = _git("merge-base", "--is-ancestor", commit, branch)
             ok = inside is not None and inside.returncode == 0
             said = f"commit {commit[:12]} is in the history of {branch}"
-            return Finding(name, ok, said if ok else f"commit {commit[:12]} is not in the history of {branch}; "
+            return _Finding(name, ok, said if ok else f"commit {commit[:12]} is not in the history of {branch}; "
                            "check out main without changes and run it again")  # fmt: skip
-    return Finding(name, False, "this is no git checkout, so the commit cannot be looked up; use a clone")
+    return _Finding(name, False, "this is no git checkout, so the commit cannot be looked up; use a clone")
 
 
-def _kept(record: dict[str, Any]) -> Finding:
+def _kept(record: dict[str, Any]) -> _Finding:
     reasons = runs.unfit(record)
     if record["preset"] != "paper":
         reasons.append(f"it has the preset {record['preset']}, and the chapters draw runs at paper")
     loads = [case["other_load"] for case in record["measurements"] if case["other_load"] is not None]
     quiet = f"others kept at most {max(loads, default=0.0):.2f} CPUs busy" if loads else "nothing was timed"
-    return Finding(
+    return _Finding(
         "measured by the rules", not reasons, "; ".join(reasons) or f"clean checkout, {quiet}, enough samples"
     )
 
 
-def examine(record: dict[str, Any]) -> list[Finding]:
+def examine(record: dict[str, Any]) -> list[_Finding]:
     """What is looked at in a record that :func:`companion.records.runs.read` accepted."""
     here, where = record["machine"], machines.known()
     number = machines.place(here)
@@ -104,18 +104,18 @@ def examine(record: dict[str, Any]) -> list[Finding]:
     new = number == len(where)
     said = f"{label}, {'a machine that the book does not have yet' if new else 'a machine of the book'}"
     named = here["cpu"]["model"] is not None
-    known = Finding("machine named", named, said if named else "the record does not name the processor")
+    known = _Finding("machine named", named, said if named else "the record does not name the processor")
     return [_verified(record), _possible(record), _kept(record), _published(record), known]
 
 
-def walk(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None, list[Finding]]]:
+def walk(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None, list[_Finding]]]:
     """Each record of ``paths``, folders included, with what was found; a file that is none with its reason."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     for path in files:
         try:
             record = runs.read(path)
         except (ValueError, OSError) as error:
-            yield path, None, [Finding("a run record", False, str(error))]
+            yield path, None, [_Finding("a run record", False, str(error))]
             continue
         yield path, record, examine(record)
 

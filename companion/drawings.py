@@ -23,7 +23,7 @@ class Drawing:
 
     experiment: str
     call: str  # source, with ``RECORDS["id"]`` in place of the runs
-    before: str  # source of the statements that it needs
+    before: str  # source of the _statements that it needs
     others: tuple[str, ...] = ()  # experiments whose runs it takes, too
 
     def __call__(self, record) -> Any:
@@ -39,26 +39,26 @@ class Drawing:
         return f"{self.experiment}: {self.call.partition('(')[0]}"
 
 
-def statements(path: Path) -> list[ast.stmt]:
+def _statements(path: Path) -> list[ast.stmt]:
     """Every statement of a notebook's code cells, in order."""
     return [statement for source in notebook_files.sources(path) for statement in ast.parse(source).body]
 
 
-def is_run(node: ast.AST) -> bool:
+def _is_run(node: ast.AST) -> bool:
     """Whether a node is ``runs.latest(…)``, ``experiments.run(…)`` or ``ranks.live(…)``."""
     asked = ("runs.latest", "experiments.run", "ranks.live")
     return isinstance(node, ast.Call) and ast.unparse(node.func) in asked
 
 
-def run_of(node: ast.AST) -> str | None:
+def _run_of(node: ast.AST) -> str | None:
     """The experiment of a run that a node asks for by name."""
-    if not isinstance(node, ast.Call) or not is_run(node):
+    if not isinstance(node, ast.Call) or not _is_run(node):
         return None
     texts = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     return texts[0] if texts else None
 
 
-def names_of(node: ast.AST) -> set[str]:
+def _names_of(node: ast.AST) -> set[str]:
     """Names that an expression or statement takes from outside."""
     found = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     own = {each.id for each in found if isinstance(each.ctx, ast.Store)}
@@ -66,7 +66,7 @@ def names_of(node: ast.AST) -> set[str]:
     return {each.id for each in found if isinstance(each.ctx, ast.Load)} - own
 
 
-def bound_by(statement: ast.stmt) -> set[str]:
+def _bound_by(statement: ast.stmt) -> set[str]:
     """Names that a statement gives."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return {(name.asname or name.name).partition(".")[0] for name in statement.names}
@@ -77,7 +77,7 @@ def bound_by(statement: ast.stmt) -> set[str]:
     return {each.id for each in stores if isinstance(each, ast.Name)}
 
 
-def figure_names(statement: ast.stmt) -> set[str]:
+def _figure_names(statement: ast.stmt) -> set[str]:
     """Names under which a statement imports a chapter's figures."""
     if not isinstance(statement, ast.ImportFrom) or not (statement.module or "").startswith(f"{__package__}.chapters."):
         return set()
@@ -88,7 +88,7 @@ def figure_names(statement: ast.stmt) -> set[str]:
 def several(statement: ast.stmt) -> dict[str, str]:
     """Key -> experiment of ``x = {key: runs.latest(f"…{key}") for key in (…)}``."""
     value = getattr(statement, "value", None)
-    if not isinstance(value, ast.DictComp) or not isinstance(value.value, ast.Call) or not is_run(value.value):
+    if not isinstance(value, ast.DictComp) or not isinstance(value.value, ast.Call) or not _is_run(value.value):
         return {}
     (loop,) = value.generators
     assert isinstance(loop.target, ast.Name)
@@ -108,7 +108,7 @@ class _Runs(ast.NodeTransformer):
         self.found: set[str] = set()
 
     def visit(self, node):
-        experiment = run_of(node)
+        experiment = _run_of(node)
         if experiment is None and isinstance(node, (ast.Name, ast.Subscript)):
             experiment = self.variables.get(ast.unparse(node))
         if experiment is None:
@@ -136,11 +136,11 @@ def _needed(names: set[str], earlier: list[tuple[ast.stmt, set[str]]]) -> tuple[
     taken: set[str] = set()
     wanted = set(names)
     for statement, experiments in reversed(earlier):
-        given = bound_by(statement) & wanted
+        given = _bound_by(statement) & wanted
         if given:
             chosen.insert(0, statement)
             taken |= experiments
-            wanted = (wanted - given) | names_of(statement)
+            wanted = (wanted - given) | _names_of(statement)
     return chosen, taken
 
 
@@ -156,18 +156,18 @@ def drawings(path: Path) -> list[Drawing]:
     figures: set[str] = set()
     variables: dict[str, str] = {}
     earlier: list[tuple[ast.stmt, set[str]]] = []
-    for statement in statements(path):
-        figures |= figure_names(statement)
+    for statement in _statements(path):
+        figures |= _figure_names(statement)
         for call in _calls(statement, figures):
             replaced, direct = _with_runs_replaced(call, variables)
-            before, through = _needed(names_of(replaced) - {RECORDS}, earlier)
+            before, through = _needed(_names_of(replaced) - {RECORDS}, earlier)
             source = "\n".join(map(ast.unparse, before))
             for experiment in sorted(direct):
                 others = tuple(sorted((direct | through) - {experiment}))
                 found.append(Drawing(experiment, ast.unparse(replaced), source, others))
-        experiments = list(filter(None, map(run_of, ast.walk(statement))))
+        experiments = list(filter(None, map(_run_of, ast.walk(statement))))
         earlier.append(_with_runs_replaced(statement, variables))
-        for name in bound_by(statement):
+        for name in _bound_by(statement):
             variables = {key: value for key, value in variables.items() if key.partition("[")[0] != name}
             if isinstance(statement, ast.Assign) and experiments:
                 variables[name] = experiments[-1]

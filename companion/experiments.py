@@ -1,7 +1,7 @@
 """The register of experiments: what each document measured, with which kernel, and what that needs.
 
 A row of ``companion/chapters/<document>/experiments.csv`` is an experiment.  In the chapter's part ``experiments``,
-functions that give its cases and outputs are marked (:mod:`companion.registrations`).  Kernels are imported when an
+functions that give its cases and outputs are marked (:mod:`companion.chapters`).  Kernels are imported when an
 experiment asks for its cases, so that a broken kernel stops its own experiments and nothing else.
 """
 
@@ -14,19 +14,10 @@ from typing import Any
 from companion import bench, chapters, notebook_files, numbers
 from companion.bench import Case, Measurement
 from companion.bench.engine import require_rounds
+from companion.chapters import CASES, COLUMNS, MEANINGS, OUTPUT_COLUMNS, OUTPUTS, PRESETS, Cases, Outputs
 from companion.host import doctor, limits, machine
 from companion.host.doctor import Unavailable
 from companion.records import runs
-from companion.registrations import (
-    CASES,
-    COLUMNS,
-    MEANINGS,
-    OUTPUT_COLUMNS,
-    OUTPUTS,
-    PRESETS,
-    Cases,
-    Outputs,
-)
 
 __all__ = [
     "Case",
@@ -43,7 +34,7 @@ __all__ = [
 ]
 
 #: A timing samples its cases in rounds; a study runs each once, for its result, or has none.
-KINDS = ("timing", "study")
+_KINDS = ("timing", "study")
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,7 @@ class Experiment:
     simulated: bool = False  # outputs come from a model; such an experiment has no cases
     #: why fewer than three samples of a case are taken; empty where three or more are
     few_samples: str = ""
-    kind: str = "timing"  # of KINDS; ``outputs`` of a study reads the ``result`` of its measurements
+    kind: str = "timing"  # of _KINDS; ``outputs`` of a study reads the ``result`` of its measurements
     ranks: int = 0  # ranks to start unless asked otherwise; 0: not an MPI program
 
     def __post_init__(self):
@@ -107,8 +98,8 @@ def register(entry: Experiment) -> Experiment:
     unknown = sorted(set(entry.needs) - set(doctor.NEEDS))
     if unknown:
         raise ValueError(f"{entry.id}: need {unknown[0]!r} is unknown; choose of {', '.join(doctor.NEEDS)}")
-    if entry.kind not in KINDS:
-        raise ValueError(f"{entry.id}: kind = {entry.kind!r} is unknown; choose one of {', '.join(KINDS)}")
+    if entry.kind not in _KINDS:
+        raise ValueError(f"{entry.id}: kind = {entry.kind!r} is unknown; choose one of {', '.join(_KINDS)}")
     if entry.kind == "study" and (entry.ranks or not entry.few_samples):
         raise ValueError(f"{entry.id}: a study runs in one process and says in few_samples why once is enough")
     REGISTER[entry.id] = entry
@@ -229,11 +220,11 @@ def accept(
         raise ValueError(f"preset = {preset!r} is unknown to {id}; choose one of {', '.join(entry.presets)}")
     machine.require_threads(threads)
     limits.require_seconds("budget", budget)
-    limits.require_whole("seed", seed, 0, 2**63 - 1)
+    limits.require_integer("seed", seed, 0, 2**63 - 1)
     if rounds is not None:
         require_rounds(rounds)
     if ranks is not None:
-        limits.require_whole("ranks", ranks, 1, limits.MOST_RANKS)
+        limits.require_integer("ranks", ranks, 1, limits.MOST_RANKS)
     reason = unavailable(entry)
     if reason:
         raise Unavailable(reason)

@@ -21,7 +21,7 @@ _REMEDIES = {
     errno.EEXIST: "choose a folder",
 }
 #: Bytes that a folder for records must take: the largest committed record has half of it.
-RESERVE = 2**20
+_RESERVE = 2**20
 #: What filesystems say that know no links.
 _WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -57,7 +57,7 @@ def prepared(folder):
                     made.append(parent)  # before it is made: Ctrl-C may come between
                     parent.mkdir()
             with tempfile.TemporaryFile(dir=folder) as file:
-                file.write(b"\0" * RESERVE)
+                file.write(b"\0" * _RESERVE)
                 file.flush()
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(folder)) from error

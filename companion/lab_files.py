@@ -10,14 +10,14 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 
 from companion.notebooks import METADATA
 
-KERNEL = METADATA["kernelspec"]["name"]
+_KERNEL = METADATA["kernelspec"]["name"]
 
 
 def _ours(model: dict) -> bool:
     """Whether a model of the contents service holds a notebook for the kernel of the committed ones."""
     if model.get("type") != "notebook" or not model.get("content"):
         return False
-    return model["content"].get("metadata", {}).get("kernelspec", {}).get("name") == KERNEL
+    return model["content"].get("metadata", {}).get("kernelspec", {}).get("name") == _KERNEL
 
 
 class NotebookFiles(AsyncLargeFileManager):
@@ -27,10 +27,10 @@ class NotebookFiles(AsyncLargeFileManager):
         model = await super().get(path, *arguments, **named)
         if _ours(model):
             try:
-                spec = self.parent.kernel_spec_manager.get_kernel_spec(KERNEL)
+                spec = self.parent.kernel_spec_manager.get_kernel_spec(_KERNEL)
             except NoSuchKernel:
                 return model
-            shown = {"name": KERNEL, "display_name": spec.display_name, "language": spec.language}
+            shown = {"name": _KERNEL, "display_name": spec.display_name, "language": spec.language}
             model["content"]["metadata"] |= {"kernelspec": shown, "language_info": dict(IPythonKernel.language_info)}
         return model
 

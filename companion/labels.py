@@ -3,7 +3,7 @@
 import math
 
 
-def counted(number, noun: str) -> str:
+def plural(number, noun: str) -> str:
     """``1 thread``, ``2 threads``."""
     return f"{int(number)} {noun}" if number == 1 else f"{int(number)} {noun}s"
 

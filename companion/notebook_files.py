@@ -8,7 +8,7 @@ from kernels.files import foreign
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 #: A committed notebook has some hundred kilobytes; one with its pictures may have megabytes.
-LARGEST = 2**24
+_LARGEST = 2**24
 
 
 def paths(names=()) -> list[Path]:
@@ -29,7 +29,7 @@ def title(path: Path) -> str:
 
 def text(path) -> str:
     """What stands in the file of a notebook; ``OSError`` or ``ValueError`` where that is no text."""
-    return foreign.content(path, LARGEST).decode("utf-8")
+    return foreign.content(path, _LARGEST).decode("utf-8")
 
 
 def inside() -> bool:

@@ -22,9 +22,9 @@ from companion.files import sentence, write_atomically
 from companion.notebook_files import paths
 from companion.terminal import say
 
-IGNORED = {"nbval-ignore-output", "nbval-skip"}
-CELL_LINES = 12
-FUNCTION_LINES = 8
+_IGNORED = {"nbval-ignore-output", "nbval-skip"}
+_CELL_LINES = 12
+_FUNCTION_LINES = 8
 
 #: Of every notebook; nothing of the machine that executed it.
 METADATA = {
@@ -55,7 +55,7 @@ def compared(cell) -> bool:
         cell.cell_type == "code"
         and cell.execution_count is not None
         and bool(cell.outputs)
-        and not tags(cell) & IGNORED
+        and not tags(cell) & _IGNORED
     )
 
 
@@ -63,7 +63,7 @@ def _outputs(cell) -> list:
     """Text outputs in the order of their first appearance, streams of one name joined."""
     kept: list = []
     streams: dict = {}
-    for output in () if tags(cell) & IGNORED else cell.outputs:
+    for output in () if tags(cell) & _IGNORED else cell.outputs:
         if output.output_type == "stream":
             if output.name in streams:
                 streams[output.name].text += output.text
@@ -121,9 +121,9 @@ def _long_functions(source: str) -> list[str]:
         if isinstance(node, kinds)
     }
     return [
-        f"{name} has {lines} lines, at most {FUNCTION_LINES} are allowed; move it to companion or kernels"
+        f"{name} has {lines} lines, at most {_FUNCTION_LINES} are allowed; move it to companion or kernels"
         for name, lines in sizes.items()
-        if lines > FUNCTION_LINES
+        if lines > _FUNCTION_LINES
     ]
 
 
@@ -132,8 +132,8 @@ def _cell_problems(cell) -> list[str]:
     if cell.cell_type == "markdown":
         return found
     lines = len(cell.source.splitlines())
-    if lines > CELL_LINES:
-        found.append(f"{lines} lines, at most {CELL_LINES} are allowed; split the cell")
+    if lines > _CELL_LINES:
+        found.append(f"{lines} lines, at most {_CELL_LINES} are allowed; split the cell")
     found += _long_functions(cell.source)
     if not cell.source.strip():
         found.append("the cell is empty; delete it")
@@ -144,7 +144,7 @@ def _cell_problems(cell) -> list[str]:
             found.append(f"the cell failed with {output.ename}; mend it and normalise")
             continue
         plain = output.text if output.output_type == "stream" else output.data.get("text/plain", "")
-        if tags(cell) & IGNORED:
+        if tags(cell) & _IGNORED:
             continue
         found += [
             f"the output holds {what}, which differs from run to run; print something else"

@@ -20,14 +20,14 @@ from companion.figures.tabular import Table
 from companion.records import runs
 
 #: Rows of a figure's data that are printed; the file of the figure's page has all.
-ROWS = 40
+_ROWS = 40
 #: Samples of one quantity are columns "name, 1", "name, 2", …
-SAMPLE = re.compile(r"(.+), \d+$")
-WIDTH = 200
+_SAMPLE = re.compile(r"(.+), \d+$")
+_WIDTH = 200
 
 
 @dataclass(frozen=True)
-class Piece:
+class _Piece:
     """One table or figure of the chapter, drawn from a record."""
 
     name: str
@@ -39,7 +39,7 @@ def medians(frame: pd.DataFrame) -> pd.DataFrame:
     """Columns that are samples of one quantity as their median."""
     groups: dict[str, list[str]] = {}
     for column in map(str, frame.columns):
-        found = SAMPLE.match(column)
+        found = _SAMPLE.match(column)
         groups.setdefault(found[1] if found else column, []).append(column)
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
     out = {}
@@ -53,10 +53,10 @@ def medians(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lines(frame: pd.DataFrame) -> str:
-    head = frame.head(ROWS)
+    head = frame.head(_ROWS)
     text = head.to_string(
         index=not isinstance(frame.index, pd.RangeIndex), na_rep="", float_format=lambda value: f"{value:.4g}",
-        line_width=WIDTH,
+        line_width=_WIDTH,
     )  # fmt: skip
     return text + (f"\n… {len(frame) - len(head)} more rows" if len(frame) > len(head) else "")
 
@@ -66,19 +66,19 @@ def _title(html: str, alt: str) -> str:
     return f"{unescape(found[1])}. {alt}" if found else alt
 
 
-def piece(name: str, shown: Any) -> Piece:
+def piece(name: str, shown: Any) -> _Piece:
     """What a call of a chapter's figures gave, as text and as a picture where it is one."""
     if isinstance(shown, Shown):
         data = offered(shown)
         stem = re.search(r'data-name="([^"]*)"', shown.html)
         text = _title(shown.html, shown.alt) + ("" if data is None else f"\n{_lines(medians(data))}")
-        return Piece(stem[1] if stem else name, text, picture(shown))
+        return _Piece(stem[1] if stem else name, text, picture(shown))
     if isinstance(shown, Table):
-        return Piece(name, shown.text)
+        return _Piece(name, shown.text)
     if isinstance(shown, pd.DataFrame):
-        return Piece(name, _lines(shown))
+        return _Piece(name, _lines(shown))
     sentences = [shown] if isinstance(shown, str) else [each for each in shown if isinstance(each, str)]
-    return Piece(name, "\n".join(sentences))
+    return _Piece(name, "\n".join(sentences))
 
 
 def every_drawing() -> list[drawings.Drawing]:
@@ -113,7 +113,7 @@ def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]
     return made, left
 
 
-def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], list[str]]:
+def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[_Piece], list[str]]:
     """All of the chapter's tables and figures of this experiment, and a sentence for each that cannot be drawn.
 
     Without ``drawn``, figures are their data alone.  Errors are those of :func:`every_drawing`.
@@ -124,7 +124,7 @@ def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[Piece], lis
     return list(dict.fromkeys(one for name, shown in found if (one := piece(name, shown)).text)), left
 
 
-def write(record: dict[str, Any], found: list[Piece], folder: Path) -> list[Path]:
+def write(record: dict[str, Any], found: list[_Piece], folder: Path) -> list[Path]:
     """Each picture as an SVG file in ``folder``, named after the record and the figure."""
     paths, stem = [], runs.file_name(record).removesuffix(".json")
     for number, each in enumerate(each for each in found if each.svg):

@@ -16,17 +16,17 @@ from companion import bench, experiments, files
 from companion.bench.sampling import watched
 from companion.experiments import Experiment
 from companion.host import machine
-from companion.labels import counted
+from companion.labels import plural
 from companion.records import runs
 
 #: Seconds for an experiment of which neither a record nor a budget says how long it takes.
-UNKNOWN = 60.0
+_UNKNOWN = 60.0
 #: Seconds for starting and compiling, which a budget does not count.
 STARTING = 5.0
 
 
 @dataclass
-class Plan:
+class _Plan:
     """What is to be measured, what is done already, and what this machine lacks."""
 
     preset: str
@@ -60,14 +60,14 @@ def estimate(entry: Experiment, preset: str) -> float:
     if found:
         return STARTING + recorded_seconds(max(found, key=lambda record: record["date"]))
     budget = entry.seconds(preset)
-    return STARTING + (UNKNOWN if budget is None else budget)
+    return STARTING + (_UNKNOWN if budget is None else budget)
 
 
 def _same_source(a: dict[str, Any], b: dict[str, Any]) -> bool:
     return machine.line(a) == machine.line(b) and a.get("provenance") == b.get("provenance")
 
 
-def finished(folder: Path, preset: str, threads: int, seed: int) -> dict[str, Path]:
+def _finished(folder: Path, preset: str, threads: int, seed: int) -> dict[str, Path]:
     """Experiment -> the record in ``folder`` that this machine made from this source with the same settings.
 
     Files that are no run records are somebody else's and are left alone.
@@ -79,18 +79,18 @@ def finished(folder: Path, preset: str, threads: int, seed: int) -> dict[str, Pa
         except (OSError, ValueError):
             continue
         known = experiments.REGISTER.get(record["experiment"])
-        wanted = (preset, asked_threads(known, preset, threads) if known else threads, seed)
+        wanted = (preset, _asked_threads(known, preset, threads) if known else threads, seed)
         if (record["preset"], record["threads"], record["seed"]) == wanted and _same_source(record["machine"], here):
             found[record["experiment"]] = path
     return found
 
 
-def asked_threads(entry: Experiment, preset: str, threads: int) -> int:
+def _asked_threads(entry: Experiment, preset: str, threads: int) -> int:
     """``threads``, or 1 for ranks, which are processes, and for what a model computes."""
     return 1 if entry.ranks or entry.simulated else threads
 
 
-def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> Plan:
+def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> _Plan:
     """What ``names`` (all experiments if empty) still need.
 
     Raises
@@ -99,8 +99,8 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
         An unknown name, or settings that no experiment accepts.
     """
     wanted = [experiments.experiment(name) for name in names] if names else list(experiments.REGISTER.values())
-    have = finished(folder, preset, threads, seed)
-    found = Plan(preset, threads, seed)
+    have = _finished(folder, preset, threads, seed)
+    found = _Plan(preset, threads, seed)
     for entry in wanted:
         reason = experiments.unavailable(entry)
         if entry.id in have:
@@ -111,7 +111,7 @@ def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -
             found.lacking.append(reason)
         else:
             try:
-                experiments.accept(entry.id, preset, asked_threads(entry, preset, threads), seed=seed)
+                experiments.accept(entry.id, preset, _asked_threads(entry, preset, threads), seed=seed)
                 found.todo.append(entry)
             except (MemoryError, OSError) as error:  # it needs more than this machine has
                 found.lacking.append(str(error))
@@ -125,7 +125,7 @@ ASKED = (
 )  # fmt: skip
 
 
-def within(planned: Plan, seconds: float) -> Plan:
+def within(planned: _Plan, seconds: float) -> _Plan:
     """What of a plan fits into ``seconds``: first what :data:`ASKED` names, then the rest in its order.
 
     Raises
@@ -143,11 +143,11 @@ def within(planned: Plan, seconds: float) -> Plan:
     if order and not chosen:
         shortest = duration(min(planned.expected))
         raise ValueError(f"nothing fits into {duration(seconds)}; the shortest experiment takes {shortest}")
-    return Plan(planned.preset, planned.threads, planned.seed, chosen, planned.done, planned.lacking)
+    return _Plan(planned.preset, planned.threads, planned.seed, chosen, planned.done, planned.lacking)
 
 
 @dataclass
-class Outcome:
+class _Outcome:
     """How one experiment ended."""
 
     entry: Experiment
@@ -158,22 +158,22 @@ class Outcome:
     unverified: bool = False
 
 
-def measure(entry: Experiment, planned: Plan, folder: Path) -> Outcome:
+def measure(entry: Experiment, planned: _Plan, folder: Path) -> _Outcome:
     """Run one experiment and keep its record; what a reader can mend becomes a sentence."""
     from companion.mpi import JobError
 
-    started, threads = time.perf_counter(), asked_threads(entry, planned.preset, planned.threads)
+    started, threads = time.perf_counter(), _asked_threads(entry, planned.preset, planned.threads)
     try:
         record = experiments.run_record(entry.id, planned.preset, threads, seed=planned.seed)
         path = runs.save(record, folder)
     except bench.UnverifiedError as error:
-        return Outcome(entry, error=str(error), unverified=True)
+        return _Outcome(entry, error=str(error), unverified=True)
     except OSError as error:
-        return Outcome(entry, error=files.sentence(error))
+        return _Outcome(entry, error=files.sentence(error))
     except (ValueError, MemoryError, experiments.Unavailable, JobError) as error:
-        return Outcome(entry, error=str(error) or "memory ran out; choose a smaller preset")
+        return _Outcome(entry, error=str(error) or "memory ran out; choose a smaller preset")
     flagged = sum(bool(case["flags"]) for case in record["measurements"])
-    return Outcome(entry, path, flagged, time.perf_counter() - started)
+    return _Outcome(entry, path, flagged, time.perf_counter() - started)
 
 
 class Remaining:
@@ -197,7 +197,7 @@ class Remaining:
         return f"about {duration(self.seconds())} left" if self.number < len(self.expected) else "done"
 
 
-def go(planned: Plan, folder: Path, say: Callable[[str], None]) -> Iterator[Outcome]:
+def go(planned: _Plan, folder: Path, say: Callable[[str], None]) -> Iterator[_Outcome]:
     """Measure what is left of a plan, in order, and say after each how much time is left."""
     from tqdm.auto import tqdm
 
@@ -216,11 +216,11 @@ def go(planned: Plan, folder: Path, say: Callable[[str], None]) -> Iterator[Outc
             yield outcome
 
 
-def line(outcome: Outcome) -> str:
+def line(outcome: _Outcome) -> str:
     """One outcome for a reader."""
     if outcome.error:
         return f"{outcome.entry.id}: no record. {' '.join(outcome.error.split())}"
-    doubt = f", {counted(outcome.flagged, 'doubtful case')}" if outcome.flagged else ""
+    doubt = f", {plural(outcome.flagged, 'doubtful case')}" if outcome.flagged else ""
     return f"{outcome.entry.id}: {outcome.seconds:.0f} s{doubt}  {outcome.path}"
 
 
@@ -232,8 +232,8 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def announcement(planned: Plan) -> list[str]:
+def announcement(planned: _Plan) -> list[str]:
     """What a call is about to do."""
     takes = duration(sum(planned.expected))
-    lines = [f"{counted(len(planned.todo), 'experiment')} to measure, about {takes}; {len(planned.done)} done before"]
+    lines = [f"{plural(len(planned.todo), 'experiment')} to measure, about {takes}; {len(planned.done)} done before"]
     return [*lines, *(f"left out: {sentence}" for sentence in planned.lacking)]

@@ -9,7 +9,7 @@ import typer
 from companion import commands
 from companion.bench.engine import require_rounds
 from companion.files import prepared, sentence
-from companion.labels import counted
+from companion.labels import plural
 from companion.terminal import say
 from kernels.runtime.resources import require_threads, usable_cpus
 from peers import Absent, Row, collect, measure, modules, require_known, require_room, summarise
@@ -47,7 +47,7 @@ def _walk(run: Run) -> bool:
     for threads in run.threads:
         say(
             "",
-            f"{counted(threads, 'thread')}; ratio = peer's time / our time, "
+            f"{plural(threads, 'thread')}; ratio = peer's time / our time, "
             "of the fastest samples and as median over rounds",
         )
         rows, group = [], None

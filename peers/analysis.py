@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
-from kernels.analysis.cholesky import _backwards, _factor  # the compiled code: the checks before it are no algebra
+from kernels.analysis.cholesky import backwards, factor
 from kernels.contract import Work
 from peers import Absent, Comparison, relative_difference
 
@@ -36,8 +36,8 @@ def _ours(matrices: np.ndarray, right: np.ndarray) -> Callable:
         for _ in range(repeats):
             np.copyto(room, given)
             for k in range(COUNT):
-                _factor(room[k], n + 8, n + 8)
-                _backwards(room[k], n, n, out[k])
+                factor(room[k], n + 8, n + 8)
+                backwards(room[k], n, n, out[k])
         return out
 
     return call

@@ -19,7 +19,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from companion.labels import counted
+from companion.labels import plural
 from kernels.routines import cloud
 from peers import Absent, Clocked, Comparison, Items
 from peers.kit import vectors
@@ -123,7 +123,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     own = cloud.work(problem, threads).flops
     yield Comparison(
         group="two cloud schemes",
-        label=f"{counted(COLUMNS, 'column')} of {LEVELS} levels",
+        label=f"{plural(COLUMNS, 'column')} of {LEVELS} levels",
         ours=lambda: cloud.run(problem, state, threads),
         peers={PEER: Clocked(peer)},
         check=lambda mine, other: 0.0 if other and all(each.ok for each in cloud.verify(problem, mine)) else inf,

@@ -1,8 +1,8 @@
 """What the first call of a process costs: code that is kept loaded, or compiled anew, and the plan of a transform.
 
 No peer stands beside these times.  Every sample is a Python process of its own that has imported what it calls; its
-own clock counts.  Whatever is called first, numba registers all types and functions that it knows, and for that
-imports SciPy's linear algebra and more: that is a time of its own here, and the others begin after it.
+own clock counts.  Whatever is compiled first, numba registers all types and functions that it knows, and for that
+imports SciPy's linear algebra and more; code that is kept is loaded without (``kernels.runtime.cache``).
 """
 
 import os
@@ -15,29 +15,24 @@ from kernels.files.pending import WorkFolder
 from peers import Absent, Clocked, Comparison
 
 _ROOT = Path(__file__).parents[1]
-_REGISTRIES = """
+_START = """
 import time
-from numba.core.registry import cpu_target
 from kernels import {package}
 start = time.perf_counter()
-cpu_target.typing_context.refresh()
-cpu_target.target_context.refresh()
-registered = time.perf_counter()
 """
 _BT = """
 problem = bt.Problem.preset("S")
 result = bt.run(problem, bt.setup(problem))
 end = time.perf_counter()
 assert all(check.ok for check in bt.verify(problem, result))
-print(end - registered)
+print(end - start)
 """
 _PLAN = """
 spectral.Plan("F640", 1279)
-print(time.perf_counter() - registered)
+print(time.perf_counter() - start)
 """
 #: label -> package, what is done, whether code is compiled anew
 CASES = {
-    "numba's registries": ("bt", "print(registered - start)", False),
     "BT class S, set up and run, code kept": ("bt", _BT, False),
     "BT class S, set up and run, compiled anew": ("bt", _BT, True),
     "plan of T1279 on 1280 rows, code kept": ("spectral", _PLAN, False),
@@ -58,7 +53,7 @@ def process(package: str, body: str, anew: bool, bytecode: str) -> float:
         if anew:
             environment["NUMBA_CACHE_DIR"] = str(work.path)
         done = subprocess.run(
-            [sys.executable, "-c", _REGISTRIES.format(package=package) + body],
+            [sys.executable, "-c", _START.format(package=package) + body],
             env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
     if done.returncode:

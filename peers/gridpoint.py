@@ -13,10 +13,10 @@ from kernels import gridpoint
 from kernels.contract import Work
 from kernels.gridpoint import Problem, setup
 from kernels.gridpoint.helmholtz import _product, eliminate, substitute
+from kernels.gridpoint.layout import Extents, window_row
 from kernels.gridpoint.model import Model
-from kernels.gridpoint.plan import YT
-from kernels.gridpoint.rows import place
-from kernels.gridpoint.scan import explicit
+from kernels.gridpoint.rows import complete, flow
+from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import address
@@ -27,36 +27,53 @@ from peers.kit import compiled
 ROWS = Problem(ni=192, nj=24, levels=15, dt=1.0, hours=0.01, polar=False, writeup=0.0)
 #: Passes over all rows in one repeat: the copies of start and answer, one a sample, do not count.
 PASSES = 8
-_SIZE = ("ni", "nj", "levels", "pitch", "field", "row", "ring", "slots", "halves", "half", "groups", "tendency")
 
 
 class _Plan(ctypes.Structure):
     _fields_ = [
-        *((name, ctypes.c_int64) for name in (*_SIZE, "fourier")),
+        *((name, ctypes.c_int64) for name in Extents._fields),
         *((f"array{n}", ctypes.c_void_p) for n in range(17 + 7 + 5 + 5)),
     ]
 
 
 @kernel(fastmath=STRICT)
-def _solve(plan, room, passes):
-    waves = plan.size.ni // 2 + 1
+def _explicit(plan, arrays, passes):
+    nj = plan.size.nj
     for _ in range(passes):
-        for j in range(plan.size.nj):
-            eliminate(plan, room, j, 0, waves)
-        for j in range(plan.size.nj - 2, -1, -1):
-            substitute(plan, room, j, 0, waves)
+        for j in range(nj + 2):
+            if j < nj:
+                complete(plan, arrays, j, 0)
+            if 0 < j <= nj:
+                flow(plan, arrays, j - 1, 0)
+            if j > 1:
+                tendency(plan, arrays, j - 2, 0)
+                advance(plan, arrays, j - 2, 0, False)
 
 
 @kernel(fastmath=STRICT)
-def _products(plan, room, passes):
+def _solve(plan, arrays, passes):
+    waves = plan.size.ni // 2 + 1
+    for _ in range(passes):
+        for j in range(plan.size.nj):
+            eliminate(plan, arrays, j, 0, waves)
+        for j in range(plan.size.nj - 2, -1, -1):
+            substitute(plan, arrays, j, 0, waves)
+
+
+@kernel(fastmath=STRICT)
+def _products(plan, arrays, passes):
     size = plan.size
-    w, scratch, matrix = address(room.window), address(room.scratch[0]), address(plan.tables.forward)
+    w, scratch, matrix = address(arrays.window), address(arrays.scratch[0]), address(plan.waves.forward)
     base = 4 * size.tendency * size.pitch + 8
     for _ in range(passes):
         for j in range(size.nj):
+            given = window_row(size, j, 0).T_change
             for m in range(0, 16 * size.groups, 4):
                 out = scratch, base + m * size.pitch
-                _product(matrix, m, 2 * size.levels + 1, w, place(size, j, YT), size.pitch, out, size.pitch, size.ni)
+                _product(matrix, m, 2 * size.levels + 1, w, given, size.pitch, out, size.pitch, size.ni)
+
+
+_STAGES = {"explicit": _explicit, "helmholtz": _solve, "products": _products}
 
 
 class _Band:
@@ -64,39 +81,41 @@ class _Band:
 
     def __init__(self, seed: int):
         self.model = Model(ROWS, setup(ROWS), 1)
-        self.plan, self.room, self.gate = self.model.plan, self.model.room, self.model.gate
-        explicit(self.plan, self.room, self.gate, 0, 1, 0, ROWS.nj + 2, False)
-        self.records = self.room.records.copy()
-        self.hat = np.random.default_rng(seed).normal(size=self.room.halves.shape)
-        rows, column, tables = self.plan.rows, self.plan.column, self.plan.tables
-        arrays = [*rows[:17], *column, tables.forward, tables.backward, tables.inverse, tables.speed2, self.plan.scale]
-        arrays += [self.room.window, self.room.records, self.room.G, self.room.halves, self.room.scratch]
-        self.kept = arrays
-        self.book = _Plan(*self.plan.size, *(array.ctypes.data for array in arrays))
+        self.plan, self.arrays = self.model.plan, self.model.arrays
+        _explicit(self.plan, self.arrays, 1)
+        self.records = self.arrays.records.copy()
+        self.hat = np.random.default_rng(seed).normal(size=self.arrays.halves.shape)
+        waves = self.plan.waves
+        self.kept = [
+            *self.plan.rows[:17],
+            *self.plan.column,
+            waves.forward,
+            waves.backward,
+            waves.inverse,
+            waves.speed2,
+        ]
+        self.kept += [np.array(self.plan.scale), *self.arrays]
+        self.book = _Plan(*self.plan.size, *(array.ctypes.data for array in self.kept))
 
     def reset(self, stage: str) -> None:
         if stage == "explicit":
-            self.room.records[:] = self.records
+            self.arrays.records[:] = self.records
         elif stage == "helmholtz":
-            self.room.halves[:] = self.hat
+            self.arrays.halves[:] = self.hat
 
     def answer(self, stage: str) -> np.ndarray:
         size = self.plan.size
         if stage == "explicit":
-            return self.room.records.copy()
+            return self.arrays.records.copy()
         if stage == "helmholtz":
-            return self.room.halves.copy()
+            return self.arrays.halves.copy()
         start = 4 * size.tendency * size.pitch + 8
-        rows = self.room.scratch[0, start : start + size.levels * size.pitch].reshape(-1, size.pitch)
+        rows = self.arrays.scratch[0, start : start + size.levels * size.pitch].reshape(-1, size.pitch)
         return rows[:, : size.ni].copy()
 
 
 def _ours(band: _Band, stage: str, passes: int) -> None:
-    if stage == "explicit":
-        for _ in range(passes):
-            explicit(band.plan, band.room, band.gate, 0, 1, 0, ROWS.nj + 2, False)
-    else:
-        (_solve if stage == "helmholtz" else _products)(band.plan, band.room, passes)
+    _STAGES[stage](band.plan, band.arrays, passes)
 
 
 def _side(bands: list[_Band], stage: str, work: Callable) -> Callable:

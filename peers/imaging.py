@@ -1,4 +1,4 @@
-"""The imaging kernels of chapter 2 beside ducc0, codex-africanus, pfb-imaging, wsclean and NumPy.
+"""The imaging kernels of chapter 2 beside ducc0, FINUFFT, codex-africanus, pfb-imaging, wsclean and NumPy.
 
 Every side gets float32 data and the same number of threads; what a peer wants in another form (lengths in
 float64, weighted visibilities, a beam shifted by a pixel) is made before the clock starts.  Answers are
@@ -18,98 +18,18 @@ import numba
 import numpy as np
 import scipy.fft
 
-from kernels.imaging import clean, direct, dirty, gridding, hogbom, masters, taps
-from kernels.imaging.array import IM, RE, WEIGHT, U, V
+from kernels.imaging import clean, direct, gridding, hogbom, masters, taps
+from kernels.imaging.array import U, V
 from kernels.imaging.masters import CELL, SIZES
 from kernels.runtime.threads import numba_threads
 from peers import Absent, Comparison, relative_difference
-from peers.kit import imaging_numpy, wsclean
+from peers.kit import dirty_images, imaging_numpy, wsclean
+from peers.kit.dirty_images import LIGHT, complex_values
 
-#: Largest error of gridding in parts of the peak that both sides are asked for.
-EPSILON = 1e-5
 #: Components of a row of Högbom's CLEAN and of Clark's minor cycle.
 HOGBOM, MINOR = 200, 1000
 #: Taps and samples a cell of africanus's gridding function; taps must be odd.
 AFRICAN_TAPS, AFRICAN_SAMPLES = 7, 127
-LIGHT = 299_792_458.0  # m/s: at this frequency in Hz lengths in metres are wavelengths
-
-
-def _complex(records) -> np.ndarray:
-    return np.ascontiguousarray(records[:, RE] + 1j * records[:, IM], np.complex64)
-
-
-# Dirty images beside ducc0
-
-
-def _wgridder(ducc0, records, side, threads):
-    """ducc0's gridder without its correction for w, in single precision."""
-    uvw = np.zeros((len(records), 3))
-    uvw[:, :2] = records[:, [U, V]]
-    given = dict(
-        uvw=uvw,
-        freq=np.array([LIGHT]),
-        vis=_complex(records)[:, None],
-        wgt=np.ascontiguousarray(records[:, WEIGHT, None]),
-        dirty=np.zeros((side, side), np.float32),
-    )
-    total = records[:, WEIGHT].sum(dtype=float)
-
-    def peer():
-        image = ducc0.wgridder.vis2dirty(
-            **given, pixsize_x=CELL, pixsize_y=CELL, epsilon=EPSILON, divide_by_n=False, nthreads=threads
-        )
-        return lambda: image.T / total
-
-    return peer
-
-
-def _nufft(ducc0, records, side, threads, planned=False):
-    """ducc0's transform of weighted points to a grid; ``planned``: points are sorted before the clock starts."""
-    coordinates = np.ascontiguousarray(records[:, [V, U]])
-    points = _complex(records) * records[:, WEIGHT]
-    total, out = records[:, WEIGHT].sum(dtype=float), np.zeros((side, side), np.complex64)
-    fixed = dict(epsilon=EPSILON, nthreads=threads, periodicity=1 / CELL)
-    if planned:
-        plan = ducc0.nufft.plan(nu2u=True, coord=coordinates, grid_shape=(side, side), **fixed)
-
-    def peer():
-        if planned:
-            plan.nu2u(points=points, forward=False, out=out)
-        else:
-            ducc0.nufft.nu2u(points=points, coord=coordinates, forward=False, out=out, **fixed)
-        return lambda: out.real / total
-
-    return peer
-
-
-def _image_distance(ours, theirs) -> float:
-    return relative_difference(ours, theirs())
-
-
-def _dirty_images(ducc0, threads) -> Iterator[Comparison]:
-    for name, label in (
-        ("modern", "1.0 M visibilities, 1024²"),
-        ("large", "large problem: 77 571 visibilities, 1024²"),
-    ):
-        side, made = SIZES[name].side, masters.masters(name)
-        records = made.records
-        peers = {"ducc0 wgridder": _wgridder, "ducc0 nufft": _nufft}
-        yield Comparison(
-            "dirty image, visibilities in the order of time",
-            label,
-            lambda records=records, side=side: dirty.dirty(records, side, CELL, threads),
-            {peer: make(ducc0, records, side, threads) for peer, make in peers.items()},
-            _image_distance,
-            5e-5,
-        )
-        plan = dirty.Plan(records, side, CELL, threads)
-        order = np.where(plan.points.order < 0, -1 - plan.points.order, plan.points.order)
-        records = np.ascontiguousarray(records[order])
-        sorted_peers = {peer: make(ducc0, records, side, threads) for peer, make in peers.items()}
-        sorted_peers["ducc0 nufft, planned"] = _nufft(ducc0, records, side, threads, planned=True)
-        yield Comparison(
-            "dirty image, visibilities sorted beforehand", label, plan.image, sorted_peers, _image_distance, 5e-5
-        )
 
 
 # Parts beside codex-africanus
@@ -122,7 +42,7 @@ def _african_grid(records, side):
     grid = taps.grid_side(side)
     uvw = np.zeros((len(records), 3))
     uvw[:, :2] = records[:, [U, V]]
-    vis = np.repeat(_complex(records)[:, None, None], 2, axis=2)  # XX and YY, from which it makes Stokes I
+    vis = np.repeat(complex_values(records)[:, None, None], 2, axis=2)  # XX and YY, from which it makes Stokes I
     function = kernels.kbsinc(AFRICAN_TAPS, oversample=AFRICAN_SAMPLES)
     packed = kernels.pack_kernel(function, AFRICAN_TAPS, oversample=AFRICAN_SAMPLES)
     middle = np.array([[0.0, 0.0]])
@@ -289,7 +209,12 @@ def _found(name: str):
 def versions() -> dict[str, str]:
     """Versions of the peers that are installed."""
     found = {"NumPy": np.__version__}
-    for peer, package in (("ducc0", "ducc0"), ("africanus", "codex-africanus"), ("pfb", "pfb-imaging")):
+    for peer, package in (
+        ("ducc0", "ducc0"),
+        ("FINUFFT", "finufft"),
+        ("africanus", "codex-africanus"),
+        ("pfb", "pfb-imaging"),
+    ):
         try:
             found[peer] = version(package)
         except PackageNotFoundError:
@@ -299,11 +224,13 @@ def versions() -> dict[str, str]:
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """Images, gridding, prediction, CLEAN and records; peers of one thread stand beside one thread of ours."""
-    ducc0 = _found("ducc0")
+    ducc0, finufft = _found("ducc0"), _found("finufft")
     if ducc0 is None:
         yield Absent("ducc0", "not installed")
-    else:
-        yield from _dirty_images(ducc0, threads)
+    if finufft is None:
+        yield Absent("FINUFFT", "not installed; pip install finufft")
+    if ducc0 is not None or finufft is not None:
+        yield from dirty_images.comparisons(ducc0, finufft, threads)
     yield from wsclean.comparisons(threads)
     if threads > 1:
         return

@@ -1,14 +1,14 @@
 """Strided sums, pointer chase and STREAM's triad beside the same in C, on the same arrays.
 
 Both sides run on the same team of threads, on the same memory and therefore on the same pages.  C has a strided sum
-in more ways than one: as a plain loop, in two streams, with gathers, by whole cache lines up to stride 8, and with
-prefetching.  Each way built in each manner is a build, of which a short trial picks those that are timed.  What a sum
-is held against is every byte of the lines that it needs.
+in the ways that our side has, and as the loop that one would write.  Each way built in each manner is a build, of which
+a short trial picks those that are timed, as one picks our loop.  Three questions are asked, each where it is one of its
+own: bytes of whole lines, a load for each item, and items by any means.  What a sum is held against is every byte of
+the lines that it needs.
 """
 
 import ctypes
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 
@@ -19,16 +19,30 @@ from kernels.runtime.threads import run_team
 from peers import Absent, Comparison
 from peers.kit import compiled
 
-#: What a build's name ends in, by the way in which it reads.
-_LINES, _PREFETCH, _STREAMS, _GATHERS = ", whole lines", ", prefetch", ", two streams", ", gathers"
-_WAYS = ("", _LINES, _PREFETCH, _STREAMS, _GATHERS)
+#: What a build's name ends in, by the way in which it reads: the function, and how many steps it asks ahead.
+_LINES = {
+    ", whole lines": ("stride_sum_lines", 0),
+    ", whole lines, prefetch": ("stride_sum_lines_prefetch", 0),
+    ", whole lines, two streams": ("stride_sum_lines_streams", 0),
+}
+_ITEMS = {
+    "": ("stride_sum", 0),
+    ", four sums": ("stride_sum_four", 0),
+    ", prefetch 16": ("stride_sum_prefetch", 16),
+    ", prefetch 64": ("stride_sum_prefetch", 64),
+    ", two streams": ("stride_sum_streams", 0),
+}
+_GATHERS = {", gathers": ("stride_sum_gathers", 0)}
+_WAYS = _LINES | _ITEMS | _GATHERS
+#: Names of the three questions; a stride beyond 8 has whole lines by any means.
+_GROUPS = {"vector": "stride, whole lines", "scalar": "stride, a load an item", "any": "stride bandwidth"}
 
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     pointer, size, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
-    for name in ("stride_sum", "stride_sum_lines", "stride_sum_prefetch", "stride_sum_streams", "stride_sum_gathers"):
+    for name, _ in _WAYS.values():
         function = getattr(library, name)
-        function.argtypes, function.restype = [pointer, size, size, size, pointer], None
+        function.argtypes, function.restype = [pointer, size, size, size, size, pointer], None
     library.chase.argtypes = [pointer, size, size]
     library.chase.restype = size
     for name, result in (("triad", None), ("triad_lines", None), ("triad_nontemporal", ctypes.c_int)):
@@ -45,32 +59,23 @@ def _size(nbytes: int) -> str:
 def stride_points(largest: int) -> Iterator[stride.Problem]:
     """The compared part of the sweep: working sets from 16 KiB by factors of 4, strides by 4.
 
-    Strides 2, 4 and 8 come twice, by whole lines and with a load an item.
+    Whole lines are a question up to stride 8, and a load for each item from stride 2 on: of stride 1, C makes vectors.
     """
     for nbytes in (2**14, 2**16, 2**18, 2**20, 2**22, 2**24, 2**26, 2**28, 2**29):
         for step in (1, 2, 4, 8, 16, 32, 64, 256, 1024):
-            if nbytes <= largest and step <= nbytes // stride.ITEM:
-                yield stride.Problem(nbytes=nbytes, stride=step)
-                if 1 < step <= stride.LARGEST_IN_LINE:
-                    yield stride.Problem(nbytes=nbytes, stride=step, loads="scalar")
+            for loads in stride.LOADS:
+                known = {"vector": step <= stride.LARGEST_IN_LINE, "scalar": step > 1, "any": True}[loads]
+                if nbytes <= largest and step <= nbytes // stride.ITEM and known:
+                    yield stride.Problem(nbytes=nbytes, stride=step, loads=loads)
 
 
-def _sides(libraries, ways: dict[str, str], side: Callable) -> dict[str, Callable]:
-    """``side`` of each function that ``ways`` names, of every build, by the build's name and the way's remark."""
-    return {
-        f"{name}{remark}": side(getattr(library, function))
-        for name, library in libraries.items()
-        for remark, function in ways.items()
-    }
-
-
-def _ways(problem: stride.Problem) -> dict[str, str]:
-    """How C reads at this stride: the remark behind a build's name, and the function.
-
-    Whole lines answer another question than a load an item does, so they are no peers of it.
-    """
-    every = {"": "stride_sum", _STREAMS: "stride_sum_streams", _GATHERS: "stride_sum_gathers"}
-    return every | ({_LINES: "stride_sum_lines"} if problem.in_lines else {_PREFETCH: "stride_sum_prefetch"})
+def _ways(problem: stride.Problem) -> dict[str, tuple[str, int]]:
+    """How C answers the question; at stride 1 the plain loop reads whole lines."""
+    if problem.in_lines:
+        return _LINES | ({"": _ITEMS[""]} if problem.stride == 1 else {})
+    if problem.loads == "scalar":
+        return _ITEMS
+    return _WAYS if problem.stride <= stride.LARGEST_IN_LINE else _ITEMS | _GATHERS
 
 
 def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
@@ -78,11 +83,13 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
     state = stride.setup(whole)
     stride.run(whole, state, threads=threads)  # makes the other threads' arrays
 
-    def c_side(problem, function) -> Callable:
+    def c_side(problem, function, ahead) -> Callable:
+        asked = problem.items, problem.stride, ahead
+
         def call(repeats=1):
             def work(number):
                 out = np.zeros(16, np.uint32)
-                function(state.arrays[number].ctypes.data, problem.items, problem.stride, repeats, out.ctypes.data)
+                function(state.arrays[number].ctypes.data, *asked, repeats, out.ctypes.data)
                 return int(out[0])
 
             return np.array(run_team(work, threads))
@@ -91,9 +98,13 @@ def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:
 
     for problem in stride_points(largest):
         stride.serve(problem, state)
-        sides = _sides(libraries, _ways(problem), partial(c_side, problem))
+        sides = {
+            f"{name}{remark}": c_side(problem, getattr(library, function), ahead)
+            for name, library in libraries.items()
+            for remark, (function, ahead) in _ways(problem).items()
+        }
         yield Comparison(
-            group="stride, a load an item" if problem.loads == "scalar" else "stride bandwidth",
+            group=_GROUPS[problem.loads],
             label=f"{_size(problem.nbytes)}, stride {problem.stride}",
             ours=lambda repeats=1, problem=problem: stride.run(problem, state, threads, repeats).sums,
             peers=sides,
@@ -117,7 +128,9 @@ def _chase(libraries, threads: int, largest: int) -> Iterator[Comparison]:
         latency.run(problem, state, threads)
 
         def c_side(library, problem=problem, state=state) -> Callable:
-            places = list(state.positions)  # the peer keeps its own place on the same cycle
+            # the peer keeps its own place, half a cycle away, or whoever comes second found its lines in a cache
+            far = state.rank[np.array(state.positions) // (problem.spacing // latency.ITEM)] + problem.nodes // 2
+            places = state.order[far % problem.nodes].tolist()
 
             def call(repeats=1):
                 loads = repeats * problem.loads
@@ -186,8 +199,12 @@ def _triad_of(libraries, threads: int, problem: stream.Problem) -> Comparison:
         return stream.run(problem, state, threads, repeats).a[::97].copy()
 
     kind = "non-temporal" if problem.nontemporal else "plain"
-    ways = {"": "triad_nontemporal"} if problem.nontemporal else {"": "triad", _LINES: "triad_lines"}
-    sides = _sides(libraries, ways, c_side)
+    ways = {"": "triad_nontemporal"} if problem.nontemporal else {"": "triad", ", whole lines": "triad_lines"}
+    sides = {
+        f"{name}{remark}": c_side(getattr(library, function))
+        for name, library in libraries.items()
+        for remark, function in ways.items()
+    }
     return Comparison(
         group=f"triad, {kind}",
         label=f"3 × {_size(8 * problem.n)}",

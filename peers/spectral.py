@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from companion.labels import counted
+from companion.labels import plural
 from kernels import spectral
 from kernels.contract import Work
 from kernels.runtime.threads import run_team
@@ -51,7 +51,7 @@ class _Case:
         flops = 4 * fields * self.plan.terms + dict(both.parts)["FFT"] // 2
         self.work = Work(flops, both.bytes_read // 2, both.bytes_written // 2)
         self.threads = threads
-        self.label = f"T{truncation} {name}, {counted(fields, 'field')}"
+        self.label = f"T{truncation} {name}, {plural(fields, 'field')}"
         self.plan.inverse(self.spectrum, out=self.values, threads=threads)
         # orthonormal with Condon–Shortley sign, as ducc0 has it
         self.sign = (-1.0) ** self.plan.m * np.sqrt(4 * np.pi)

@@ -1,4 +1,4 @@
-"""Runs a call in a process of its own that may take 200 MB and a second or two of processor time."""
+"""Runs a call in a process of its own that may take 200 MB and one second of processor time."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ import pytest
 
 MEMORY = 200 * 10**6
 #: Whole seconds are what the system counts.
-SECONDS = 2
+SECONDS = 1
 #: Without an answer the call waits for somebody; a machine that is busy with others needs patience.
 PATIENCE = 120
 

@@ -35,7 +35,7 @@ FEW = {
     "latency-4096",
     "latency-1048576",
 }
-FEW |= {"loop-s1", "loop-s10", "loop-streaming", "loop-skipping", "bt-S", "spectral-63", "banks-1"}
+FEW |= {"loop-s1", "loop-s10", "loop-streaming", "loop-skipping", "bt-S", "spectral-63", "forecast-63", "banks-1"}
 #: The other pages of a book: a chapter with a figure, before which nothing was loaded.
 _CHAPTER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A chapter</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="device/device.css">

@@ -1,12 +1,14 @@
 """Every case of the page *This device* on one host: natively with 512, 256 and 128 bits, in two browsers, under Node.
 
-``python tests/device_speed.py [--out data/browser/speeds.csv] [--rounds 6] [--seconds 20]``
+``python tests/device_speed.py [--out data/browser/speeds.csv] [--only bt] [--rounds 6] [--seconds 20]``
 
 All ways take turns in rounds, so that what others do to the host falls on all alike.  Native code is a process for
 each number of bits, which stays from round to round and waits for its turn: ``RERUN_TARGET`` and numba's names of
-processor and features choose it.  Node and the browsers run the modules through the engine of the page.  The file has a
-row for each case: median and best of every way, in the unit of the page, over all samples, and what the ways were.  A
-busy host is refused without ``--busy``.
+processor and features choose it.  Node and the browsers run the modules through the engine of the page.  ``--only``
+takes the cases whose names begin so, and leaves the other rows as they are, if they are of this machine and these
+programs: a quiet host is needed for a few minutes at a time.  The file has a row for each case: median and best of
+every way, in the unit of the page, over all samples, and what the ways were.  A busy host is refused without
+``--busy``.
 """
 
 import json
@@ -57,6 +59,8 @@ def time_of(running, repeats):
 
 clock, ready = time.perf_counter, []
 for case in everything.cases():
+    if not case.name.startswith(sys.argv[1]):
+        continue
     running = Native(case, everything.MODULES[case.kernel].EXPORTS)
     running.run()
     assert all(check.ok for check in running.verify()), case.name
@@ -77,8 +81,9 @@ for line in sys.stdin:
     print(json.dumps(told), flush=True)
 """
 _PAGE = """<!doctype html><meta charset="utf-8"><title>speeds</title><script src="device.js"></script>"""
-_MEASURE = """rerunDevice.measure({ budget: %f }).then(({ results }) => Object.values(results)
-    .map((each) => [each.name, each.label, each.unit, each.samples]))"""
+_MEASURE = """rerunDevice.measure({ budget: %f, wanted: (name) => name.startsWith(%s) })
+    .then(({ results }) => Object.values(results)
+        .map((each) => [each.name, each.label, each.unit, each.samples]))"""
 
 
 def features(bits: int) -> str:
@@ -99,11 +104,16 @@ def environment(bits: int) -> dict[str, str]:
     return found
 
 
-def native(bits: int, open_: ExitStack) -> Way:
+def named(folder: Path) -> list[str]:
+    """Names of all cases, in their order."""
+    return [case["name"] for case in json.loads((folder / "cases.json").read_text())]
+
+
+def native(bits: int, only: str, open_: ExitStack) -> Way:
     """A way: native code for vectors of so many bits."""
     pipe: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     process = open_.enter_context(
-        subprocess.Popen([sys.executable, "-c", _NATIVE], env=environment(bits), cwd=ROOT, **pipe)
+        subprocess.Popen([sys.executable, "-c", _NATIVE, only], env=environment(bits), cwd=ROOT, **pipe)
     )
     if process.stdout.readline() != "ready\n":
         raise RuntimeError(f"native code of {bits} bits was not made; what the process said is above")
@@ -115,13 +125,14 @@ def native(bits: int, open_: ExitStack) -> Way:
     return run
 
 
-def node(folder: Path) -> Way:
+def node(folder: Path, only: str) -> Way:
     """A way: the engine under Node."""
-    names = [case["name"] for case in json.loads((folder / "cases.json").read_text())]
+    names = [name for name in named(folder) if name.startswith(only)]
+    kernels = len({name.partition("-")[0] for name in names})
 
     def run(seconds: float) -> list[list[Any]]:
         command = ["node", ROOT / "tests" / "device.cjs", ENGINE / "engine.js", folder]
-        asked = json.dumps({"names": names, "options": {"budget": seconds / 7, "least": 1}})
+        asked = json.dumps({"names": names, "options": {"budget": seconds / kernels, "least": 1}})
         told = json.loads(subprocess.run(command, input=asked, capture_output=True, check=True, text=True).stdout)
         return [
             [each["result"][word] for word in ("name", "label", "unit", "samples")] for each in told if "result" in each
@@ -130,7 +141,7 @@ def node(folder: Path) -> Way:
     return run
 
 
-def in_chromium(page: Path, open_: ExitStack) -> Way:
+def in_chromium(page: Path, only: str, open_: ExitStack) -> Way:
     """A way: the page's scripts in Chromium."""
     from playwright.sync_api import sync_playwright
 
@@ -143,19 +154,19 @@ def in_chromium(page: Path, open_: ExitStack) -> Way:
 
     def run(seconds: float) -> list[list[Any]]:
         tab.goto(page.as_uri())
-        return tab.evaluate(_MEASURE % seconds)
+        return tab.evaluate(_MEASURE % (seconds, json.dumps(only)))
 
     return run
 
 
-def in_firefox(page: Path, open_: ExitStack) -> Way:
+def in_firefox(page: Path, only: str, open_: ExitStack) -> Way:
     """A way: the page's scripts in Firefox."""
     browser = open_.enter_context(Firefox())
 
     def run(seconds: float) -> list[list[Any]]:
         browser.socket.settimeout(20 * seconds + 60)
         browser.goto(page.as_uri())
-        return browser.evaluate(_MEASURE % seconds)
+        return browser.evaluate(_MEASURE % (seconds, json.dumps(only)))
 
     return run
 
@@ -170,9 +181,8 @@ def versions() -> list[str]:
     return [said(chromium.executable(), "--version"), said(found(), "--version"), f"Node {said('node', '--version')}"]
 
 
-def measured(rounds: int, seconds: float) -> pd.DataFrame:
-    """A row a case: median and best of every way, in the unit of the page."""
-    folder = build.build(ROOT / ".cache")
+def measured(folder: Path, only: str, rounds: int, seconds: float) -> pd.DataFrame:
+    """A row a case whose name begins with ``only``: median and best of every way, in the unit of the page."""
     host = binding.get_host_cpu_features()
     bits = [512, 256, 128] if host.get("avx512f") else [256, 128] if host.get("avx2") else [128]
     values: dict[str, dict[str, list[float]]] = {}
@@ -183,8 +193,9 @@ def measured(rounds: int, seconds: float) -> pd.DataFrame:
         page.write_text(_PAGE)
         shutil.copy(ENGINE / "device.js", temporary)
         device.write(temporary)
-        ways = {f"native_{each}": native(each, open_) for each in bits}
-        ways |= {"chromium": in_chromium(page, open_), "firefox": in_firefox(page, open_), "node": node(folder)}
+        ways = {f"native_{each}": native(each, only, open_) for each in bits}
+        ways |= {"chromium": in_chromium(page, only, open_), "firefox": in_firefox(page, only, open_)}
+        ways["node"] = node(folder, only)
         for number in range(rounds):
             for way, run in ways.items():
                 print(f"round {number + 1} of {rounds}: {way}", flush=True)
@@ -207,19 +218,27 @@ def _row(name: str, label: str, unit: str, rate: bool, values: dict[str, list[fl
 
 def main(
     out: Annotated[Path, typer.Option(help="The table (CSV).")] = OUT,
+    only: Annotated[str, typer.Option(help="How the names of the cases begin.")] = "",
     rounds: Annotated[int, typer.Option(help="Turns of all ways.")] = 6,
     seconds: Annotated[float, typer.Option(help="Of one way in one round.")] = 20.0,
     busy: Annotated[bool, typer.Option(help="Measure on a busy host as well.")] = False,
 ) -> None:
-    """Measure every case every way on this host, and write the file."""
+    """Measure cases every way on this host, and write the file."""
+    folder = build.build(ROOT / ".cache")
     others = psutil.cpu_percent(5.0) / 100 * psutil.cpu_count()
     if others > QUIET and not busy:
         print(f"device_speed: others keep {others:.2f} CPUs busy; --busy measures all the same", file=sys.stderr)
         raise SystemExit(2)
-    frame = measured(rounds, seconds)
+    frame = measured(folder, only, rounds, seconds)
     frame["machine"] = machine.line(machine.describe())
     frame["made_by"] = ", ".join(versions())
     frame["others_busy"] = round(others, 2)
+    if out.is_file() and only:
+        before, (now,) = pd.read_csv(out), frame[["machine", "made_by"]].drop_duplicates().itertuples(index=False)
+        same = (before["machine"] == now.machine) & (before["made_by"] == now.made_by)
+        frame = pd.concat([before[same & ~before["case"].isin(frame["case"])], frame])
+    order = {name: number for number, name in enumerate(named(folder))}
+    frame = frame.sort_values("case", key=lambda names: names.map(order))
     out.parent.mkdir(parents=True, exist_ok=True)
     frame.to_csv(out, index=False, lineterminator="\n")
     print(f"{len(frame)} cases written to {out}")

@@ -12,10 +12,11 @@ import kernels
 
 
 def _kernels():
-    """Every module or package below ``kernels`` with a Problem that it runs; rooms of a kernel are none."""
+    """Every module or package below ``kernels`` with a Problem that it runs; rooms of a kernel are none, but
+    ``ranks``, the same work over MPI."""
     found = {}
     for entry in pkgutil.walk_packages(kernels.__path__, "kernels."):
-        if not any(entry.name.startswith(f"{name}.") for name in found):
+        if entry.name.endswith(".ranks") or not any(entry.name.startswith(f"{name}.") for name in found):
             module = importlib.import_module(entry.name)
             if hasattr(module, "Problem") and hasattr(module, "run"):
                 found[entry.name] = module

@@ -1,10 +1,10 @@
 """Changes code one place at a time and reports who notices: ``python tests/mutation.py --count 300 --seed 1``.
 
 Each mutant is one change in one compiled function of ``kernels/``, or in one function of ``companion/``, made in a
-copy of the tree; ``mutants.py`` lists the kinds.  Two judges look at it apart (``court.py``): ``verify`` of the kernels
-that use the changed file, at their quick preset with one thread and with two, after the proofs of their small
+copy of the tree; ``mutants.py`` lists the kinds.  ``mutation_runner.py`` tries it in two ways: ``verify`` of the
+kernels that use the changed file, at their quick preset with one thread and with two, after the proofs of their small
 problems, which is what a user's run has, and those tests of the room that import it, with the test that runs
-``verify`` on a small problem of each kernel.  Changes of ``companion/`` have the tests for a judge.  What numba cannot
+``verify`` on a small problem of each kernel.  Changes of ``companion/`` have the tests alone.  What numba cannot
 compile any more is no mutant.  One that neither notices is printed with its place; it is equivalent, or a check is
 missing.  The choice and its order depend on the seed alone, so the first so many of it are a sample, too.  ``--out``
 keeps each row as it comes and goes on where it ended; ``--again`` shows one judge once more what it missed in that
@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from court import JUDGES, ROOT, Court, Stillborn, Unfit
 from hosts import this_host
 from mutants import Mutant, sites
+from mutation_runner import JUDGES, ROOT, Runner, Stillborn, Unfit
 from scipy.stats import binomtest
 from tqdm import tqdm
 
@@ -116,7 +116,7 @@ def _say(row: dict) -> None:
         tqdm.write(f"survives{by_verify}: {row['path']}:{row['line']}: {row['old']} → {row['new']}")
 
 
-def judge(court: Court, mutants, rows: list[dict], sample: str, out=None, minutes=1e6, again=None) -> int:
+def judge(runner: Runner, mutants, rows: list[dict], sample: str, out=None, minutes=1e6, again=None) -> int:
     """Let the judges, or one of them ``again``, see mutants; fills ``rows`` and counts what could not be judged."""
     begin, unfit, by = time.monotonic(), 0, {_key(row): row for row in rows}
     host = this_host()
@@ -126,7 +126,7 @@ def judge(court: Court, mutants, rows: list[dict], sample: str, out=None, minute
         if not missed or time.monotonic() - begin > 60 * minutes:
             continue
         try:
-            found, seconds = court.judge(mutant, (again,) if again else JUDGES)
+            found, seconds = runner.judge(mutant, (again,) if again else JUDGES)
         except Stillborn:
             continue
         except Unfit as reason:
@@ -145,10 +145,10 @@ def judge(court: Court, mutants, rows: list[dict], sample: str, out=None, minute
     return unfit
 
 
-def same_code(court: Court, mutants) -> None:
+def same_code(runner: Runner, mutants) -> None:
     """Say of each mutant how many functions that can see it have other machine code."""
     for mutant in mutants:
-        found = court.code(mutant)
+        found = runner.code(mutant)
         said = "its function was not compiled" if found is None else f"{found[1]} of {found[0]} functions differ"
         print(f"{mutant.place}: {mutant.old} → {mutant.new}: {said}", flush=True)
 
@@ -177,13 +177,13 @@ def main(
     if out is not None and out.exists():
         rows = list(csv.DictReader(out.open(encoding="utf-8", newline="")))
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        court = Court(Path(folder) / "court", [each.removeprefix("kernels/") for each in rooms])
-        found = sites(court.root, rooms)
+        runner = Runner(Path(folder) / "runner", [each.removeprefix("kernels/") for each in rooms])
+        found = sites(runner.root, rooms)
         if code:
             rows = [row for row in rows if row["tests"] == "False" and row["path"].startswith("kernels/")]
-            return same_code(court, found_again(rows, found))
+            return same_code(runner, found_again(rows, found))
         chosen = found_again(rows, found) if again else draw(found, count, seed)
-        unfit = judge(court, chosen[first::step], rows, sample, out, minutes, again)
+        unfit = judge(runner, chosen[first::step], rows, sample, out, minutes, again)
     for line in summary(rows):
         print(", ".join(f"{name} {value}" for name, value in line.items()))
     if out is not None and rows:

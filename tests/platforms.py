@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,9 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "data" / "platforms.csv"
 FIELDS = ("system", "python", "lock", "lacks", "kernels", "book", "tried", "date")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+HERE = "Linux x86-64, glibc 2.28"
 #: Words of the table -> uv's name and variables.
 SYSTEMS = {
-    "Linux x86-64, glibc 2.28": ("x86_64-manylinux_2_28", {}),
+    HERE: ("x86_64-manylinux_2_28", {}),
     "Linux aarch64, glibc 2.28": ("aarch64-manylinux_2_28", {}),
     "Linux x86-64, glibc 2.17": ("x86_64-manylinux2014", {}),
     "Linux x86-64, musl": ("x86_64-unknown-linux-musl", {}),
@@ -52,6 +54,27 @@ def kept() -> dict[tuple[str, str], dict[str, str]]:
         return {(row["system"], row["python"]): row for row in csv.DictReader(file)}
 
 
+def note(system: str, python: str, **cells: str) -> None:
+    """Change cells of one line of the table, with the date of today; parts that others wrote into ``tried`` stay."""
+    rows = kept()
+    row = rows[system, python]
+    parts = [*row["tried"].split("; "), *cells.get("tried", "").split("; ")]
+    row |= cells | {"tried": "; ".join(dict.fromkeys(filter(None, parts))), "date": _today()}
+    write(rows.values())
+
+
+def write(rows: Iterable[dict[str, str]]) -> None:
+    """The table, whole."""
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="")
@@ -63,12 +86,9 @@ def main() -> None:
             if only in system or not row["lock"]:
                 lock, lacks = resolved(system, python)
                 row |= {"system": system, "python": python, "lock": lock, "lacks": lacks}
-                row["date"] = datetime.now(UTC).date().isoformat()
+                row["date"] = _today()
             rows.append(row)
-    with TABLE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(rows)
 
 
 if __name__ == "__main__":

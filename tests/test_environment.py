@@ -22,6 +22,8 @@ EXTRAS = {name: [Requirement(text) for text in texts] for name, texts in PROJECT
 ALL = [*DIRECT, *(requirement for each in EXTRAS.values() for requirement in each)]
 #: Extras whose packages conda brings; the others come through pip.
 CONDA_EXTRAS = ("notebooks", "formats", "imaging")
+#: What conda-forge calls otherwise.
+CONDA_NAMES = {"zlib-ng": "python-zlib-ng"}
 PINS = {}
 for name, version, marker in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", LOCK, re.MULTILINE):
     PINS.setdefault(canonicalize_name(name), []).append((version, marker.strip()))
@@ -56,7 +58,8 @@ def test_every_lock_entry_has_hashes_and_no_address():
 def test_conda_lists_what_the_package_needs():
     conda = _conda()
     listed = [*DIRECT, *(requirement for extra in CONDA_EXTRAS for requirement in EXTRAS[extra])]
-    wanted = {canonicalize_name(requirement.name): requirement.specifier for requirement in listed}
+    names = (canonicalize_name(requirement.name) for requirement in listed)
+    wanted = {CONDA_NAMES.get(name, name): each.specifier for name, each in zip(names, listed, strict=True)}
     assert set(conda) == set(wanted) | {"python", "pip"}, "environment.yml and pyproject.toml name other packages"
     for name, specifier in wanted.items():
         assert Requirement(f"{name}{conda[name]}").specifier == specifier, f"{name} has another range"

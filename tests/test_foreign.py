@@ -1,7 +1,7 @@
 """What a foreign file could make each reader execute, allocate or wait for, and what stops it.
 
 ``tests/faults/foreign.csv`` is the table of the page *What can go wrong*; each of its cells names a test, most of them
-here.  A refusal has 200 MB and a second or two of processor time (``bounds``).
+here.  A refusal has 200 MB and one second of processor time (``bounds``).
 """
 
 import ast

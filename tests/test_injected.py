@@ -50,8 +50,8 @@ STANDS_FOR = {
     "kernels/gridpoint/postprocess.py": "fields packed",
     "kernels/gridpoint/writeup.py": "write-up",
     "kernels/imaging/fits.py": "FITS",
-    "kernels/mpi/files.py": "solution, positioned",  # the same file; that of several ranks is tried by test_on_ranks.py
-    "kernels/mpi/shallow_water.py": "step of the shallow-water model",
+    "kernels/files/ranks/shared.py": "solution, positioned",  # the same file; test_on_ranks.py tries that of several
+    "kernels/shallow_water/ranks.py": "step of the shallow-water model",
     "kernels/shallow_water/model.py": "step of the shallow-water model",
 }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import mutants
 import mutation
+import mutation_runner
 
 FAULTS = Path(__file__).parent / "faults"
 
@@ -79,6 +80,12 @@ def test_every_room_that_is_changed_exists():
         every = itertools.chain.from_iterable(mutation.sites(mutation.ROOT, rooms).values())
         paths = {mutant.path for mutant in every}
         assert all(any(path.startswith((f"{room}/", f"{room}.py")) for path in paths) for room in rooms)
+
+
+def test_the_test_of_every_kernel_exists():
+    """pytest finds no test of a name that is gone, so that nothing could be judged."""
+    file, _, name = mutation_runner.CONTRACT.partition("::")
+    assert f"def {name}(" in (mutation.ROOT / file).read_text(encoding="utf-8")
 
 
 def test_a_share_has_the_interval_of_wilson():

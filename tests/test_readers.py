@@ -2,7 +2,7 @@
 
 Each reader gets FIFOs, sockets, devices, folders, files of holes, files without end and files that nest or repeat; each
 command of the command line that takes a file gets those that could be waited for.  A refusal has the bounds of
-``bounds``: 200 MB and two seconds of processor time.
+``bounds``: 200 MB and one second of processor time.
 """
 
 import json
@@ -22,7 +22,7 @@ from companion import notebooks, tables
 from companion.files import sentence
 from companion.mpi import reframe
 from companion.records import peer_records, runs, store
-from companion.tables import csv, descriptor
+from companion.tables import csv
 from kernels.files.format.opening import open_solution
 from kernels.imaging import fits
 
@@ -41,7 +41,7 @@ READERS = {
     "peer record": peer_records.load,
     "report of ReFrame": reframe.digest,
     "table": lambda path: csv.read(path, RESOURCE),
-    "descriptor": descriptor.read,
+    "descriptor": csv.descriptor,
     "notebook": notebook,
     "FITS image": fits.read_image,
     "FITS visibilities": fits.read_visibilities,

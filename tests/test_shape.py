@@ -1,6 +1,7 @@
 """The shape of the code: no cycles among modules, modules and functions that fit on a screen or a few."""
 
 import ast
+import functools
 import itertools
 import re
 import subprocess
@@ -78,6 +79,28 @@ def test_no_modules_import_each_other_not_even_late():
 def test_a_planted_cycle_is_found():
     planted = edges({"a": ["b.f"], "b": ["c"], "c": ["a.g", "os"], "d": ["a"]})
     assert cycles(planted) == [["a", "b", "c"]]
+
+
+def floors(graph: dict[str, set[str]]) -> int:
+    """Modules on the longest chain of imports."""
+
+    @functools.cache
+    def height(node: str) -> int:
+        return 1 + max(map(height, graph[node]), default=0)
+
+    return max(map(height, graph))
+
+
+@pytest.mark.parametrize("folder, most", [("gridpoint", 5), ("spectral", 5)])
+def test_a_folder_has_few_floors(folder, most):
+    """``__init__`` is not counted: it gives what is above the highest floor to the rest of the house."""
+    assert (
+        floors(graph_of([path for path in (ROOT / "kernels" / folder).glob("*.py") if path.stem != "__init__"])) <= most
+    )
+
+
+def test_floors_are_counted_along_the_longest_chain():
+    assert floors({"a": {"b", "d"}, "b": {"c"}, "c": {"d"}, "d": set()}) == 4
 
 
 def test_no_module_is_longer_than_it_may_be():

@@ -112,7 +112,7 @@ def test_make_takes_a_python_from_any_folder(tmp_path, folder):
     for name in ("Makefile", "pyproject.toml", "setup.py", "requirements.lock"):
         shutil.copy(ROOT / name, work)
     given = str(python).replace("$", "\\$$")  # as make has it, and then as its shell has it
-    done = subprocess.run(["make", "env", f"PYTHON={given}"], cwd=work, capture_output=True, text=True)
+    done = subprocess.run(["make", "env", "UV=", f"PYTHON={given}"], cwd=work, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (work / ".venv" / ".ready").exists()
     tried()
@@ -140,11 +140,6 @@ def test_a_full_folder_is_named(tmp_path):
         (line,) = done.stderr.decode().strip().splitlines()
         assert done.returncode == 2 and str(tmp_path) in line and os.strerror(number) in line, line
         tried()
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "companion", "run", "--list"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE
-        )
-    assert done.stderr.startswith(b"companion: standard output: No space left on device")
 
 
 def test_no_refusal_names_a_temporary(tmp_path, monkeypatch):

@@ -23,8 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from companion.bench.engine import Alone, Sampler, deadline, interleave, no_collection, require_rounds, sample_rounds
-from companion.bench.proofs import require_proof
+from companion.bench.engine import (
+    Alone,
+    Sampler,
+    deadline,
+    interleave,
+    no_collection,
+    require_proof,
+    require_rounds,
+    sample_rounds,
+)
 from companion.bench.sampling import OtherLoad, UnverifiedError, disturbed, shortest_sample
 from companion.bench.statistics import Ratio, median_interval, ratio, trend
 from companion.host import machine
@@ -33,7 +41,7 @@ from companion.named import name_of
 __all__ = ["Alone", "Case", "Measurement", "Ratio", "UnverifiedError", "interleave", "measure", "ratio", "study"]
 
 #: Part of the available memory that the states of one batch may fill.
-MEMORY_SHARE = 0.4
+_MEMORY_SHARE = 0.4
 
 
 @dataclass(frozen=True)
@@ -280,7 +288,7 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alo
     """Measurements of accepted cases, in batches that fit into memory."""
     started, shortest = time.perf_counter(), by.decided(shortest_sample())
     free = by.memory()
-    limit = math.inf if free is None else MEMORY_SHARE * free
+    limit = math.inf if free is None else _MEMORY_SHARE * free
     done: dict[int, Measurement] = {}
     pending, batch, taken = _groups(cases), 0, 0
     while pending:

@@ -15,21 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from companion.bench.sampling import OtherLoad, calibrate, progress_bar, shortest_sample, timed
+from companion.bench.sampling import OtherLoad, UnverifiedError, calibrate, progress_bar, shortest_sample, timed
 from companion.host import machine
-from companion.host.limits import require_whole
+from companion.host.limits import require_integer
 
 #: Most samples of a case that a record may hold.
-MOST_ROUNDS = 10_000
+_MOST_ROUNDS = 10_000
 #: Seconds of a call from which calibration has warmed enough.
 LONG = 1.0
 #: Seconds of a sample from which it is watched by itself what others keep busy: the counters tick in 10 ms.
-WATCHED = 0.1
+_WATCHED = 0.1
+#: By kernel and small problem: the check that failed, as text; empty where none did.
+_PROVEN: dict[Any, str] = {}
 
 
 def require_rounds(rounds: int) -> None:
     """``ValueError`` unless ``rounds`` is a whole number from 1 to what a record may hold."""
-    require_whole("rounds", rounds, 1, MOST_ROUNDS)
+    require_integer("rounds", rounds, 1, _MOST_ROUNDS)
 
 
 class Sampler:
@@ -140,7 +142,7 @@ def sample_rounds(
     for number in range(1, rounds + 1):
         last = by.decided(number == rounds or time.perf_counter() + 2 * one_round > end)
         for sampler in (samplers[index] for index in generator.permutation(len(samplers))):
-            before = load.read() if load and sampler.expected >= WATCHED else None
+            before = load.read() if load and sampler.expected >= _WATCHED else None
             by.step(sampler, sampler.sample, last)
             if load and before is not None:
                 sampler.watched += load.read() - before
@@ -211,3 +213,28 @@ def interleave(
     with by.steps((rounds + 1) * len(samplers)), no_collection():
         sample_rounds(samplers, rounds, seed, end, by)
     return {sampler.label: np.array(sampler.samples) for sampler in samplers}
+
+
+def require_proof(label: str, kernel: Any, problem: Any) -> None:
+    """Let a kernel show, before it is timed, that it computes here what its reference computes, if it says how.
+
+    Once in a process: what ``verify`` says of a large result is what can be said of it quickly.  The small problem is
+    compared number by number, with one thread and with two, so that an error of compiled code on a processor that
+    nobody had tried is found first.  The kernel says how (``PROOF``, see ``kernels/contract.py``).
+
+    Raises
+    ------
+    UnverifiedError
+        If it does not.
+    """
+    proof = getattr(kernel, "PROOF", None)
+    if proof is None:
+        return
+    small = proof.problem(problem)
+    if (kernel, small) not in _PROVEN:
+        failed = [str(check) for check in proof.checks(kernel, small) if not check.ok]
+        _PROVEN[kernel, small] = failed[0] if failed else ""
+    if reason := _PROVEN[kernel, small]:
+        raise UnverifiedError(
+            f"{label}: a small problem came out otherwise than its reference here, {reason}; nothing of it is timed"
+        )

@@ -10,11 +10,11 @@ import psutil
 #: A sample lasts at least this many seconds …
 MIN_SAMPLE = 0.010
 #: … and at least this many grains of the clock.
-MIN_GRAINS = 1000
+_MIN_GRAINS = 1000
 #: A call that seems long enough is asked for again, this often in all, unless it lasts …
-CONFIRM = 3
+_CONFIRM = 3
 #: … this many times what was wanted: no interruption by the scheduler or a quota lasts 0.2 s.
-CERTAIN = 20
+_CERTAIN = 20
 #: Other busy CPUs (mean over the measurement) that are still called quiet.
 QUIET = 0.25
 
@@ -37,7 +37,7 @@ def clock_grain(reads: int = 2000) -> float:
 
 def shortest_sample() -> float:
     """Seconds one sample must last: 10 ms and 1000 grains of the clock."""
-    return max(MIN_SAMPLE, MIN_GRAINS * clock_grain())
+    return max(MIN_SAMPLE, _MIN_GRAINS * clock_grain())
 
 
 def timed(call, repeats: int):
@@ -53,7 +53,7 @@ def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, floa
     ``call`` has been called before: the call that compiles says nothing about later ones.  A single
     long call proves nothing either: it may have been interrupted, and with the few repeats that it
     suggests every sample would measure the start of threads instead of the work.  So the shortest of
-    ``CONFIRM`` calls has to be long enough.  ``clock(call, repeats)`` gives seconds and result.
+    ``_CONFIRM`` calls has to be long enough.  ``clock(call, repeats)`` gives seconds and result.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, floa
     repeats = 1
     for _ in range(24):
         seconds = math.inf
-        for _ in range(CONFIRM):  # further ones only while they may matter
+        for _ in range(_CONFIRM):  # further ones only while they may matter
             seconds = min(seconds, clock(call, repeats)[0])
-            if seconds < shortest or seconds >= CERTAIN * shortest:
+            if seconds < shortest or seconds >= _CERTAIN * shortest:
                 break
         if seconds >= shortest:
             return repeats, seconds

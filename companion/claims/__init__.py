@@ -36,39 +36,10 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
     """Claims as a table, filtered by document and verdict (one of ``VERDICTS``)."""
     if verdict is not None and verdict not in VERDICTS:
         raise ValueError(f"verdict {verdict!r} is unknown; choose one of {', '.join(VERDICTS)}.")
-    rows = [
-        {
-            "id": c.id,
-            "document": c.document,
-            "where": c.where,
-            "statement": c.statement,
-            "printed": c.printed,
-            "recomputed": c.recomputed,
-            "low": c.interval[0],
-            "high": c.interval[1],
-            "bound": c.bound,
-            "verdict": c.verdict,
-            "reason": c.reason,
-        }
-        for c in check(document)
-        if verdict in (None, c.verdict)
-    ]
-    return pd.DataFrame(
-        rows,
-        columns=[
-            "id",
-            "document",
-            "where",
-            "statement",
-            "printed",
-            "recomputed",
-            "low",
-            "high",
-            "bound",
-            "verdict",
-            "reason",
-        ],
-    )
+    columns = "id document where statement printed recomputed low high bound verdict reason".split()
+    rows = [vars(each) | dict(zip(("low", "high"), each.interval, strict=True))
+            for each in check(document) if verdict in (None, each.verdict)]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
 
 
 def mutation(documents: list[str] | None = None) -> pd.DataFrame:

@@ -18,12 +18,12 @@ from functools import cache
 from companion.claims.intervals import Interval, as_interval, total
 from companion.claims.sheets import Reader, Row, Sheet
 
-Value = Interval | float | list[Interval]
-Values = list[Interval]
+_Value = Interval | float | list[Interval]
+_Values = list[Interval]
 
 
 @dataclass(frozen=True)
-class Scope:
+class _Scope:
     """What the words of a formula stand for."""
 
     reader: Reader
@@ -36,15 +36,15 @@ def _mid(value: Interval) -> float:
     return value.mid
 
 
-def _median(values: Values) -> Interval:
+def _median(values: _Values) -> Interval:
     """Each end for itself."""
     return Interval(*(statistics.median(getattr(value, end) for value in values) for end in ("mid", "lo", "hi")))
 
 
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 #: name -> what it makes of its values: ``exact`` is a printed number without its half unit, ``about`` one with the half
 #: width that follows it; ``nearest`` has its target first
-FUNCTIONS: dict[str, Callable[[Values], Interval]] = {
+FUNCTIONS: dict[str, Callable[[_Values], Interval]] = {
     "about": lambda values: Interval.around(values[0].mid, values[1].mid),
     "exact": lambda values: as_interval(values[0].mid),
     "floor": lambda values: as_interval(math.floor(values[0].mid)),
@@ -53,16 +53,16 @@ FUNCTIONS: dict[str, Callable[[Values], Interval]] = {
     "median": _median,
     "nearest": lambda values: min(values[1:], key=lambda value: abs(value.mid - values[0].mid)),
 }
-CELL = re.compile(r"\{([^{}]+)\}")  # in what a claim prints
-ROWS = re.compile(r"rows of (\S+)(?: and (\S+))?(?: where (\w+) is (not )?(.+))?")
-WORDS = re.compile(r"(\w+) in (.+)")
+_CELL = re.compile(r"\{([^{}]+)\}")  # in what a claim prints
+_ROWS = re.compile(r"rows of (\S+)(?: and (\S+))?(?: where (\w+) is (not )?(.+))?")
+_WORDS = re.compile(r"(\w+) in (.+)")
 
 
 def _refuse(node: ast.AST) -> ValueError:
     return ValueError(f"{ast.unparse(node)!r} is none of cells, numbers, + - * / and {', '.join(FUNCTIONS)}")
 
 
-def _word(node: ast.expr) -> Callable[[Scope], object]:
+def _word(node: ast.expr) -> Callable[[_Scope], object]:
     """A part of an address: text, or ``...`` for all."""
     match node:
         case ast.Constant(value=value) if value is ... or type(value) in (str, int):
@@ -76,9 +76,9 @@ def _word(node: ast.expr) -> Callable[[Scope], object]:
     raise _refuse(node)
 
 
-def _cell(node: ast.expr) -> Callable[[Scope], tuple[Sheet, tuple]]:
+def _cell(node: ast.expr) -> Callable[[_Scope], tuple[Sheet, tuple]]:
     """The sheet and the address of a cell."""
-    parts: list[Callable[[Scope], object]]
+    parts: list[Callable[[_Scope], object]]
     match node:
         case ast.Name(id=column):
             table, parts = "row", [lambda scope: column]
@@ -89,7 +89,7 @@ def _cell(node: ast.expr) -> Callable[[Scope], tuple[Sheet, tuple]]:
         case _:
             raise _refuse(node)
 
-    def found(scope: Scope) -> tuple[Sheet, tuple]:
+    def found(scope: _Scope) -> tuple[Sheet, tuple]:
         address = tuple(part(scope) for part in parts)
         if table != "row":
             return scope.reader(table), address
@@ -100,11 +100,11 @@ def _cell(node: ast.expr) -> Callable[[Scope], tuple[Sheet, tuple]]:
     return found
 
 
-def _printed(node: ast.expr) -> Callable[[Scope], Value]:
+def _printed(node: ast.expr) -> Callable[[_Scope], _Value]:
     """The number in a cell, or in every cell of a column."""
     place = _cell(node)
 
-    def value(scope: Scope) -> Value:
+    def value(scope: _Scope) -> _Value:
         sheet, address = place(scope)
         if ... not in address:
             return sheet[address]
@@ -115,18 +115,18 @@ def _printed(node: ast.expr) -> Callable[[Scope], Value]:
     return value
 
 
-def _pairwise(apply: Callable, first: Value, second: Value) -> Value:
+def _pairwise(apply: Callable, first: _Value, second: _Value) -> _Value:
     if isinstance(first, list) and isinstance(second, list):
         return [apply(one, other) for one, other in zip(first, second, strict=True)]
     return apply(first, second)
 
 
-def _translate(node: ast.expr) -> Callable[[Scope], Value]:
+def _translate(node: ast.expr) -> Callable[[_Scope], _Value]:
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return lambda scope: number
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            apply, first, second = OPERATORS[type(op)], _translate(left), _translate(right)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            apply, first, second = _OPERATORS[type(op)], _translate(left), _translate(right)
             return lambda scope: _pairwise(apply, first(scope), second(scope))
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if name in FUNCTIONS:
             function, parts = FUNCTIONS[name], [_translate(each) for each in given]
@@ -136,7 +136,7 @@ def _translate(node: ast.expr) -> Callable[[Scope], Value]:
     raise _refuse(node)
 
 
-def _flat(values: list[Value]) -> Values:
+def _flat(values: list[_Value]) -> _Values:
     return [one for value in values for one in (value if isinstance(value, list) else [as_interval(value)])]
 
 
@@ -148,18 +148,18 @@ def _tree(text: str) -> ast.expr:
 
 
 @cache
-def formula(text: str) -> Callable[[Scope], Value]:
+def formula(text: str) -> Callable[[_Scope], _Value]:
     """What computes a formula.  ``ValueError`` where it is none."""
     return _translate(_tree(text))
 
 
 @cache
-def sentence(text: str) -> Callable[[Scope], str]:
+def sentence(text: str) -> Callable[[_Scope], str]:
     """What writes a printed value: ``"{prose.file_size} GBytes"``.  In a loop over rows its cells must hold numbers."""
-    words = CELL.split(text)
+    words = _CELL.split(text)
     places = [_cell(_tree(each)) for each in words[1::2]]
 
-    def write(scope: Scope) -> str:
+    def write(scope: _Scope) -> str:
         result = words[0]
         for place, after in zip(places, words[2::2], strict=True):
             sheet, address = place(scope)
@@ -171,25 +171,25 @@ def sentence(text: str) -> Callable[[Scope], str]:
     return write
 
 
-def loop(text: str, reader: Reader) -> Iterator[Scope]:
+def loop(text: str, reader: Reader) -> Iterator[_Scope]:
     """A scope for every turn of a loop: ``size in small, large; rows of ddt_{size}``; one where there is no loop."""
-    scopes = [Scope(reader)]
+    scopes = [_Scope(reader)]
     for clause in filter(None, text.split("; ")):
         scopes = [turn for scope in scopes for turn in _turns(clause, scope)]
     yield from scopes
 
 
-def _turns(clause: str, scope: Scope) -> Iterator[Scope]:
-    if rows := ROWS.fullmatch(clause):
+def _turns(clause: str, scope: _Scope) -> Iterator[_Scope]:
+    if rows := _ROWS.fullmatch(clause):
         table, other, column, unlike, wanted = rows.groups()
         for row in scope.reader(table.format_map(scope.words)).lines():
             if other and row.keys not in scope.reader(other).rows:
                 continue
             if column is None or (row.text(column) == wanted) is not bool(unlike):
-                yield Scope(scope.reader, {**scope.words, **row.words()}, row, (*scope.label, row.key))
-    elif words := WORDS.fullmatch(clause):
+                yield _Scope(scope.reader, {**scope.words, **row.words()}, row, (*scope.label, row.key))
+    elif words := _WORDS.fullmatch(clause):
         name, values = words.groups()
         for value in values.split(", "):
-            yield Scope(scope.reader, {**scope.words, name: value}, scope.row, (*scope.label, value))
+            yield _Scope(scope.reader, {**scope.words, name: value}, scope.row, (*scope.label, value))
     else:
         raise ValueError(f"{clause!r} is no loop; write 'rows of table' or 'name in word, word'")

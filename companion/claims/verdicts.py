@@ -13,14 +13,14 @@ AGREES, ROUNDING, CONTRADICTS, NOT_CHECKABLE = "agrees", "rounding", "contradict
 #: a comparison that cannot fail as the cells are: a number with itself, or with what it was restored from
 IDENTITY, RESTORED = "identity", "restored by this"
 #: what agrees with a choice of this book: a bound that the document does not print, a base that it does not name
-OUR_BOUND, OUR_BASE = "our bound", "our base"
+OUR_BOUND, _OUR_BASE = "our bound", "our base"
 #: what a register states instead of agreement
-INSTEAD = (IDENTITY, RESTORED, OUR_BASE)
+INSTEAD = (IDENTITY, RESTORED, _OUR_BASE)
 VERDICTS = (AGREES, ROUNDING, CONTRADICTS, OUR_BOUND, *INSTEAD, NOT_CHECKABLE)
 SLACK = 1e-14  # relative; absorbs binary representation of decimal fractions, below thirteen printed digits
 
 NUMERAL = r"[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-PRINTED = re.compile(
+_PRINTED = re.compile(
     rf"(?P<mark>>=|<=|>|<|~)?\s*(?P<low>{NUMERAL})(?:\s*-\s*(?P<high>{NUMERAL}))?\s*(?P<unit>[^\d].*)?"
 )
 
@@ -44,7 +44,7 @@ def verdict(printed: str, value: Interval) -> str:
     ``agrees``: the value rounds to what is printed, a half away from zero.  ``rounding``: the interval that the
     inputs allow meets the printed one.  ``contradicts``: it does not.
     """
-    match = PRINTED.fullmatch(printed.strip())
+    match = _PRINTED.fullmatch(printed.strip())
     if not match:
         raise ValueError(f"the printed value {printed!r} is not a number, a bound or a range; write it as '1.22 s'.")
     low_text = match["low"].replace(",", "")

@@ -18,15 +18,15 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import FixedLocator
 
-from companion.labels import counted
+from companion.labels import plural
 from companion.records import runs
 
 #: Marks of the other machines with the letter that stands for each in a heading.
 SHAPES = {"D": "◆", "^": "▲", "v": "▼", "s": "■", "P": "✚", "X": "✖", "h": "⬢", "p": "⬟"}
 #: The mark of the reader's own machine, larger and in full colour, and its letter.
-OWN, OWN_LETTER = "*", "★"
+OWN, _OWN_LETTER = "*", "★"
 #: Series of other machines that one panel holds; those of more machines are drawn on the chapter's record alone.
-MOST = 8
+_MOST = 8
 #: Letters of a line of a heading.
 WIDTH = 52
 #: What a figure raises where a run does not hold what it takes: an older one, or another sweep.
@@ -113,10 +113,16 @@ def _collected(draw: Callable, given: tuple, run: xr.Dataset) -> _Drawn:
 
 
 def each_machine(draw: Callable) -> Callable:
-    """Decorate a figure: its run is drawn in full, and the medians of every other machine's run beside it."""
+    """Decorate a figure: its run is drawn in full, and the medians of every other machine's run beside it.
+
+    ``ValueError`` where one of its runs is several (:func:`companion.records.runs.single`).
+    """
 
     @wraps(draw)
     def drawn(*given, **named):
+        for value in given:
+            if isinstance(value, xr.Dataset):
+                runs.single(value)
         record = next(filter(_is_run, given), None)
         if record is None or _alone.get() or _collecting.get() is not None:
             return draw(*given, **named)
@@ -192,17 +198,17 @@ def add(figure, name: str, data, machine: str) -> tuple[Any, str]:
     panels = [_categories(axis, machine) for axis in figure.axes]
     most = max((sum(line.panel == n for line in own) for n in range(len(panels))), default=0)
     fit = [other for other in _others.get() if other.lines.get(name) and other.panels[name] == panels]
-    shown = fit[: MOST // most if most else 0]
+    shown = fit[: _MOST // most if most else 0]
     if not shown:
         return data, ""
     shapes = iter(SHAPES.items())
     said = []
     for other in shown:
-        shape, letter = (OWN, OWN_LETTER) if other.own else next(shapes)
+        shape, letter = (OWN, _OWN_LETTER) if other.own else next(shapes)
         _put(figure, other.lines[name], shape)
         said.append(f"{letter} {other.machine}")
     if left := len(_others.get()) - len(shown):
-        said.append(f"{counted(left, 'more machine')} on the record")
+        said.append(f"{plural(left, 'more machine')} on the record")
     if isinstance(data, pd.DataFrame):
         frames = {machine: data} | {other.machine: other.data[name] for other in shown}
         data = pd.concat([frame.assign(machine=label) for label, frame in frames.items()], ignore_index=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from companion.figures.rendering import Shown, of_page
-from companion.labels import counted
+from companion.labels import plural
 
 
 def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) -> Shown:
@@ -83,19 +83,19 @@ def checked(count: int, what: str, *said: str) -> Shown:
     """
     if count < 1 or not what.strip() or not said or not all(text.strip() for text in said):
         raise ValueError("checked: give how many were compared, what they are, and a sentence on the comparison")
-    head = f"checked: {counted(count, what)}"
+    head = f"checked: {plural(count, what)}"
     inside = "".join(f"<p>{escape(text)}</p>" for text in said)
     html = f'<details class="rerun-checked"><summary>{escape(head)}</summary>{inside}</details>'
     return Shown(html, "\n".join([head, *said]))
 
 
 #: When a small run beside one at full size was made: for a page of the book, and for who runs the notebook.
-BUILT, NOW = "measured when this page was built", "measured now on this machine"
+BUILT, _NOW = "measured when this page was built", "measured now on this machine"
 
 
 def _small_run() -> str:
     """When the page's own small run was made, in words that suit the place where they are read."""
-    return BUILT if of_page() else NOW
+    return BUILT if of_page() else _NOW
 
 
 def folded(*shown, title: str | None = None) -> Shown:

@@ -2,11 +2,14 @@
 
 A row belongs to the figure that is shown under its name: the heading above its panels, the place of its legend, and
 its title, caption and alternative text.  Fields of these texts, ``{least:.2f}``, are numbers and words that the figure
-hands to ``show``, and what :data:`STANDARD` knows of every run.
+hands to ``show``, their :data:`_ENDS`, and what :data:`_STANDARD` knows of every run.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from companion import chapters
 from companion.figures.parts import MARKED, MARKS, cpu, flag_note, run_title
@@ -14,7 +17,7 @@ from companion.figures.ranks import BARRED, doubts, rank_title
 
 COLUMNS = ("figure", "heading", "legend", "title", "caption", "alt")
 #: Fields of every template: what its marks are, and of its run the machine, the day and the flags.
-STANDARD = {
+_STANDARD = {
     "marked": lambda run: MARKED,
     "marks": lambda run: MARKS,
     "barred": lambda run: BARRED,
@@ -26,15 +29,27 @@ STANDARD = {
 }
 
 
+#: Of a value that is several numbers, ``times=…``, what a template names ``times_least``, ``times_first`` …
+_ENDS: dict[str, Callable[[np.ndarray], Any]] = {
+    "least": np.nanmin,
+    "most": np.nanmax,
+    "first": lambda each: each[0],
+    "last": lambda each: each[-1],
+}
+
+
 class _Values(dict):
-    """Values of one figure; what all share is made when a template asks for it."""
+    """Values of one figure; ends of several numbers, and what all share, are made when a template asks for them."""
 
     def __init__(self, values: dict[str, Any], run):
         super().__init__(values)
         self.run = run
 
-    def __missing__(self, name: str) -> str:
-        return STANDARD[name](self.run)
+    def __missing__(self, name: str) -> Any:
+        several, _, end = name.rpartition("_")
+        if several in self and end in _ENDS:
+            return _ENDS[end](np.asarray(self[several]))
+        return _STANDARD[name](self.run)
 
 
 @cache
@@ -57,7 +72,7 @@ def words(figure: str | None, run=None, **values) -> dict[str, str]:
     Raises
     ------
     KeyError
-        If a template has a field that is neither among ``values`` nor in :data:`STANDARD`.
+        If a template has a field that is neither among ``values`` nor in :data:`_STANDARD`.
     """
     row, fields, found = declared().get(figure or "", {}), _Values(values, run), {}
     for name in ("heading", "title", "alt", "caption"):

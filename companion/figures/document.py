@@ -7,7 +7,7 @@ from companion.claims import places
 from companion.figures.tabular import Table, table
 
 #: Printed tables of more rows than this are folded: the figures that draw them come first.
-OPEN_ROWS = 8
+_OPEN_ROWS = 8
 
 
 def document_table(document: str, name: str, *, folded: bool | None = None, seen: str = "") -> Table:
@@ -44,7 +44,7 @@ def document_table(document: str, name: str, *, folded: bool | None = None, seen
         units=units,
         name=f"{document}_{name}",
         index=False,
-        folded=("facts" in about or name.endswith("_axes") or len(cells) > OPEN_ROWS) if folded is None else folded,
+        folded=("facts" in about or name.endswith("_axes") or len(cells) > _OPEN_ROWS) if folded is None else folded,
         notes=cells["note"] if "note" in cells else None,
         descriptions={field["name"]: field.get("description", "") for field in about["schema"]["fields"]},
     )

@@ -6,10 +6,10 @@ import pandas as pd
 from companion.figures.parts import run_title
 from companion.figures.style import INK
 from companion.host import doctor
-from companion.labels import counted
+from companion.labels import plural
 
 #: What a page says where neither a committed run nor an MPI is there.
-ABSENT = (
+_ABSENT = (
     "No run of `{id}` over MPI is committed with this edition. To make one: "
     "`python -m pip install 'supercomputers-rerun[mpi]'`, then `python -m companion run {id} --ranks {ranks}`; "
     "the page On a cluster tells how to do it under a batch system."
@@ -20,7 +20,7 @@ def rank_title(record) -> str:
     """Machine, preset, day and ranks of a run; says so where ranks shared processors."""
     most = int(np.max(record["ranks"].values))
     shared = any("oversubscribed" in str(flags) for flags in record["flags"].values)
-    return f"{run_title(record)}, {counted(most, 'rank')}{', more than processors' if shared else ''}"
+    return f"{run_title(record)}, {plural(most, 'rank')}{', more than processors' if shared else ''}"
 
 
 #: What each case of a run took, as ``parts.spread`` wants it.
@@ -97,7 +97,7 @@ def drawn(draw, record, id: str, ranks: int = 2):
     """``draw(record)``, or the sentence that tells how to get a record."""
     from IPython.display import Markdown
 
-    return Markdown(ABSENT.format(id=id, ranks=ranks)) if record is None else draw(record)
+    return Markdown(_ABSENT.format(id=id, ranks=ranks)) if record is None else draw(record)
 
 
 def live(run, id: str, ranks: int = 2, **options):

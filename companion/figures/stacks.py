@@ -82,13 +82,7 @@ def icicle(axis, tree: Mapping, *, smallest: float = 0.035) -> None:
     def draw(node, level, top, colour):
         height = node["value"] / total
         axis.bar(
-            level + 0.5,
-            height,
-            width=0.98,
-            bottom=1 - top - height,
-            facecolor="none",
-            edgecolor=colour,
-            linewidth=1.2,
+            level + 0.5, height, width=0.98, bottom=1 - top - height, facecolor="none", edgecolor=colour, linewidth=1.2
         )
         if height >= smallest:
             between = "\n" if height >= 2 * smallest else " "

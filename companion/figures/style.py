@@ -33,7 +33,7 @@ _DOCUMENT_MARKERS = ("s", "D", "^", "v", "P", "X")
 
 #: Width in inches: at one point a unit the plain width (346 units) shows 10-point text at about
 #: 10 pixels on a phone 360 pixels wide.
-PLAIN, WIDE = 4.8, 6.4
+PLAIN, _WIDE = 4.8, 6.4
 #: Points of the smallest text in the drawing for a phone: 9.1 pixels where a column is 358 pixels wide (of 390).
 LEGIBLE = 8.8
 #: Width in inches where a page of the book has room, at 100 pixels an inch: as wide as its column.
@@ -100,7 +100,7 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, wide: 
     -------
     (Figure, Axes or ndarray of Axes)
     """
-    figure = Figure(figsize=(WIDE if wide else PLAIN, height or 3.2 * rows))
+    figure = Figure(figsize=(_WIDE if wide else PLAIN, height or 3.2 * rows))
     panels = figure.subplots(rows, columns, **subplots)
     for panel in np.ravel(panels):
         panel.set_prop_cycle(cycler(color=SERIES))

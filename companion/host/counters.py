@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kernels.files.pending import WorkFolder
 
-GENERIC = (
+_GENERIC = (
     "cycles",
     "instructions",
     "branches",
@@ -29,7 +29,7 @@ GENERIC = (
 )
 
 #: Event -> floating-point operations of one count.  A fused multiply-add counts twice in each of them.
-FLOPS = {
+_FLOPS = {
     "fp_arith_inst_retired.scalar_double": 1,  # Intel
     "fp_arith_inst_retired.128b_packed_double": 2,
     "fp_arith_inst_retired.256b_packed_double": 4,
@@ -101,7 +101,7 @@ def events() -> tuple[str, ...]:
     """The known events that this machine counts; empty where it counts none."""
     if platform.system() != "Linux" or shutil.which("perf") is None or not _counts_here("instructions"):
         return ()
-    return tuple(event for event in (*GENERIC, *FLOPS) if _counts_here(event))
+    return tuple(event for event in (*_GENERIC, *_FLOPS) if _counts_here(event))
 
 
 def unavailable() -> str | None:
@@ -139,7 +139,7 @@ def count(command: Sequence[str], timeout: float | None = None) -> dict[str, flo
 
 
 def _with_flops(counts: Mapping[str, float]) -> dict[str, float]:
-    known = [counts[event] * weight for event, weight in FLOPS.items() if event in counts]
+    known = [counts[event] * weight for event, weight in _FLOPS.items() if event in counts]
     return {**counts, **({"flops": sum(known)} if known else {})}
 
 

@@ -19,9 +19,9 @@ from companion.host import chromium, limits, machine
 from kernels.files.pending import WorkFolder
 
 _ROOT = Path(__file__).resolve().parents[2]
-COMPILERS = ("cc", "gcc", "clang")
+_COMPILERS = ("cc", "gcc", "clang")
 #: What the quick presets and the test run need, with room to spare.
-MEMORY_BYTES, SCRATCH_BYTES = 2 * 2**30, 2 * 2**30
+_MEMORY_BYTES, _SCRATCH_BYTES = 2 * 2**30, 2 * 2**30
 
 
 class Unavailable(RuntimeError):
@@ -104,9 +104,9 @@ def memory() -> Finding:
         return Finding("memory", True, "the system does not say how much is available")
     return Finding(
         "memory",
-        free >= MEMORY_BYTES,
+        free >= _MEMORY_BYTES,
         f"{free / 2**30:.1f} GiB available",
-        f"free at least {MEMORY_BYTES / 2**30:.0f} GiB",
+        f"free at least {_MEMORY_BYTES / 2**30:.0f} GiB",
         True,
     )
 
@@ -125,16 +125,16 @@ def scratch() -> Finding:
     note = ", which is memory and no disk" if kind in ("tmpfs", "ramfs") else ""
     return Finding(
         "temporary folder",
-        free >= SCRATCH_BYTES,
+        free >= _SCRATCH_BYTES,
         f"{free / 2**30:.1f} GiB free on {kind}{note}",
-        f"set TMPDIR to a folder with {SCRATCH_BYTES / 2**30:.0f} GiB free",
+        f"set TMPDIR to a folder with {_SCRATCH_BYTES / 2**30:.0f} GiB free",
         True,
     )
 
 
 def compiler() -> Finding:
-    found = next((name for name in (os.environ.get("CC"), *COMPILERS) if name and shutil.which(name)), None)
-    detail = f"{Path(found).name} found" if found else f"none of {', '.join(COMPILERS)} is on the path"
+    found = next((name for name in (os.environ.get("CC"), *_COMPILERS) if name and shutil.which(name)), None)
+    detail = f"{Path(found).name} found" if found else f"none of {', '.join(_COMPILERS)} is on the path"
     return Finding(
         "a C compiler", found is not None, detail, "" if found else "install gcc or clang, or name one in CC"
     )
@@ -215,7 +215,7 @@ def browser() -> Finding:
     )
 
 
-def page_policy() -> Finding:
+def _page_policy() -> Finding:
     described = machine.describe()["memory"]
     policy = described["transparent_huge_pages"]
     return Finding(
@@ -257,7 +257,7 @@ CHECKS = (
     scratch,
     affinity,
     smt,
-    page_policy,
+    _page_policy,
     o_direct,
     compiler,
     mpi,

@@ -12,24 +12,24 @@ from pathlib import Path
 from typing import Any
 
 from companion.host import machine
-from companion.labels import counted
+from companion.labels import plural
 
 #: Most ranks (times their threads) for each usable CPU, unless more are asked for in so many words.
-A_CPU = 4
+_A_CPU = 4
 #: Bytes that only one rank uses once its kernels are loaded: 140 to 210 MiB were measured (Linux, Python 3.11).
-RANK_BYTES = 256 * 2**20
+_RANK_BYTES = 256 * 2**20
 #: Bytes of addresses that it reserves: 600 to 700 MiB were measured.
 RANK_ADDRESSES = 768 * 2**20
 #: Bytes of shared memory that MPICH fills for each rank: 1.01 MiB; Open MPI fills less.
-RANK_SHARED = 5 * 2**18
+_RANK_SHARED = 5 * 2**18
 #: Files that the process which starts the ranks has open: four for each (pipes and a socket), and its own.
-RANK_FILES, OWN_FILES = 4, 32
+_RANK_FILES, _OWN_FILES = 4, 32
 #: Threads of a rank beside those that compute, and processes of the launcher.
-RANK_THREADS, LAUNCHER = 2, 4
+_RANK_THREADS, _LAUNCHER = 2, 4
 #: Most ranks that anybody may ask for: what the scale model is drawn to (``kernels.mpi.world``).
 MOST_RANKS = 100_000
 #: Seconds that one may ask for: a year.
-LONGEST = 31_557_600.0
+_LONGEST = 31_557_600.0
 _SHARED = Path("/dev/shm")
 #: Where Python asks for the folder of temporary files, in this order, and where it looks first if none is set.
 _TEMPORARY, _DEFAULT = ("TMPDIR", "TEMP", "TMP"), Path("/tmp")
@@ -39,8 +39,8 @@ def require_seconds(field: str, seconds: float | None) -> None:
     """``ValueError`` unless ``seconds`` are None, or a number above zero and at most a year."""
     if seconds is None:
         return
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= LONGEST:
-        raise ValueError(f"{field} = {seconds!r} s must be above zero and at most {LONGEST:.0f} s, a year")
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _LONGEST:
+        raise ValueError(f"{field} = {seconds!r} s must be above zero and at most {_LONGEST:.0f} s, a year")
 
 
 def require_time(seconds: float | None, threads: int, what: str) -> None:
@@ -71,7 +71,7 @@ def temporary() -> tuple[str, str]:
     return source, chosen
 
 
-def require_whole(field: str, value: int, least: int, most: int) -> None:
+def require_integer(field: str, value: int, least: int, most: int) -> None:
     """``ValueError`` unless ``value`` is a whole number of at least ``least`` and at most ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"{field} = {value!r} must be a whole number of at least {least} and at most {most}")
@@ -92,12 +92,12 @@ def require_cases(what: str, cases: Iterable[Any], folder=None) -> None:
             machine.require_disk(_folder(case, folder), need.disk, named)
         if need.processes:
             machine.require_processes(need.processes + case.threads, named)
-            machine.require_files(2 * need.processes + OWN_FILES, named)
+            machine.require_files(2 * need.processes + _OWN_FILES, named)
 
 
-def most_ranks(threads: int = 1) -> int:
+def _most_ranks(threads: int = 1) -> int:
     """Ranks of ``threads`` threads that this machine takes unless more are asked for in so many words."""
-    return max(1, A_CPU * machine.usable_cpus() // threads)
+    return max(1, _A_CPU * machine.usable_cpus() // threads)
 
 
 def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), oversubscribe: bool = False) -> None:
@@ -120,14 +120,14 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
         Memory, shared memory, disk, processes or open files do not suffice.
     """
     memory, disks = total(cases)
-    most, what = most_ranks(threads), f"a job of {counted(ranks, 'rank')}"
+    most, what = _most_ranks(threads), f"a job of {plural(ranks, 'rank')}"
     if ranks > most and not oversubscribe:
         raise ValueError(
-            f"ranks = {ranks} exceeds {most}, {A_CPU} threads on each of the {machine.usable_cpus()} usable CPUs; "
+            f"ranks = {ranks} exceeds {most}, {_A_CPU} threads on each of the {machine.usable_cpus()} usable CPUs; "
             "ask for fewer, or say --oversubscribe (oversubscribe=True) if times do not matter"
         )
     fewer = "ask for fewer ranks or a smaller problem"
-    machine.require_memory(ranks * (RANK_BYTES + RANK_SHARED) + memory, what, others=True, remedy=fewer)
+    machine.require_memory(ranks * (_RANK_BYTES + _RANK_SHARED) + memory, what, others=True, remedy=fewer)
     addresses, limit = RANK_ADDRESSES + memory // ranks, machine.process_limit("RLIMIT_AS")
     if limit is not None and addresses > limit:
         raise MemoryError(
@@ -135,11 +135,11 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
             f"(ulimit -v); raise the limit or {fewer}"
         )
     if _SHARED.is_dir():
-        machine.require_disk(_SHARED, ranks * RANK_SHARED, what, remedy=fewer)
+        machine.require_disk(_SHARED, ranks * _RANK_SHARED, what, remedy=fewer)
     for folder, disk in disks.items():
         machine.require_disk(folder, disk, what)
-    machine.require_processes(ranks * (threads + RANK_THREADS) + LAUNCHER, what)
-    machine.require_files(ranks * RANK_FILES + OWN_FILES, what)
+    machine.require_processes(ranks * (threads + _RANK_THREADS) + _LAUNCHER, what)
+    machine.require_files(ranks * _RANK_FILES + _OWN_FILES, what)
 
 
 def require_share(cases: Iterable[Any], ranks: int, here: int) -> None:
@@ -147,7 +147,7 @@ def require_share(cases: Iterable[Any], ranks: int, here: int) -> None:
 
     The cases of a job are all in memory at once.
     """
-    machine.require_memory(total(cases)[0] * here // ranks, f"the part of {counted(here, 'rank')} on one host")
+    machine.require_memory(total(cases)[0] * here // ranks, f"the part of {plural(here, 'rank')} on one host")
 
 
 def total(cases: Iterable[Any]) -> tuple[int, dict[str, int]]:

@@ -48,13 +48,13 @@ __all__ = [
 ]
 
 #: Instruction-set extensions that decide what compiled kernels can do.
-ISA = (
+_ISA = (
     *("sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512dq", "avx512bw", "avx512vl"),
     *("avx512_bf16", "avx512_vnni", "amx_tile", "neon", "asimd", "sve", "sve2", "vsx", "altivec"),
 )
 #: Beyond the clock of any processor sold.
 FASTEST_HZ = 6.5e9
-PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "xarray", "mpi4py")
+_PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "xarray", "mpi4py")
 _ROOT, _SYS, _PROC = Path(__file__).resolve().parents[2], Path("/sys"), Path("/proc")
 
 
@@ -291,7 +291,7 @@ def describe(
             "model": info.get("brand_raw"),
             "vendor": info.get("vendor_id_raw"),
             "architecture": platform.machine() or None,
-            "isa": [name for name in ISA if name in flags] if flags else None,
+            "isa": [name for name in _ISA if name in flags] if flags else None,
             "target": _target(),
             "signature": _signature(info),
             **_topology(sys),
@@ -311,7 +311,7 @@ def describe(
         "software": {
             "python": platform.python_version(),
             "threading_layer": _threading_layer(),
-            **{package: _version(package) for package in PACKAGES},
+            **{package: _version(package) for package in _PACKAGES},
         },
         "provenance": _provenance(also),
     }

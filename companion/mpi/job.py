@@ -79,14 +79,7 @@ def _record(asked, comm, world):
     from companion.records import runs
 
     entry = experiments.accept(
-        asked.experiment,
-        asked.preset,
-        asked.threads,
-        asked.budget,
-        asked.seed,
-        asked.rounds,
-        comm.size,
-        started=True,
+        asked.experiment, asked.preset, asked.threads, asked.budget, asked.seed, asked.rounds, comm.size, started=True
     )
     date, found = runs.now(), world.describe(comm)
     cases, hosts = entry.cases(asked.preset, asked.threads, comm.size), found["host_of_rank"]

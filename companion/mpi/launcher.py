@@ -18,7 +18,7 @@ from pathlib import Path
 from companion.bench import UnverifiedError
 from companion.bench.sampling import progress_bar
 from companion.host import limits
-from companion.labels import counted
+from companion.labels import plural
 from companion.mpi.processes import Group, environment
 from companion.records import runs
 from kernels.files.pending import Deferred, WorkFolder
@@ -28,7 +28,7 @@ PREFIX = "@rerun "
 #: Environment variable that names the file in which ranks of this machine leave their errors.
 ERRORS = "RERUN_MPI_ERRORS"
 #: Lines of a job's other output that are kept for the error message.
-KEPT_LINES = 60
+_KEPT_LINES = 60
 HOW_TO_GET_IT = (
     "install the extra: python -m pip install 'supercomputers-rerun[mpi]' (mpi4py and MPICH as wheels), "
     "or mpi4py beside the MPI of the system"
@@ -173,7 +173,7 @@ def _messages(group: Group, timeout: float | None, what: str, kept: list[str]):
         place = line.find(PREFIX)  # a launcher may put "[0] " before a rank's line
         if place < 0:
             kept.append(line.rstrip())
-            del kept[:-KEPT_LINES]
+            del kept[:-_KEPT_LINES]
             continue
         try:
             yield json.loads(line[place + len(PREFIX) :])
@@ -267,10 +267,10 @@ def launch(  # noqa: PLR0913 - what a caller may say of a job
         As a rank raised it.
     """
     limits.require_seconds("timeout", timeout)
-    limits.require_whole("ranks", ranks, 1, limits.MOST_RANKS)
+    limits.require_integer("ranks", ranks, 1, limits.MOST_RANKS)
     limits.require_ranks(ranks, oversubscribe=oversubscribe)
     chosen = library(name)
-    what = f"the job of {counted(ranks, 'rank')}"
+    what = f"the job of {plural(ranks, 'rank')}"
     kept: list[str] = []
     heard: list[dict] = []
     failed: dict | None = None

@@ -15,7 +15,7 @@ from kernels.files.pending import Deferred
 
 MARK = "RERUN_MPI_JOB"
 #: Seconds between the request to end and the end by force.
-GRACE = 2.0
+_GRACE = 2.0
 
 
 def follow_parent():
@@ -77,7 +77,7 @@ class Group:
         """Ask everybody to end, then make them; returns when nobody and nothing is left.  Signals wait until then."""
         with Deferred():
             if self._signal(signal.SIGTERM):
-                limit = time.monotonic() + GRACE
+                limit = time.monotonic() + _GRACE
                 while self.members() and time.monotonic() < limit:
                     time.sleep(0.05)
                 while self._signal(signal.SIGKILL):

@@ -18,7 +18,7 @@ from companion.terminal import plain
 from kernels.files import foreign
 
 #: A report of all checks has some hundred kilobytes.
-LARGEST = 4_000_000
+_LARGEST = 4_000_000
 CHECKS, SETTINGS = "rerun_checks.py", "rerun_settings.py"
 
 _CHECKS = '''"""Experiments over MPI as ReFrame tests; written by python -m companion reframe."""
@@ -159,7 +159,7 @@ def digest(report) -> dict:
     OSError
         It is no regular file, or too large.
     """
-    raw = foreign.content(report, LARGEST)
+    raw = foreign.content(report, _LARGEST)
     try:
         found = strict_json(raw.decode("utf-8"))
         session = found["session_info"]

@@ -11,12 +11,12 @@ from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_table
 from companion.figures.rendering import Shown, with_own_ids
 from companion.figures.tabular import Table, table
-from companion.labels import counted
+from companion.labels import plural
 from companion.pages.items import items_table
 from companion.records import machines, runs
 
 #: Verdicts whose claims a record lists, with what each may say is missing.
-LISTED = ("contradicts", "rounding", "our bound", "our base", "not checkable")
+_LISTED = ("contradicts", "rounding", "our bound", "our base", "not checkable")
 
 
 def _together(parts: list[Table]) -> Shown:
@@ -32,7 +32,7 @@ def printed(document: str) -> Shown:
 def arithmetic(document: str) -> Shown:
     """Verdicts on a document's derived numbers, and each number that does not simply agree."""
     summary = claims_summary(document)
-    listed = [claims_table(document, verdict, folded=True) for verdict in LISTED]
+    listed = [claims_table(document, verdict, folded=True) for verdict in _LISTED]
     return _together([summary, *(each for each in listed if "<td" in each.html)])
 
 
@@ -108,7 +108,7 @@ def mark(experiment: str) -> Shown | None:
         return None
     cases = int(runs_of.loc[runs_of["experiment"] == experiment, "cases"].iloc[-1])
     names, rest = list(found["check"][:NAMED]), len(found) - NAMED
-    others = f"; and {counted(rest, 'other')}" if rest > 0 else ""
+    others = f"; and {plural(rest, 'other')}" if rest > 0 else ""
     return checked(
         cases,
         "case",

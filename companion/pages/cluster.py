@@ -11,7 +11,7 @@ from companion.pages.peer_tables import sentence
 
 KEPT = Path(__file__).parents[2] / "data" / "reframe"
 #: What ``tests/slurm.py`` found.
-SLURM = Path(__file__).parents[2] / "data" / "slurm.json"
+_SLURM = Path(__file__).parents[2] / "data" / "slurm.json"
 
 
 def report_table(folder: Path = KEPT) -> Table:
@@ -28,7 +28,7 @@ def report_table(folder: Path = KEPT) -> Table:
     return table(frame, digits=3, name="reframe", caption=caption)
 
 
-def slurm_table(path: Path = SLURM) -> Table:
+def slurm_table(path: Path = _SLURM) -> Table:
     """The checks that ran under a real Slurm, one a row."""
     if not path.is_file():
         return sentence("No run under Slurm is kept with this edition.")

@@ -15,7 +15,7 @@ from companion.items import title
 
 #: Where the built book keeps the downloads, as seen from a page in the folder of the data page.
 FILES = "../_static/data"
-ROOM = 0.22  # inches a bar
+_ROOM = 0.22  # inches a bar
 
 
 def framed(caption: str, head: list[str], body: str, link: str = "", *, name: str = "", folded: bool = False) -> str:
@@ -39,7 +39,7 @@ def framed(caption: str, head: list[str], body: str, link: str = "", *, name: st
     )
 
 
-def table_address(document: str, table: str) -> str:
+def _table_address(document: str, table: str) -> str:
     """The address of a table's row on the data page."""
     return f"table-{document}-{table}".replace("_", "-")
 
@@ -63,7 +63,7 @@ def every_table(files: str = FILES) -> Table:
                 for number in (each.rows, each.columns, each.numeric_cells, each.notes or "–")
             )
             rows.append(
-                f'<tr id="{table_address(document, each.table)}">{texts}{numbers}<td>'
+                f'<tr id="{_table_address(document, each.table)}">{texts}{numbers}<td>'
                 f'<a href="{stem}.csv" download>CSV</a> '
                 f'<a href="{stem}.nc" download>NetCDF</a></td></tr>'
             )
@@ -182,7 +182,7 @@ def protection_by_table(cells: pd.DataFrame) -> Shown:
     sizes = summary["document"].value_counts(sort=False)
     figure, panels = axes(
         rows=len(sizes),
-        height=1.0 + len(sizes) * 0.35 + ROOM * len(summary),
+        height=1.0 + len(sizes) * 0.35 + _ROOM * len(summary),
         sharex=True,
         squeeze=False,
         gridspec_kw={"height_ratios": [n + 1 for n in sizes]},

@@ -12,7 +12,7 @@ from companion.pages import rates, synthesis
 from companion.records import runs
 
 #: Written by ``python tests/device_speed.py``; one row a case.
-SPEEDS = Path(__file__).resolve().parents[2] / "data" / "browser" / "speeds.csv"
+_SPEEDS = Path(__file__).resolve().parents[2] / "data" / "browser" / "speeds.csv"
 
 
 def sustained() -> Shown:
@@ -84,7 +84,7 @@ def latency() -> Shown:
     )
 
 
-#: Columns of :data:`SPEEDS` that are drawn, and their words.
+#: Columns of :data:`_SPEEDS` that are drawn, and their words.
 WAYS = {
     "native_512": "native, 512 bits",
     "native_256": "256 bits",
@@ -97,13 +97,14 @@ WAYS = {
 CASES = (
     "stride-4096-1", "stride-1048576-1", "stride-67108864-1", "stride-4096-16", "stride-67108864-16",
     "triad-168", "triad-43688", "triad-2796200", "latency-4096", "latency-1048576", "latency-67108864",
-    "loop-s1", "loop-s10", "loop-streaming", "bt-S", "bt-W", "spectral-63", "spectral-159", "banks-1",
+    "loop-s1", "loop-s10", "loop-streaming", "bt-S", "bt-W", "spectral-63", "spectral-159", "forecast-63",
+    "banks-1",
 )  # fmt: skip
 
 
 def speeds() -> pd.DataFrame:
     """Every case and way, as ``tests/device_speed.py`` wrote them."""
-    return pd.read_csv(SPEEDS)
+    return pd.read_csv(_SPEEDS)
 
 
 def how_far() -> Table:
@@ -115,16 +116,16 @@ def how_far() -> Table:
     columns = {f"{way}_best": words for way, words in WAYS.items() if f"{way}_best" in found}
     frame = found[["what", "unit", *columns]].rename(columns=columns)
     browsers, native = found[["chromium_best", "firefox_best"]], found["native_128_best"]
-    less = found["unit"].str.startswith("ns")
+    less = found["unit"].str.startswith(("ns", "ms"))
     share = (browsers.max(axis=1) / native).where(~less, native / browsers.min(axis=1))
     frame["browser / 128 bits"] = share.round(2)
     first = found.iloc[0]
     return table(
         frame.reset_index(drop=True),
         caption=f"Native code and browsers on one machine, {first['machine']}, with {first['made_by']}: the best "
-        f"sample of each. All took turns; other programs kept {first['others_busy']:.1f} CPUs busy at the start. The "
-        "last column is the rate of the faster browser over that of native code of 128 bits: above 1 the browser is "
-        "faster",
+        f"sample of each. All took turns; other programs kept at most {found['others_busy'].max():.1f} CPUs busy at "
+        "the start. The last column is the rate of the faster browser over that of native code of 128 bits: above 1 "
+        "the browser is faster",
         name="device_how_far",
         digits=3,
     )

@@ -24,7 +24,7 @@ from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import significant
 from companion.items import page
-from companion.labels import counted
+from companion.labels import plural
 from companion.pages.synthesis import (
     SYSTEMS,
     frame_of,
@@ -40,8 +40,8 @@ from companion.pages.synthesis import (
     said,
 )
 
-MEGA, GIGA, GIB = 1e6, 1e9, 2**30
-WORD = 8  # bytes
+_MEGA, _GIGA, _GIB = 1e6, 1e9, 2**30
+_WORD = 8  # bytes
 
 
 def file_rates() -> pd.DataFrame:
@@ -65,7 +65,7 @@ def file_rates() -> pd.DataFrame:
 
 def _devices(run) -> list[dict]:
     clock = of_samples(run["observed_clock"].values, run["flags"].values)
-    found = converted(clock, lambda seconds: WORD * run["mwords"].values / seconds)
+    found = converted(clock, lambda seconds: _WORD * run["mwords"].values / seconds)
     tests = list(run["test"].values.astype(str))
     named = (("disk", "a disk, O_DIRECT"), ("ssd", "memory"))
     return [measured(run, what, found.iloc[[tests.index(test)]]) for test, what in named]
@@ -76,7 +76,7 @@ def _solution_files(run) -> list[dict]:
     arrays = largest.isel(case=np.flatnonzero(largest["way"].values == "one array a write"))
     nbytes = float(arrays["solution_bytes"][0])
     found = of_samples(arrays["observed_transferring"].values, arrays["flags"].values)
-    found = converted(found, lambda seconds: nbytes / MEGA / seconds)
+    found = converted(found, lambda seconds: nbytes / _MEGA / seconds)
     return [measured(run, "a solution file, page cache", found)]
 
 
@@ -88,8 +88,8 @@ def file_per_flop() -> pd.DataFrame:
         ("cray_xc30", "xc30/hres_io", "one of 120 files"),
     ):
         one = rates[(rates["machine"] == full_name(machine)) & (rates["what"] == what)].iloc[0]
-        peak = GIGA * float(stated["peak"].sel(machine=machine))
-        rows.append(printed(place, machine, f"{what}, peak of the machine", MEGA * one["value"] / peak, one["bound"]))
+        peak = _GIGA * float(stated["peak"].sel(machine=machine))
+        rows.append(printed(place, machine, f"{what}, peak of the machine", _MEGA * one["value"] / peak, one["bound"]))
     rows += of_each("xmp1982-devices", _disk_per_flop)
     return frame_of(rows, "B to a file for each flop at peak")
 
@@ -100,8 +100,8 @@ def _disk_per_flop(run) -> list[dict]:
         return []
     _, threads, peak = top
     found = quotient(pd.DataFrame(_devices(run)[:1]).rename(columns={"value": "middle"}), peak)
-    what = f"a disk, O_DIRECT, peak of {counted(threads, 'thread')}"
-    return [measured(run, what, converted(found, lambda each: MEGA * each))]
+    what = f"a disk, O_DIRECT, peak of {plural(threads, 'thread')}"
+    return [measured(run, what, converted(found, lambda each: _MEGA * each))]
 
 
 def memory_per_flop() -> pd.DataFrame:
@@ -112,16 +112,16 @@ def memory_per_flop() -> pd.DataFrame:
     stated, what, rows = tables.machines(), "memory of the machine", []
     words = float(tables.load("nht1", "systems")["memory_words"].sel(system="Y-MP")) * 2**20
     peak = float(stated["peak"].sel(machine="cray_ymp"))  # GFLOPS
-    rows.append(printed("nht1/systems", "cray_ymp", what, WORD * words / (GIGA * peak)))
+    rows.append(printed("nht1/systems", "cray_ymp", what, _WORD * words / (_GIGA * peak)))
     what = "memory of a node"
     for system in ("P4+", "P5+"):
         one = stated.sel(machine=SYSTEMS[system])
-        peak = float(one["cpus_per_node"]) * peak_2006(system)
-        rows.append(printed("p5plus/p4_p5", SYSTEMS[system], what, _node_bytes(one) / (GIGA * peak)))
+        peak = float(one["cpus_per_node"]) * _peak_2006(system)
+        rows.append(printed("p5plus/p4_p5", SYSTEMS[system], what, _node_bytes(one) / (_GIGA * peak)))
     for name in ("power7", "cray_xc30"):
         one = stated.sel(machine=name)
         peak = float(one["peak"]) / float(one["nodes"])
-        rows.append(printed("xc30/machines", name, what, _node_bytes(one) / (GIGA * peak)))
+        rows.append(printed("xc30/machines", name, what, _node_bytes(one) / (_GIGA * peak)))
     rows += of_each("xc30-transforms", _memory_now)
     return frame_of(rows, "B for each flop/s of peak")
 
@@ -131,11 +131,11 @@ def _memory_now(latest) -> list[dict]:
     if top is None:
         return []
     run, threads, peak = top
-    memory, what = run.attrs["memory"], f"all memory, peak of {counted(threads, 'thread')}"
+    memory, what = run.attrs["memory"], f"all memory, peak of {plural(threads, 'thread')}"
     return [measured(run, what, converted(peak, lambda rate: memory / rate))]
 
 
-def peak_2006(system: str) -> float:
+def _peak_2006(system: str) -> float:
     """GFLOPS of one processor of 2006, from the rate of a job and its share of peak."""
     job = tables.printed("p5plus", "p4_p5").set_index("system").loc[system]
     return float(job["gflops"] / (job["peak_percent"] / 100) / job["cpus"])
@@ -143,11 +143,11 @@ def peak_2006(system: str) -> float:
 
 def _node_bytes(machine) -> float:
     """Memory of a node: its megabytes are thousandths of a gigabyte of 2^30 bytes."""
-    return float(machine["memory_per_node"]) / 1000 * GIB
+    return float(machine["memory_per_node"]) / 1000 * _GIB
 
 
 #: Bytes for each operation of the streaming loop of 2006: an item of 8 bytes, a multiplication and an addition.
-STREAMED = WORD / 2
+STREAMED = _WORD / 2
 
 
 def streamed() -> pd.DataFrame:
@@ -162,7 +162,7 @@ def streamed() -> pd.DataFrame:
 
 def _streamed_now(run) -> list[dict]:
     chosen = (run["loop"].values.astype(str) == "streaming") & (run["streams"].values.astype(str) == "1")
-    found = converted(rate_of(run, chosen), lambda rate: rate * STREAMED / GIGA)
+    found = converted(rate_of(run, chosen), lambda rate: rate * STREAMED / _GIGA)
     return [measured(run, "streaming loop", found)]
 
 
@@ -174,7 +174,7 @@ def read_per_flop() -> pd.DataFrame:
     rows = []
     for row in streamed().itertuples():
         if row.kind == "report":
-            balance = row.value / peak_2006("P5+")
+            balance = row.value / _peak_2006("P5+")
             rows.append(printed("p5plus/smt_benefit", "power5plus", row.what, balance))
     return frame_of(rows + of_each("p5plus-smt", _read_now), "B for each flop at peak")
 
@@ -185,8 +185,8 @@ def _read_now(run) -> list[dict]:
         return []
     _, threads, peak = top
     found = pd.DataFrame(_streamed_now(run)).rename(columns={"value": "middle"})
-    balance = converted(quotient(found, peak), lambda ratio: GIGA * threads * ratio)
-    return [measured(run, f"streaming loop, peak of {counted(threads, 'thread')}", balance)]
+    balance = converted(quotient(found, peak), lambda ratio: _GIGA * threads * ratio)
+    return [measured(run, f"streaming loop, peak of {plural(threads, 'thread')}", balance)]
 
 
 def memory_balance() -> pd.DataFrame:
@@ -198,8 +198,8 @@ def memory_balance() -> pd.DataFrame:
 
 
 #: Kinds of jobs whose share of the clock reports print, as rows of a figure.
-FORECAST, IMAGING = "forecast on work files, 1982", "radio imaging, large problem, 1989"
-WRITING, PARALLEL = "flow solver that writes, 1993", "parallel part of IFS jobs, 2006"
+_FORECAST, _IMAGING = "forecast on work files, 1982", "radio imaging, large problem, 1989"
+_WRITING, _PARALLEL = "flow solver that writes, 1993", "parallel part of IFS jobs, 2006"
 
 
 def computing() -> pd.DataFrame:
@@ -212,22 +212,22 @@ def computing() -> pd.DataFrame:
         ("ssd2-async", "cray_xmp_1982", "forecast, SSD"),
     ):
         share = 100 * old["forecast_cpu"][name] / old["forecast_clock"][name]
-        rows.append(printed("xmp1982/fig4_1", machine, what, share, group=FORECAST))
+        rows.append(printed("xmp1982/fig4_1", machine, what, share, group=_FORECAST))
     large = tables.printed("aips58", "ddt_large")
     for system, machine in (("nrao1", "convex_c1_nrao1"), ("clsc", "cray_xmp24_clsc"), ("psc", "cray_xmp48_psc")):
         share = 100 * large[f"{system}_cpu"].sum() / large[f"{system}_real"].sum()
-        rows.append(printed("aips58/ddt_large", machine, "imaging, large problem", share, group=IMAGING))
+        rows.append(printed("aips58/ddt_large", machine, "imaging, large problem", share, group=_IMAGING))
     nasa = {"Y-MP": "cray_ymp", "CM-2": "cm2", "iPSC/860": "ipsc860"}
     for row in tables.printed("nht1", "overheads").itertuples():
         bound = {"above": "<", "below": ">"}.get(row.bound, "")
         for zeta, case in ((row.low, ", at best"), (row.high, ", at worst")):
             if pd.notna(zeta):
                 what, share = f"flow solver that writes{'' if bound else case}", 100 / (1 + zeta / 100)
-                rows.append(printed("nht1/overheads", nasa[row.system], what, share, bound, WRITING))
+                rows.append(printed("nht1/overheads", nasa[row.system], what, share, bound, _WRITING))
     for row in tables.printed("p5plus", "ifs_times").itertuples():
         share = 100 * row.parallel / row.wall
         what = f"{row.job}, {row.cpus} CPUs"
-        rows.append(printed("p5plus/ifs_times", "power5plus", what, share, group=PARALLEL))
+        rows.append(printed("p5plus/ifs_times", "power5plus", what, share, group=_PARALLEL))
     for experiment, again in (("xmp1982-forecast", _forecast), ("aips58-ddt", _imaging), ("nht1-io", _writing)):
         rows += of_each(experiment, again)
     return frame_of(rows, "% of the elapsed time")
@@ -238,14 +238,14 @@ def _forecast(run) -> list[dict]:
     on_disk = run["configuration"].values.astype(str) == "disk4"
     waiting, clock = (run[f"observed_{name}"].values[on_disk] for name in ("waiting", "forecast"))
     found = of_samples(100 * (1 - waiting / clock), run["flags"].values[on_disk])
-    return [measured(run, "forecast, disks", found, FORECAST)]
+    return [measured(run, "forecast, disks", found, _FORECAST)]
 
 
 def _imaging(run) -> list[dict]:
     large = run["size"].values.astype(str) == "large"
     spent, real = (run[f"observed_{name}"].values[large].sum(axis=0) for name in ("cpu", "real"))
     flags = "; ".join(filter(None, run["flags"].values[large].astype(str)))
-    return [measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), IMAGING)]
+    return [measured(run, "imaging, large problem", of_samples([100 * spent / real], [flags]), _IMAGING)]
 
 
 def _writing(run) -> list[dict]:
@@ -256,7 +256,7 @@ def _writing(run) -> list[dict]:
         (row,) = np.flatnonzero(same & (run["way"].values == way))
         elapsed = of_samples(run["observed_T_T"].values[[row]], run["flags"].values[[row]])
         share = converted(quotient(alone, elapsed), lambda share: 100 * share)
-        rows.append(measured(run, f"flow solver that writes, {way}", share, WRITING))
+        rows.append(measured(run, f"flow solver that writes, {way}", share, _WRITING))
     return rows
 
 
@@ -269,7 +269,7 @@ def _spaced(values: np.ndarray, least: float) -> np.ndarray:
 
 
 #: Machines as the labels of a figure with little room name them.
-SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2", "Cray Y-MP 8/256": "Cray Y-MP",
+_SHORT = {"Cray X-MP (prototype)": "Cray X-MP", "Thinking Machines CM-2": "CM-2", "Cray Y-MP 8/256": "Cray Y-MP",
          "Intel iPSC/860": "iPSC/860"}  # fmt: skip
 
 
@@ -286,7 +286,7 @@ def files_through_time() -> Shown:
     for year, part in frame[first].groupby("year"):
         right, below = year < 2000, 2000 < year < 2020  # a bound of 2014, whose label needs the width
         for row, height in zip(part.itertuples(), 10 ** _spaced(part["value"].to_numpy(), 0.2), strict=True):
-            what = row.what if row.kind == "run" else f"{SHORT.get(row.machine, row.machine)}, {row.what}"
+            what = row.what if row.kind == "run" else f"{_SHORT.get(row.machine, row.machine)}, {row.what}"
             least = "≥ " if row.bound == ">" else ""
             beside = row.kind == "run" and bounds["value"].between(row.value / 3, row.value).any()  # a bound's arrow
             up = -12 if below else 9 if beside else -9 if row.value == frame["value"].min() else 0
@@ -312,13 +312,13 @@ def files_through_time() -> Shown:
 
 
 #: Documents on which each of the findings rests.
-RESTS_ON = (("xmp1982", "nht1", "xc30"), ("nht1", "p5plus", "xc30"), ("xmp1982", "aips58"))
+_RESTS_ON = (("xmp1982", "nht1", "xc30"), ("nht1", "p5plus", "xc30"), ("xmp1982", "aips58"))
 
 
 def opened(folder: str = "../notebooks") -> Shown:
     """The findings as a list, each with links to its chapters under ``folder``."""
     rows, said = [], findings()
-    for finding, documents in zip(said, RESTS_ON, strict=True):
+    for finding, documents in zip(said, _RESTS_ON, strict=True):
         links = (f'<a href="{folder}/{page(each)}.html">chapter {int(page(each)[:2])}</a>' for each in documents)
         rows.append(f"<li>{escape(finding)} ({', '.join(links)})</li>")
     return Shown(f'<ul class="rerun-findings">{"".join(rows)}</ul>', "\n".join(f"- {finding}" for finding in said))
@@ -336,7 +336,7 @@ def findings() -> list[str]:
     today = ", and {} MB/s ({} to {}) with a disk of today".format(*ends) if ends else ""
     reports = memory.iloc[1:5]
     images, best = (
-        busy.loc[(busy["group"] == group) & (busy["kind"] == "report"), "value"] for group in (IMAGING, FORECAST)
+        busy.loc[(busy["group"] == group) & (busy["kind"] == "report"), "value"] for group in (_IMAGING, _FORECAST)
     )
     convex, toronto, pittsburgh = images
     return [

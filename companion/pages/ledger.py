@@ -16,8 +16,8 @@ from companion.items import page, title
 from companion.pages.data import FILES, framed
 
 #: The chapters and their records, as seen from the page of the ledger.
-CHAPTERS, RECORDS = "../notebooks", "records"
-HEAD = ["chapter", "verdict", "claim", "printed", "recomputed", "explanation"]
+CHAPTERS, _RECORDS = "../notebooks", "records"
+_HEAD = ["chapter", "verdict", "claim", "printed", "recomputed", "explanation"]
 
 
 def counts(frame: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -63,7 +63,7 @@ def shown(value: float, printed: str) -> str:
 def source(claim) -> str:
     """Where a claim's printed number is: its cell on the chapter's record, else the table that it was made from."""
     found = places.places(claim.document)[claim.id]
-    where = f"{RECORDS}/{page(claim.document)}.html"
+    where = f"{_RECORDS}/{page(claim.document)}.html"
     if not found.read:
         return where
     if found.table is not None and found.row is not None and found.column is not None:
@@ -94,18 +94,18 @@ def _choice(name: str, values, said: str = "", words=str) -> str:
     return f'<label>{said or name} <select name="{name}"><option value="">all</option>{options}</select></label>'
 
 
-NUMERAL = re.compile(r"-?[\d,]*\.?\d+")
-COLOURS = {"agrees": meaning("printed"), "rounding": meaning("calculated"), "contradicts": meaning("waiting")}
+_NUMERAL = re.compile(r"-?[\d,]*\.?\d+")
+_COLOURS = {"agrees": meaning("printed"), "rounding": meaning("calculated"), "contradicts": meaning("waiting")}
 
 
 def departures(frame: pd.DataFrame | None = None) -> pd.DataFrame:
     """Claims whose printed value is one number other than 0, with recomputed over printed, less 1, and their row."""
     frame = claims.frame() if frame is None else frame
     kept = frame[
-        frame["printed"].map(lambda text: bool(NUMERAL.fullmatch(text)))
+        frame["printed"].map(lambda text: bool(_NUMERAL.fullmatch(text)))
         & frame["recomputed"].notna()
         & (frame["bound"] == "")
-        & frame["verdict"].isin(COLOURS)
+        & frame["verdict"].isin(_COLOURS)
     ]
     printed = kept["printed"].str.replace(",", "").astype(float)
     kept, printed = kept[printed != 0], printed[printed != 0]
@@ -125,7 +125,7 @@ def departures_figure() -> Shown:
     frame = departures()
     documents = list(dict.fromkeys(frame["document"]))
     figure, axis = axes(height=3.6)
-    for number, (verdict, colour) in enumerate(COLOURS.items()):
+    for number, (verdict, colour) in enumerate(_COLOURS.items()):
         rows = frame[frame["verdict"] == verdict]
         places = [documents.index(name) for name in rows["document"]] + (rows["row"] * 7919 % 23 - 11) / 36
         style = {"marker": "osD"[number], "markersize": 3, "markerfacecolor": "none", "linestyle": "none"}
@@ -150,7 +150,7 @@ def departures_figure() -> Shown:
         for claim in frame.itertuples(index=False)
     ]
     names = [fill(title(name), 18) for name in documents]
-    colours = {"verdicts": list(COLOURS), "verdictColours": list(COLOURS.values())}
+    colours = {"verdicts": list(_COLOURS), "verdictColours": list(_COLOURS.values())}
     data = {"documents": names, **colours, "claims": points}
     return explorer("ledger", data, still=still)
 
@@ -171,5 +171,5 @@ def full_table(files: str = FILES) -> Table:
     rows = "\n".join(map(_row, frame.itertuples(index=False)))
     caption = f"{len(frame)} claims of five documents"
     link = f'<a href="{files}/ledger.csv" download>all claims as CSV</a>'
-    html = controls + framed(caption, HEAD, rows, link, name="ledger")
+    html = controls + framed(caption, _HEAD, rows, link, name="ledger")
     return Table(html, caption)

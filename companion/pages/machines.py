@@ -12,7 +12,7 @@ from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.host.machine import size
-from companion.labels import counted
+from companion.labels import plural
 from companion.records import machines, runs
 
 
@@ -53,7 +53,7 @@ def machines_table(folder: Path = runs.COMMITTED) -> Table:
     of = {each.label: [record for label, record in _records(folder) if label == each.label] for each in
           machines.known(folder)}  # fmt: skip
     rows = [_row(each, of[each.label]) for each in machines.known(folder)]
-    caption = f"{counted(len(rows), 'machine')}. The first is the one that sentences of the chapters name"
+    caption = f"{plural(len(rows), 'machine')}. The first is the one that sentences of the chapters name"
     return table(pd.DataFrame(rows), caption=caption, index=False, name="machines")
 
 
@@ -118,7 +118,7 @@ def history(folder: Path = runs.COMMITTED) -> Shown:
         "Two records of a machine may differ in the kernels, the versions of the packages and the load"
     )
     alt = (
-        f"Ratios of later to first times of {counted(len(keys), 'experiment')} that a machine repeated; "
+        f"Ratios of later to first times of {plural(len(keys), 'experiment')} that a machine repeated; "
         f"{beyond} of {len(found)} differ from 1."
     )
     return figures.show(figure, title="Repeated runs", caption=caption, alt=alt, data=found, name="repeated_runs")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant, table
-from companion.labels import counted
+from companion.labels import plural
 from companion.pages.data import framed
 from companion.records import machines, peer_records
 
@@ -80,7 +80,7 @@ def conclusion(records) -> Table:
         f"In {(least['ratio'] > 1).sum()} of {len(least)} cases our kernel took less time than the fastest of its "
         f"peers, by the fastest samples and by the median over rounds. The share is largest for {high} and smallest "
         f"for {low}. The weakest case is {weakest['label']} "
-        f"of {weakest['group']}, with {counted(int(weakest['threads']), 'thread')}: {weakest['peer']} took "
+        f"of {weakest['group']}, with {plural(int(weakest['threads']), 'thread')}: {weakest['peer']} took "
         f"{significant(weakest['ratio'], 2)} of our time."
     )
     place = f'<a href="#fig-peers-{weakest["module"].replace("_", "-")}">The weakest case</a>'
@@ -130,7 +130,7 @@ def _remark(line) -> str:
     known = f", distance {line.distance:.3g}" if np.isfinite(line.distance) else ""
     other = "" if np.isnan(line.distance) else f"another answer{known}: not timed"
     near = f"answers {line.apart:.1g} apart" if line.apart > 0 else ""
-    tried = f"{counted(line.tried, 'slower build')} tried" if line.tried else ""
+    tried = f"{plural(line.tried, 'slower build')} tried" if line.tried else ""
     way = next((way for way in line.chosen.split("; ") if way.startswith(f"{line.peer}: ")), "")
     return "; ".join(filter(None, (other, line.options, way, near, tried, line.flags)))
 
@@ -142,7 +142,7 @@ def _table_rows(frame: pd.DataFrame) -> list[str]:
         rows.append(_heading(title, 7))
         # a peer that was built with other options before has a series of its own, by its record's date
         for (label, threads, _), lines in part.groupby(["label", "threads", "date"], sort=False):
-            under = counted(threads, "thread")
+            under = plural(threads, "thread")
             head = (
                 f'<td rowspan="{len(lines)}" style="min-width: 8em">{escape(label)}'
                 f'<span style="display: block; white-space: nowrap; color: var(--pst-color-text-muted)">'
@@ -302,7 +302,7 @@ def runs(records) -> Table:
     """The committed runs, and the versions of the software on either side."""
     if not records:
         return sentence("No run is committed, so there are neither dates nor versions.")
-    parts = runs_table(records), versions_table(records)
+    parts = _runs_table(records), _versions_table(records)
     return Table("".join(part.html for part in parts), "\n\n".join(part.text for part in parts))
 
 
@@ -313,7 +313,7 @@ def _load(record) -> str:
     return ", ".join("unknown" if cpus is None else f"{cpus:.2f}" for cpus in record["load"].values())
 
 
-def runs_table(records) -> Table:
+def _runs_table(records) -> Table:
     """When and where the committed runs were made, and how much of each still counts."""
     kept = [pairs(records, vectors=each) for each in dict.fromkeys(map(peer_records.vectors, records))]
     counted = pd.concat(kept)[["date", "machine", "group", "label", "threads"]].drop_duplicates()
@@ -349,7 +349,7 @@ def runs_table(records) -> Table:
     )
 
 
-def versions_table(records) -> Table:
+def _versions_table(records) -> Table:
     """Versions and options of our toolchain and of the peers in the committed runs."""
     found: dict[tuple, list[str]] = {}
     for record in records:

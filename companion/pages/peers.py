@@ -11,7 +11,7 @@ from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, SERIES, axes, series
 from companion.figures.tabular import Table, significant
-from companion.labels import counted
+from companion.labels import plural
 from companion.pages.peer_tables import (
     FAMILIES,
     RATES,
@@ -33,9 +33,9 @@ __all__ = ["FAMILIES", "absent_table", "conclusion", "family", "overview", "runs
 
 
 #: Cases of a family up to which each has a row of its own in the figure.
-FEW = 10
+_FEW = 10
 #: Series of a figure up to which each build of a program has a mark of its own.
-MOST = 8
+_MOST = 8
 _MARKERS = ("o", "s", "D", "^", "v", "P")
 _SMALLEST = 8  # points of the letters of a legend
 _STEP = 0.085  # inches between the peers of a row
@@ -51,7 +51,7 @@ def _short(groups: list[str]) -> dict[str, str]:
 
 def _series(peers: pd.Series) -> pd.Series:
     """The mark of each peer: its name, or where there are too many the program that it is a build or a call of."""
-    return peers if peers.nunique() <= MOST else peers.str.split(r"[ ,]", regex=True).str[0]
+    return peers if peers.nunique() <= _MOST else peers.str.split(r"[ ,]", regex=True).str[0]
 
 
 def _rows(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
@@ -60,7 +60,7 @@ def _rows(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     A row is a case under the heading of its group where there are few, otherwise a group without heading.
     """
     short = _short(list(frame["group"].unique()))
-    if len(frame[["group", "label"]].drop_duplicates()) > FEW:
+    if len(frame[["group", "label"]].drop_duplicates()) > _FEW:
         return [("", short[group], part) for group, part in frame.groupby("group", sort=False)]
     return [
         (short[group], label, part)
@@ -90,7 +90,7 @@ def _draw(axis, rows, peers: list[str]) -> float:
             present = [peer for peer in peers if (lane["series"] == peer).any()]
             height = 0.14 + _STEP * len(present)
             ticks.append(y + height / 2)
-            names.append(counted(threads, "thread"))
+            names.append(plural(threads, "thread"))
             for place, peer in enumerate(present):
                 ratios = lane.loc[lane["series"] == peer, "ratio_fastest"]
                 at = y + height / 2 + _STEP * (place - (len(present) - 1) / 2)
@@ -174,7 +174,7 @@ def _fit(legend) -> None:
 def _alt(timed: pd.DataFrame, family: str) -> str:
     below = int((timed["ratio_fastest"] < 1).sum())
     parts = "; ".join(
-        f"{part['group']}, {counted(part['threads'], 'thread')}: median {significant(part['median'], 3)}, "
+        f"{part['group']}, {plural(part['threads'], 'thread')}: median {significant(part['median'], 3)}, "
         f"lowest {significant(part['lowest'], 3)}"
         for part in summaries(timed)
     )

@@ -6,10 +6,10 @@ import pandas as pd
 
 from companion.figures.tabular import Table, table
 
-KEPT = Path(__file__).resolve().parents[2] / "data" / "platforms.csv"
+_KEPT = Path(__file__).resolve().parents[2] / "data" / "platforms.csv"
 
 
-def platforms_table(path: Path = KEPT) -> Table:
+def platforms_table(path: Path = _KEPT) -> Table:
     """One system a row: Pythons for which all packages of the lock have wheels, and what was tried how and when."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     rows = []

@@ -13,7 +13,7 @@ LOOPS = (
     ("streaming", "streaming", "streams from memory"),
     ("skipping", "skipping", "strided access to memory"),
 )
-FORECAST, SOLVER = "forecast, over its processors", "BT, a flow solver, on vectors"
+FORECAST, _SOLVER = "forecast, over its processors", "BT, a flow solver, on vectors"
 
 
 def sustained_rate() -> pd.DataFrame:
@@ -53,7 +53,7 @@ def _solver(run) -> list[dict]:
     labels = run["label"].values.astype(str)
     alone = [n for n, text in enumerate(labels) if "without writing" in text and "1 thread" in text]
     found = converted(rate_of(run, np.arange(labels.size) == alone[-1]), lambda rate: 1e-9 * rate)
-    return [measured(run, f"BT, {labels[alone[-1]].partition(',')[0]}", found, SOLVER)]
+    return [measured(run, f"BT, {labels[alone[-1]].partition(',')[0]}", found, _SOLVER)]
 
 
 def machine_facts(fact: str) -> pd.DataFrame:

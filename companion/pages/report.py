@@ -15,7 +15,7 @@ from companion import experiments, files, record_figures
 from companion.figures.rendering import Shown
 from companion.figures.tabular import significant, table
 from companion.host import machine
-from companion.labels import counted
+from companion.labels import plural
 from companion.pages import eras, explored, synthesis
 from companion.records import machines, runs
 
@@ -135,7 +135,7 @@ def _chapters(found: Iterable[str]) -> str:
         if drawn:
             title = f"{synthesis.year(document)}: {synthesis.title(document)}"
             first, *rest = [each.html for each in drawn]
-            fold = f"<details><summary>{counted(len(rest), 'other figure')}</summary><div class='figures'>"
+            fold = f"<details><summary>{plural(len(rest), 'other figure')}</summary><div class='figures'>"
             more = f"{fold}{''.join(rest)}</div></details>" if rest else ""
             parts.append(f"<section><h3>{escape(title)}</h3>{first}{more}</section>")
     return "".join(parts)
@@ -182,8 +182,8 @@ def html(folder: Path) -> str:
     return Template(PAGE.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         measured=escape(
-            f"{counted(len(found), 'experiment')} measured on {last['date'][:10]}, preset {presets}. "
-            f"{doubtful} of {counted(len(cases), 'case')} are flagged as doubtful. Every result was verified before "
+            f"{plural(len(found), 'experiment')} measured on {last['date'][:10]}, preset {presets}. "
+            f"{doubtful} of {plural(len(cases), 'case')} are flagged as doubtful. Every result was verified before "
             "and after it was timed. Numbers are medians; in brackets the 95 % interval, or the range of the samples "
             "where there are fewer than six."
         ),

@@ -8,7 +8,7 @@ from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, SERIES, axes, series
 from companion.figures.tabular import Table, significant
-from companion.labels import counted
+from companion.labels import plural
 from companion.pages.peer_tables import FAMILIES, origin, pairs, sentence
 from companion.records import peer_records
 
@@ -56,7 +56,7 @@ def _draw(axis, lane: pd.DataFrame, ceiling: dict, families: list[str], ends: tu
 
 def _alt(cases: pd.DataFrame, ceilings: dict) -> str:
     roofs = "; ".join(
-        f"{counted(int(threads), 'thread')}: peak {significant(1e-9 * each['flops'], 3)} GFLOPS, "
+        f"{plural(int(threads), 'thread')}: peak {significant(1e-9 * each['flops'], 3)} GFLOPS, "
         + ", ".join(f"{level['level']} {significant(1e-9 * level['rate'], 3)} GB/s" for level in each["levels"])
         for threads, each in ceilings.items()
     )
@@ -81,7 +81,7 @@ def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
         log_axis(axis)
         axis.set_xlim(*ends)
         axis.set_ylabel("GFLOPS")
-        axis.set_title(counted(int(threads), "thread"), loc="left")
+        axis.set_title(plural(int(threads), "thread"), loc="left")
     np.ravel(panels)[-1].set_xlabel("floating-point operations a byte")
     handles: dict[str, Artist] = {}
     for axis in np.ravel(panels):

@@ -12,7 +12,7 @@ from companion.figures.rendering import Shown
 
 ROOT = Path(__file__).parents[2]
 #: Lines of an output that the page shows.
-LINES = 14
+_LINES = 14
 
 
 @cache
@@ -30,7 +30,7 @@ def _named(command: str, folder: Path) -> list[str]:
     return arguments
 
 
-def ran(*commands: str, lines: int = LINES) -> Shown:
+def ran(*commands: str, lines: int = _LINES) -> Shown:
     """Commands of ``python -m companion`` and the first ``lines`` lines that each prints.
 
     They run in one folder, which the next call finds as it was left.

@@ -35,18 +35,18 @@ from companion.figures.rendering import Shown, show
 from companion.figures.style import VARIANTS, axes
 from companion.figures.tabular import Table, significant
 from companion.items import page
-from companion.labels import counted
+from companion.labels import plural
 from companion.pages.data import framed
 from companion.records import runs
 
-COLUMNS = ["machine", "what", "year", "value", "low", "high", "flagged", "kind", "source", "bound", "group",
+_COLUMNS = ["machine", "what", "year", "value", "low", "high", "flagged", "kind", "source", "bound", "group",
            "order"]  # fmt: skip
-RUNS = "../_static/runs"
+_RUNS = "../_static/runs"
 DAY = 24  # hours of the forecast
 #: Experiments that measure the peak of their machine, of multiply-adds in registers.
-PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
+_PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
 #: Configurations of 1982 drawn for their machine, and where their files are.
-WHERE = {"cray1a-disk4": ("cray_1a_ecmwf", "files on disk"), "ssd1-sync": ("cray_xmp_1982", "a file on SSD")}
+_WHERE = {"cray1a-disk4": ("cray_1a_ecmwf", "files on disk"), "ssd1-sync": ("cray_xmp_1982", "a file on SSD")}
 #: Systems of the report of 2006 and of the talk of 2014, as their tables name them, in ``data/machines``.
 SYSTEMS = {"P4+": "power4plus", "P5+": "power5plus", "IBM Power7": "power7", "Cray XC30": "cray_xc30"}
 
@@ -112,7 +112,7 @@ def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
         "high": float(spread.high),
         "flagged": bool(spread.flagged),
         "kind": "run",
-        "source": run.attrs["file"] if run.attrs.get("own") else f"{RUNS}/{run.attrs['file']}",
+        "source": run.attrs["file"] if run.attrs.get("own") else f"{_RUNS}/{run.attrs['file']}",
         "bound": "",
         "group": group,
         "order": run.attrs["place"],
@@ -143,7 +143,7 @@ def rate_of(run, chosen) -> pd.DataFrame:
 
 def peak_on(machine: str) -> tuple | None:
     """The run of a machine that found its highest peak, by the most threads: it, threads, and flop/s with spread."""
-    kept = [run for id in PEAKS for run in (*runs.committed(id), *runs.own(id)) if cpu(run) == machine]
+    kept = [run for id in _PEAKS for run in (*runs.committed(id), *runs.own(id)) if cpu(run) == machine]
     if not kept:
         return None
     threads = max(int(run["threads"].values.max()) for run in kept)
@@ -155,7 +155,7 @@ def peak_on(machine: str) -> tuple | None:
 
 def frame_of(rows: list[dict], unit: str) -> pd.DataFrame:
     """Points as a table with their unit."""
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=_COLUMNS)
     frame.attrs["units"] = {"value": unit}
     return frame
 
@@ -185,7 +185,7 @@ def share_of_peak() -> pd.DataFrame:
 def _forecast_share(run) -> list[dict]:
     rate, peak = (rate_of(run, run["what"].values == what) for what in ("forecast", "peak"))
     share = converted(quotient(rate, peak), lambda share: 100 * share)
-    return [measured(run, f"forecast of one layer, {counted(int(run['threads'].values[0]), 'thread')}", share)]
+    return [measured(run, f"forecast of one layer, {plural(int(run['threads'].values[0]), 'thread')}", share)]
 
 
 def _transform_share(run) -> list[dict]:
@@ -200,7 +200,7 @@ def forecast_hour() -> pd.DataFrame:
     """Seconds of the clock for one hour of forecast, with the model of its time."""
     old = tables.load("xmp1982", "fig4_1")["total_clock"]
     rows = []
-    for name, (machine, where) in WHERE.items():
+    for name, (machine, where) in _WHERE.items():
         seconds = float(old.sel(configuration=name)) / DAY
         rows.append(printed("xmp1982/fig4_1", machine, f"forecast of 1982 with its jobs, {where}", seconds))
     for row in tables.printed("p5plus", "p4_p5").itertuples():
@@ -231,7 +231,7 @@ def _one_layer(run) -> list[dict]:
     """One layer of a forecast of 2014."""
     (row,) = np.flatnonzero(run["what"].values == "forecast")
     hours, case = DAY * float(run["days"].values[row]), run.isel(case=row)
-    what = f"one layer at truncation {int(case['truncation'])} on {counted(int(case['threads']), 'thread')}"
+    what = f"one layer at truncation {int(case['truncation'])} on {plural(int(case['threads']), 'thread')}"
     found = converted(case_intervals(run).loc[[row]], lambda seconds: seconds / hours)
     return [measured(run, what, found)]
 
@@ -240,7 +240,7 @@ def energy() -> pd.DataFrame:
     """Power [kW] for equal performance of the IFS, as the report of 2006 states it."""
     machines = {"Power5+": "power5plus", "JS21 Blade": "js21", "BlueGene L": "bluegene_l"}
     rows = [
-        printed("p5plus/power_performance", machines[row.system], counted(row.cpus, "CPU"), row.power)
+        printed("p5plus/power_performance", machines[row.system], plural(row.cpus, "CPU"), row.power)
         for row in tables.printed("p5plus", "power_performance").itertuples()
     ]
     return frame_of(rows, "kW for the performance of a Power5+")
@@ -300,7 +300,7 @@ def dots(frame: pd.DataFrame, *, title: str, seen: str, name: str, log: bool = F
 
 
 #: Distance of the marks of two machines in one row, in rows.
-BESIDE = 0.11
+_BESIDE = 0.11
 
 
 def of_machines(axis, place: pd.Series, new: pd.DataFrame, across: bool = False) -> None:
@@ -309,7 +309,7 @@ def of_machines(axis, place: pd.Series, new: pd.DataFrame, across: bool = False)
     for number, order in enumerate(orders):
         of_one = new["order"] == order
         part, own = new[of_one].rename(columns={"value": "middle"}), order < 0
-        moved = BESIDE * (number - (len(orders) - 1) / 2) if across else 0
+        moved = _BESIDE * (number - (len(orders) - 1) / 2) if across else 0
         label, colour = part["machine"].iloc[0], VARIANTS[int(order) % len(VARIANTS)]
         drawn = bars(axis, place[of_one] + moved, part, label=label, line=False, across=across, colour=colour)
         if own:

@@ -7,18 +7,18 @@ from typing import Any
 from companion.host import machine
 from companion.labels import significant
 
-DIGITS = 4
-LONGEST = 12  # values of one quantity that are printed in full
+_DIGITS = 4
+_LONGEST = 12  # values of one quantity that are printed in full
 
 
 def _value(value: Any) -> str:
     if isinstance(value, list):
-        shown = [_value(each) for each in value[:LONGEST]]
-        rest = f", … ({len(value)} values)" if len(value) > LONGEST else ""
+        shown = [_value(each) for each in value[:_LONGEST]]
+        rest = f", … ({len(value)} values)" if len(value) > _LONGEST else ""
         return ("; " if any(isinstance(each, str) for each in value) else ", ").join(shown) + rest
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    return significant(value, DIGITS)
+    return significant(value, _DIGITS)
 
 
 def _unit(units: str | None) -> str:
@@ -30,7 +30,7 @@ def _rates(case: dict[str, Any], seconds: float) -> dict[str, str]:
     work = case.get("work") or {}
     moved = (work.get("bytes_read") or 0) + (work.get("bytes_written") or 0)
     counts = {"GFLOPS": work.get("flops"), "GB/s": moved}
-    return {unit: significant(count / seconds / 1e9, DIGITS) for unit, count in counts.items() if count}
+    return {unit: significant(count / seconds / 1e9, _DIGITS) for unit, count in counts.items() if count}
 
 
 def _statistics(case: dict[str, Any]) -> dict[str, float]:
@@ -46,7 +46,7 @@ def case_rows(case: dict[str, Any]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for name, seconds in _statistics(case).items():
         rates, flags = _rates(case, seconds), ", ".join(case["flags"]) if not rows else ""
-        values = (significant(seconds, DIGITS), rates.get("GFLOPS", ""), rates.get("GB/s", ""))
+        values = (significant(seconds, _DIGITS), rates.get("GFLOPS", ""), rates.get("GB/s", ""))
         rows.append(("" if rows else case["label"], name, *values, flags))
     return rows
 
@@ -54,7 +54,7 @@ def case_rows(case: dict[str, Any]) -> list[tuple[str, ...]]:
 def case_line(case: dict[str, Any]) -> str:
     """Minimum and median of a case, each with its own rates, and what makes them doubtful."""
     each = {
-        name: f"{significant(seconds, DIGITS)} s" + (f" ({', '.join(map(' '.join, rates))})" if rates else "")
+        name: f"{significant(seconds, _DIGITS)} s" + (f" ({', '.join(map(' '.join, rates))})" if rates else "")
         for name, seconds in _statistics(case).items()
         for rates in [[(value, unit) for unit, value in _rates(case, seconds).items()]]
     }
@@ -82,7 +82,7 @@ def text(record: dict[str, Any], *, samples: bool = False) -> str:
     for case in record["measurements"]:
         lines.append(f"  {case_line(case)}")
         if samples:
-            lines.append("    samples, s: " + ", ".join(significant(each, DIGITS) for each in case["samples"]))
+            lines.append("    samples, s: " + ", ".join(significant(each, _DIGITS) for each in case["samples"]))
     if record["outputs"]:
         lines.append("quantities:")
     for name, entry in record["outputs"].items():

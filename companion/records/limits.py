@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
-class Limit(NamedTuple):
+class _Limit(NamedTuple):
     """The limit of a row."""
 
     name: str  # "flops", or the level whose bandwidth it is
@@ -52,7 +52,7 @@ def level(ceiling: Mapping[str, Any], size: int) -> Mapping[str, Any]:
     return next(each for each in ceiling["levels"] if each["holds"] is None or size <= each["holds"])
 
 
-def limit(row: Mapping[str, Any], ceilings: Mapping[str, Any]) -> Limit | None:
+def limit(row: Mapping[str, Any], ceilings: Mapping[str, Any]) -> _Limit | None:
     """The limit of a record's row; None where its work is not counted, or its threads have no ceiling.
 
     Parameters
@@ -68,4 +68,4 @@ def limit(row: Mapping[str, Any], ceilings: Mapping[str, Any]) -> Limit | None:
     where = level(ceiling, work["size"])
     least = {"flops": work["flops"] / ceiling["flops"], where["level"]: work["bytes"] / where["rate"]}
     name = max(least, key=least.__getitem__)
-    return Limit(name, least[name], least[name] / row["fastest"]) if least[name] > 0 else None
+    return _Limit(name, least[name], least[name] / row["fastest"]) if least[name] > 0 else None

@@ -382,10 +382,6 @@ def summary(data) -> list[dict[str, Any]]:
     for key, cases in best.items():
         chosen = list(cases.values())
         found.append(
-            {
-                **dict(zip(names, key, strict=True)),
-                "threads": int(key[2]),
-                **standing(ratios[chosen], medians[chosen]),
-            }
+            {**dict(zip(names, key, strict=True)), "threads": int(key[2]), **standing(ratios[chosen], medians[chosen])}
         )
     return found

@@ -20,7 +20,7 @@ outputs                other results by name: ``value``, ``units``, optional ``d
 =====================  ==================================================================
 
 Version 2 counts the work of all threads.  Version 1 counted one thread's where each thread does as much
-(the kernels of :data:`ONE_THREAD_COUNTED`); such a record is read with the total in its place.  Version 3 says of the
+(the kernels of :data:`_ONE_THREAD_COUNTED`); such a record is read with the total in its place.  Version 3 says of the
 file system that was measured also whether it is another than the root's, and what named the folder:
 ``separate_mount`` and ``source``, which older records leave out.
 """
@@ -72,7 +72,7 @@ ASIDE = COMMITTED.parents[1] / ".cache" / "runs"
 
 
 #: Kernels whose work version 1 counted for one thread, by every name that records give them.
-ONE_THREAD_COUNTED = frozenset(
+_ONE_THREAD_COUNTED = frozenset(
     {
         "kernels.memory.latency",
         "kernels.memory.stride",
@@ -119,7 +119,11 @@ def upgrade(record: dict[str, Any]) -> dict[str, Any]:
     measurements = []
     for case in record["measurements"]:
         # threads that shared one loop's work were counted as one already
-        if record["version"] == 1 and case["kernel"] in ONE_THREAD_COUNTED and not case["problem"].get("shared", False):
+        if (
+            record["version"] == 1
+            and case["kernel"] in _ONE_THREAD_COUNTED
+            and not case["problem"].get("shared", False)
+        ):
             case = case | {"work": _times(case["work"], case["threads"])}
         measurements.append(case)
     return record | {"version": VERSION, "measurements": measurements}

@@ -27,9 +27,9 @@ MAX_BYTES, MAX_VALUES = 4_000_000, 100_000
 #: Names in one object, of which records have some dozens.
 MAX_NAMES = 1000
 #: Cells of the table of a record, or of several: the largest committed one makes some ten thousand.
-MAX_CELLS = 5_000_000
+_MAX_CELLS = 5_000_000
 #: Departures from a schema among which the one to name is chosen.
-MOST_ERRORS = 100
+_MOST_ERRORS = 100
 #: Samples of a case that a record of the book has at least.
 FEWEST = 3
 #: What both kinds say of the host.
@@ -89,9 +89,9 @@ def oversized(cases: list[dict[str, Any]]) -> str | None:
     series = [len(values) for case in cases for values in (case["samples"], *case["observed"].values())]
     parameters, observed = ({name for case in cases for name in case[word]} for word in ("parameters", "observed"))
     cells = len(cases) * (len(parameters) + max(series, default=0) * (1 + len(observed)))
-    if cells <= MAX_CELLS:
+    if cells <= _MAX_CELLS:
         return None
-    return f"makes a table of {cells} cells of {len(cases)} cases, at most {MAX_CELLS} are made; give less at once"
+    return f"makes a table of {cells} cells of {len(cases)} cases, at most {_MAX_CELLS} are made; give less at once"
 
 
 def unusable(cases: list[dict[str, Any]]) -> str | None:
@@ -226,7 +226,7 @@ class Format:
             raise self.error(f"{name} has version {version}, this code reads up to {self.version}; update it")
         from companion.schemas import jsonschema
 
-        wrong = jsonschema.exceptions.best_match(islice(self._validator().iter_errors(record), MOST_ERRORS))
+        wrong = jsonschema.exceptions.best_match(islice(self._validator().iter_errors(record), _MOST_ERRORS))
         if wrong is not None:
             place = ".".join(map(str, wrong.absolute_path)) or "the record"
             reason = wrong.message if len(wrong.message) < 200 else wrong.message[:200] + "…"

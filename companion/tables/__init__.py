@@ -16,7 +16,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.files import write_atomically
-from companion.tables import csv, descriptor, layouts
+from companion.tables import csv, layouts
 from companion.tables.csv import TableError, half_unit
 
 __all__ = [
@@ -46,7 +46,7 @@ def documents() -> list[str]:
 def _fragment(document: str) -> dict:
     if document not in documents() and document != "machines":
         raise TableError(f"document {document!r} is unknown; choose one of {', '.join(documents())}.")
-    return descriptor.read(DATA / document / "resources.json")
+    return csv.descriptor(DATA / document / "resources.json")
 
 
 def names(document: str) -> list[str]:
@@ -143,7 +143,7 @@ def digits(document: str, table: str) -> pd.DataFrame:
     resource = describe(document, table)
     cells = text(document, table)
     unit = cells[resource["facts"]["unit"]] if "facts" in resource else [None] * len(cells)
-    numeric = numeric_columns(resource)
+    numeric = _numeric_columns(resource)
     return pd.DataFrame(
         {
             field["name"]: [
@@ -155,7 +155,7 @@ def digits(document: str, table: str) -> pd.DataFrame:
     )
 
 
-def numeric_columns(resource: dict) -> list[str]:
+def _numeric_columns(resource: dict) -> list[str]:
     """Columns whose cells are numbers: those of a numeric type, and the value columns of facts."""
     return [
         field["name"]

@@ -1,24 +1,31 @@
 """The strict reader under ``companion.tables``: a CSV and its descriptor in, checked text and values out.
 
-The tests validate the same files with the ``frictionless`` library.  A chapter reads some fifteen tables
-when it opens, so this reader does the same checks with the standard library's ``csv`` alone.  Rows are
-counted as a spreadsheet counts them: the header is row 1.
+``resources.json``, the descriptor of a document's tables, is read and refused here, too.  The tests validate the
+tables with the ``frictionless`` library.  A chapter reads some fifteen tables when it opens, so this reader does the
+same checks with the standard library's ``csv`` alone.  Rows are counted as a spreadsheet counts them: the header is
+row 1.
 """
 
 import csv
 import io
+import json
 import math
 import re
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
+from companion.schemas import jsonschema
 from kernels.files import foreign
 
 # digits of ASCII alone: \d and float() take those of every script
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
-INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 #: Bytes of the longest table or descriptor that is read; the longest there is has 33 000.
-LARGEST = 2**20
+_LARGEST = 2**20
+#: Departures among which the one to name is chosen.
+_MOST_ERRORS = 100
 
 
 class TableError(ValueError):
@@ -35,10 +42,10 @@ def fail(path: Path, row: int | None, column: str | int | None, problem: str) ->
     raise TableError(f"{', '.join(place)}: {problem}")
 
 
-def raw_bytes(path: Path) -> bytes:
+def _raw_bytes(path: Path) -> bytes:
     """Content of a file; ``TableError`` where there is none or it cannot be read."""
     try:
-        return foreign.content(path, LARGEST)
+        return foreign.content(path, _LARGEST)
     except FileNotFoundError:
         fail(path, None, None, "the file is missing; restore it from the repository.")
     except OSError as error:
@@ -50,7 +57,7 @@ def decode(path: Path) -> str:
 
     Raises ``TableError`` with row and column of the first byte that is not UTF-8.
     """
-    raw = raw_bytes(path)
+    raw = _raw_bytes(path)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -66,10 +73,7 @@ def decode(path: Path) -> str:
         fail(path, text[: text.index("\0")].count("\n") + 1, None, "the file contains a NUL byte; restore it.")
     if not text.endswith("\n"):
         fail(
-            path,
-            text.count("\n") + 1,
-            None,
-            "the last row has no end of line, so the file was cut short; restore it.",
+            path, text.count("\n") + 1, None, "the last row has no end of line, so the file was cut short; restore it."
         )
     return text
 
@@ -96,11 +100,11 @@ def read(path: Path, resource: dict) -> list[list[str]]:
                 )
     except csv.Error as error:
         fail(path, len(rows) + 1, None, f"{error}; mend the quotation marks.")
-    check_header(path, rows[0], names)
+    _check_header(path, rows[0], names)
     body = rows[1:]
     for number, row in enumerate(body, start=2):
-        check_row(path, number, row, resource)
-    check_unique(path, body, resource)
+        _check_row(path, number, row, resource)
+    _check_unique(path, body, resource)
     expected = resource.get("rows")
     if expected is not None and len(body) != expected:
         fail(
@@ -112,7 +116,7 @@ def read(path: Path, resource: dict) -> list[list[str]]:
     return body
 
 
-def check_header(path: Path, header: list[str], names: list[str]) -> None:
+def _check_header(path: Path, header: list[str], names: list[str]) -> None:
     """The header is the descriptor's field names, in order."""
     for position, name in enumerate(names):
         found = header[position] if position < len(header) else None
@@ -122,7 +126,7 @@ def check_header(path: Path, header: list[str], names: list[str]) -> None:
         fail(path, 1, header[len(names)], "the descriptor has no such column; remove it or describe it.")
 
 
-def check_row(path: Path, number: int, row: list[str], resource: dict) -> None:
+def _check_row(path: Path, number: int, row: list[str], resource: dict) -> None:
     """Width, padding, type and constraints of one row."""
     fields = resource["schema"]["fields"]
     if len(row) != len(fields):
@@ -159,7 +163,7 @@ def cell_problem(field: dict, cell: str) -> str | None:
     return None
 
 
-def check_unique(path: Path, body: list[list[str]], resource: dict) -> None:
+def _check_unique(path: Path, body: list[list[str]], resource: dict) -> None:
     """No two rows share a primary key, no column marked ``unique`` repeats a value."""
     schema = resource["schema"]
     names = [field["name"] for field in schema["fields"]]
@@ -172,12 +176,7 @@ def check_unique(path: Path, body: list[list[str]], resource: dict) -> None:
             if "" in value and len(key) == 1:
                 fail(path, number, key[0], "the cell is part of the key and empty; key it from the document.")
             if value in seen:
-                fail(
-                    path,
-                    number,
-                    ", ".join(key),
-                    f"the key {', '.join(value)} stands in row {seen[value]} too.",
-                )
+                fail(path, number, ", ".join(key), f"the key {', '.join(value)} stands in row {seen[value]} too.")
             seen[value] = number
 
 
@@ -186,7 +185,7 @@ def parse(field: dict, cell: str):
     kind = field["type"]
     if kind == "string":
         return cell
-    if kind == "integer" and INTEGER.fullmatch(cell):
+    if kind == "integer" and _INTEGER.fullmatch(cell):
         return int(cell)
     if kind == "number" and is_number(cell):
         return float(cell)
@@ -214,3 +213,35 @@ def _power(text: str) -> int:
 def half_unit(text: str) -> float:
     """Half a unit in the last printed place: ``"0.354"`` gives 0.0005, ``"12e15"`` gives 5e14."""
     return 0.5 * 10.0 ** _power(text)
+
+
+@cache
+def _validator():
+    schema = json.loads((Path(__file__).parent / "resources.schema.json").read_text(encoding="utf-8"))
+    kind = jsonschema.validators.validator_for(schema)
+    return kind(schema, format_checker=kind.FORMAT_CHECKER)
+
+
+def descriptor(path: Path) -> dict:
+    """Content of a descriptor that fits ``resources.schema.json``.
+
+    Raises
+    ------
+    TableError
+        It is missing, no file, not UTF-8, not JSON, or lacks what every table must say; names the place.
+    """
+    raw = _raw_bytes(path)
+    try:
+        content = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        row = raw.count(b"\n", 0, error.start) + 1
+        fail(path, row, None, f"byte 0x{raw[error.start]:02x} is not UTF-8; save the descriptor as UTF-8.")
+    except json.JSONDecodeError as error:
+        fail(path, error.lineno, error.colno, f"{error.msg}; mend the descriptor.")
+    except RecursionError:
+        fail(path, None, None, "it is nested too deep; mend the descriptor.")
+    found = list(islice(_validator().iter_errors(content), _MOST_ERRORS))
+    for wrong in sorted(found, key=lambda each: len(each.absolute_path), reverse=True):
+        place = "/".join(map(str, wrong.absolute_path)) or "the top"
+        fail(path, None, None, f"at {place}: {wrong.message[:200]}; mend the descriptor.")
+    return content

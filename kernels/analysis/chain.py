@@ -1,8 +1,7 @@
 """The chain of steps from d to w, each with files before and after it.
 
-Letters are the report's (section 3.4).  ``Chain.steps`` are (letter, name, what it does); steps h to l come twice, the
-second time for humidity (o).  Files between steps are ``datasets.Dataset``; those that are read and written at
-random are *work* files, the others *sequential*.
+Letters are the report's (section 3.4).  Steps h to l come twice, the second time for humidity (o).  Files between
+steps are ``datasets.Dataset``; those that are read and written at random are *work* files, the others *sequential*.
 """
 
 import time
@@ -23,31 +22,38 @@ FILED = 6
 #: Sigma levels at the top that keep most of the first guess, and what part of the increments they take.
 STRATOSPHERE = (0.25, 0.5, 0.75)
 
+#: Steps that come twice: letter, name, method of :class:`Chain`, its arguments; those of humidity have one more.
 _PASSED = (
-    ("h", "PRE-GAP"),
-    ("i", "copy correlations"),
-    ("j", "GAP (data checking)"),
-    ("k", "GAP (analysis)"),
-    ("l", "POST GAP"),
+    ("h", "PRE-GAP", "prepare"),
+    ("i", "copy correlations", "copy", "correlations", "parameters"),
+    ("j", "GAP (data checking)", "check"),
+    ("k", "GAP (analysis)", "assimilate"),
+    ("l", "POST GAP", "post"),
 )
-#: Letter and name of every step, in order.
+
+
+def _passed(humid: bool) -> list[tuple]:
+    return [(*step, humid) if step[2] in ("prepare", "assimilate", "post") else step for step in _PASSED]
+
+
+#: Letter and name of every step, the method of :class:`Chain` that does it, and its arguments, in order.
 STEPS = (
-    ("d", "sigma to pressure"),
-    ("e", "interpolate to unstaggered grid"),
-    ("f", "statistics of the first guess"),
-    ("g", "copy observations"),
-    *_PASSED,
-    ("m", "humidity first-guess errors"),
-    ("n", "copy humidity errors"),
-    *((f"o, {letter}", name) for letter, name in _PASSED),
-    ("p", "copy the errors"),
-    ("q", "re-normalise"),
-    ("r", "keep the analysis on pressure levels"),
-    ("s", "keep increments and errors"),
-    ("t", "interpolate to staggered grid"),
-    ("u", "statistics of the analysis"),
-    ("v", "pressure to sigma"),
-    ("w", "stratospheric correction"),
+    ("d", "sigma to pressure", "to_pressure"),
+    ("e", "interpolate to unstaggered grid", "unstagger"),
+    ("f", "statistics of the first guess", "statistics", 0, "first_guess"),
+    ("g", "copy observations", "copy", "observations", "data"),
+    *_passed(False),
+    ("m", "humidity first-guess errors", "humidity_errors"),
+    ("n", "copy humidity errors", "copy", "humidity_made", "humidity"),
+    *((f"o, {letter}", *rest) for letter, *rest in _passed(True)),
+    ("p", "copy the errors", "copy", "errors", "kept_errors"),
+    ("q", "re-normalise", "normalise"),
+    ("r", "keep the analysis on pressure levels", "keep"),
+    ("s", "keep increments and errors", "keep_rest"),
+    ("t", "interpolate to staggered grid", "stagger"),
+    ("u", "statistics of the analysis", "statistics", 1, "plotted"),
+    ("v", "pressure to sigma", "to_sigma"),
+    ("w", "stratospheric correction", "correct"),
 )
 
 
@@ -140,54 +146,23 @@ class Chain:
         for file in self.files.values():
             file.close()
 
-    @property
-    def steps(self):
-        """Letter, name and action of each step, in order."""
-        first = [
-            self.to_pressure,
-            self.unstagger,
-            lambda: self.statistics(0, "first_guess", NAMES),
-            lambda: copy(self.files["observations"], self.files["data"]),
-        ]
-        between = [
-            lambda: self.files["humidity_made"].put(0, synthetic.vapour(LN_P)),
-            lambda: copy(self.files["humidity_made"], self.files["humidity"]),
-        ]
-        end = [
-            lambda: copy(self.files["errors"], self.files["kept_errors"]),
-            self.normalise,
-            self.keep,
-            self.keep_rest,
-            self.stagger,
-            lambda: self.statistics(1, "plotted", NAMES),
-            self.to_sigma,
-            self.correct,
-        ]
-        actions = [*first, *self._passed(False), *between, *self._passed(True), *end]
-        return [(*step, action) for step, action in zip(STEPS, actions, strict=True)]
-
-    def _passed(self, humid: bool):
-        return [
-            lambda: self.prepare(humid),
-            lambda: copy(self.files["correlations"], self.files["parameters"]),
-            self.check,
-            lambda: self.assimilate(humid),
-            lambda: self.post(humid),
-        ]
-
     def run(self) -> list[StepTime]:
         """All steps, timed."""
         found = []
-        for letter, name, action in self.steps:
+        for letter, name, method, *arguments in STEPS:
             before = self._moved()
             clock, cpu = time.perf_counter(), time.process_time()
-            action()
+            getattr(self, method)(*arguments)
             clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
             found.append(StepTime(letter, name, clock, cpu, self._moved() - before))
         return found
 
     def _moved(self) -> int:
         return sum(sum(file.moved) for file in self.files.values())
+
+    def copy(self, source: str, target: str) -> None:
+        """Steps g, i, n, p: one file into another."""
+        copy(self.files[source], self.files[target])
 
     # the first guess
 
@@ -224,9 +199,9 @@ class Chain:
             self.files["first_guess"].put(j, out)
             here, south = north, here
 
-    def statistics(self, record: int, name: str, fields) -> None:
+    def statistics(self, record: int, name: str) -> None:
         """Steps f and u: mean, root mean square, least and greatest of each field and level."""
-        shape, rows = (len(fields), LN_P.size, self.problem.ni), []
+        shape, rows = (len(NAMES), LN_P.size, self.problem.ni), []
         for j in range(self.problem.nj):
             row = self.files[name].get(j, *shape)
             rows.append([row.mean(-1), (row**2).mean(-1), row.min(-1), row.max(-1)])
@@ -274,6 +249,10 @@ class Chain:
                 for name, values in zip(names, found, strict=True):
                     self.files[name].put(band * BOX + row, values[row])
 
+    def humidity_errors(self) -> None:
+        """Step m."""
+        self.files["humidity_made"].put(0, synthetic.vapour(LN_P))
+
     # what is kept, and back to sigma
 
     def _increments(self, j: int) -> np.ndarray:
@@ -297,8 +276,8 @@ class Chain:
 
     def keep_rest(self) -> None:
         """Step s."""
-        copy(self.files["increments"], self.files["plotted_increments"])
-        copy(self.files["normalised"], self.files["plotted_errors"])
+        self.copy("increments", "plotted_increments")
+        self.copy("normalised", "plotted_errors")
 
     def stagger(self) -> None:
         """Step t: increments of u half a grid length east, of v on the south face."""

@@ -8,18 +8,16 @@ sides: a[j, n + c] = C_jc becomes (L⁻¹ C)_jc, because [A C; Cᵀ ·] is facto
 
 come without a substitution backwards.  Eight columns are finished at a time; tiles of 24 × 8 numbers stay in
 registers while all earlier columns are taken from them.
+
+In the compiled functions ``a`` is the matrix or its address, ``ld`` the distance of its columns in doubles, ``j`` the
+first of eight columns, ``r`` the first of eight rows, ``first`` the first column that takes from them, ``x`` eight
+vectors, a column each, and ``o`` the place of the first of them.
 """
 
 import math
 
-import numpy as np
-
-from kernels.contract import require_range
-from kernels.runtime.arrays import require_array, require_room
 from kernels.runtime.jit import CONTRACT, REDUCE, kernel
 from kernels.runtime.vector import LANES, address, at, fnma, load, put, store
-
-_MOST = 2**31  # columns
 
 
 @kernel(inline=True)
@@ -108,6 +106,7 @@ def _finish(a, ld, j, r, x):
 
 @kernel(inline=True)
 def _store8(a, ld, o, x):
+    """Store eight vectors, a column each."""
     store(a, o, x[0])
     store(a, o + ld, x[1])
     store(a, o + 2 * ld, x[2])
@@ -138,8 +137,24 @@ def _diagonal(a, ld, j):
 
 
 @kernel(fastmath=CONTRACT)
-def _factor(a, width, identity):
-    """``factor`` without a look at what it is given."""
+def factor(a, width, identity):
+    """Factor ``a`` in place (see the module's text); its diagonal becomes 1/L_jj.
+
+    Parameters
+    ----------
+    a : float64 (n, ld)
+        Overwritten.  What lies above the diagonal of A is not read.
+    width : int
+        Columns in use, those of right-hand sides included; a multiple of eight, at most ld.
+    identity : int
+        First column of a right-hand side that is the identity, whose zeros are then skipped; a multiple of eight,
+        n or more, ``width`` or more for none.
+
+    Returns
+    -------
+    bool
+        False, and an unfinished ``a``, where A is not positive definite.
+    """
     n, ld = a.shape
     p = address(a)
     for j in range(0, n, LANES):
@@ -160,62 +175,13 @@ def _factor(a, width, identity):
 
 
 @kernel(fastmath=REDUCE)
-def _backwards(a, n, column, x):
-    """``backwards`` without a look at what it is given."""
+def backwards(a, n, column, x):
+    """x = L⁻ᵀ z with z = L⁻¹ d in column ``column`` of what ``factor`` made of ``a``: A x = d for the first ``n``.
+
+    ``x`` is float64 (at least n,) and overwritten.
+    """
     for j in range(n - 1, -1, -1):
         left = a[j, column]
         for i in range(j + 1, n):
             left -= a[j, i] * x[i]
         x[j] = left * a[j, j]
-
-
-def require_eights(name: str, value, most: int) -> None:
-    """``ValueError`` unless ``value`` is a multiple of eight from 0 to ``most``."""
-    require_range(name, value, 0, int(most))
-    if value % LANES:
-        raise ValueError(f"{name} = {value} is no multiple of {LANES}; fill up with zeros")
-
-
-def factor(a, width, identity) -> bool:
-    """Factor ``a`` in place (see the module's text); its diagonal becomes 1/L_jj.
-
-    Parameters
-    ----------
-    a : float64 (n, ld)
-        Overwritten.  What lies above the diagonal of A is not read.
-    width : int
-        Columns in use, those of right-hand sides included; a multiple of eight, at most ld.
-    identity : int
-        First column of a right-hand side that is the identity, whose zeros are then skipped; a multiple of eight,
-        ``width`` or more for none.
-
-    Returns
-    -------
-    bool
-        False, and an unfinished ``a``, where A is not positive definite.
-
-    Raises
-    ------
-    ValueError
-        For an array of another kind, or columns that it does not have.
-    """
-    require_array("a", a, np.float64, (None, None), writable=True)
-    n, ld = a.shape
-    require_eights("rows of a", n, n)
-    require_eights("width", width, ld)
-    require_eights("identity", identity, _MOST)
-    if min(width, identity) < n:
-        raise ValueError(f"width = {width} and identity = {identity} lie inside the {n} columns of the matrix")
-    return _factor(a, width, identity)
-
-
-def backwards(a, n, column, x) -> None:
-    """x = L⁻ᵀ z with z = L⁻¹ d in column ``column`` of what ``factor`` made of ``a``: A x = d for the first ``n``.
-
-    ``x`` is float64 (at least n,) and overwritten.  ``ValueError`` as ``factor``.
-    """
-    require_array("a", a, np.float64, (None, None))
-    require_range("n", n, 0, min(a.shape))
-    require_range("column", column, 0, a.shape[1] - 1)
-    require_room("x", x, np.float64, (n,), writable=True, apart=(a,))
-    _backwards(a, n, column, x)

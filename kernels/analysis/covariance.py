@@ -13,16 +13,20 @@ so that winds are non-divergent, geopotential follows them geostrophically, and 
 float64 (8, n): rows are the four coordinates, α and β.  α and β of data are divided by the datum's standard error;
 then A = cov + 1 is the matrix of the departures' covariances, well conditioned whatever the units.  A datum with
 α = β = 0 has no part in anything.
+
+The compiled functions take ``points``, ``departures``, ``n``, ``a``, ``grid``, ``columns``, ``weights``,
+``reduction`` and ``out`` as the functions of the same name that check them first (``check``, ``assimilate``,
+``evaluate``).
 """
 
 import numpy as np
 
-from kernels.analysis.cholesky import _backwards, _factor, require_eights
+from kernels.analysis.cholesky import backwards, factor
 from kernels.contract import require_range
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.lanes import less, select
 from kernels.runtime.arrays import require_room
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import less, select
 from kernels.runtime.vector import LANES, address, at, fma, load, put, spread, store, total
 
 #: Rows of points.
@@ -36,12 +40,18 @@ _MOST = 2**31  # points
 
 @kernel(inline=True)
 def _correlation(dx, dy, dz, dp):
+    """exp(−½ |Δ|²) of distances ``dx``, ``dy``, ``dz`` and ``dp``, vectors."""
     exponent = fma(dp, dp, fma(dz, dz, fma(dy, dy, dx * dx))) * -0.5
     return exp(select(less(exponent, FAR), spread(FAR), exponent))
 
 
 @kernel(fastmath=CONTRACT)
-def _covariances(points, rows, others, columns, out, offset):
+def covariances(points, rows, others, columns, out, offset):
+    """out[j, offset + i] = cov of point j < ``rows`` of ``points`` and i < ``columns`` of ``others``.
+
+    ``points`` and ``others`` are float64 (8, n), ``out`` float64 (n, width); ``columns`` and ``offset`` are multiples
+    of eight.  With ``offset`` 0 what lies left of j's own eight columns is left out: the matrix is symmetric.
+    """
     p, o, q = address(points), address(others), address(out)
     np, no, ld = points.shape[1], others.shape[1], out.shape[1]
     for j in range(rows):
@@ -62,7 +72,7 @@ def _covariances(points, rows, others, columns, out, offset):
 @kernel(fastmath=CONTRACT)
 def _system(points, departures, n, a):
     """The lower half of A, and the departures in column ``n``."""
-    _covariances(points, n, points, n, a, 0)
+    covariances(points, n, points, n, a, 0)
     for j in range(n):
         a[j, j] += 1.0
         a[j, n : n + LANES] = 0.0
@@ -71,14 +81,14 @@ def _system(points, departures, n, a):
 
 @kernel(fastmath=CONTRACT)
 def _check(points, departures, n, a, out):
-    """``check`` without a look at what it is given; so are the others below."""
+    """``check`` without a look at what it is given; so are those below."""
     room = a[:n]
     _system(points, departures, n, room)
     first = n + LANES
     for j in range(n):
         room[j, first : first + n] = 0.0
         room[j, first + j] = 1.0
-    if not _factor(room, first + n, first):
+    if not factor(room, first + n, first):
         return False
     p, ld = address(room), room.shape[1]
     for i in range(0, n, LANES):
@@ -100,10 +110,10 @@ def _check(points, departures, n, a, out):
 def _assimilate(points, departures, n, grid, columns, a, weights, reduction):
     room, first = a[:n], n + LANES
     _system(points, departures, n, room)
-    _covariances(points, n, grid, columns, room, first)
-    if not _factor(room, first + columns, first + columns):
+    covariances(points, n, grid, columns, room, first)
+    if not factor(room, first + columns, first + columns):
         return False
-    _backwards(room, n, n, weights)
+    backwards(room, n, n, weights)
     p, ld = address(room), room.shape[1]
     for i in range(0, columns, LANES):
         square = spread(0.0)
@@ -137,20 +147,11 @@ def _evaluate(points, weights, n, grid, columns, out):
         put(address(out), 4 * out.shape[1] + i, total(gp))
 
 
-def covariances(points, rows, others, columns, out, offset) -> None:
-    """out[j, offset + i] = cov of point j < ``rows`` of ``points`` and i < ``columns`` of ``others``.
-
-    ``points`` and ``others`` are float64 (8, n), ``out`` float64 (n, width); ``columns`` and ``offset`` are multiples
-    of eight.  With ``offset`` 0 what lies left of j's own eight columns is left out: the matrix is symmetric.
-    ``ValueError`` for arrays of other kinds, too short, or that share memory.
-    """
-    require_eights("columns", columns, _MOST)
-    require_eights("offset", offset, _MOST)
-    require_range("rows", rows, 0, _MOST)
-    require_room("points", points, np.float64, (8, rows))
-    require_room("others", others, np.float64, (8, columns))
-    require_room("out", out, np.float64, (rows, offset + columns), writable=True, apart=(points, others))
-    _covariances(points, rows, others, columns, out, offset)
+def _require_eights(name: str, value) -> None:
+    """``ValueError`` unless ``value`` is a multiple of eight."""
+    require_range(name, value, 0, _MOST)
+    if value % LANES:
+        raise ValueError(f"{name} = {value} is no multiple of {LANES}; fill up with zeros")
 
 
 def check(points, departures, n, a, out) -> bool:
@@ -180,7 +181,7 @@ def check(points, departures, n, a, out) -> bool:
     ValueError
         For arrays of other kinds, too short, or that share memory.
     """
-    require_eights("n", n, _MOST)
+    _require_eights("n", n)
     require_room("points", points, np.float64, (8, n))
     require_room("departures", departures, np.float64, (n,))
     require_room("a", a, np.float64, (n, 2 * n + LANES), writable=True, apart=(points, departures))
@@ -214,8 +215,8 @@ def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> b
     ValueError
         For arrays of other kinds, too short, or that share memory.
     """
-    require_eights("n", n, _MOST)
-    require_eights("columns", columns, _MOST)
+    _require_eights("n", n)
+    _require_eights("columns", columns)
     require_room("points", points, np.float64, (8, n))
     require_room("departures", departures, np.float64, (n,))
     require_room("grid", grid, np.float64, (8, columns))
@@ -246,7 +247,7 @@ def evaluate(points, weights, n, grid, columns, out) -> None:
     ValueError
         For arrays of other kinds, too short, or that share memory.
     """
-    require_eights("n", n, _MOST)
+    _require_eights("n", n)
     require_range("columns", columns, 0, _MOST)
     require_room("points", points, np.float64, (8, n))
     require_room("weights", weights, np.float64, (n,))

@@ -12,8 +12,7 @@ import numpy as np
 
 from kernels.analysis import sphere
 from kernels.analysis.constants import KINDS, LN_P, OMEGA, R
-from kernels.gridpoint.cases import latitudes
-from kernels.gridpoint.levels import vertical
+from kernels.gridpoint.levels import latitudes, vertical
 
 #: Scale and wind of the true flow, in those of the background's error; its depth in ln p.
 LARGER, STRONGER, TRUE_DEPTH = 4.0, 3.0, 1.5

@@ -1,6 +1,8 @@
 """Columns from one vertical coordinate to another, by ln p.
 
-Fields are float64 (levels, n), as are ln p of the levels they come from and go to, both from the top downwards.
+Fields are float64 (levels, n), as are ln p of the levels they come from and go to, both from the top downwards.  The
+compiled functions take ``field``, ``temperature``, ``source``, ``surface``, ``target`` and ``out`` as
+:func:`interpolate` and :func:`geopotential`, which check them first.
 """
 
 import numpy as np

@@ -4,6 +4,7 @@
 ``storm``         output steps with and without the small files that every task opens
 ``groups``        many processes writing one file, a limited number at a time
 ``nodes``         the same beside a running solver, by rows or point by point; ``parts`` are the processes
+``ranks``         the benchmark and the groups over MPI-IO
 
 and what these are made of:
 
@@ -14,8 +15,8 @@ and what these are made of:
 ``solution``      one writing session: checks, temporary name, double buffer, read-back, rename
 ``verification``  the separate program that reads a solution file and checks it
 ``pending``       files that appear under their name complete or not at all
-``disturber``     other processes that load the file system meanwhile
-``crc``           CRC-32 at the speed of memory; ``syscalls`` loops of small system calls
+``disturber``     other processes that load the file system meanwhile; ``processes`` starts and ends them
+``syscalls``      loops of small system calls
 ``filesystem``    what kind of filesystem a folder is on, and getting a file out of the page cache
 
 A file that lives in memory (tmpfs) is not on a disk, and a write that ended in the page cache has

@@ -12,7 +12,6 @@ Opening and pre-allocating the file come before the clock, the read-back and the
 it, as the report has it; both are given apart.
 """
 
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +28,7 @@ from kernels.bt.reference import step as reference_step
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
 from kernels.files.filesystem import describe
 from kernels.files.format.containers import estimated_bytes, memory_bytes
-from kernels.files.format.layout import DTYPE, Layout, checksum
+from kernels.files.format.layout import Layout, checksum, write_plainly
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import (
     EPSILON,
@@ -43,7 +42,7 @@ from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes,
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import CONTAINERS, require_way
 from kernels.proof import Proof
-from kernels.runtime.resources import require_disk, require_threads
+from kernels.runtime.resources import require_threads
 from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
 
@@ -169,26 +168,14 @@ def _serial(state: bt.State | plain.State, threads: int):
 
 
 def _once(problem: Problem, state: bt.State, threads: int) -> Result:
-    base = Path(problem.folder or tempfile.gettempdir())
-    keep = WorkFolder(base, "application-io")
-    path = keep.path / (
-        "solution.zarr" if problem.way == "zarr" else "solution.nc" if problem.way == "netcdf" else "solution.nht1"
-    )
+    keep = WorkFolder(problem.folder, "application-io")
+    path = keep.path / ("solution" + {"zarr": ".zarr", "netcdf": ".nc"}.get(problem.way, ".nht1"))
     code = _CODES[problem.code]
     code.reset(state)
     fill = _serial(state, threads)
     try:
-        with SolutionWriter(
-            path,
-            problem.N,
-            problem.NS,
-            problem.IW,
-            problem.way,
-            problem.asynchronous,
-            problem.fsync,
-            problem.direct,
-            staged=True,
-        ) as writer:
+        form = problem.way, problem.asynchronous, problem.fsync, problem.direct
+        with SolutionWriter(path, problem.N, problem.NS, problem.IW, *form, staged=True) as writer:
             if code is not plain:
                 bt.pack(state, np.empty(writer.layout.shape), 0, 0)  # compiled before the clock starts
 
@@ -254,18 +241,10 @@ def known_diagonal(problem: Problem) -> np.ndarray:
 
 def reference(problem: Problem, state: bt.State | None = None) -> Result:
     """The file by the plain NumPy solver, written dump by dump in one piece: small N only; times are NaN."""
-    base = Path(problem.folder or tempfile.gettempdir())
-    require_disk(base, footprint(problem).disk, "the solution file")
-    keep, layout = WorkFolder(base, "application-io"), Layout(problem.N, problem.NS, problem.IW)
-    path, sums = keep.path / "solution.nht1", []
-    with open(path, "wb") as file:
-        file.write(layout.header())
-        for u in _plain_dumps(problem):
-            file.write(np.ascontiguousarray(u, DTYPE).tobytes())
-            sums.append(checksum([u]))
-        file.write(layout.trailer(sums))
-    unknown = np.full(problem.dumps, np.nan)
-    return Result(np.nan, np.nan, unknown, unknown, np.nan, np.nan, sums[-1], describe(base), path, keep)
+    keep = WorkFolder(problem.folder, "application-io", footprint(problem).disk, "the solution file")
+    path, unknown = keep.path / "solution.nht1", np.full(problem.dumps, np.nan)
+    *_, last = write_plainly(path, Layout(problem.N, problem.NS, problem.IW), _plain_dumps(problem))
+    return Result(np.nan, np.nan, unknown, unknown, np.nan, np.nan, last, describe(keep.path), path, keep)
 
 
 def exact_plane(N: int):

@@ -16,7 +16,6 @@ direct  a file past the page cache (O_DIRECT)
 Every record bears its number and the pass in its first and last word, and every record read is held to it.
 """
 
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint.stores import File, page_aligned
-from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.states import Notes
 
 PLACES = ("memory", "tmpfs", "cache", "direct")
@@ -196,15 +195,10 @@ def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
     for each in going:
         if each.error is not None and not isinstance(each.error, threading.BrokenBarrierError):
             raise each.error
-    return Result(
-        tuple(each.begin for each in going),
-        tuple(each.seconds for each in going),
-        tuple(each.written for each in going),
-        tuple(each.read for each in going),
-        tuple(each.wrong for each in going),
-        tuple(each.job.transfers for each in going),
-        max(each.begin + each.seconds for each in going),
-    )
+    names = ("begin", "seconds", "written", "read", "wrong")
+    found = (tuple(getattr(each, name) for each in going) for name in names)
+    transfers = tuple(job.transfers for job in problem.jobs)
+    return Result(*found, transfers, max(each.begin + each.seconds for each in going))
 
 
 @_NOTES.run
@@ -220,17 +214,15 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     used = {job.place for job in problem.jobs} - {"memory"}
     result = None
     for _ in range(repeats):
-        with WorkFolder(problem.folder or tempfile.gettempdir(), "devices") as disk:
+        with WorkFolder(problem.folder, "devices", footprint(problem).disk, "the jobs' files") as disk:
             folders = dict.fromkeys(("cache", "direct"), disk.path)
-            require_disk(disk.path, footprint(problem).disk, "the jobs' files")
             if "direct" in used:
                 require_direct(disk.path)
             if "tmpfs" not in used:
                 result = _work(problem, state, folders)
                 continue
-            with WorkFolder(problem.tmpfs, "devices") as memory:
-                need = sum(job.bytes for job in problem.jobs if job.place == "tmpfs")
-                require_disk(memory.path, need, "the jobs' files")
+            need = sum(job.bytes for job in problem.jobs if job.place == "tmpfs")
+            with WorkFolder(problem.tmpfs, "devices", need, "the jobs' files") as memory:
                 result = _work(problem, state, folders | {"tmpfs": memory.path})
     return result
 

@@ -5,10 +5,10 @@ that what a measurement beside them feels is the file system and the processors,
 its starter gone ends by itself.
 """
 
-import multiprocessing
 import os
-import weakref
 from pathlib import Path
+
+from kernels.files.processes import Processes
 
 #: Sets of open, read or write, close of one small file: one that writes it, one that reads it.
 SETS = 2
@@ -29,7 +29,7 @@ def _make_read_remove(path: str, body: bytes) -> None:
     os.unlink(path)
 
 
-def _disturb(folder: str, nbytes: int, connection) -> None:
+def _disturb(connection, folder: str, nbytes: int) -> None:
     body, sets = b"x" * nbytes, 0
     connection.send(0)
     try:
@@ -41,40 +41,21 @@ def _disturb(folder: str, nbytes: int, connection) -> None:
                 break
         connection.recv()
         connection.send(sets)
-    except EOFError:
+    except (EOFError, BrokenPipeError):  # nobody listens any more
         pass
     except OSError as error:
         connection.send(f"{type(error).__name__}: {error}")
 
 
-def _end(connections, processes) -> None:
-    for connection in connections:
-        connection.close()
-    for process in processes:
-        process.join(10)
-        if process.is_alive():
-            process.kill()
-            process.join()
-
-
-class Disturbers:
+class Disturbers(Processes):
     """``count`` processes that storm small files of ``nbytes`` bytes, each in a folder of its own in ``folder``."""
 
     def __init__(self, folder: Path, count: int, nbytes: int):
-        context = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
-        self._connections, self._processes = [], []
-        self._finalizer = weakref.finalize(self, _end, self._connections, self._processes)
-        for number in range(count):
-            mine = folder / f"others-{number}"
-            mine.mkdir(exist_ok=True)
-            here, there = context.Pipe()
-            process = context.Process(target=_disturb, args=(str(mine), nbytes, there), daemon=True)
-            process.start()
-            there.close()
-            self._connections.append(here)
-            self._processes.append(process)
-        for connection in self._connections:
-            connection.recv()
+        folders = [folder / f"others-{number}" for number in range(count)]
+        for each in folders:
+            each.mkdir(exist_ok=True)
+        super().__init__(_disturb, [(str(each), nbytes) for each in folders])
+        self.answers()
 
     def stop(self) -> int:
         """End them; sets of open, read or write, close that they did together.
@@ -85,16 +66,12 @@ class Disturbers:
             If one of them could not go on.
         """
         try:
-            for connection in self._connections:
-                try:
-                    connection.send(None)
-                except BrokenPipeError:
-                    pass  # it has ended, and its last word tells why
-            answers = [connection.recv() for connection in self._connections]
+            self.send(None)
+            answers = self.answers()
         except EOFError:
             raise OSError("a process that loads the file system ended unexpectedly") from None
         finally:
-            self._finalizer()
+            self.close()
         for answer in answers:
             if isinstance(answer, str):
                 raise OSError(f"a process that loads the file system could not go on: {answer}")
@@ -104,4 +81,4 @@ class Disturbers:
         return self
 
     def __exit__(self, *exception):
-        self._finalizer()
+        self.close()

@@ -9,24 +9,7 @@ from kernels.files.pending import WorkFolder
 #: Filesystems that keep their files in memory.
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 #: Filesystems reached over a network or shared between nodes.
-SHARED = frozenset(
-    {
-        "nfs",
-        "nfs4",
-        "lustre",
-        "gpfs",
-        "beegfs",
-        "ceph",
-        "cifs",
-        "smb3",
-        "9p",
-        "virtiofs",
-        "fuse.sshfs",
-        "afs",
-        "pvfs2",
-        "wekafs",
-    }
-)
+SHARED = frozenset("nfs nfs4 lustre gpfs beegfs ceph cifs smb3 9p virtiofs fuse.sshfs afs pvfs2 wekafs".split())
 ALIGNMENT = 4096  # bytes; a multiple of every logical block size in use, and the page size
 
 

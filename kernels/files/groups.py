@@ -8,9 +8,7 @@ CPUs, and the file system is this host's.
 
 import multiprocessing
 import os
-import tempfile
 import time
-import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -20,12 +18,13 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.decomposition import box, process_grid
 from kernels.files.filesystem import describe
-from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums
+from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums, write_plainly
 from kernels.files.format.opening import open_solution
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
 from kernels.files.pending import WorkFolder
-from kernels.files.ways import preallocate, pwrite_all
-from kernels.runtime.resources import require_disk, require_memory
+from kernels.files.processes import Processes
+from kernels.files.ways import pwrite_all, solution_file
+from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
 
 _ELEMENT = COMPONENTS * WORD
@@ -93,28 +92,42 @@ class Result:
     keep: WorkFolder = field(repr=False)
 
 
-def _worker(rank, problem, connection, barrier, gates):
+def _worker(connection, rank, problem, barrier, gates):
     """One process: holds its part of U, writes it whenever told to."""
     limits = box(problem.N, problem.P, rank)
     parts = [field_values(problem.N, dump, *limits) for dump in range(problem.dumps)]
     layout = Layout(problem.N, problem.dumps, 1)
+
+    def write(handle, g):
+        for dump, part in enumerate(parts):
+            with gates[g]:
+                write_box(handle, layout, dump, part, limits)
+
+    serve(connection, write, barrier)
+
+
+def serve(connection, write, barrier=None):
+    r"""One process of a :class:`Team`: ``write(handle, *rest)`` for every message (path, \*rest), until None comes.
+
+    Answers are begin and end, s; with ``barrier`` all processes begin together.
+    """
     connection.send((0.0, 0.0))
     while (message := connection.recv()) is not None:
-        path, g = message
+        path, *rest = message
         try:
             handle = os.open(path, os.O_WRONLY)
             try:
-                barrier.wait(_PATIENCE)
+                if barrier is not None:
+                    barrier.wait(_PATIENCE)
                 start = time.perf_counter()  # one clock for all processes of a machine
-                for dump, part in enumerate(parts):
-                    with gates[g]:
-                        write_box(handle, layout, dump, part, limits)
+                write(handle, *rest)
                 end = time.perf_counter()
             finally:
                 os.close(handle)
             connection.send((start, end))
         except Exception as error:
-            barrier.abort()
+            if barrier is not None:
+                barrier.abort()
             connection.send(f"{type(error).__name__}: {error}")
 
 
@@ -131,37 +144,27 @@ def write_box(handle, layout, dump, part, limits):
 class Team:
     """The P processes of a problem, started once and used for every group size.
 
-    ``problem`` has ``P`` and ``sizes``; each process runs ``worker(rank, problem, connection, barrier, gates,
+    ``problem`` has ``P`` and ``sizes``; each process runs ``worker(connection, rank, problem, barrier, gates,
     *shared)``, whose first answer says that it is ready.
     """
 
     def __init__(self, problem, worker=_worker, shared=()):
-        context = multiprocessing.get_context("spawn")  # forking after threads exist is not safe
-        self.problem = problem
+        context = multiprocessing.get_context("spawn")
         self.barrier = context.Barrier(problem.P)
         gates = {g: context.Semaphore(g) for g in problem.sizes}
-        self.connections, self.processes = [], []
-        self._finalizer = weakref.finalize(self, _stop, self.connections, self.processes)
-        for rank in range(problem.P):
-            here, there = context.Pipe()
-            process = context.Process(
-                target=worker, args=(rank, problem, there, self.barrier, gates, *shared), daemon=True
-            )
-            process.start()
-            there.close()
-            self.connections.append(here)
-            self.processes.append(process)
+        common = problem, self.barrier, gates, *shared
+        self.processes = Processes(worker, [(rank, *common) for rank in range(problem.P)])
+        self.close = self.processes.close
         self.collect()
 
     def send(self, *message) -> None:
         """Give every process the same task."""
-        for connection in self.connections:
-            connection.send(message)
+        self.processes.send(message)
 
     def collect(self) -> float:
         """Wait for the answers; seconds from the first start to the last end."""
         try:
-            answers = [connection.recv() for connection in self.connections]
+            answers = self.processes.answers()
         except EOFError:
             raise RuntimeError("a writing process ended unexpectedly; what it said is on standard error") from None
         errors = [answer for answer in answers if isinstance(answer, str)]
@@ -181,23 +184,6 @@ class Team:
             os.fsync(handle)
             seconds += time.perf_counter() - start
         return seconds
-
-    def close(self) -> None:
-        """End the processes."""
-        self._finalizer()
-
-
-def _stop(connections, processes) -> None:
-    for connection in connections:
-        try:
-            connection.send(None)
-        except OSError:
-            pass
-    for process in processes:
-        process.join(10)
-        if process.is_alive():
-            process.kill()
-            process.join()
 
 
 def footprint(problem: Problem) -> Footprint:
@@ -223,40 +209,33 @@ def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Re
 
     ``threads`` is not used: the processes of ``state`` do the work.
     """
-    base = Path(problem.folder or tempfile.gettempdir())
-    layout = Layout(problem.N, problem.dumps, 1)
-    require_disk(base, footprint(problem).disk, "the files of the group sweep")
-    work = WorkFolder(base, "write-groups")
-    sums = [checksum([field_values(problem.N, dump, *[(0, problem.N)] * 3)]) for dump in range(problem.dumps)]
+    work, paths = sweep_files(problem, "write-groups", footprint(problem).disk)
+    layout, sums = Layout(problem.N, problem.dumps, 1), [checksum([u]) for u in _whole(problem)]
     seconds = {g: np.empty(repeats) for g in problem.sizes}
-    paths = {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
     for repeat in range(repeats):
         for g, path in paths.items():
-            path.unlink(missing_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                preallocate(handle, layout.total_bytes)
-                pwrite_all(handle, layout.header(), 0)
+            with solution_file(path, layout, sums) as handle:
                 seconds[g][repeat] = state.write(path, g, handle if problem.fsync else None)
-                tail = layout.trailer(sums)
-                pwrite_all(handle, tail, layout.trailer_offset)
-                os.ftruncate(handle, layout.trailer_offset + len(tail))
-            finally:
-                os.close(handle)
-    return Result(seconds, describe(base, fsync=problem.fsync), paths, work)
+    return Result(seconds, describe(work.path, fsync=problem.fsync), paths, work)
+
+
+def sweep_files(problem, name: str, nbytes: int) -> tuple[WorkFolder, dict[int, Path]]:
+    """A folder with room for a file for each group size of ``problem``, and their paths."""
+    work = WorkFolder(problem.folder, name, nbytes, "the files of the group sweep")
+    return work, {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
+
+
+def _whole(problem: Problem):
+    """Every dump, as no single process of a run has it."""
+    return (field_values(problem.N, dump, *[(0, problem.N)] * 3) for dump in range(problem.dumps))
 
 
 def reference(problem: Problem, state: Team) -> Result:
     """The same files written whole by this process; the times are NaN."""
-    base = Path(problem.folder or tempfile.gettempdir())
-    require_disk(base, footprint(problem).disk, "the files of the group sweep")
-    work, layout = WorkFolder(base, "write-groups"), Layout(problem.N, problem.dumps, 1)
-    dumps = [field_values(problem.N, dump, *[(0, problem.N)] * 3) for dump in range(problem.dumps)]
-    paths = {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
+    work, paths = sweep_files(problem, "write-groups", footprint(problem).disk)
     for path in paths.values():
-        body = b"".join(dump.tobytes() for dump in dumps)
-        path.write_bytes(layout.header() + body + layout.trailer([checksum([dump]) for dump in dumps]))
-    return Result({g: np.full(1, np.nan) for g in paths}, describe(base), paths, work)
+        write_plainly(path, Layout(problem.N, problem.dumps, 1), _whole(problem))
+    return Result({g: np.full(1, np.nan) for g in paths}, describe(work.path), paths, work)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

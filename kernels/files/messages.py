@@ -17,7 +17,6 @@ import ast
 import math
 import os
 import socket
-import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.pending import WorkFolder
-from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.states import Notes
 
 WAYS = ("reopened", "synced", "late", "kept", "off")
@@ -210,9 +209,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         The folder cannot take the file.
     """
     require_threads(threads)
-    folder = Path(tempfile.gettempdir() if problem.folder is None else problem.folder)
-    require_disk(folder, footprint(problem).disk, f"{problem.messages} messages")
-    keep = WorkFolder(problem.folder, "messages")
+    keep = WorkFolder(problem.folder, "messages", footprint(problem).disk, f"{problem.messages} messages")
     path = keep.path / "messages"
     cpu, real = time.process_time(), time.perf_counter()
     for _ in range(repeats):

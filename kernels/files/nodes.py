@@ -13,8 +13,6 @@ What differs from the report: its nodes computed as well, each on its own part.
 """
 
 import multiprocessing
-import os
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,12 +25,12 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.files import groups
 from kernels.files.application import Problem as Application
 from kernels.files.filesystem import describe
-from kernels.files.format.layout import DTYPE, Layout, checksum
+from kernels.files.format.layout import DTYPE, Layout, checksum, write_plainly
 from kernels.files.formulas import dump_bytes, require_schedule
 from kernels.files.parts import WRITERS, worker
 from kernels.files.pending import WorkFolder
-from kernels.files.ways import preallocate, pwrite_all
-from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.files.ways import solution_file
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.states import Notes
 from kernels.runtime.threads import run_team
 
@@ -160,19 +158,8 @@ def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> 
             team.collect()
             flying = False
 
-    layout = Layout(N, problem.NS, problem.IW)
-    path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        preallocate(handle, layout.total_bytes)
-        pwrite_all(handle, layout.header(), 0)
-        seconds = _march(problem, state, threads, on_step)
-        tail = layout.trailer(state.sums)
-        pwrite_all(handle, tail, layout.trailer_offset)
-        os.ftruncate(handle, layout.trailer_offset + len(tail))
-    finally:
-        os.close(handle)
-    return seconds
+    with solution_file(path, Layout(N, problem.NS, problem.IW), state.sums):
+        return _march(problem, state, threads, on_step)
 
 
 @_NOTES.run
@@ -185,36 +172,31 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         If a process cannot write, or the disk has not enough space.
     """
     require_threads(threads)
-    base = Path(problem.folder or tempfile.gettempdir())
-    require_disk(base, footprint(problem).disk, "the files of the group sweep")
-    work = WorkFolder(base, "nodes")
-    paths = {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
+    work, paths = groups.sweep_files(problem, "nodes", footprint(problem).disk)
     T_T, T_C, last = {g: np.empty(repeats) for g in paths}, np.empty(repeats), {}
     for repeat in range(repeats):
         T_C[repeat] = _march(problem, state, threads)
         for g, path in paths.items():
             T_T[g][repeat] = _write(problem, state, g, path, threads)
             last[g] = checksum([state.fields[(problem.dumps - 1) % len(state.fields)]])
-    return Result(T_T, T_C, last, state.sums[-1], describe(base), paths, work)
+    return Result(T_T, T_C, last, state.sums[-1], describe(work.path), paths, work)
 
 
 def reference(problem: Problem, state: State) -> Result:
     """The same files written whole by this process; the times are NaN."""
-    base = Path(problem.folder or tempfile.gettempdir())
-    require_disk(base, footprint(problem).disk, "the files of the group sweep")
-    work, layout, parts = WorkFolder(base, "nodes"), Layout(problem.N, problem.NS, problem.IW), []
+    work, paths = groups.sweep_files(problem, "nodes", footprint(problem).disk)
+    dumps: list[np.ndarray] = []
 
     def keep(step, solver):
         if step % problem.IW == 0:
-            parts.append(bt.solution(solver).tobytes())
+            dumps.append(bt.solution(solver))
 
     _march(problem, state, 1, keep)
-    paths = {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
     for path in paths.values():
-        path.write_bytes(layout.header() + b"".join(parts) + layout.trailer(state.sums))
-    unknown, last = np.full(1, np.nan), checksum([bt.solution(state.solver)])
-    return Result(dict.fromkeys(paths, unknown), unknown, dict.fromkeys(paths, last), state.sums[-1], describe(base),
-                  paths, work)  # fmt: skip
+        write_plainly(path, Layout(problem.N, problem.NS, problem.IW), dumps)
+    unknown, last = np.full(1, np.nan), dict.fromkeys(paths, checksum([dumps[-1]]))
+    place = describe(work.path)
+    return Result(dict.fromkeys(paths, unknown), unknown, last, state.sums[-1], place, paths, work)
 
 
 def verify(problem: Problem, result: Result) -> list[Check]:

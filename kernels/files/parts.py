@@ -5,14 +5,13 @@ They load no compiler, since a hundred of them would fill the memory with it.
 
 import errno
 import os
-import time
 
 import numpy as np
 
 from kernels.decomposition import box, cut
 from kernels.files.format.layout import DTYPE, Layout
 from kernels.files.formulas import COMPONENTS, WORD
-from kernels.files.groups import write_box
+from kernels.files.groups import serve, write_box
 
 ELEMENT = COMPONENTS * WORD
 
@@ -47,22 +46,13 @@ def write_elements(handle, layout, dump, field, limits):
 WRITERS = {"row": write_rows, "element": write_elements}
 
 
-def worker(rank, problem, connection, barrier, gates, *buffers):
+def worker(connection, rank, problem, barrier, gates, *buffers):
     """One process: writes its part of whichever dump it is told of, inside the gate of the group size."""
     limits, layout = part_of(problem, rank), Layout(problem.N, problem.NS, problem.IW)
     fields = [np.frombuffer(buffer, DTYPE).reshape(layout.shape) for buffer in buffers]
-    connection.send((0.0, 0.0))
-    while (message := connection.recv()) is not None:
-        path, g, dump = message
-        try:
-            handle = os.open(path, os.O_WRONLY)
-            try:
-                start = time.perf_counter()  # one clock for all processes of a machine
-                with gates[g]:
-                    WRITERS[problem.unit](handle, layout, dump, fields[dump % len(fields)], limits)
-                end = time.perf_counter()
-            finally:
-                os.close(handle)
-            connection.send((start, end))
-        except Exception as error:
-            connection.send(f"{type(error).__name__}: {error}")
+
+    def write(handle, g, dump):
+        with gates[g]:
+            WRITERS[problem.unit](handle, layout, dump, fields[dump % len(fields)], limits)
+
+    serve(connection, write)

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kernels.runtime.interrupts import Deferred
+from kernels.runtime.resources import require_disk
 
 _PART = ".part"
 _OLD = ".old.part"
@@ -79,8 +80,9 @@ class _Owner(NamedTuple):
         """Whether it has ended; of a process of another host nobody here knows."""
         if self.host != _host():
             return False
-        if self.started:
-            return _started(self.pid) != self.started
+        now = _started(self.pid)
+        if self.started and now is not None:
+            return now != self.started
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -99,18 +101,19 @@ def _host() -> str:
     return hashlib.sha256("\n".join(known).encode()).hexdigest()[:8]
 
 
-def _started(pid: int) -> int:
-    """When a process started; 0 if there is none, it is only waited for, or the system does not tell."""
+def _started(pid: int) -> int | None:
+    """When a process started; 0 if it has ended and is only waited for, None if there is none or the system does not
+    tell, as where ``/proc`` hides the processes of others."""
     try:
         words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return 0 if words[0] in (b"Z", b"X") else int(words[19])
     except (OSError, ValueError, IndexError):
-        return 0
+        return None
 
 
 @functools.lru_cache(1)
 def _self(pid: int) -> _Owner:
-    return _Owner(_host(), pid, _started(pid))
+    return _Owner(_host(), pid, _started(pid) or 0)
 
 
 def _temporary(path: Path) -> Path:
@@ -258,13 +261,16 @@ class WorkFolder:
     """A folder for the files of one measurement, removed with this object.
 
     Made inside ``base`` (default: the system's folder for temporary files) as a pending file that is
-    never committed, so that the next measurement also clears what a killed one left.
+    never committed, so that the next measurement also clears what a killed one left.  ``OSError`` where ``base``
+    takes no files, or has no room for the ``nbytes`` of ``what``.
     """
 
-    def __init__(self, base, name: str):
+    def __init__(self, base, name: str, nbytes: int = 0, what: str = ""):
         base = Path(tempfile.gettempdir() if base is None else base)
         if not base.is_dir():
             raise FileNotFoundError(errno.ENOENT, f"the folder {base} does not exist; make it or choose another")
+        if nbytes:
+            require_disk(base, nbytes, what)
         try:
             self._pending = Pending(base / name)
             self.path = self._pending.part
@@ -285,6 +291,23 @@ class WorkFolder:
 
     def __exit__(self, *exception):
         self.close()
+
+
+#: Errors of a device that has no room, or of a file that may not grow.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextlib.contextmanager
+def named(what: str, path: Path):
+    """Turn an ``OSError`` of the system into one sentence about ``what`` at ``path``."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is None and str(path.name) in str(error):
+            raise  # it has been said already
+        remedy = "free some space there or choose another folder" if error.errno in FULL else "choose another folder"
+        sentence = f"{what} {path.name} in {path.parent} failed: {os.strerror(error.errno)}; {remedy}"
+        raise OSError(error.errno, sentence) from None
 
 
 def write_bytes(path, data, fsync: bool = False) -> None:

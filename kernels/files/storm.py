@@ -13,7 +13,6 @@ read and remove small files of their own on the same file system meanwhile, as o
 import errno
 import os
 import shutil
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ from kernels.files.groups import PROCESS_BYTES
 from kernels.files.pending import WorkFolder
 from kernels.files.syscalls import touch_files
 from kernels.files.ways import preallocate, write_all
-from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.states import Notes
 
 try:
@@ -237,9 +236,7 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
         If the folder cannot be written or has not enough space.
     """
     require_threads(threads)
-    base = Path(problem.folder or tempfile.gettempdir())
-    keep = WorkFolder(base, "output-steps")
-    require_disk(base, footprint(problem).disk, "the output steps")
+    keep = WorkFolder(problem.folder, "output-steps", footprint(problem).disk, "the output steps")
     record = state.copy()
     with Disturbers(keep.path, problem.load, problem.small_bytes) as others:
         start = time.perf_counter()
@@ -255,7 +252,7 @@ def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1)
             {name: getattr(variant, what) for name, variant in variants.items()}
             for what in ("calls", "system", "user", "asked")
         ),
-        describe(base, fsync=problem.fsync),
+        describe(keep.path, fsync=problem.fsync),
         {name: variant.folder for name, variant in variants.items()},
         other_sets,
         keep,
@@ -296,9 +293,7 @@ def expected_calls(problem: Problem) -> dict[str, dict[str, int]]:
 
 def reference(problem: Problem, state: np.ndarray) -> Result:
     """The same files written one after another, each whole; calls by arithmetic, no small file touched."""
-    base = Path(problem.folder or tempfile.gettempdir())
-    keep = WorkFolder(base, "output-steps")
-    require_disk(base, footprint(problem).disk, "the output steps")
+    keep = WorkFolder(problem.folder, "output-steps", footprint(problem).disk, "the output steps")
     folders = {name: keep.path / name for name in VARIANTS}
     for folder in folders.values():
         folder.mkdir()
@@ -308,7 +303,7 @@ def reference(problem: Problem, state: np.ndarray) -> Result:
             (folder / f"out-{number:04d}").write_bytes(records.tobytes())
     unknown, each = dict.fromkeys(VARIANTS), np.full(problem.steps, np.nan)
     seconds = dict.fromkeys(VARIANTS, each)
-    calls, there = expected_calls(problem), describe(base)
+    calls, there = expected_calls(problem), describe(keep.path)
     return Result(seconds, each, calls, unknown, unknown, unknown, there, folders, np.nan, keep)
 
 
@@ -341,16 +336,8 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         counted = result.system_calls[name]
         if counted is not None:  # other threads of the process may add to it
             for call in counted:
-                least = expected[name][call]
-                checks.append(
-                    Check(
-                        f"{name}: {call} calls the system counted, at least",
-                        float(counted[call]),
-                        float(least),
-                        0.0,
-                        counted[call] >= least,
-                    )
-                )
+                made, least, label = counted[call], expected[name][call], f"{name}: {call} calls the system counted"
+                checks.append(Check(f"{label}, at least", float(made), float(least), 0.0, made >= least))
     return checks
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files import filesystem
 from kernels.files.pending import WorkFolder
-from kernels.runtime.resources import require_disk, require_memory, require_threads
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.states import Notes
 
 WAYS = ("one", "striped", "asynchronous")
@@ -130,8 +130,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         The folder cannot take the files.
     """
     require_threads(threads)
-    keep = WorkFolder(problem.folder, "stripes")
-    require_disk(keep.path, footprint(problem).disk, f"{problem.blocks} blocks")
+    keep = WorkFolder(problem.folder, "stripes", footprint(problem).disk, f"{problem.blocks} blocks")
     paths = [keep.path / f"stripe{number}" for number in range(problem.parts)]
     written = read = 0.0
     for _ in range(repeats):

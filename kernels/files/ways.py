@@ -1,6 +1,6 @@
-"""The ways of writing U, one class each, all with the same words.
+"""The ways of writing U, all with the same words.
 
-``Way(part, layout, direct)`` opens the temporary file, pre-allocated; ``put(index, u, crc32)`` writes
+``open_way(way, part, layout, direct)`` opens the temporary file, pre-allocated; ``put(index, u, crc32)`` writes
 dump ``index``; ``finish(tail, fsync)`` writes the file's ``tail`` and waits for the device if ``fsync``;
 ``seal(fsync)`` protects what the format leaves open, after T_T; ``close()`` lets go whatever happened.
 ``u`` is float64 (N, N, N, 5), ``[k, j, i, m]``, C-contiguous; ``crc32`` is its checksum, which those ways
@@ -12,7 +12,9 @@ import errno
 import mmap
 import os
 import struct
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,6 +57,26 @@ def preallocate(handle: int, nbytes: int) -> None:
         if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
             raise
         os.ftruncate(handle, nbytes)
+
+
+@contextlib.contextmanager
+def solution_file(path, layout: Layout, sums: list[int]):
+    """A new solution file with its header, open for whoever writes the dumps; at the end it gets its trailer."""
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        preallocate(handle, layout.total_bytes)
+        pwrite_all(handle, layout.header(), 0)
+        yield handle
+        end_file(handle, layout.trailer(sums), layout)
+    finally:
+        os.close(handle)
+
+
+def end_file(handle: int, trailer: bytes, layout: Layout) -> None:
+    """Write the trailer, and cut the file off behind it."""
+    pwrite_all(handle, trailer, layout.trailer_offset)
+    os.ftruncate(handle, layout.trailer_offset + len(trailer))
 
 
 class DirectStream:
@@ -126,14 +148,10 @@ def place_dump(buffer: np.ndarray, layout: Layout, index: int) -> np.ndarray:
 
 
 class FileWay:
-    """Common part: opening, pre-allocating, closing a solution file."""
+    """A solution file that is opened, pre-allocated, written by ``write(file, index, u)``, and closed."""
 
-    RECORDS = False  # k-planes as Fortran records
-    ARRAYS = False  # five arrays of three dimensions
-    DIRECT = False  # can be combined with O_DIRECT
-
-    def __init__(self, part, layout: Layout, direct: bool = False):
-        self.layout = layout
+    def __init__(self, part, layout: Layout, direct: bool = False, write: Callable | None = None):
+        self.layout, self._write = layout, write
         self.stream = None
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
         if direct:
@@ -157,15 +175,15 @@ class FileWay:
             write_all(self.handle, data)
 
     def put(self, index: int, u: np.ndarray, crc32: int) -> None:
-        raise NotImplementedError
+        """Write dump ``index``."""
+        self._write(self, index, u)
 
     def finish(self, tail: bytes, fsync: bool) -> None:
         if self.stream is not None:
             self.stream.write(tail)
             self.stream.finish()
         else:
-            pwrite_all(self.handle, tail, self.layout.trailer_offset)
-            os.ftruncate(self.handle, self.layout.trailer_offset + len(tail))
+            end_file(self.handle, tail, self.layout)
         if fsync:
             os.fsync(self.handle)
 
@@ -179,48 +197,40 @@ class FileWay:
             self.handle = None
 
 
-class Records(FileWay):
-    """Sequential unformatted records, one a k-plane (5 w N² bytes), as the Cray code wrote."""
-
-    RECORDS = DIRECT = True
-
-    def put(self, index, u, crc32):
-        mark = struct.pack("<I", self.layout.plane_bytes)
-        for plane in u:
-            data = _bytes(plane)
-            if self.stream is not None:
-                for part in (mark, data, mark):
-                    self.stream.write(part)
-            elif os.writev(self.handle, [mark, data, mark]) != len(data) + 8:
-                raise OSError(errno.ENOSPC, "a record was written only in part")
+def _records(file: FileWay, index: int, u: np.ndarray) -> None:
+    mark = struct.pack("<I", file.layout.plane_bytes)
+    for plane in u:
+        data = _bytes(plane)
+        if file.stream is not None:
+            for part in (mark, data, mark):
+                file.stream.write(part)
+        elif os.writev(file.handle, [mark, data, mark]) != len(data) + 8:
+            raise OSError(errno.ENOSPC, "a record was written only in part")
 
 
-class Array(FileWay):
-    """The whole array in one sequential write without record marks, as the CM-2 code wrote."""
-
-    DIRECT = True
-
-    def put(self, index, u, crc32):
-        self.append(_bytes(u))
+def _array(file: FileWay, index: int, u: np.ndarray) -> None:
+    file.append(_bytes(u))
 
 
-class Arrays(FileWay):
-    """Five arrays of three dimensions, one sequential write each, as the faster CM-2 code wrote."""
+def _arrays(file: FileWay, index: int, u: np.ndarray) -> None:
+    for m in range(COMPONENTS):
+        file.append(_bytes(u[..., m]))
 
-    ARRAYS = DIRECT = True
 
-    def put(self, index, u, crc32):
-        for m in range(COMPONENTS):
-            self.append(_bytes(u[..., m]))
+def _positioned(file: FileWay, index: int, u: np.ndarray) -> None:
+    if file.stream is not None:
+        file.stream.write(_bytes(u))
+    else:
+        pwrite_all(file.handle, _bytes(u), file.layout.offset(index))
 
 
 class Elements(FileWay):
     """40-byte writes with a seek after each, column i after column i, as the 1-D iPSC/860 code."""
 
-    def __init__(self, part, layout, direct=False):
+    def __init__(self, *arguments):
         from kernels.files.syscalls import write_column
 
-        super().__init__(part, layout, direct)
+        super().__init__(*arguments)
         self._write_column = write_column
         write_column(np.int32(self.handle), np.uint64(0), 0, 0, 0)  # compiled before the first dump
 
@@ -239,24 +249,12 @@ class Elements(FileWay):
                 raise OSError(errno.EIO, f"element write {done} of column {i} failed and cannot be repeated")
 
 
-class Positioned(FileWay):
-    """The whole array in one positioned write (``pwrite``)."""
-
-    DIRECT = True
-
-    def put(self, index, u, crc32):
-        if self.stream is not None:
-            self.stream.write(_bytes(u))
-        else:
-            pwrite_all(self.handle, _bytes(u), self.layout.offset(index))
-
-
 class Parallel(FileWay):
     """Slabs of k-planes of the same serial file, written by as many threads at once as there are CPUs."""
 
-    def __init__(self, part, layout, direct=False):
+    def __init__(self, part, layout, *others):
         self.pool = None
-        super().__init__(part, layout, direct)
+        super().__init__(part, layout, *others)
         self.threads = min(usable_cpus(), layout.N)
         self.pool = ThreadPoolExecutor(self.threads, thread_name_prefix="solution-slab")
 
@@ -278,8 +276,8 @@ class Parallel(FileWay):
 class Mapped(FileWay):
     """A copy into the memory-mapped file; the system writes the pages when it likes, or at fsync."""
 
-    def __init__(self, part, layout, direct=False):
-        super().__init__(part, layout, direct)
+    def __init__(self, part, layout, *others):
+        super().__init__(part, layout, *others)
         self.map = None
         try:
             self.map = mmap.mmap(self.handle, layout.trailer_offset)
@@ -304,21 +302,31 @@ class Mapped(FileWay):
         super().close()
 
 
+class Form(NamedTuple):
+    """One way of writing a solution file, and which files it makes."""
+
+    write: Callable | None = None  # write(file, index, u) of a way without anything of its own
+    kind: type[FileWay] = FileWay
+    records: bool = False  # k-planes as Fortran records
+    arrays: bool = False  # five arrays of three dimensions
+    direct: bool = False  # can be combined with O_DIRECT
+
+
 WAYS = {
-    "records": Records,
-    "array": Array,
-    "arrays": Arrays,
-    "elements": Elements,
-    "positioned": Positioned,
-    "parallel": Parallel,
-    "mapped": Mapped,
+    "records": Form(_records, records=True, direct=True),  # one a k-plane (5 w N² bytes), as the Cray code wrote
+    "array": Form(_array, direct=True),  # one sequential write without record marks, as the CM-2 code wrote
+    "arrays": Form(_arrays, arrays=True, direct=True),  # one sequential write each, as the faster CM-2 code wrote
+    "elements": Form(kind=Elements),
+    "positioned": Form(_positioned, direct=True),  # the whole array in one ``pwrite``
+    "parallel": Form(kind=Parallel),
+    "mapped": Form(kind=Mapped),
 }
 #: Ways that leave the form of the file to a library.
 CONTAINERS = ("netcdf", "zarr")
 #: Every name that ``way`` may have.
 NAMES = (*WAYS, *CONTAINERS)
 #: Ways that can be combined with O_DIRECT.
-DIRECT_WAYS = tuple(name for name, way in WAYS.items() if way.DIRECT)
+DIRECT_WAYS = tuple(name for name, way in WAYS.items() if way.direct)
 
 
 def require_way(way: str, direct: bool) -> None:
@@ -337,7 +345,7 @@ def open_way(way: str, part, layout: Layout, direct: bool):
         from kernels.files.format.containers import WRITERS
 
         return WRITERS[way](part, layout)
-    return WAYS[way](part, layout, direct)
+    return WAYS[way].kind(part, layout, direct, WAYS[way].write)
 
 
 assert HEADER_BYTES % ALIGNMENT == 0

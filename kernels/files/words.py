@@ -41,7 +41,7 @@ CRAY_RANGE = 0o60000
 
 @kernel
 def _to_pair(bits):
-    """Two Cray words of one IEEE word, any value; NaN and infinity become the Cray's out-of-range exponent."""
+    """Two Cray words of one IEEE word ``bits``, any value; NaN and infinity become the Cray's out-of-range exponent."""
     sign, field = bits & _SIGN, (bits >> np.uint64(52)) & np.uint64(0x7FF)
     fraction, none = bits & _IEEE_FRACTION, np.uint64(0)
     if field > _IEEE_LARGEST:
@@ -61,7 +61,7 @@ def _to_pair(bits):
 
 @kernel
 def _to_cray(bits):
-    """The Cray word nearest to one IEEE word, ties to even."""
+    """The Cray word nearest to one IEEE word ``bits``, ties to even."""
     word, rest = _to_pair(bits)
     if rest > _CRAY_TOP or (rest == _CRAY_TOP and word & np.uint64(1)):
         word += np.uint64(1)
@@ -72,7 +72,7 @@ def _to_cray(bits):
 
 @kernel
 def _from_pair(word, second):
-    """Two Cray words, any value; beyond IEEE's range it becomes infinity, below it rounds to a subnormal or zero."""
+    """Cray words ``word`` and ``second``, any value; beyond IEEE's range infinity, below it a subnormal or zero."""
     sign, exponent = word & _SIGN, (word >> np.uint64(48)) & _CRAY_EXPONENT
     fraction, rest = word & _CRAY_FRACTION, second & _CRAY_FRACTION
     if fraction | rest == 0:

@@ -4,11 +4,11 @@ C grid in longitude and latitude, sigma levels, leapfrog with semi-implicit grav
 first operational model (Burridge and Haseler, ECMWF Technical Report 4, 1977; Simmons, Hoskins and Burridge, Mon.
 Weather Rev. 106, 1978).  Modules, from what is asked for to what is computed:
 
-``problem``, ``cases``, ``levels``, ``plan``      sizes, initial states, coefficients
-``rows``, ``tendencies``, ``helmholtz``           the compiled stages of a row
-``scan``, ``bands``                               their order: rows that stream, bands of a state in memory
-``physics``                                       column work and radiation
-``record``, ``stores``, ``transfers``             work files, and drivers that move records
+``problem``, ``levels``, ``cases``, ``plan``        sizes, levels and latitudes, initial states, coefficients
+``layout``                                        where the numbers of a row lie, in memory and in its record
+``rows``, ``tendencies``, ``helmholtz``, ``physics``  the compiled stages of a row; column work and radiation
+``scan``                                          their order: rows that stream, bands of a state in memory
+``stores``, ``transfers``                         work files, and drivers that move records
 ``state``, ``model``, ``writeup``, ``postprocess``  the forecast, what it writes up, the job that reads it
 ``simulator``                                     a stand-in that computes for as long and moves as much
 ``reference``, ``verification``, ``daily``        whole arrays in NumPy; conserved integrals; published cases
@@ -19,13 +19,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernels.contract import Check, Work, worst
+from kernels.contract import Check, worst
 from kernels.gridpoint import cases
 from kernels.gridpoint import reference as _reference
 from kernels.gridpoint.model import Model, run
-from kernels.gridpoint.plan import PAIR, row_coefficients
 from kernels.gridpoint.problem import Problem
-from kernels.gridpoint.state import Result, State, Step, footprint, restart, setup
+from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes, restart, setup, work
 from kernels.gridpoint.verification import NO_OUTPUT, properties
 from kernels.proof import Kept, Proof
 
@@ -38,6 +37,7 @@ __all__ = [
     "State",
     "Step",
     "footprint",
+    "record_bytes",
     "reference",
     "restart",
     "run",
@@ -53,8 +53,6 @@ _APART = 1e-10
 #: m/s: a wind that is no more than this is none.
 _STILL = 1e-2
 _KNOWN = Kept()
-# Operations of one point of one level in each stage, a fused multiply-add as two.
-_COMPLETE, _FLOW, _WIND, _MASS, _UPDATE, _DIVERGENCE = 28, 68, 118, 92, 24, 7
 
 
 def reference(problem: Problem, state: State) -> Result:
@@ -95,34 +93,6 @@ def BOUNDED(problem: Problem) -> dict[str, tuple[float | None, str]]:
     return {"fields": (2 * _APART, why), **dict.fromkeys(winds, none)}
 
 
-def transform_flops(n: int) -> int:
-    """Operations of one complex Fourier transform of length n, counted as 5 n log₂ n."""
-    return round(5 * n * math.log2(n))
-
-
-def work(problem: Problem, threads: int = 1) -> Work:
-    """Operations of the dynamics and bytes of the records that a forecast moves; the same for any ``threads``.
-
-    A scan reads each record once and writes it once; the last scan reads only.  ``parts``: the stages of rows, the
-    Helmholtz equations, the polar filter.
-    """
-    ni, nj, levels = problem.ni, problem.nj, problem.levels
-    points = ni * nj * levels
-    groups = -(-levels // PAIR)
-    modes, waves = PAIR * groups, ni // 2 + 1
-    rows = points * (_COMPLETE + _FLOW + _WIND + _MASS + _UPDATE + _DIVERGENCE)
-    products = 2 * ni * nj * modes * (2 * levels + 1 + modes)
-    transforms = PAIR * groups * transform_flops(ni) * nj  # sixteen real rows are eight complex ones; two ways
-    solve = nj * waves * groups * 2 * PAIR * (3 + 2)
-    flags = row_coefficients(problem).filtered[:nj]
-    fields = 3 * int((flags & 1).sum()) + int((flags & 2).sum() // 2)
-    polar = fields * PAIR * (-(-(levels + 1) // PAIR)) * transform_flops(ni)
-    implicit = products + transforms + solve
-    steps, record = problem.steps, 8 * problem.words * nj
-    parts = (("rows", steps * rows), ("Helmholtz", max(steps - 1, 0) * implicit), ("polar filter", steps * polar))
-    return Work(sum(flops for _, flops in parts), (steps + 1) * record, steps * record, parts)
-
-
 def _start_at_rest(problem: Problem, state: State, result: Result) -> list[Check]:
     """The case "rest" with a lapse rate and a mountain, whose formulas forecast and reference share, by integration."""
     problem = replace(problem, case="rest", lapse=0.0065, mountain=2000.0)
@@ -133,7 +103,7 @@ def _start_at_rest(problem: Problem, state: State, result: Result) -> list[Check
     checks.append(Check.near("height of the mountain, m", off, 0.0, 1e-6))
     off = worst(found["ps"] / pressure(height) - 1.0)
     checks.append(Check.near("surface pressure of air at rest against integration, relative", off, 0.0, 1e-3))
-    levels = _reference.vertical(problem.levels).full[:, None] * found["ps"][:, None]
+    levels = _reference.Hydrostatics(problem.levels).full[:, None] * found["ps"][:, None]
     off = worst(found["T"] / warmth(levels) - 1.0)
     return [*checks, Check.near("temperature of air at rest against integration, relative", off, 0.0, 1e-3)]
 

@@ -7,16 +7,11 @@ rest, isothermal or with a lapse rate, perhaps over a mountain.
 
 import numpy as np
 
-from kernels.gridpoint.levels import GRAVITY, OMEGA, P_REF, RADIUS, R, vertical
+from kernels.gridpoint.levels import GRAVITY, OMEGA, P_REF, RADIUS, R, latitudes, vertical
 from kernels.gridpoint.problem import Problem
 
 U_MAX, T_MEAN, LAPSE, T_STRATOSPHERE, ETA_T, ETA_0 = 35.0, 288.0, 0.005, 4.8e5, 0.2, 0.252
 BUMP, LON_BUMP, LAT_BUMP = 1.0, np.pi / 9, 2 * np.pi / 9
-
-
-def latitudes(nj: int) -> np.ndarray:
-    """φ of the mass rows, radians (nj,)."""
-    return -np.pi / 2 + (np.arange(nj) + 0.5) * np.pi / nj
 
 
 def _poly(lat):

@@ -15,11 +15,10 @@ import numpy as np
 
 from kernels.contract import Check, worst
 from kernels.gridpoint import postprocess, verification, writeup
-from kernels.gridpoint.cases import latitudes
-from kernels.gridpoint.levels import vertical
+from kernels.gridpoint.levels import latitudes, vertical
 from kernels.gridpoint.model import run as forecast
 from kernels.gridpoint.problem import Problem
-from kernels.gridpoint.state import Result, footprint, setup
+from kernels.gridpoint.state import Result, footprint, setup, work
 
 __all__ = ["Daily", "MEASURES", "footprint", "norms", "run", "setup", "verify", "work"]
 
@@ -118,10 +117,3 @@ def verify(problem: Problem, daily: Daily) -> list[Check]:
         far = worst(series["lowest"] - 1000, series["highest"] - 1000)
         checks.append(Check.near("surface pressure of the steady state off 1000 hPa", far, 0.0, FLAT))
     return checks
-
-
-def work(problem: Problem, threads: int = 1):
-    """As ``gridpoint.work``."""
-    from kernels import gridpoint
-
-    return gridpoint.work(problem, threads)

@@ -1,4 +1,4 @@
-"""Fourier transforms of rows and the Helmholtz equations of the vertical modes, compiled.
+"""Fourier transforms of rows, the filter near the poles, and the Helmholtz equations of the vertical modes, compiled.
 
 For every mode m:  (1 − Δt² c_m² ∇²) g = rhs, with ∇² the divergence of the gradient on the C grid.  In longitude
 it is diagonal in wavenumber space (−(2 sin(sΔλ/2)/(a cosφ Δλ))²), in latitude tridiagonal and diagonally dominant,
@@ -9,17 +9,12 @@ Sixteen rows of longitude (levels, or modes) are transformed at once: eight in t
 imaginary part of eight SIMD lanes.  In wavenumber space, ``halves[row, s, group]`` has four vectors: real and
 imaginary part of modes 0 … 7, then of modes 8 … 15 of the group.
 
-``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``; ``t`` is the number of
-the thread, ``j`` a row's number from south to north, ``first`` and ``end`` wavenumbers; ``w`` is an array of
-float64, ``o`` a place in it, ``kind`` the first index of ``Tables.filter``.
+Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``; ``first`` and ``end`` are wavenumbers.
 """
 
-from kernels.gridpoint.plan import HALO, PAIR, YD, YT, YU, YV
-from kernels.gridpoint.record import HEADER
-from kernels.gridpoint.rows import place, wrap
+from kernels.gridpoint.layout import HALO, PAIR, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
 from kernels.runtime.vector import LANES, address, at, fma, load, spread, store, transpose
-from kernels.spectral.fourier import FACTORS
 from kernels.spectral.fourier_passes import SPARE, stockham
 
 
@@ -74,38 +69,43 @@ def _unpack(w, x, o, pitch, ni):
 
 
 @kernel(inline=True)
-def _length(plan):
-    """Radices and roots of rows of ni points in the tables of ``spectral.fourier``: (offset, offset)."""
-    info, id = plan.tables.info, 0
-    while info[id, 0] != plan.size.ni:
-        id += 1
-    return FACTORS * id, info[id, 1]
+def _transform(plan, w, x):
+    """Place of the Fourier transform of the elements [ni, 2, 8] at ``x``, which it overwrites."""
+    size, waves = plan.size, plan.waves
+    first, second = size.fourier + SPARE, size.fourier + SPARE + PAIR * size.ni
+    y = second if x == first else first
+    return stockham(w, x, y, size.ni, 1, address(waves.radices), 0, address(waves.roots), 0)
 
 
 @kernel(fastmath=STRICT)
-def filter_rows(plan, w, o, rows, kind, j):
-    """Multiply ``rows`` rows from ``o`` on, in groups of sixteen, by the filter in wavenumber space."""
+def _filter(plan, w, o, rows, factor):
+    """Multiply ``rows`` rows from ``o`` on, in groups of sixteen, by the factors in wavenumber space at ``factor``."""
     size = plan.size
-    ni, first = size.ni, size.fourier + SPARE
-    second = first + PAIR * ni
-    factor = address(plan.tables.filter[kind, j])
-    radices, roots = address(plan.tables.radices), address(plan.tables.roots)
-    i, start = _length(plan)
+    ni = size.ni
     for empty in range(rows, -(-rows // PAIR) * PAIR):  # rounding of a transform leaves traces in rows without a level
         for point in range(0, ni, LANES):
             store(w, o + empty * size.pitch + point, spread(0.0))
     for group in range(0, rows, PAIR):
-        x = first
+        x = size.fourier + SPARE
         _pack(w, o + group * size.pitch, size.pitch, ni, x)
-        for way in range(2):
-            x = stockham(w, x, second if x == first else first, ni, 1, radices, i, roots, start)
-            if way == 0:
-                for s in range(ni):
-                    f = spread(at(factor, s))
-                    re, im = f * load(w, x + PAIR * s), f * load(w, x + PAIR * s + LANES)
-                    store(w, x + PAIR * s, im)  # the transform back has the other sign: parts change places
-                    store(w, x + PAIR * s + LANES, re)
-        _unpack(w, x, o + group * size.pitch, size.pitch, ni)
+        x = _transform(plan, w, x)
+        for s in range(ni):
+            f = spread(at(factor, s))
+            re, im = f * load(w, x + PAIR * s), f * load(w, x + PAIR * s + LANES)
+            store(w, x + PAIR * s, im)  # the transform back has the other sign: parts change places
+            store(w, x + PAIR * s + LANES, re)
+        _unpack(w, _transform(plan, w, x), o + group * size.pitch, size.pitch, ni)
+
+
+@kernel(fastmath=STRICT)
+def filter_tendencies(plan, arrays, j, t):
+    """Short waves out of N of row ``j`` in the thread's scratch, where the row is near a pole."""
+    size, scratch = plan.size, address(arrays.scratch[t])
+    for field in range(4):
+        if plan.rows.filtered[j] & (2 if field == 1 else 1):
+            rows = size.levels + 1 if field == 2 else size.levels  # p_s is behind T
+            factor = address(plan.waves.filter[1 if field == 1 else 0, j])
+            _filter(plan, scratch, field * size.tendency * size.pitch + HALO, rows, factor)
 
 
 @kernel(fastmath=STRICT)
@@ -136,36 +136,33 @@ def _product(matrix, m, columns, w, x, pitch, y, ypitch, ni):
 
 
 @kernel(fastmath=CONTRACT)
-def implicit(plan, room, j, t):
+def implicit(plan, arrays, j, t):
     """Divergence of Yᵉ at row ``j`` into its record, and its right-hand sides in wavenumber space."""
     size, rows = plan.size, plan.rows
     ni, pitch, levels = size.ni, size.pitch, size.levels
-    w, scratch = address(room.window), address(room.scratch[t])
-    rec = address(room.records[j % size.slots])
-    north = min(j + 1, size.nj - 1)
+    w, scratch = address(arrays.window), address(arrays.scratch[t])
+    rec = address(arrays.records[j % size.slots])
+    _, north = neighbours(size, j)
     cn = 0.0 if j == size.nj - 1 else rows.north[j] * rows.dy[j]
     cs, dx = rows.south[j] * rows.dy[j], rows.dx[j]
     for k in range(levels):
-        o = k * pitch
-        u, v, vn, d = place(size, j, YU) + o, place(size, j, YV) + o, place(size, north, YV) + o, place(size, j, YD) + o
-        r = HEADER + (4 * levels + k) * ni
-        wrap(w, u, ni)
+        y, vn, d = window_row(size, j, k), window_row(size, north, k).v_change, record_row(size, k).D
+        wrap(w, y.u_change, ni)
         for i in range(0, ni, LANES):
-            div = dx * (load(w, u + i) - load(w, u + i - 1)) + (cn * load(w, vn + i) - cs * load(w, v + i))
-            store(w, d + i, div)
-            store(rec, r + i, div)
-    modes, columns = PAIR * size.groups, 2 * levels + 1
+            div = dx * (load(w, y.u_change + i) - load(w, y.u_change + i - 1))
+            div = div + (cn * load(w, vn + i) - cs * load(w, y.v_change + i))
+            store(w, y.divergence + i, div)
+            store(rec, d + i, div)
+    modes, columns, given = PAIR * size.groups, 2 * levels + 1, window_row(size, j, 0).T_change
     base = 4 * size.tendency * pitch + HALO
-    matrix = address(plan.tables.forward)
+    matrix = address(plan.waves.forward)
     for m in range(0, modes, 4):
-        _product(matrix, m, columns, w, place(size, j, YT), pitch, (scratch, base + m * pitch), pitch, ni)
+        _product(matrix, m, columns, w, given, pitch, (scratch, base + m * pitch), pitch, ni)
     x = size.fourier + SPARE
-    hat = address(room.halves[j % size.halves])
-    radices, roots = address(plan.tables.radices), address(plan.tables.roots)
-    r, start = _length(plan)
+    hat = address(arrays.halves[j % size.halves])
     for group in range(size.groups):
         _pack(scratch, base + PAIR * group * pitch, pitch, ni, x)
-        z = stockham(scratch, x, x + PAIR * ni, ni, 1, radices, r, roots, start)
+        z = _transform(plan, scratch, x)
         half = 0.5 / ni
         for s in range(ni // 2 + 1):
             p, q = z + PAIR * s, z + PAIR * ((ni - s) % ni)
@@ -178,13 +175,13 @@ def implicit(plan, room, j, t):
 
 
 @kernel(fastmath=CONTRACT)
-def eliminate(plan, room, j, first, end):
+def eliminate(plan, arrays, j, first, end):
     """Wavenumbers ``first`` to ``end`` of row ``j``: x_j = (rhs_j + Δt²c² s_j x_{j−1}) / pivot."""
-    size, tables = plan.size, plan.tables
+    size, waves = plan.size, plan.waves
     weight = plan.rows.laplace_south[j]
-    x = address(room.halves[j % size.halves])
-    before = address(room.halves[max(j - 1, 0) % size.halves])
-    inverse, speed2 = address(tables.inverse[j]), address(tables.speed2)
+    x = address(arrays.halves[j % size.halves])
+    before = address(arrays.halves[max(j - 1, 0) % size.halves])
+    inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
     for n in range(first * size.groups, end * size.groups):
         for part in range(2):
             c = weight * load(speed2, PAIR * (n % size.groups) + LANES * part)
@@ -195,32 +192,29 @@ def eliminate(plan, room, j, first, end):
 
 
 @kernel(fastmath=CONTRACT)
-def substitute(plan, room, j, first, end):
+def substitute(plan, arrays, j, first, end):
     """The same wavenumbers, backwards: g_j = x_j + Δt²c² n_j/pivot g_{j+1}; row nj − 1 is done as it is."""
-    size, tables = plan.size, plan.tables
+    size, waves = plan.size, plan.waves
     weight = plan.rows.laplace_north[j]
-    x = address(room.halves[j % size.halves])
-    after = address(room.halves[min(j + 1, size.nj - 1) % size.halves])
-    inverse, speed2 = address(tables.inverse[j]), address(tables.speed2)
+    x = address(arrays.halves[j % size.halves])
+    after = address(arrays.halves[min(j + 1, size.nj - 1) % size.halves])
+    inverse, speed2 = address(waves.inverse[j]), address(waves.speed2)
     for n in range(first * size.groups, end * size.groups):
         for part in range(2):
-            c = (weight * load(speed2, PAIR * (n % size.groups) + LANES * part)) * load(
-                inverse, PAIR * n + LANES * part
-            )
+            p = load(inverse, PAIR * n + LANES * part)
+            c = (weight * load(speed2, PAIR * (n % size.groups) + LANES * part)) * p
             o = 2 * PAIR * n + PAIR * part
             store(x, o, load(x, o) + c * load(after, o))
             store(x, o + LANES, load(x, o + LANES) + c * load(after, o + LANES))
 
 
 @kernel(fastmath=STRICT)
-def restore(plan, room, j, t):
+def restore(plan, arrays, j, t):
     """G of row ``j`` from its modes in wavenumber space."""
     size = plan.size
     ni, pitch = size.ni, size.pitch
-    scratch, hat, g = address(room.scratch[t]), address(room.halves[j % size.halves]), address(room.G)
+    scratch, hat, g = address(arrays.scratch[t]), address(arrays.halves[j % size.halves]), address(arrays.G)
     x, base, modes = size.fourier + SPARE, HALO, PAIR * size.groups
-    radices, roots = address(plan.tables.radices), address(plan.tables.roots)
-    r, start = _length(plan)
     for group in range(size.groups):
         for s in range(ni // 2 + 1):
             p, q = x + PAIR * s, x + PAIR * ((ni - s) % ni)
@@ -231,9 +225,9 @@ def restore(plan, room, j, t):
                 store(scratch, q, br - ai)
             store(scratch, p + LANES, ar - bi)  # parts exchanged, for the other sign
             store(scratch, p, ai + br)
-        z = stockham(scratch, x, x + PAIR * ni, ni, 1, radices, r, roots, start)
+        z = _transform(plan, scratch, x)
         _unpack(scratch, z, base + PAIR * group * pitch, pitch, ni)
-    matrix, o = address(plan.tables.backward), base + modes * pitch
+    matrix, o = address(plan.waves.backward), base + modes * pitch
     out = j * size.field + HALO
     for m in range(0, size.levels - 3, 4):
         _product(matrix, m, modes, scratch, base, pitch, (g, out + m * pitch), pitch, ni)

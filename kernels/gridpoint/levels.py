@@ -40,6 +40,11 @@ def _coordinate(s):
     return s * (0.75 + s * s * (1.75 - 1.5 * s))
 
 
+def latitudes(nj: int) -> np.ndarray:
+    """φ of the mass rows, radians (nj,)."""
+    return -np.pi / 2 + (np.arange(nj) + 0.5) * np.pi / nj
+
+
 def half_levels(levels: int) -> np.ndarray:
     """σ_{k+½}, float64 (levels + 1,)."""
     return _coordinate(np.arange(levels + 1) / levels)

@@ -10,15 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files.pending import WorkFolder
-from kernels.gridpoint import bands, physics, writeup
 from kernels.gridpoint import state as given
-from kernels.gridpoint.plan import HALO, PAIR, PM, PS, Plan, make, scratch_words
+from kernels.gridpoint import stores, writeup
+from kernels.gridpoint.layout import FIELDS, HALO, PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
+from kernels.gridpoint.plan import ForecastPlan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.record import require_stamps, stamp, stamp_rows, views, wrong_row
-from kernels.gridpoint.rows import Room
-from kernels.gridpoint.scan import backward, explicit, forward, open_rows
+from kernels.gridpoint.scan import FEWEST, RING, backward, dismiss, follow, lead, open_rows, share, step, stream
 from kernels.gridpoint.state import KEPT, Result, State, Step, Summary, footprint, halves, hashed, padded, slots
-from kernels.gridpoint.stores import Counters, Files, Halves, page_aligned
 from kernels.gridpoint.transfers import Accounts, Driver, Watch
 from kernels.gridpoint.verification import Integrals
 from kernels.runtime.resources import require_disk, require_threads
@@ -33,34 +31,34 @@ class Model:
         if need := footprint(problem).disk:
             require_disk(problem.folder or tempfile.gettempdir(), need, "a forecast with its work files")
         records, rights = slots(problem), halves(problem)
-        self.plan: Plan = make(problem, records, rights)
+        self.plan: ForecastPlan = make(problem, records, rights)
         size = self.plan.size
         waves = (size.ni // 2 + 1) * size.groups * 2 * PAIR
-        self.room = Room(
-            np.zeros(size.ring * size.row),
-            page_aligned((records, problem.words)),
-            np.zeros((size.nj, size.levels, size.pitch)),
-            page_aligned((rights, padded(waves))),
+        self.arrays = ForecastArrays(
+            stores.page_aligned((size.ring, size.row)).ravel(),
+            stores.page_aligned((records, record_words(size.ni, size.levels))),
+            stores.page_aligned((size.nj * size.levels, size.pitch)).reshape(size.nj, size.levels, size.pitch),
+            stores.page_aligned((rights, padded(waves))),
             np.zeros((threads, scratch_words(size))),
         )
-        self.gate = np.zeros(1, np.int64)
-        self.banded = not problem.files and problem.rhs == "memory" and problem.nj >= bands.FEWEST * threads
-        self.rays = physics.radiation_arrays(size.levels, threads), np.stack([physics.ABSORPTION, physics.WEIGHTS])
-        self.bands = bands.make(self.plan, threads, *self.rays)
-        self.band_plan, self.rooms = bands.rooms(self.plan, self.room, threads if self.banded else 0)
+        self.shared = share(size, threads)
+        self.banded = not problem.files and problem.rhs == "memory" and problem.nj >= FEWEST * threads
+        windows = [stores.page_aligned((RING, size.row)).ravel() for _ in range(threads if self.banded else 0)]
+        self.bands = [self.arrays._replace(window=window) for window in windows]
+        self.short = self.plan._replace(size=size._replace(ring=RING))  # with the window of a band
         self.folder = self.files = self.rhs = None
         self.driver, self.team = Driver(problem.overlap, accounts), Team(threads)
         self.computing: list[tuple[float, float]] = []
         self.summary = Summary(Integrals(problem), Integrals(problem)) if problem.allowed else None
         self.written: list[Path] = []
-        self.told = 0
+        self.told, self.leading = 0, False
         try:
             if problem.files or problem.rhs == "files" or problem.writeup_steps:
                 self.folder = WorkFolder(problem.folder, "forecast")
             if problem.files:
-                self.files = Files(self.folder.path, problem, self.room.records)
+                self.files = stores.state_files(self.folder.path, problem, self.arrays.records)
             if problem.rhs == "files":
-                self.rhs = Halves(self.folder.path, problem, self.room.halves)
+                self.rhs = stores.half_files(self.folder.path, problem, self.arrays.halves)
             self._fill(state)
         except BaseException:
             self.close()
@@ -92,109 +90,80 @@ class Model:
         for start, stop in self._groups():
             rows = np.arange(start, stop)
             places = rows % self.plan.size.slots
-            block, given = np.zeros((len(rows), self.problem.words)), state.rows(rows)
-            views_ = views(block, self.problem.ni, self.problem.levels)
+            block, found = np.zeros((len(rows), self.arrays.records.shape[1])), state.rows(rows)
+            fields = views(block, self.plan.size)
             for name in ("u", "v", "T", "q", "ps"):
-                views_[f"P_{name}"][:] = given[name]
-                views_[f"Q_{name}"][:] = given[f"{name}_before"]
+                fields[f"P_{name}"][:] = found[name]
+                fields[f"Q_{name}"][:] = found[f"{name}_before"]
             for name in KEPT:
-                views_[name][:] = given[name]
+                fields[name][:] = found[name]
             if self.summary is not None:
-                self.summary.start.add(start, given)
-            stamp(block, start, self.step)
-            self.room.records[places] = block
+                self.summary.start.add(start, found)
+            self.arrays.records[places] = block
+            stamp_rows(self.arrays.records, start, stop, self.step)
             if self.files is not None:
                 for row, slot in zip(rows, places, strict=True):
                     self.files.write(int(row), int(slot))
         if self.files is not None:
             self.files.turn()
-            self.files.counters = Counters()
+            self.files.counters = stores.Counters()
 
     def _compute(self, function: Callable) -> None:
         begin = time.perf_counter()
         self.team.run(function)
         self.computing.append((begin, time.perf_counter()))
 
+    def _move(self, start: Callable, move: Callable, rows: range, places: int):
+        """Start moving records or halves of rows, each from or to its place in memory."""
+
+        def action():
+            for row in rows:
+                move(row, row % places)
+
+        return start(action) if rows else None
+
     def _read(self, group: tuple[int, int] | None):
         """Start reading the records of a group; None without files."""
         if self.files is None or group is None:
             return None
+        return self._move(self.driver.read, self.files.read, range(*group), self.plan.size.slots)
 
-        def action():
-            for row in range(*group):
-                self.files.read(row, row % self.plan.size.slots)
+    def _set_how(self) -> None:
+        p = self.problem
+        self.shared.how[:3] = p.physics, self.step in p.radiation_steps, self.step == 0
 
-        return self.driver.read(action)
-
-    def _write(self, first: int, end: int):
-        if self.files is None or end <= first:
-            return None
-
-        def action():
-            for row in range(first, end):
-                self.files.write(row, row % self.plan.size.slots)
-
-        return self.driver.write(action)
-
-    def _check(self, first: int, end: int) -> None:
-        if self.files is None:
-            return
-        if (row := wrong_row(self.room.records, first, end, self.step)) >= 0:
-            slot = row % self.plan.size.slots
-            require_stamps(self.room.records[slot : slot + 1], row, self.step, "the work files")
-
-    def _explicit(self, first: int, end: int, radiating: bool) -> None:
-        """A group through the first three stages, its column work, and the fourth."""
-        plan, room, gate, threads = self.plan, self.room, self.gate, self.threads
-        start, nj = self.step == 0, self.problem.nj
-        if threads == 1:
-            self.bands.how[:] = self.problem.physics, radiating, start
-            short = plan if self.step in self.problem.writeup_steps else self.band_plan
-            self._compute(lambda t: bands.stream(short, room, self.bands, first, end))
-            return
-        rows = max(first - 2, 0), min(end - 2, nj)
-        after = max(first - 3, 0), min(end - 3, nj)
-
-        def work(t):
-            explicit(plan, room, gate, t, threads, first, end, start)
-            if self.problem.physics and rows[1] > rows[0]:
-                if radiating:
-                    physics.radiation(plan, room, *self.rays, t, threads, *rows)
-                physics.columns(plan, room, t, threads, *rows, start)
-            if not start and after[1] > after[0]:
-                if self.problem.physics and threads > 1:
-                    forward(plan, room, gate, t, threads, 0, 0)  # wait for the columns of the other threads
-                forward(plan, room, gate, t, threads, *after)
-
-        self._compute(work)
+    def _forward(self, first: int, end: int) -> None:
+        """A group through all stages."""
+        short = self.threads == 1 and self.step not in self.problem.writeup_steps
+        plan, arrays, shared, threads = self.short if short else self.plan, self.arrays, self.shared, self.threads
+        self._compute(lambda t: stream(plan, arrays, shared, t, threads, first, end))
 
     def _kept(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """What the records of rows keep, copied: column work changes it in place."""
         size = self.plan.size
-        found = views(self.room.records[rows % size.slots], size.ni, size.levels)
+        found = views(self.arrays.records[rows % size.slots], size)
         return {name: found[name].copy() for name in KEPT}
 
     def _window(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """X⁰ and X⁻ of rows in the window."""
         size = self.plan.size
-        window = self.room.window.reshape(size.ring, size.row)[rows % size.ring]
-        fields = window[:, : 8 * size.field].reshape(len(rows), 8, size.levels, size.pitch)[..., HALO : HALO + size.ni]
-        lines = window[:, 22 * size.field : 22 * size.field + 5 * size.pitch]
-        lines = lines.reshape(len(rows), 5, size.pitch)[..., HALO : HALO + size.ni]
+        window = self.arrays.window.reshape(size.ring, size.row)[rows % size.ring].reshape(len(rows), -1, size.pitch)
+        window = window[..., HALO : HALO + size.ni]
+        fields = window[:, : 8 * size.levels].reshape(len(rows), 8, size.levels, size.ni)
         found = {name: fields[:, n] for n, name in enumerate(writeup.NAMES[:8])}
-        found |= {"ps": lines[:, PS], "ps_before": lines[:, PM]}
-        return found
+        return found | {"ps": window[:, FIELDS * size.levels + 1], "ps_before": window[:, FIELDS * size.levels + 2]}
 
-    def _write_up(self, writer: writeup.Writer, rows: np.ndarray, kept: dict[str, np.ndarray]) -> None:
-        ni, levels = self.problem.ni, self.problem.levels
-        found = self._window(rows) | kept
-        block = np.empty((len(rows), writeup.row_words(ni, levels)))
-        at = 0
-        for name in (*writeup.NAMES, *writeup.LINES):
-            part = found[name].reshape(len(rows), -1)
-            block[:, at : at + part.shape[1]] = part
-            at += part.shape[1]
+    def _write_up(self, writer: writeup.Writer | None, rows: np.ndarray, kept: dict[str, np.ndarray]) -> float:
+        """Seconds that it took."""
+        begin = time.perf_counter()
+        if writer is None:
+            return 0.0
+        size, found = self.plan.size, self._window(rows) | kept
+        block = np.empty((len(rows), writeup.row_words(size.ni, size.levels)))
+        for name, part in writeup.fields_of(block, size.ni, size.levels).items():
+            part[:] = found[name]
         writer.rows(block)
+        return time.perf_counter() - begin
 
     def _writer(self) -> writeup.Writer | None:
         if self.step not in self.problem.writeup_steps:
@@ -205,7 +174,7 @@ class Model:
 
     def advance(self) -> Step:
         """One time step: a scan, the Helmholtz equations, the way back."""
-        wall, cpu, waited, kind = time.perf_counter(), time.process_time(), self.driver.waited, self._kind()
+        wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
         writer, spent = self._writer(), 0.0
         try:
             if self.banded and writer is None:
@@ -223,13 +192,40 @@ class Model:
         if self.files is not None:
             self.files.turn()
         self.step += 1
-        return self._took(kind, wall, cpu, waited, spent)
+        return self._took(self.problem.kind(self.step - 1), wall, cpu, waited, spent)
 
     def _by_bands(self) -> None:
-        """The step of a state in memory that writes nothing up: see ``bands``."""
-        plan, rooms, made, gate, threads = self.band_plan, self.rooms, self.bands, self.gate, self.threads
-        made.how[:] = self.problem.physics, self.step in self.problem.radiation_steps, self.step == 0
-        self._compute(lambda t: bands.step(plan, rooms[t], made, gate, t, threads))
+        """The step of a state in memory that writes nothing up."""
+        plan, bands, shared, threads = self.short, self.bands, self.shared, self.threads
+        self._set_how()
+        if self.leading:
+            begin = time.perf_counter()
+            lead(plan, bands[0], shared, threads)
+            self.computing.append((begin, time.perf_counter()))
+        else:
+            self._compute(lambda t: step(plan, bands[t], shared, t, threads))
+
+    def march(self) -> list[Step]:
+        """The next step, and those after it up to the next write-up that threads can do without sleeping between."""
+        p, steps = self.problem, []
+        end = min((number for number in p.writeup_steps if number >= self.step), default=p.steps)
+        if not self.banded or self.threads == 1 or end <= self.step:
+            return [self.advance()]
+
+        def work(t):
+            if t:
+                follow(self.short, self.bands[t], self.shared, t, self.threads)
+                return
+            self.leading = True
+            try:
+                while self.step < end:
+                    steps.append(self.advance())
+            finally:
+                self.leading = False
+                dismiss(self.shared, self.threads)
+
+        self.team.run(work)
+        return steps
 
     def _took(self, kind, wall, cpu, waited, spent) -> Step:
         clock, cpu, waited = time.perf_counter() - wall, time.process_time() - cpu, self.driver.waited - waited
@@ -246,60 +242,46 @@ class Model:
             on_writeup(self.written[self.told])
             self.told += 1
 
-    def _kind(self) -> str:
-        up, radiating = self.step in self.problem.writeup_steps, self.step in self.problem.radiation_steps
-        names = [name for name, yes in (("radiation", radiating), ("write-up", up)) if yes]
-        return " and ".join(names) or ("first" if self.step == 0 else "normal")
+    def _incoming(self):
+        """Groups of rows whose records are there, from south to north; those of the next are on their way."""
+        groups = self._groups()
+        ahead = self._read(groups[0])
+        for n, (first, end) in enumerate(groups):
+            self.driver.finish(ahead)
+            ahead = self._read(groups[n + 1] if n + 1 < len(groups) else None)
+            if self.files is not None:
+                require_stamps(self.arrays.records, first, end, self.step)
+            yield first, end
 
     def _scan(self, writer) -> float:
         """From south to north; seconds of writing up."""
-        groups, nj = self._groups(), self.problem.nj
-        radiating, spent = self.step in self.problem.radiation_steps, 0.0
-        ahead, writes, rhs = self._read(groups[0]), [], []
-        for n, (first, end) in enumerate(groups):
-            self.driver.finish(ahead)
-            for job in writes[:-2]:  # their slots are read into next
-                self.driver.finish(job)
-            del writes[:-2]
-            ahead = self._read(groups[n + 1] if n + 1 < len(groups) else None)
-            self._check(first, end)
-            last, rows = n + 1 == len(groups), np.arange(first, end)
+        spent, nj, size = 0.0, self.problem.nj, self.plan.size
+        self._set_how()
+        jobs = {self.files: [], self.rhs: []}
+        for first, end in self._incoming():
+            rows = np.arange(first, end)
             kept = self._kept(rows) if writer is not None else {}
-            self._explicit(first, end, radiating)
-            if writer is not None:
-                begin = time.perf_counter()
-                self._write_up(writer, rows, kept)
-                spent += time.perf_counter() - begin
-            if last:
-                self._explicit(nj, nj + LAG, radiating)
-            done = max(first - LAG, 0), nj if last else max(end - LAG, 0)
-            stamp_rows(self.room.records, *done, self.step + 1)
-            writes.append(self._write(*done))
-            if self.rhs is not None and self.step:
-                rhs.append(self._save(*done))
-                for job in rhs[:-2]:
-                    self.driver.finish(job)
-                del rhs[:-2]
-        for job in (*writes, *rhs):
+            self._forward(first, end)
+            spent += self._write_up(writer, rows, kept)
+            if end == nj:
+                self._forward(nj, nj + LAG)
+            done = max(first - LAG, 0), nj if end == nj else max(end - LAG, 0)
+            stamp_rows(self.arrays.records, *done, self.step + 1)
+            for files, places in ((self.files, size.slots), (self.rhs if self.step else None, size.halves)):
+                if files is not None:
+                    jobs[files].append(self._move(self.driver.write, files.write, range(*done), places))
+                    for job in jobs[files][:-2]:  # their places are read into next
+                        self.driver.finish(job)
+                    del jobs[files][:-2]
+        for job in (*jobs[self.files], *jobs[self.rhs]):
             self.driver.finish(job)
         return spent
-
-    def _save(self, first: int, end: int):
-        def action():
-            for row in range(first, end):
-                self.rhs.write(row, row % self.plan.size.halves)
-
-        return self.driver.write(action)
 
     def _fetch(self, group):
         if self.rhs is None or group is None:
             return None
-
-        def action():
-            for row in range(group[1] - 1, group[0] - 1, -1):
-                self.rhs.read(row, row % self.plan.size.halves)
-
-        return self.driver.read(action)
+        rows = range(group[1] - 1, group[0] - 1, -1)
+        return self._move(self.driver.read, self.rhs.read, rows, self.plan.size.halves)
 
     def _backward(self) -> None:
         """Substitution and inverse transforms, from north to south."""
@@ -313,11 +295,11 @@ class Model:
             self._compute(partial(self._back, first=first, end=end))
 
     def _back(self, t: int, first: int, end: int) -> None:
-        backward(self.plan, self.room, self.gate, t, self.threads, first, end)
+        backward(self.plan, self.arrays, self.shared, t, self.threads, first, end)
 
     def _open(self, t: int, first: int, end: int) -> None:
         if t == 0:
-            open_rows(self.plan, self.room, first, end)
+            open_rows(self.plan, self.arrays, first, end)
 
     def _looked_at(self, first: int, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Copies of the fields of rows; of a state that is not kept its lines only, after a look at the rest."""
@@ -331,21 +313,13 @@ class Model:
         """The state as it is now: a scan that stops where rows are complete, and the last write-up."""
         wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
         writer, parts, spent = self._writer(), [], 0.0
-        groups = self._groups()
         try:
-            ahead = self._read(groups[0])
-            for n, (first, end) in enumerate(groups):
-                self.driver.finish(ahead)
-                ahead = self._read(groups[n + 1] if n + 1 < len(groups) else None)
-                self._check(first, end)
+            for first, end in self._incoming():
                 self._compute(partial(self._open, first=first, end=end))
                 rows = np.arange(first, end)
                 kept = self._kept(rows)
                 parts.append(self._looked_at(first, self._window(rows) | kept))
-                if writer is not None:
-                    begin = time.perf_counter()
-                    self._write_up(writer, rows, kept)
-                    spent += time.perf_counter() - begin
+                spent += self._write_up(writer, rows, kept)
             self._commit(writer)
         except BaseException:
             if writer is not None:
@@ -386,13 +360,13 @@ def run(
             on_ready()
             watch, steps = Watch(accounts), []
             while model.step < problem.steps:
-                steps.append(model.advance())
+                steps += model.march()
                 model.notify(on_writeup)
             step, fields = model.last()
             steps.append(step)
             clock, spent, accounted = watch.spent()
             model.notify(on_writeup)
-            counters = model.files.counters if model.files else Counters()
+            counters = model.files.counters if model.files else stores.Counters()
             rest = model.computing, state, clock, spent, model.summary, accounted
             result = Result(fields, model.step, steps, counters, *rest)
         if best is None or result.clock < best.clock:

@@ -14,21 +14,19 @@ and the ground is black.  An isothermal column between two black plates of its o
 Constants are plausible and not tuned: the cost has the shape of a radiation scheme (levels squared times
 exponentials), the weather is not claimed.
 
-``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``; ``t`` is the number
-of the thread of ``threads``, ``first`` and ``end`` are rows, ``first_step`` says that the step is Euler's, ``arrays``
-is what ``radiation_arrays`` makes, ``coefficients`` holds the absorption coefficients of the bands.
+Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``; ``first_step`` says that the step is Euler's,
+``spaces`` is what ``radiation_spaces`` makes, ``coefficients`` holds the absorption coefficients of the bands and their
+weights.
 """
 
 import numpy as np
 
+from kernels.gridpoint.layout import record_row, window_row
 from kernels.gridpoint.levels import CP, GRAVITY
-from kernels.gridpoint.plan import DT, EPS, PS, T0, YT, YU
-from kernels.gridpoint.record import HEADER
-from kernels.gridpoint.rows import place, place_row
 from kernels.routines.cloud import one_level
 from kernels.routines.elementary import exp
-from kernels.routines.lanes import less, select
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import less, select
 from kernels.runtime.vector import LANES, address, load, spread, store
 
 STEFAN = 5.670374419e-8  # W/(m² K⁴)
@@ -41,50 +39,41 @@ DRAG_ABOVE = 0.7  # σ
 
 
 @kernel(fastmath=CONTRACT)
-def columns(plan, room, t, threads, first, end, first_step):
-    """Rows ``first`` to ``end`` − 1, between the explicit step and the implicit one."""
-    size, col = plan.size, plan.column
-    ni, levels = size.ni, size.levels
-    w, fld = address(room.window), size.levels * size.ni
-    step, eps = 2.0 * plan.scale[DT], plan.scale[EPS]
-    if first_step:
-        step, eps = 0.5 * step, 0.0
-    for j in range(first + t, end, threads):
-        rec, ps = address(room.records[j % size.slots]), place_row(size, j, PS)
-        a, b = HEADER, size.half
-        for i in range(0, ni, LANES):
-            rain, snow, p = spread(0.0), spread(0.0), load(w, ps + i)
-            for k in range(levels):
-                o = k * ni + i
-                old = load(rec, a + 2 * fld + o)
-                q = load(rec, a + 3 * fld + o)
-                water = load(rec, b + 4 * fld + o)
-                lost, deficit = q, select(less(q, 0.0), q, 0.0)  # advection may leave less than nothing
-                q = q - deficit
-                given = old + step * load(rec, a + 5 * fld + o)
-                warm, q, water, _cover, rain, snow = one_level(
-                    given, q, water, col.sigma[k] * p, col.thickness[k] * p, rain, snow, step
-                )
-                q = q + deficit
-                change, dried = warm - old, q - lost
-                store(rec, a + 2 * fld + o, warm)
-                store(rec, a + 3 * fld + o, q)
-                store(rec, b + 2 * fld + o, load(rec, b + 2 * fld + o) + eps * change)
-                store(rec, b + 3 * fld + o, load(rec, b + 3 * fld + o) + eps * dried)
-                store(rec, b + 4 * fld + o, water)
-                y = place(size, j, YT) + k * size.pitch + i
-                store(w, y, load(w, y) + change)
-                drag = max(0.0, (col.sigma[k] - DRAG_ABOVE) / (1.0 - DRAG_ABOVE)) * (DRAG * step)
-                factor = -drag / (1.0 + drag)
-                for field in range(2):
-                    wind = load(rec, a + field * fld + o)
-                    slower = factor * wind
-                    store(rec, a + field * fld + o, wind + slower)
-                    store(rec, b + field * fld + o, load(rec, b + field * fld + o) + eps * slower)
-                    y = place(size, j, YU + field) + k * size.pitch + i
-                    store(w, y, load(w, y) + slower)
-            ground = b + 6 * fld + ni + i
-            store(rec, ground, load(rec, ground) + (0.5 * step) * (rain + snow))
+def columns(plan, arrays, j, first_step):
+    """Column work of row ``j``, between the explicit step and the implicit one."""
+    size, col, scale = plan.size, plan.column, plan.scale
+    w, rec = address(arrays.window), address(arrays.records[j % size.slots])
+    step, eps = (scale.dt, 0.0) if first_step else (2.0 * scale.dt, scale.epsilon)
+    fld, ps, ground = size.levels * size.ni, window_row(size, j, 0).ps, record_row(size, 0).rain
+    for i in range(0, size.ni, LANES):
+        rain, snow, p = spread(0.0), spread(0.0), load(w, ps + i)
+        for k in range(size.levels):
+            x, r = window_row(size, j, k), record_row(size, k)
+            old, q, water = load(rec, r.P_T + i), load(rec, r.P_q + i), load(rec, r.cloud + i)
+            lost, deficit = q, select(less(q, 0.0), q, 0.0)  # advection may leave less than nothing
+            q = q - deficit
+            given = old + step * load(rec, r.heating + i)
+            warm, q, water, _cover, rain, snow = one_level(
+                given, q, water, col.sigma[k] * p, col.thickness[k] * p, rain, snow, step
+            )
+            q = q + deficit
+            change, dried = warm - old, q - lost
+            store(rec, r.P_T + i, warm)
+            store(rec, r.P_q + i, q)
+            store(rec, r.Q_T + i, load(rec, r.Q_T + i) + eps * change)
+            store(rec, r.Q_q + i, load(rec, r.Q_q + i) + eps * dried)
+            store(rec, r.cloud + i, water)
+            store(w, x.T_change + i, load(w, x.T_change + i) + change)
+            drag = max(0.0, (col.sigma[k] - DRAG_ABOVE) / (1.0 - DRAG_ABOVE)) * (DRAG * step)
+            factor = -drag / (1.0 + drag)
+            for field in range(2):
+                P, Q, y = r.P_u + field * fld + i, r.Q_u + field * fld + i, x.u_change + field * size.field + i
+                wind = load(rec, P)
+                slower = factor * wind
+                store(rec, P, wind + slower)
+                store(rec, Q, load(rec, Q) + eps * slower)
+                store(w, y, load(w, y) + slower)
+        store(rec, ground + i, load(rec, ground + i) + (0.5 * step) * (rain + snow))
 
 
 @kernel(inline=True)
@@ -151,31 +140,29 @@ def heating(temperature, humidity, pressure, ground, out, work, coefficients):
 
 
 @kernel(fastmath=CONTRACT)
-def radiation(plan, room, arrays, coefficients, t, threads, first, end):
-    """New heating into the records of rows ``first`` to ``end`` − 1, from P of T and q."""
+def radiation(plan, arrays, j, t, spaces, coefficients):
+    """New heating into the record of row ``j``, from P of T and q."""
     size, col = plan.size, plan.column
-    ni, levels, fld = size.ni, size.levels, size.levels * size.ni
-    window = address(room.window)
-    temperature, humidity = arrays[t, :levels], arrays[t, levels : 2 * levels]
-    pressure, ground = arrays[t, 2 * levels : 3 * levels + 1], arrays[t, 3 * levels + 1]
-    out, work = arrays[t, 3 * levels + 2 : 4 * levels + 2], arrays[t, 4 * levels + 2 :]
+    levels = size.levels
+    w, rec = address(arrays.window), address(arrays.records[j % size.slots])
+    temperature, humidity = spaces[t, :levels], spaces[t, levels : 2 * levels]
+    pressure, ground = spaces[t, 2 * levels : 3 * levels + 1], spaces[t, 3 * levels + 1]
+    out, work = spaces[t, 3 * levels + 2 : 4 * levels + 2], spaces[t, 4 * levels + 2 :]
     te, hu, pr, gr, ou = address(temperature), address(humidity), address(pressure), address(ground), address(out)
-    for j in range(first + t, end, threads):
-        rec = address(room.records[j % size.slots])
-        for i in range(0, ni, LANES):
-            p = load(window, place_row(size, j, PS) + i)
-            store(pr, 0, spread(0.0))
-            for k in range(levels):
-                store(te, LANES * k, load(window, place(size, j, T0) + k * size.pitch + i))
-                q = load(rec, HEADER + 3 * fld + k * ni + i)
-                store(hu, LANES * k, select(less(q, 0.0), 0.0, q))
-                store(pr, LANES * k + LANES, col.half[k] * p)
-            store(gr, 0, load(rec, HEADER + 6 * fld + 2 * ni + i))
-            heating(temperature, humidity, pressure, ground, out, work, coefficients)
-            for k in range(levels):
-                store(rec, HEADER + 5 * fld + k * ni + i, load(ou, LANES * k))
+    for i in range(0, size.ni, LANES):
+        p = load(w, window_row(size, j, 0).ps + i)
+        store(pr, 0, spread(0.0))
+        for k in range(levels):
+            store(te, LANES * k, load(w, window_row(size, j, k).T + i))
+            q = load(rec, record_row(size, k).P_q + i)
+            store(hu, LANES * k, select(less(q, 0.0), 0.0, q))
+            store(pr, LANES * k + LANES, col.half[k] * p)
+        store(gr, 0, load(rec, record_row(size, 0).surface + i))
+        heating(temperature, humidity, pressure, ground, out, work, coefficients)
+        for k in range(levels):
+            store(rec, record_row(size, k).heating + i, load(ou, LANES * k))
 
 
-def radiation_arrays(levels: int, threads: int) -> np.ndarray:
-    """Work space of ``radiation``."""
+def radiation_spaces(levels: int, threads: int) -> np.ndarray:
+    """Work space of ``radiation``, one a thread."""
     return np.zeros((threads, 7 * levels + 5, LANES))

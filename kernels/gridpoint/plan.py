@@ -8,48 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels.gridpoint.layout import FIELDS, HALO, LINES, PAIR, Extents, half_words
 from kernels.gridpoint.levels import KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.record import half_words
 from kernels.runtime.vector import LANES
-from kernels.spectral.fourier import Lengths
+from kernels.spectral.fourier import factorise, roots
 from kernels.spectral.fourier_passes import SPARE
 
-HALO = 8  # places on either side of a row in memory, for neighbours across the date line
-#: The real and the imaginary parts of a vector: sixteen rows of longitude, or modes, side by side.
-PAIR = 2 * LANES
-#: Fields [level][longitude] that the window of rows holds, in their order.
-FIELDS = (
-    *("U0", "V0", "T0", "Q0", "UM", "VM", "TM", "QM"),  # X⁰ and X⁻
-    *("LU", "LV", "LT", "LQ"),  # second differences of X⁻ in latitude
-    *("FU", "FV", "MD", "PH", "ET", "WT"),  # fluxes p_s u, p_s v cosφ, ṁ, K + Φ, η, conversion
-    *("YU", "YV", "YT", "YD"),  # Yᵉ and its divergence
-)
-#: Rows of longitude behind them; the first belongs to Yᵉ and follows its divergence.
-ROWS = ("YP", "PS", "PM", "LN", "PT")
-U0, V0, T0, Q0, UM, VM, TM, QM, LU, LV, LT, LQ, FU, FV, MD, PH, ET, WT, YU, YV, YT, YD = range(len(FIELDS))
-YP, PS, PM, LN, PT = range(len(ROWS))
 
-
-class Size(NamedTuple):
-    """Counts and distances, in doubles where nothing else is said."""
-
-    ni: int
-    nj: int
-    levels: int
-    pitch: int  # between levels in the window
-    field: int  # of a field in the window
-    row: int  # of all fields of one row in the window
-    ring: int  # rows of the window
-    slots: int  # records in memory
-    halves: int  # rows of right-hand sides in memory
-    half: int  # of half a record
-    groups: int  # of sixteen modes
-    tendency: int  # rows of longitude of one field's tendency, a multiple of sixteen
-    fourier: int  # where the Fourier transform's work space begins in a thread's scratch
-
-
-class Rows(NamedTuple):
+class RowCoefficients(NamedTuple):
     """Coefficients by row, float64 (nj + 1,); *south* and *north* are the row's faces."""
 
     cos: np.ndarray  # cosφ_j
@@ -72,7 +39,7 @@ class Rows(NamedTuple):
     filtered: np.ndarray  # int64: bit 0 if u, T, q and p_s are filtered, bit 1 if v is
 
 
-class Column(NamedTuple):
+class LevelCoefficients(NamedTuple):
     """Coefficients by level, float64 (K,)."""
 
     thickness: np.ndarray
@@ -84,32 +51,39 @@ class Column(NamedTuple):
     sigma: np.ndarray  # σ of the level
 
 
-class Tables(NamedTuple):
-    """What the Helmholtz equations and the filter need."""
+class WaveTables(NamedTuple):
+    """What works in wavenumber space: the filter, the Helmholtz equations, the Fourier transforms."""
 
     filter: np.ndarray  # float64 (2, nj, ni): factor by place in the spectrum over ni, of mass rows and of v
     forward: np.ndarray  # float64 (16 groups, 2K + 1): T, D, p_s → right-hand sides
     backward: np.ndarray  # float64 (16 groups, 16 groups): modes → G
     inverse: np.ndarray  # float64 (nj, ni/2 + 1, groups, 16): inverse pivots
     speed2: np.ndarray  # float64 (groups · 16,): Δt² c²
-    info: np.ndarray  # of ``spectral.fourier.Lengths``
-    radices: np.ndarray
-    roots: np.ndarray
+    radices: np.ndarray  # int64: those of rows of ni points, and 0
+    roots: np.ndarray  # float64: theirs of unity
 
 
-class Plan(NamedTuple):
-    size: Size
-    rows: Rows
-    column: Column
-    tables: Tables
-    scale: np.ndarray  # float64: see ``scales``
+class Scale(NamedTuple):
+    """Numbers of the whole forecast."""
+
+    dt: float  # s
+    epsilon: float  # of the time filter
+    damp: float  # δ⁴, 1/s
+    R: float
+    tau_T: float  # κ T_ref
+    p_mean: float  # p_ref, Pa
+    kappa: float
 
 
-#: Places in ``Plan.scale``.
-DT, EPS, DAMP, R_GAS, TAU_T, P_MEAN, KAP = range(7)
+class ForecastPlan(NamedTuple):
+    size: Extents
+    rows: RowCoefficients
+    column: LevelCoefficients
+    waves: WaveTables
+    scale: Scale
 
 
-def row_coefficients(problem: Problem) -> Rows:
+def row_coefficients(problem: Problem) -> RowCoefficients:
     """Coefficients of all rows and of the northern pole's face."""
     nj, ni = problem.nj, problem.ni
     dphi, dlam = np.pi / nj, 2 * np.pi / ni
@@ -133,7 +107,7 @@ def row_coefficients(problem: Problem) -> Rows:
     filtered = np.zeros(nj + 1, np.int64)
     if problem.polar:
         filtered += (cos < 0.5) + 2 * ((south < 0.5) & (south > 0))
-    return Rows(
+    return RowCoefficients(
         cos,
         1 / cos,
         south,
@@ -155,7 +129,7 @@ def row_coefficients(problem: Problem) -> Rows:
     )
 
 
-def polar_filter(problem: Problem, rows: Rows) -> np.ndarray:
+def polar_filter(problem: Problem, rows: RowCoefficients) -> np.ndarray:
     """min(1, cosφ/(cos 60° sin(sΔλ/2))) by place in the spectrum, float64 (2, nj, ni); v's where its faces are."""
     s = np.arange(problem.ni)
     s = np.minimum(s, problem.ni - s)
@@ -164,7 +138,7 @@ def polar_filter(problem: Problem, rows: Rows) -> np.ndarray:
     return np.where(s == 0, 1.0, np.minimum(1.0, cos[:, :, None] / (0.5 * wave)))
 
 
-def pivots(problem: Problem, rows: Rows, speed2: np.ndarray) -> np.ndarray:
+def pivots(problem: Problem, rows: RowCoefficients, speed2: np.ndarray) -> np.ndarray:
     """Inverse pivots of (1 − Δt²c²∇²) g = rhs by row, wavenumber and mode, float64 (nj, ni/2 + 1, modes)."""
     ni, nj = problem.ni, problem.nj
     k = np.arange(ni // 2 + 1)
@@ -179,7 +153,7 @@ def pivots(problem: Problem, rows: Rows, speed2: np.ndarray) -> np.ndarray:
 
 
 def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Δt² c² by mode, and ``Tables.forward`` and ``backward``."""
+    """Δt² c² by mode, and ``WaveTables.forward`` and ``backward``."""
     levels, modes = problem.levels, PAIR * -(-problem.levels // PAIR)
     speed2, forward, backward = np.zeros(modes), np.zeros((modes, 2 * levels + 1)), np.zeros((modes, modes))
     speed2[:levels] = problem.dt**2 * column.speed2
@@ -191,17 +165,17 @@ def _matrices(problem: Problem, column) -> tuple[np.ndarray, np.ndarray, np.ndar
     return speed2, forward, backward
 
 
-def _size(problem: Problem, slots: int, halves: int) -> Size:
+def _size(problem: Problem, slots: int, halves: int) -> Extents:
     ni, levels = problem.ni, problem.levels
     groups, pitch, tendency = -(-levels // PAIR), ni + 2 * HALO, PAIR * (-(-(levels + 1) // PAIR))
     field = levels * pitch
-    return Size(
+    return Extents(
         ni,
         problem.nj,
         levels,
         pitch,
         field,
-        len(FIELDS) * field + (len(ROWS) + 1) * pitch,
+        FIELDS * field + (LINES + 1) * pitch,
         problem.lines + LAG + 2,
         slots,
         halves,
@@ -212,25 +186,24 @@ def _size(problem: Problem, slots: int, halves: int) -> Size:
     )
 
 
-def make(problem: Problem, slots: int | None = None, halves: int | None = None) -> Plan:
+def make(problem: Problem, slots: int | None = None, halves: int | None = None) -> ForecastPlan:
     """The plan; ``slots`` and ``halves`` rows of records and right-hand sides are held in memory, or all."""
     ni, nj = problem.ni, problem.nj
-    column, rows, lengths = vertical(problem.levels), row_coefficients(problem), Lengths([ni])
+    column, rows = vertical(problem.levels), row_coefficients(problem)
     size = _size(problem, slots or nj, halves or nj)
     speed2, forward, backward = _matrices(problem, column)
-    tables = Tables(
+    waves = WaveTables(
         polar_filter(problem, rows) / ni,
         forward,
         backward,
         pivots(problem, rows, speed2).reshape(nj, ni // 2 + 1, size.groups, PAIR),
         speed2,
-        lengths.info,
-        lengths.radix,
-        lengths.table,
+        np.array([*factorise(ni), 0]),
+        roots(ni).ravel(),
     )
     damp = 1 / (16 * problem.tau4 * 3600) if problem.tau4 else 0.0
-    scale = np.array([problem.dt, problem.epsilon, damp, R, KAPPA * T_REF, P_REF, KAPPA])
-    levelled = Column(
+    scale = Scale(problem.dt, problem.epsilon, damp, R, KAPPA * T_REF, P_REF, KAPPA)
+    levelled = LevelCoefficients(
         column.thickness,
         column.half[1:].copy(),
         column.log,
@@ -239,9 +212,9 @@ def make(problem: Problem, slots: int | None = None, halves: int | None = None) 
         0.5 / column.thickness,
         column.full,
     )
-    return Plan(size, rows, levelled, tables, scale)
+    return ForecastPlan(size, rows, levelled, waves, scale)
 
 
-def scratch_words(size: Size) -> int:
+def scratch_words(size: Extents) -> int:
     """Doubles of one thread's private work space."""
     return size.fourier + SPARE + 2 * PAIR * size.ni + 64

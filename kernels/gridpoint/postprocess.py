@@ -105,14 +105,7 @@ def _rows(handle, first: int, end: int, ni: int, levels: int) -> dict[str, np.nd
     data = np.frombuffer(positioned.read(handle, 8 * words * (end - first), 8 * (writeup.HEADER + first * words)))
     if data.size != words * (end - first):
         raise OSError(f"rows {first} to {end - 1} of the write-up file are missing: it was cut off; use another")
-    data, fields, at = data.reshape(end - first, words), {}, 0
-    for name in writeup.NAMES:
-        fields[name] = data[:, at : at + levels * ni].reshape(-1, levels, ni)
-        at += levels * ni
-    for name in writeup.LINES:
-        fields[name] = data[:, at : at + ni]
-        at += ni
-    return fields
+    return writeup.fields_of(data.reshape(end - first, words), ni, levels)
 
 
 def _by_rows(path, out) -> None:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kernels.contract import Presets, require_choice, require_range
-from kernels.gridpoint.record import record_words
 from kernels.runtime.vector import LANES
 from kernels.spectral.fourier import factorise
 from kernels.spectral.fourier_passes import LARGEST_RADIX
@@ -104,6 +103,12 @@ class Problem(Presets):
     def _every(self, hours: float) -> int:
         return max(1, round(hours * 3600 / self.dt))
 
+    def kind(self, step: int) -> str:
+        """What a step does beside the dynamics, "radiation" and "write-up"; else "first", "last" or "normal"."""
+        parts = (("radiation", self.radiation_steps), ("write-up", self.writeup_steps))
+        which = "last" if step == self.steps else "normal" if step else "first"
+        return " and ".join(name for name, steps in parts if step in steps) or which
+
     @property
     def writeup_steps(self) -> tuple[int, ...]:
         """Steps that write up the state they begin with; the last one is the forecast's end."""
@@ -115,8 +120,3 @@ class Problem(Presets):
     def radiation_steps(self) -> tuple[int, ...]:
         """Steps that compute radiation anew."""
         return tuple(range(0, self.steps, self._every(self.radiation))) if self.physics else ()
-
-    @property
-    def words(self) -> int:
-        """Words of a row's record in the work files."""
-        return record_words(self.ni, self.levels)

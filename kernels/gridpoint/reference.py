@@ -1,7 +1,7 @@
 """The same equations for whole arrays in NumPy: shifts, ``numpy.fft`` and dense solves; slow, for small grids.
 
-Written from the formulas of ``rows``, ``tendencies``, ``helmholtz`` and ``physics``, not from their code: no window,
-no split time filter, no record; column work level by level in Python's own arithmetic.
+Written from the formulas of ``levels`` and of the compiled stages, not from their code: no
+window, no split time filter, no record; levels and column work one after another in Python's own arithmetic.
 
 Arrays are (nj, K, ni), v on south faces; an array of faces has nj + 1 rows.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernels.gridpoint.levels import CP, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R, vertical
+from kernels.gridpoint.levels import CP, GRAVITY, KAPPA, OMEGA, P_REF, RADIUS, T_REF, R
 from kernels.gridpoint.physics import ABSORPTION, DRAG, DRAG_ABOVE, Q_0, STEFAN, WEIGHTS
 from kernels.gridpoint.problem import Problem
 from kernels.routines.cloud import plain_level
@@ -52,11 +52,32 @@ def mountain(problem: Problem) -> np.ndarray:
     return problem.mountain * np.exp(-((4.0 * angle) ** 2))
 
 
-class Model:
-    """Whole arrays of one forecast."""
+class Hydrostatics:
+    """Sigma levels and their matrices, term by term; names as in ``levels.Levels``."""
+
+    def __init__(self, levels: int):
+        self.half = np.polyval([-1.5, 1.75, 0.0, 0.75, 0.0], np.arange(levels + 1) / levels)
+        self.full = np.polyval([-1.5, 1.75, 0.0, 0.75, 0.0], (np.arange(levels) + 0.5) / levels)
+        self.thickness = self.half[1:] - self.half[:-1]
+        self.log, self.alpha = np.zeros(levels), np.full(levels, np.log(2.0))
+        self.gamma, self.tau = np.zeros((levels, levels)), np.zeros((levels, levels))
+        for k in range(1, levels):
+            self.log[k] = np.log(self.half[k + 1]) - np.log(self.half[k])
+            self.alpha[k] = 1.0 - self.half[k] * self.log[k] / self.thickness[k]
+        for k in range(levels):
+            self.gamma[k, k], self.tau[k, k] = R * self.alpha[k], KAPPA * T_REF * self.alpha[k]
+            for lower in range(k + 1, levels):
+                self.gamma[k, lower] = R * self.log[lower]
+                self.tau[lower, k] = KAPPA * T_REF * self.log[lower] * self.thickness[k] / self.thickness[lower]
+        self.waves = self.gamma @ self.tau + R * T_REF * self.thickness
+        self.speed2, self.modes = (part.real for part in np.linalg.eig(self.waves))
+
+
+class WholeArrays:
+    """Dynamics of one forecast."""
 
     def __init__(self, problem: Problem):
-        self.problem, self.levels = problem, vertical(problem.levels)
+        self.problem, self.levels = problem, Hydrostatics(problem.levels)
         nj, ni = problem.nj, problem.ni
         self.dlam, self.dphi = 2 * np.pi / ni, np.pi / nj
         self.lat = (-np.pi / 2 + (np.arange(nj) + 0.5) * self.dphi)[:, None, None]
@@ -190,9 +211,8 @@ class Model:
         """−Δt ∇G and the like, to be added to Yᵉ."""
         dt, lev, nj, ni = self.problem.dt, self.levels, self.problem.nj, self.problem.ni
         D = self.divergence(explicit["u"], self._with_pole(explicit["v"]))
-        waves = lev.gamma @ lev.tau + R * T_REF * np.outer(np.ones(len(lev.full)), lev.thickness)
         G = np.einsum("kl,jli->jki", lev.gamma, explicit["T"]) + R * T_REF / P_REF * explicit["ps"][:, None]
-        rhs = np.einsum("mk,jki->jmi", lev.inverse, G - dt * np.einsum("kl,jli->jki", waves, D))
+        rhs = np.einsum("mk,jki->jmi", np.linalg.inv(lev.modes), G - dt * np.einsum("kl,jli->jki", lev.waves, D))
         hat = np.fft.rfft(rhs)
         south = self.edge[:-1, 0, 0] / (self.cos[:, 0, 0] * (RADIUS * self.dphi) ** 2)
         north = self.edge[1:, 0, 0] / (self.cos[:, 0, 0] * (RADIUS * self.dphi) ** 2)
@@ -210,11 +230,11 @@ class Model:
         return {"u": du, "v": dv[:-1], "T": dT, "q": 0.0, "ps": dps}
 
 
-class Columns:
+class ReferenceColumns:
     """Physics of one forecast: what the records keep of it, and what it adds to a step."""
 
     def __init__(self, problem: Problem, fields: dict[str, np.ndarray]):
-        self.problem, self.levels, self.surface = problem, vertical(problem.levels), fields["surface"]
+        self.problem, self.levels, self.surface = problem, Hydrostatics(problem.levels), fields["surface"]
         self.kept = {name: fields[name].copy() for name in ("cloud", "heating", "rain")}
 
     def radiate(self, T, q, ps) -> None:
@@ -256,7 +276,7 @@ class Columns:
 
 def forecast(problem: Problem, fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The state at the end, named as in ``State.fields``, from a start whose time levels are equal."""
-    model, columns, names = Model(problem), Columns(problem, fields), ("u", "v", "T", "q", "ps")
+    model, columns, names = WholeArrays(problem), ReferenceColumns(problem, fields), ("u", "v", "T", "q", "ps")
     now = {name: fields[name].copy() for name in names}
     before = {name: fields[f"{name}_before"].copy() for name in names}
 

@@ -11,203 +11,123 @@ tendency   X⁰, X⁻, flow of j−1 … j+1   N, filtered; P = X⁻ + 2Δt N, Q
 implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from row j−1
 =========  ==========================  ==========================================================================
 
-All rows lie in a window (``Room.window``): ``place(size, j, field)`` is the first number of a field of row j.
-Every stage is the same compiled function whatever calls it, works on whole vectors of eight longitudes, and
-reads nothing that depends on how many rows are in memory: answers are the same bit for bit.
-
-``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``, ``size`` its ``plan.Size``, ``t`` the
-number of the thread, ``j`` that of a row from south to north; ``w`` is an array of float64 and ``ni`` the points of
-one of its rows.
+All rows lie in a window; ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``.  Every stage is the same compiled
+function whatever calls it, works on whole vectors of eight longitudes, and reads nothing that depends on how many rows
+are in memory: answers are the same bit for bit.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
-from kernels.gridpoint.plan import (
-    DT,
-    EPS,
-    ET,
-    FIELDS,
-    FU,
-    FV,
-    HALO,
-    KAP,
-    LN,
-    LU,
-    MD,
-    P_MEAN,
-    PH,
-    PM,
-    PS,
-    PT,
-    Q0,
-    QM,
-    R_GAS,
-    T0,
-    TAU_T,
-    TM,
-    U0,
-    UM,
-    V0,
-    VM,
-    WT,
-)
-from kernels.gridpoint.record import HEADER
+from kernels.gridpoint.layout import HALO, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, at, load, put, spread, store
 
-ROW0 = len(FIELDS)  # fields that come before the rows of longitude
-
-
-class Room(NamedTuple):
-    """Memory of a run; all float64, C-contiguous."""
-
-    window: np.ndarray  # (ring · row,): rows of the window
-    records: np.ndarray  # (slots, words): records of the rows that are in memory
-    G: np.ndarray  # (nj, K, pitch): the implicit correction's potential of the step before
-    halves: np.ndarray  # (halves, ni/2 + 1, groups, 4, 8): right-hand sides in wavenumber space
-    scratch: np.ndarray  # (threads, words)
-
-
-@kernel(inline=True)
-def place(size, j, field):
-    """First number of a field of row ``j`` in the window."""
-    return (j % size.ring) * size.row + field * size.field + HALO
-
-
-@kernel(inline=True)
-def place_row(size, j, row):
-    """The same of a row of longitude."""
-    return (j % size.ring) * size.row + ROW0 * size.field + row * size.pitch + HALO
-
-
-@kernel(inline=True)
-def wrap(w, o, ni):
-    """Repeat both ends of the row at ``o``: neighbours across the date line."""
-    store(w, o + ni, load(w, o))
-    store(w, o - HALO, load(w, o + ni - HALO))
-
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _surface(plan, room, j, t):
+def _surface(plan, arrays, j, t):
     """p_s of both time levels and its logarithm; ``complete`` leaves the sum of Δσ D in the thread's scratch."""
-    size = plan.size
-    ni, fields, eps = size.ni, 6 * size.levels * size.ni, plan.scale[EPS]
-    w, scratch, rec = address(room.window), address(room.scratch[t]), address(room.records[j % size.slots])
-    a, b, rate = HEADER + fields, size.half + fields, -plan.scale[DT] * plan.scale[P_MEAN]
-    ps, pm, log = place_row(size, j, PS), place_row(size, j, PM), place_row(size, j, LN)
+    size, scale = plan.size, plan.scale
+    ni, rate = size.ni, -scale.dt * scale.p_mean
+    w, scratch, rec = address(arrays.window), address(arrays.scratch[t]), address(arrays.records[j % size.slots])
+    here, r = window_row(size, j, 0), record_row(size, 0)
     for i in range(0, ni, LANES):
         change = rate * load(scratch, i)
-        store(w, ps + i, load(rec, a + i) + change)
-        store(w, pm + i, load(rec, b + i) + eps * change)
+        store(w, here.ps + i, load(rec, r.P_ps + i) + change)
+        store(w, here.ps_before + i, load(rec, r.Q_ps + i) + scale.epsilon * change)
     for i in range(ni):
-        put(w, log + i, np.log(at(w, ps + i)))
-    wrap(w, ps, ni)
-    wrap(w, pm, ni)
-    wrap(w, log, ni)
+        put(w, here.log_ps + i, np.log(at(w, here.ps + i)))
+    wrap(w, here.ps, ni)
+    wrap(w, here.ps_before, ni)
+    wrap(w, here.log_ps, ni)
 
 
 @kernel(fastmath=CONTRACT)
-def complete(plan, room, j, t):
+def complete(plan, arrays, j, t):
     """X⁰ and X⁻ of row ``j`` from its record; ``t`` is the thread."""
-    size, rows, col = plan.size, plan.rows, plan.column
-    ni, levels, pitch = size.ni, size.levels, size.pitch
-    w, g, scratch = address(room.window), address(room.G), address(room.scratch[t])
-    rec = address(room.records[j % size.slots])
-    fld = levels * ni
-    a, b = HEADER, size.half  # first fields of either half
-    gj = j * size.field + HALO
-    gs = gj - size.field if j > 0 else gj
-    gn = gj + size.field if j < size.nj - 1 else gj
-    dt, eps = plan.scale[DT], plan.scale[EPS]
-    dx, dx2 = rows.dx[j], rows.dx[j] * rows.dx[j]
+    size, rows, col, scale = plan.size, plan.rows, plan.column, plan.scale
+    ni, dt, eps, dx2 = size.ni, scale.dt, scale.epsilon, rows.dx[j] * rows.dx[j]
+    w, g, scratch = address(arrays.window), address(arrays.G), address(arrays.scratch[t])
+    rec = address(arrays.records[j % size.slots])
+    south, north = neighbours(size, j)
     ls, ln = rows.laplace_south[j], rows.laplace_north[j]
-    cu, cv, ct = -dt * dx, -dt * rows.face[j], -dt * plan.scale[TAU_T]
+    cu, cv, ct = -dt * rows.dx[j], -dt * rows.face[j], -dt * scale.tau_T
     for i in range(0, ni, LANES):
         store(scratch, i, spread(0.0))
-    for k in range(levels):
-        o, s, r = k * pitch, k * ni, place(size, j, 0) + k * pitch
+    for k in range(size.levels):
+        x, r, o = window_row(size, j, k), record_row(size, k), k * size.pitch + HALO
+        gj, gs, gn = o + j * size.field, o + south * size.field, o + north * size.field
         lag, alpha, thick = col.log_per[k], col.alpha[k], col.thickness[k]
         for i in range(0, ni, LANES):
-            here = load(g, gj + o + i)
-            east, west = load(g, gj + o + i + 1), load(g, gj + o + i - 1)
-            south, north = load(g, gs + o + i), load(g, gn + o + i)
+            here = load(g, gj + i)
+            east, west = load(g, gj + i + 1), load(g, gj + i - 1)
+            below, above = load(g, gs + i), load(g, gn + i)
             cx = cu * (east - here)
-            cy = cv * (here - south)
-            lap = dx2 * ((east - here) - (here - west)) + (ln * (north - here) - ls * (here - south))
-            div = load(rec, a + 4 * fld + s + i) - dt * lap
-            above = load(scratch, i)
-            heat = ct * (lag * above + alpha * div)
-            store(scratch, i, above + thick * div)
-            store(w, r + U0 * size.field + i, load(rec, a + s + i) + cx)
-            store(w, r + V0 * size.field + i, load(rec, a + fld + s + i) + cy)
-            store(w, r + T0 * size.field + i, load(rec, a + 2 * fld + s + i) + heat)
-            store(w, r + Q0 * size.field + i, load(rec, a + 3 * fld + s + i))
-            store(w, r + UM * size.field + i, load(rec, b + s + i) + eps * cx)
-            store(w, r + VM * size.field + i, load(rec, b + fld + s + i) + eps * cy)
-            store(w, r + TM * size.field + i, load(rec, b + 2 * fld + s + i) + eps * heat)
-            store(w, r + QM * size.field + i, load(rec, b + 3 * fld + s + i))
+            cy = cv * (here - below)
+            lap = dx2 * ((east - here) - (here - west)) + (ln * (above - here) - ls * (here - below))
+            div = load(rec, r.D + i) - dt * lap
+            total = load(scratch, i)
+            heat = ct * (lag * total + alpha * div)
+            store(scratch, i, total + thick * div)
+            store(w, x.u + i, load(rec, r.P_u + i) + cx)
+            store(w, x.v + i, load(rec, r.P_v + i) + cy)
+            store(w, x.T + i, load(rec, r.P_T + i) + heat)
+            store(w, x.q + i, load(rec, r.P_q + i))
+            store(w, x.u_before + i, load(rec, r.Q_u + i) + eps * cx)
+            store(w, x.v_before + i, load(rec, r.Q_v + i) + eps * cy)
+            store(w, x.T_before + i, load(rec, r.Q_T + i) + eps * heat)
+            store(w, x.q_before + i, load(rec, r.Q_q + i))
         for field in range(8):
-            wrap(w, r + field * size.field, ni)
-    _surface(plan, room, j, t)
+            wrap(w, x.u + field * size.field, ni)
+    _surface(plan, arrays, j, t)
+
+
+@kernel(fastmath=CONTRACT)
+def _polar_vorticity(plan, w, j):
+    """η of the southern (``j`` = 0) or northern pole: the same number all around."""
+    size, rows = plan.size, plan.rows
+    ni, near = size.ni, min(j, size.nj - 1)
+    p, ps = 0.0, window_row(size, near, 0).ps
+    for i in range(ni):
+        p += at(w, ps + i)
+    for k in range(size.levels):
+        mean, u, eta = 0.0, window_row(size, near, k).u, window_row(size, j, k).eta
+        for i in range(ni):
+            mean += at(w, u + i)
+        value = (rows.f[j] + rows.pole[j] * (mean / ni)) / (p / ni)
+        for i in range(-HALO, ni + HALO, LANES):
+            store(w, eta + i, spread(value))
 
 
 @kernel(fastmath=CONTRACT)
 def _vorticity(plan, w, j, scratch):
-    """η of the south face of row ``j`` at its corners; at a pole the same number all around."""
+    """η of the south face of row ``j`` at its corners."""
     size, rows = plan.size, plan.rows
     ni = size.ni
-    if j == 0 or j == size.nj:
-        near = 0 if j == 0 else size.nj - 1
-        p = 0.0
-        for i in range(ni):
-            p += at(w, place_row(size, near, PS) + i)
-        for k in range(size.levels):
-            mean, o = 0.0, k * size.pitch
-            for i in range(ni):
-                mean += at(w, place(size, near, U0) + o + i)
-            eta = (rows.f[j] + rows.pole[j] * (mean / ni)) / (p / ni)
-            for i in range(-HALO, ni + HALO, LANES):
-                store(w, place(size, j, ET) + o + i, spread(eta))
-        return
-    here, south = place_row(size, j, PS), place_row(size, j - 1, PS)
+    here, south = window_row(size, j, 0).ps, window_row(size, j - 1, 0).ps
     for i in range(0, ni, LANES):
         p = load(w, here + i) + load(w, here + i + 1) + (load(w, south + i) + load(w, south + i + 1))
         store(scratch, i, 4.0 / p)
     cv, cu, c, cs = rows.curl_v[j], rows.curl_u[j], rows.cos[j], rows.cos[j - 1]
     for k in range(size.levels):
-        o = k * size.pitch
-        u, us, v, e = (
-            place(size, j, U0) + o,
-            place(size, j - 1, U0) + o,
-            place(size, j, V0) + o,
-            place(size, j, ET) + o,
-        )
+        x, s = window_row(size, j, k), window_row(size, j - 1, k)
         for i in range(0, ni, LANES):
-            zeta = cv * (load(w, v + i + 1) - load(w, v + i)) - cu * (c * load(w, u + i) - cs * load(w, us + i))
-            store(w, e + i, (zeta + rows.f[j]) * load(scratch, i))
-        wrap(w, e, ni)
+            zeta = cv * (load(w, x.v + i + 1) - load(w, x.v + i)) - cu * (c * load(w, x.u + i) - cs * load(w, s.u + i))
+            store(w, x.eta + i, (zeta + rows.f[j]) * load(scratch, i))
+        wrap(w, x.eta, ni)
 
 
 @kernel(fastmath=CONTRACT)
 def _second_differences(plan, w, j):
     """Second differences of X⁻ in latitude at row ``j``, without flux over the poles."""
     size, rows = plan.size, plan.rows
-    south = max(j - 1, 0)
-    north = min(j + 1, size.nj - 1)
+    south, north = neighbours(size, j)
     for field in range(4):
-        v = field == 1
+        v, o = field == 1, field * size.field
         ds = rows.damp_south_v[j] if v else rows.damp_south[j]
         dn = rows.damp_north_v[j] if v else rows.damp_north[j]
         for k in range(size.levels):
-            o = k * size.pitch
-            x, s, n = (
-                place(size, j, UM + field) + o,
-                place(size, south, UM + field) + o,
-                place(size, north, UM + field) + o,
-            )
-            out = place(size, j, LU + field) + o
+            x, out = window_row(size, j, k).u_before + o, window_row(size, j, k).u_bend + o
+            s, n = window_row(size, south, k).u_before + o, window_row(size, north, k).u_before + o
             for i in range(0, size.ni, LANES):
                 here = load(w, x + i)
                 store(w, out + i, dn * (load(w, n + i) - here) - ds * (here - load(w, s + i)))
@@ -219,20 +139,20 @@ AT_U, PER_P, SUM, SOUTH, NORTH, HEIGHT = range(6)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _pressures(plan, room, j, t):
+def _pressures(plan, arrays, j, t):
     """The rows of pressures that ``flow`` needs, Φ_s, and zeros for the sum."""
     size, rows = plan.size, plan.rows
     ni, pitch = size.ni, size.pitch
-    w, scratch, rec = address(room.window), address(room.scratch[t]), address(room.records[j % size.slots])
-    ps, psn = place_row(size, j, PS), place_row(size, min(j + 1, size.nj - 1), PS)
-    pss, phis = place_row(size, max(j - 1, 0), PS), HEADER + 6 * size.levels * ni + ni
-    hs, hn = 0.5 * rows.south[j], 0.5 * rows.north[j]
+    w, scratch, rec = address(arrays.window), address(arrays.scratch[t]), address(arrays.records[j % size.slots])
+    south, north = neighbours(size, j)
+    ps, pss, psn = window_row(size, j, 0).ps, window_row(size, south, 0).ps, window_row(size, north, 0).ps
+    phis, hs, hn = record_row(size, 0).phis, 0.5 * rows.south[j], 0.5 * rows.north[j]
     for i in range(0, ni, LANES):
         here = load(w, ps + i)
         store(scratch, AT_U * pitch + HALO + i, 0.5 * (here + load(w, ps + i + 1)))
         store(scratch, SOUTH * pitch + i, hs * (here + load(w, pss + i)))
         store(scratch, NORTH * pitch + i, hn * (here + load(w, psn + i)))
-        store(scratch, PER_P * pitch + i, plan.scale[KAP] / here)
+        store(scratch, PER_P * pitch + i, plan.scale.kappa / here)
         store(scratch, SUM * pitch + i, spread(0.0))
         store(scratch, HEIGHT * pitch + i, load(rec, phis + i))
     wrap(scratch, AT_U * pitch + HALO, ni)
@@ -242,66 +162,63 @@ def _pressures(plan, room, j, t):
 def _fluxes(plan, w, scratch, j):
     """p_s u, p_s v cosφ, the sums of D Δσ down to each level, the conversion's column part, and −Σ D Δσ."""
     size, col = plan.size, plan.column
-    ni, pitch, north = size.ni, size.pitch, min(j + 1, size.nj - 1)
-    dx, dy = plan.rows.dx[j], plan.rows.dy[j]
+    ni, pitch, (_, north) = size.ni, size.pitch, neighbours(size, j)
+    dx, dy, per_p, total_at = plan.rows.dx[j], plan.rows.dy[j], PER_P * pitch, SUM * pitch
     for k in range(size.levels):
-        o = k * pitch
-        u, tt = place(size, j, U0) + o, place(size, j, T0) + o
-        v, vn = place(size, j, V0) + o, place(size, north, V0) + o
-        fu, fv = place(size, j, FU) + o, place(size, j, FV) + o
-        md, wt = place(size, j, MD) + o, place(size, j, WT) + o
+        x, vn = window_row(size, j, k), window_row(size, north, k).v
         lag, alpha, thick = col.log_per[k], col.alpha[k], col.thickness[k]
         for i in range(0, ni, LANES):
-            flux = load(scratch, AT_U * pitch + HALO + i) * load(w, u + i)
-            west = load(scratch, AT_U * pitch + 7 + i) * load(w, u + i - 1)
-            below = load(scratch, SOUTH * pitch + i) * load(w, v + i)
+            flux = load(scratch, AT_U * pitch + HALO + i) * load(w, x.u + i)
+            west = load(scratch, AT_U * pitch + HALO - 1 + i) * load(w, x.u + i - 1)
+            below = load(scratch, SOUTH * pitch + i) * load(w, x.v + i)
             above = load(scratch, NORTH * pitch + i) * load(w, vn + i)
             div = dx * (flux - west) + dy * (above - below)
-            total = load(scratch, SUM * pitch + i)
-            store(w, fu + i, flux)
-            store(w, fv + i, below)
-            store(w, wt + i, -(load(scratch, PER_P * pitch + i) * load(w, tt + i)) * (lag * total + alpha * div))
+            total = load(scratch, total_at + i)
+            store(w, x.flux_u + i, flux)
+            store(w, x.flux_v + i, below)
+            store(w, x.conversion + i, -(load(scratch, per_p + i) * load(w, x.T + i)) * (lag * total + alpha * div))
             total = total + thick * div
-            store(scratch, SUM * pitch + i, total)
-            store(w, md + i, total)
-        wrap(w, fu, ni)
-        wrap(w, fv, ni)
-    tendency = place_row(size, j, PT)
+            store(scratch, total_at + i, total)
+            store(w, x.sinking + i, total)
+        wrap(w, x.flux_u, ni)
+        wrap(w, x.flux_v, ni)
+    rate = window_row(size, j, 0).ps_rate
     for i in range(0, ni, LANES):
-        store(w, tendency + i, -load(scratch, SUM * pitch + i))
+        store(w, rate + i, -load(scratch, total_at + i))
 
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _heights(plan, w, scratch, j):
     """ṁ at the half levels and K + Φ, from the ground upwards."""
     size, rows, col = plan.size, plan.rows, plan.column
-    ni, pitch, north, gas = size.ni, size.pitch, min(j + 1, size.nj - 1), plan.scale[R_GAS]
+    ni, gas, (_, north) = size.ni, plan.scale.R, neighbours(size, j)
+    total, phi = SUM * size.pitch, HEIGHT * size.pitch
     qs, qn = 0.25 * rows.south[j] * rows.inverse_cos[j], 0.25 * rows.north[j] * rows.inverse_cos[j]
     for k in range(size.levels - 1, -1, -1):
-        o = k * pitch
-        u, tt = place(size, j, U0) + o, place(size, j, T0) + o
-        v, vn = place(size, j, V0) + o, place(size, north, V0) + o
-        md, ph = place(size, j, MD) + o, place(size, j, PH) + o
+        x, vn = window_row(size, j, k), window_row(size, north, k).v
         half, ra, rl = col.half[k], gas * col.alpha[k], gas * col.log[k]
         for i in range(0, ni, LANES):
-            store(w, md + i, half * load(scratch, SUM * pitch + i) - load(w, md + i))
-            here, west, below, above = load(w, u + i), load(w, u + i - 1), load(w, v + i), load(w, vn + i)
+            store(w, x.sinking + i, half * load(scratch, total + i) - load(w, x.sinking + i))
+            here, west, below, above = load(w, x.u + i), load(w, x.u + i - 1), load(w, x.v + i), load(w, vn + i)
             kinetic = 0.25 * (here * here + west * west) + (qs * (below * below) + qn * (above * above))
-            temperature, height = load(w, tt + i), load(scratch, HEIGHT * pitch + i)
-            store(w, ph + i, kinetic + (height + ra * temperature))
-            store(scratch, HEIGHT * pitch + i, height + rl * temperature)
-        wrap(w, md, ni)
-        wrap(w, ph, ni)
+            temperature, height = load(w, x.T + i), load(scratch, phi + i)
+            store(w, x.head + i, kinetic + (height + ra * temperature))
+            store(scratch, phi + i, height + rl * temperature)
+        wrap(w, x.sinking, ni)
+        wrap(w, x.head, ni)
 
 
 @kernel(fastmath=CONTRACT)
-def flow(plan, room, j, t):
+def flow(plan, arrays, j, t):
     """Mass fluxes, divergence, vertical velocity, K + Φ, η and the conversion's column part of row ``j``."""
-    w, scratch = address(room.window), address(room.scratch[t])
-    _pressures(plan, room, j, t)
+    w, scratch = address(arrays.window), address(arrays.scratch[t])
+    _pressures(plan, arrays, j, t)
     _fluxes(plan, w, scratch, j)
     _heights(plan, w, scratch, j)
-    _vorticity(plan, w, j, scratch)
+    if j > 0:
+        _vorticity(plan, w, j, scratch)
+    else:
+        _polar_vorticity(plan, w, j)
     if j == plan.size.nj - 1:
-        _vorticity(plan, w, plan.size.nj, scratch)
+        _polar_vorticity(plan, w, j + 1)
     _second_differences(plan, w, j)

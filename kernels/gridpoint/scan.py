@@ -1,33 +1,65 @@
-"""A time step as one scan over the rows, from south to north, and the way back through the Helmholtz rows.
+"""A time step as scans over the rows, compiled: rows that stream, bands of a state in memory, and the way back.
 
-``explicit`` takes the rows of a group through the first three stages, each a row behind the one before it,
-``forward`` through the fourth; rows beyond the last one flush the window.  ``backward`` substitutes and transforms
+``stream`` takes the rows of a group through all stages, each row behind the one before; rows beyond the last one flush
+the window.  One thread takes a row through all stages before the next one comes, as that keeps the row in its cache;
+more of them share the rows of a stage and wait for each other between stages.  ``backward`` substitutes and transforms
 back.
-All threads of a run call them together; they share the rows of a stage and wait for each other between stages.
-One thread takes a row through all stages before the next one comes, as that keeps the row in its cache.
 
-Waiting is a counter that every thread raises by one; who waits looks at it, and now and then lets others run.
+In ``step`` each thread takes a band of a state in memory from south to north, with a window of its own, so that a row
+stays in the cache of its core.  What it needs of its neighbours it computes itself, twice in all: the rows to the
+south before they change, and the row to the north, which is put aside for the end of the band.
 
-``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``, ``gate`` the counter (int64, (1,)), ``t`` the
-number of the
-thread of ``threads``, ``first`` and ``end`` are rows, and ``first_step`` says that the step is Euler's.
+All threads of a run call these together.  Waiting is a counter that every thread raises by one; who waits looks at it,
+and now and then lets others run.  ``plan`` and ``arrays`` as in ``layout``; ``shared`` is the run's ``Shared``,
+``t`` the number of the thread of ``threads``, ``first`` and ``end`` are rows.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.gridpoint.helmholtz import eliminate, implicit, restore, substitute
+from kernels.gridpoint.helmholtz import eliminate, filter_tendencies, implicit, restore, substitute
+from kernels.gridpoint.layout import HALO, Extents, window_row
+from kernels.gridpoint.physics import ABSORPTION, WEIGHTS, columns, radiation, radiation_spaces
 from kernels.gridpoint.rows import complete, flow
 from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import kernel
+from kernels.runtime.vector import LANES, address, load, store
 
 #: The thread and the number of threads where there is one: a plain 0 has a type of its own, for which numba would
 #: compile every stage a second time.
 ALONE, ONE = np.int64(0), np.int64(1)
+#: Rows of a thread's window: the newest, three behind it, and the one that the newest takes the place of.
+RING = 5
+#: Fewest rows of a band.
+FEWEST = 4
+#: Places in ``Shared.how``.
+PHYSICS, RADIATING, FIRST_STEP, GOING = range(4)
+#: Looks at the counter between two chances for other programs.
+LOOKS = 4096
 
 _yield = types.ExternalFunction("sched_yield", types.int32())
+
+
+class Shared(NamedTuple):
+    """What the threads of a run share; float64 where nothing else is said."""
+
+    gate: np.ndarray  # int64 (1,): arrivals
+    how: np.ndarray  # int64 (4,): whether there is physics, new radiation, Euler's first step, another step
+    spaces: np.ndarray  # work space of ``physics.radiation``
+    coefficients: np.ndarray  # of its bands of wavelength
+    spare: np.ndarray  # (threads, row): the row north of each band, complete and with its flow
+    edge: np.ndarray  # (threads, K · pitch): Yᵉ of v of each band's first row
+
+
+def share(size: Extents, threads: int) -> Shared:
+    """That of a run."""
+    coefficients, edge = np.stack([ABSORPTION, WEIGHTS]), np.zeros((threads, size.levels * size.pitch))
+    gate, how, spare = np.zeros(1, np.int64), np.zeros(4, np.int64), np.zeros((threads, size.row))
+    return Shared(gate, how, radiation_spaces(size.levels, threads), coefficients, spare, edge)
 
 
 @intrinsic
@@ -43,6 +75,19 @@ def _raise(typingctx, array, amount):
     return None
 
 
+@intrinsic
+def _seen(typingctx, array):
+    """array[0] as it is now, read and not written, so that who waits does not take its cache line from who comes."""
+
+    def code(context, builder, sig, args):
+        data = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0]).data
+        return builder.load_atomic(data, "seq_cst", 8)
+
+    if isinstance(array, types.Array) and array.dtype == types.int64:
+        return types.int64(array), code
+    return None
+
+
 @kernel
 def wait(gate, threads):
     """Return when all threads have come here: ``gate`` int64 (1,), zero at first, counts arrivals."""
@@ -51,61 +96,181 @@ def wait(gate, threads):
     mine = _raise(gate, 1)
     goal = (mine // threads + 1) * threads
     looks = 0
-    while _raise(gate, 0) < goal:
+    while _seen(gate) < goal:
         looks += 1
-        if looks % 256 == 0:
+        if looks % LOOKS == 0:
             _yield()
 
 
 @kernel
-def explicit(plan, room, gate, t, threads, first, end, first_step):
-    """Rows ``first`` to ``end`` − 1 are completed; tendencies and the explicit step follow two rows behind."""
-    nj = plan.size.nj
-    group = plan.size.ring - 5 if threads > 1 else 1
-    for start in range(first, end, group):
-        stop = min(start + group, end)
-        for j in range(start + t, min(stop, nj), threads):
-            complete(plan, room, j, t)
-        wait(gate, threads)
-        for j in range(max(start - 1, 0) + t, min(stop - 1, nj), threads):
-            flow(plan, room, j, t)
-        wait(gate, threads)
-        for j in range(max(start - 2, 0) + t, min(stop - 2, nj), threads):
-            tendency(plan, room, j, t)
-            advance(plan, room, j, t, first_step)
-        wait(gate, threads)
+def _copy(to, o, source, p, count):
+    for i in range(0, count, LANES):
+        store(to, o + i, load(source, p + i))
 
 
 @kernel
-def forward(plan, room, gate, t, threads, first, end):
-    """Right-hand sides of rows ``first`` to ``end`` − 1 and their elimination."""
-    waves = plan.size.ni // 2 + 1
-    for j in range(first + t, end, threads):
-        implicit(plan, room, j, t)
-    wait(gate, threads)
+def _row(plan, arrays, shared, t, j):
+    """Tendencies, explicit step and column work of row ``j``."""
+    euler = shared.how[FIRST_STEP] != 0
+    tendency(plan, arrays, j, t)
+    filter_tendencies(plan, arrays, j, t)
+    advance(plan, arrays, j, t, euler)
+    if shared.how[PHYSICS] != 0:
+        if shared.how[RADIATING] != 0:
+            radiation(plan, arrays, j, t, shared.spaces, shared.coefficients)
+        columns(plan, arrays, j, euler)
+
+
+@kernel
+def _together(plan, arrays, shared, t, threads, first, end):
+    """Rows ``first`` to ``end`` − 1 stage by stage, each thread every so manieth."""
+    nj, waves, euler = plan.size.nj, plan.size.ni // 2 + 1, shared.how[FIRST_STEP] != 0
+    for j in range(first + t, min(end, nj), threads):
+        complete(plan, arrays, j, t)
+    wait(shared.gate, threads)
+    for j in range(max(first - 1, 0) + t, min(end - 1, nj), threads):
+        flow(plan, arrays, j, t)
+    wait(shared.gate, threads)
+    for j in range(max(first - 2, 0) + t, min(end - 2, nj), threads):
+        _row(plan, arrays, shared, t, j)
+    wait(shared.gate, threads)
+    if euler:
+        return
+    for j in range(max(first - 3, 0) + t, min(end - 3, nj), threads):
+        implicit(plan, arrays, j, t)
+    wait(shared.gate, threads)
+    for j in range(max(first - 3, 0), min(end - 3, nj)):
+        eliminate(plan, arrays, j, waves * t // threads, waves * (t + 1) // threads)
+
+
+@kernel
+def stream(plan, arrays, shared, t, threads, first, end):
+    """Rows ``first`` to ``end`` − 1 are completed, the stages behind them follow, the fourth three rows behind.
+
+    Called for one group after another from south to north, and for three rows beyond the last.
+    """
+    nj, waves, euler = plan.size.nj, plan.size.ni // 2 + 1, shared.how[FIRST_STEP] != 0
+    if threads > 1:
+        group = plan.size.ring - RING
+        for start in range(first, end, group):
+            _together(plan, arrays, shared, t, threads, start, min(start + group, end))
+        wait(shared.gate, threads)
+        return
     for j in range(first, end):
-        eliminate(plan, room, j, waves * t // threads, waves * (t + 1) // threads)
-    wait(gate, threads)
+        if j < nj:
+            complete(plan, arrays, j, ALONE)
+        if 0 < j <= nj:
+            flow(plan, arrays, j - 1, ALONE)
+        if 1 < j <= nj + 1:
+            _row(plan, arrays, shared, ALONE, j - 2)
+        if 2 < j <= nj + 2 and not euler:
+            implicit(plan, arrays, j - 3, ALONE)
+            eliminate(plan, arrays, j - 3, ALONE, waves)
 
 
 @kernel
-def backward(plan, room, gate, t, threads, first, end):
+def backward(plan, arrays, shared, t, threads, first, end):
     """Rows ``end`` − 1 down to ``first`` of G."""
     waves = plan.size.ni // 2 + 1
     for j in range(end - 1, first - 1, -1):
         if j < plan.size.nj - 1:
-            substitute(plan, room, j, waves * t // threads, waves * (t + 1) // threads)
+            substitute(plan, arrays, j, waves * t // threads, waves * (t + 1) // threads)
         if threads == 1:
-            restore(plan, room, j, t)
+            restore(plan, arrays, j, t)
     if threads > 1:
-        wait(gate, threads)
+        wait(shared.gate, threads)
         for j in range(first + t, end, threads):
-            restore(plan, room, j, t)
-        wait(gate, threads)
+            restore(plan, arrays, j, t)
+        wait(shared.gate, threads)
 
 
 @kernel
-def open_rows(plan, room, first, end):
+def open_rows(plan, arrays, first, end):
     """X⁰ and X⁻ of rows ``first`` to ``end`` − 1, at most as many as the window holds."""
     for j in range(first, end):
-        complete(plan, room, j, ALONE)
+        complete(plan, arrays, j, ALONE)
+
+
+@kernel
+def _around(plan, arrays, shared, t, first, end):
+    """The row to the north of a band into ``spare``; rows to the south into the window."""
+    size = plan.size
+    if end < size.nj:
+        for j in range(end - 1, end + 2):
+            complete(plan, arrays, j, t)
+        flow(plan, arrays, end, t)
+        _copy(address(shared.spare[t]), 0, address(arrays.window), (end % size.ring) * size.row, size.row)
+    if first > 0:
+        for j in range(first - 2, first + 1):
+            complete(plan, arrays, j, t)
+        flow(plan, arrays, first - 1, t)
+
+
+@kernel
+def step(plan, arrays, shared, t, threads):
+    """One time step of band ``t``; all ``threads`` call it together, each with ``arrays`` whose window is its own."""
+    size, w, gate = plan.size, address(arrays.window), shared.gate
+    first, end = size.nj * t // threads, size.nj * (t + 1) // threads
+    euler, edge = shared.how[FIRST_STEP] != 0, size.levels * size.pitch
+    _around(plan, arrays, shared, t, first, end)
+    wait(gate, threads)
+    for j in range(first, end + 2):
+        if j < end:
+            complete(plan, arrays, j, t)
+        elif j == end < size.nj:
+            _copy(w, (end % size.ring) * size.row, address(shared.spare[t]), 0, size.row)
+        if first < j <= end:
+            flow(plan, arrays, j - 1, t)
+        if j - 2 >= first:
+            _row(plan, arrays, shared, t, j - 2)
+        if j - 2 == first:
+            _copy(address(shared.edge[t]), 0, w, window_row(size, first, 0).v_change - HALO, edge)
+        if j - 3 >= first and not euler:
+            implicit(plan, arrays, j - 3, t)
+    wait(gate, threads)
+    if euler:
+        return
+    if end < size.nj:
+        _copy(w, window_row(size, end, 0).v_change - HALO, address(shared.edge[t + 1]), 0, edge)
+    implicit(plan, arrays, end - 1, t)
+    wait(gate, threads)
+    _solve(plan, arrays, gate, t, threads)
+
+
+@kernel
+def lead(plan, arrays, shared, threads):
+    """One time step of the first band, and of the threads that ``follow``."""
+    shared.how[GOING] = 1
+    wait(shared.gate, threads)
+    step(plan, arrays, shared, ALONE, threads)
+
+
+@kernel
+def follow(plan, arrays, shared, t, threads):
+    """Time steps of band ``t``, one for each ``lead``, until ``dismiss``: between them this thread stays awake."""
+    wait(shared.gate, threads)
+    while shared.how[GOING] != 0:
+        step(plan, arrays, shared, t, threads)
+        wait(shared.gate, threads)
+
+
+@kernel
+def dismiss(shared, threads):
+    """Let the other ``threads`` of ``shared`` return."""
+    shared.how[GOING] = 0
+    wait(shared.gate, threads)
+
+
+@kernel
+def _solve(plan, arrays, gate, t, threads):
+    """Elimination and substitution of a share of the wavenumbers in all rows, then G of the band's rows."""
+    size = plan.size
+    waves, nj = size.ni // 2 + 1, size.nj
+    low, high = waves * t // threads, waves * (t + 1) // threads
+    for j in range(nj):
+        eliminate(plan, arrays, j, low, high)
+    for j in range(nj - 2, -1, -1):
+        substitute(plan, arrays, j, low, high)
+    wait(gate, threads)
+    for j in range(nj * t // threads, nj * (t + 1) // threads):
+        restore(plan, arrays, j, t)

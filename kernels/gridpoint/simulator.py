@@ -20,10 +20,10 @@ from kernels.contract import Check, Work
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint import model, postprocess, writeup
 from kernels.gridpoint import state as forecast
+from kernels.gridpoint.layout import record_words, require_stamps, stamp_rows
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.record import require_stamps, stamp
-from kernels.gridpoint.state import Result, Step, footprint, slots
-from kernels.gridpoint.stores import Counters, Files, page_aligned
+from kernels.gridpoint.state import Result, Step, footprint, record_bytes, slots
+from kernels.gridpoint.stores import Counters, page_aligned, state_files
 from kernels.gridpoint.transfers import Accounts, Driver, Watch
 from kernels.runtime.barriers import opaque
 from kernels.runtime.jit import STRICT, kernel
@@ -88,26 +88,21 @@ def post(path, problem: Problem, pace: Pace, device: bool) -> dict[str, float]:
 class _Run:
     def __init__(self, problem: Problem, pace: Pace, folder, accounts: Accounts | None):
         self.problem, self.pace, self.step = problem, pace, 0
-        self.buffer = page_aligned((slots(problem), problem.words))
-        self.files = Files(folder, problem, self.buffer) if problem.files else None
+        self.buffer = page_aligned((slots(problem), record_words(problem.ni, problem.levels)))
+        self.files = state_files(folder, problem, self.buffer) if problem.files else None
         self.driver, self.computing, self.folder = Driver(problem.overlap, accounts), [], folder
         if self.files is not None:
-            for row in range(problem.nj):
-                self._move(self.files.write, row, 0)
+            self._rows(self.files.write, range(problem.nj), 0)
             self.files.turn()
             self.files.counters = Counters()
 
-    def _move(self, move, row: int, step: int) -> None:
-        slot = row % len(self.buffer)
-        if move == self.files.write:
-            stamp(self.buffer[slot : slot + 1], row, step)
-        move(row, slot)
-        if move == self.files.read:
-            require_stamps(self.buffer[slot : slot + 1], row, step, "the work files")
-
-    def _rows(self, move, rows, step: int):
+    def _rows(self, move, rows: range, step: int):
         for row in rows:
-            self._move(move, row, step)
+            if move == self.files.write:
+                stamp_rows(self.buffer, row, row + 1, step)
+            move(row, row % len(self.buffer))
+            if move == self.files.read:
+                require_stamps(self.buffer, row, row + 1, step)
 
     def _compute(self, seconds: float) -> None:
         begin = time.perf_counter()
@@ -160,15 +155,6 @@ class _Run:
             self.files.close()
 
 
-def _kind(problem: Problem, step: int) -> str:
-    names = [
-        name
-        for name, steps in (("radiation", problem.radiation_steps), ("write-up", problem.writeup_steps))
-        if step in steps
-    ]
-    return " and ".join(names) or ("last" if step == problem.steps else "first" if step == 0 else "normal")
-
-
 def run(
     problem: Problem,
     state: Pace,
@@ -198,7 +184,7 @@ def run(
                 watch, steps = Watch(accounts), []
                 for number in range(problem.steps + 1):
                     step = Watch()
-                    going.step, waited, kind = number, going.driver.waited, _kind(problem, number)
+                    going.step, waited, kind = number, going.driver.waited, problem.kind(number)
                     written = going.scan(number < problem.steps)
                     steps.append(Step(number, kind, *step.spent()[:2], going.driver.waited - waited, 0.0))
                     if written:
@@ -224,5 +210,5 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Bytes as the forecast's, and no operations: what is computed has no use."""
-    record = 8 * problem.words * problem.nj
-    return Work(0, (problem.steps + 1) * record, problem.steps * record)
+    records = record_bytes(problem)
+    return Work(0, (problem.steps + 1) * records, problem.steps * records)

@@ -1,12 +1,15 @@
 """What a forecast starts from and gives: states, steps, results; and what it takes of the machine."""
 
 import hashlib
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernels.contract import Footprint, require_range
+from kernels.contract import Footprint, Work, require_range
 from kernels.gridpoint import cases, writeup
+from kernels.gridpoint.layout import PAIR, record_words
+from kernels.gridpoint.plan import row_coefficients
 from kernels.gridpoint.problem import LAG, WORD, Problem
 from kernels.gridpoint.stores import Counters
 from kernels.gridpoint.verification import Integrals
@@ -15,6 +18,8 @@ from kernels.runtime.states import MOST_REPEATS
 
 #: Parts of a record that the dynamics does not change, by name in a write-up.
 KEPT = ("cloud", "heating", "phis", "surface", "rain", "wetness")
+# Operations of one point of one level in each stage, a fused multiply-add as two.
+_COMPLETE, _FLOW, _WIND, _MASS, _UPDATE, _DIVERGENCE = 28, 68, 118, 92, 24, 7
 
 
 @dataclass(frozen=True)
@@ -196,10 +201,10 @@ def footprint(problem: Problem) -> Footprint:
     row = problem.levels * (problem.ni + 16)
     window = (problem.lines + LAG + 2) * 23 * row
     state = 2 * 12 * problem.levels * problem.ni * (2 * problem.lines if problem.allowed else problem.nj)
-    work = problem.words * problem.nj * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
+    work = record_bytes(problem) // WORD * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
     rhs = padded(waves) * problem.nj if problem.rhs == "files" else 0
     ups = len(problem.writeup_steps) * writeup.file_words(problem.ni, problem.nj, problem.levels)
-    memory = slots(problem) * problem.words + halves(problem) * padded(waves) + window
+    memory = slots(problem) * record_words(problem.ni, problem.levels) + halves(problem) * padded(waves) + window
     memory += problem.nj * (waves // 2 + row) + state
     in_memory = problem.place in ("memory", "paced")
     scratch = 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni
@@ -220,3 +225,36 @@ def halves(problem: Problem) -> int:
 def padded(waves: int) -> int:
     """Words of a row of right-hand sides: three parts of whole blocks."""
     return -(-waves // 1536) * 1536
+
+
+def record_bytes(problem: Problem) -> int:
+    """Bytes of the records of all rows."""
+    return WORD * problem.nj * record_words(problem.ni, problem.levels)
+
+
+def transform_flops(n: int) -> int:
+    """Operations of one complex Fourier transform of length n, counted as 5 n log₂ n."""
+    return round(5 * n * math.log2(n))
+
+
+def work(problem: Problem, threads: int = 1) -> Work:
+    """Operations of the dynamics and bytes of the records that a forecast moves; the same for any ``threads``.
+
+    A scan reads each record once and writes it once; the last scan reads only.  ``parts``: the stages of rows, the
+    Helmholtz equations, the polar filter.
+    """
+    ni, nj, levels = problem.ni, problem.nj, problem.levels
+    points = ni * nj * levels
+    groups = -(-levels // PAIR)
+    modes, waves = PAIR * groups, ni // 2 + 1
+    rows = points * (_COMPLETE + _FLOW + _WIND + _MASS + _UPDATE + _DIVERGENCE)
+    products = 2 * ni * nj * modes * (2 * levels + 1 + modes)
+    transforms = PAIR * groups * transform_flops(ni) * nj  # sixteen real rows are eight complex ones; two ways
+    solve = nj * waves * groups * 2 * PAIR * (3 + 2)
+    flags = row_coefficients(problem).filtered[:nj]
+    fields = 3 * int((flags & 1).sum()) + int((flags & 2).sum() // 2)
+    polar = fields * PAIR * (-(-(levels + 1) // PAIR)) * transform_flops(ni)
+    implicit = products + transforms + solve
+    steps, records = problem.steps, record_bytes(problem)
+    parts = (("rows", steps * rows), ("Helmholtz", max(steps - 1, 0) * implicit), ("polar filter", steps * polar))
+    return Work(sum(flops for _, flops in parts), (steps + 1) * records, steps * records, parts)

@@ -1,6 +1,6 @@
 """Where the records of the rows are between two scans: work files in several numbers and places.
 
-``Files(folder, problem, buffer)`` opens and pre-allocates the work files; ``read(row, slot)`` and
+``state_files(folder, problem, buffer)`` opens and pre-allocates the work files; ``read(row, slot)`` and
 ``write(row, slot)`` move one record between a file and row ``slot`` of the buffer; ``turn()`` ends a scan.
 
 =====  ==============================================================================================
@@ -11,7 +11,7 @@ files  what a request moves
 1      a whole record of one file, at random; a row is written back to where it was read
 =====  ==============================================================================================
 
-``Halves`` are the three files of the right-hand sides of the Helmholtz equations, a third of each row a file.
+``half_files`` are three more, of the right-hand sides of the Helmholtz equations.
 Nothing here knows what a record contains.
 """
 
@@ -25,8 +25,8 @@ import numpy as np
 
 from kernels.files import positioned
 from kernels.files.filesystem import ALIGNMENT, require_direct
+from kernels.files.pending import named
 from kernels.files.ways import preallocate, pwrite_all
-from kernels.gridpoint.faults import named
 from kernels.runtime import pages
 
 
@@ -127,34 +127,54 @@ class File:
             self.handle = None
 
 
-class _Set:
-    """Files that open together or not at all."""
+class RecordFiles:
+    """Files of equal records, a row each; the parts of a row are in as many files.
 
-    def __init__(self):
+    ``names`` are those of the files: one a part, or two, of which one is read while the other is written.  They open
+    together or not at all.
+    """
+
+    def __init__(self, folder: Path, problem, buffer: np.ndarray, names: list[str], parts: int):
+        self.buffer, self.parts, self.nbytes = buffer, parts, buffer.shape[1] * 8 // parts
         self.files: list[File] = []
         self.counters = Counters()
-        self._lock = threading.Lock()
-
-    def _open(self, folder: Path, problem, names, records: int, nbytes: int) -> None:
+        self.source = 0  # 1 after an odd number of scans
+        self._lock, self._two = threading.Lock(), len(names) == 2 * parts
         if problem.place == "direct":
             require_direct(folder)
         try:
             for name in names:
-                self.files.append(File(folder / name, problem, records, nbytes))
+                self.files.append(File(folder / name, problem, problem.nj, self.nbytes))
         except BaseException:
             self.close()
             raise
 
-    def _count(self, begin: float, nbytes: int, requests: int, writing: bool) -> None:
+    def _move(self, row: int, slot: int, writing: bool) -> None:
+        begin, data = time.perf_counter(), memoryview(self.buffer[slot]).cast("B")
+        for part in range(self.parts):
+            file = self.files[part + self.parts * (self.source ^ writing) if self._two else part]
+            (file.write if writing else file.read)(row, data[part * self.nbytes : (part + 1) * self.nbytes])
         with self._lock:
-            c = self.counters
+            c, nbytes = self.counters, self.parts * self.nbytes
             c.transfers.append((begin, time.perf_counter(), nbytes))
             if writing:
-                c.requests_written += requests
+                c.requests_written += self.parts
                 c.bytes_written += nbytes
             else:
-                c.requests_read += requests
+                c.requests_read += self.parts
                 c.bytes_read += nbytes
+
+    def read(self, row: int, slot: int) -> None:
+        """Record ``row`` into row ``slot`` of the buffer."""
+        self._move(row, slot, False)
+
+    def write(self, row: int, slot: int) -> None:
+        """Row ``slot`` of the buffer to record ``row``."""
+        self._move(row, slot, True)
+
+    def turn(self) -> None:
+        """What was written is read in the next scan."""
+        self.source ^= 1
 
     def close(self) -> None:
         """Let all files go."""
@@ -162,66 +182,12 @@ class _Set:
             file.close()
 
 
-class Files(_Set):
+def state_files(folder: Path, problem, buffer: np.ndarray) -> RecordFiles:
     """Work files of the state."""
-
-    def __init__(self, folder: Path, problem, buffer: np.ndarray):
-        super().__init__()
-        self.problem, self.buffer = problem, buffer
-        self.parts = 2 if problem.files == 4 else 1
-        self.nbytes = buffer.shape[1] * 8 // self.parts
-        self._open(folder, problem, [f"work{n}" for n in range(problem.files)], problem.nj, self.nbytes)
-        self.source = 0  # 1 after an odd number of scans
-
-    def _half(self, slot: int, part: int) -> memoryview:
-        data = memoryview(self.buffer[slot]).cast("B")
-        return data[part * self.nbytes : (part + 1) * self.nbytes]
-
-    def _file(self, part: int, writing: bool) -> File:
-        if self.problem.files == 1:
-            return self.files[0]
-        return self.files[part + self.parts * (self.source ^ writing)]
-
-    def read(self, row: int, slot: int) -> None:
-        """Record ``row`` into row ``slot`` of the buffer."""
-        begin = time.perf_counter()
-        for part in range(self.parts):
-            self._file(part, False).read(row, self._half(slot, part))
-        self._count(begin, self.parts * self.nbytes, self.parts, False)
-
-    def write(self, row: int, slot: int) -> None:
-        """Row ``slot`` of the buffer to record ``row``."""
-        begin = time.perf_counter()
-        for part in range(self.parts):
-            self._file(part, True).write(row, self._half(slot, part))
-        self._count(begin, self.parts * self.nbytes, self.parts, True)
-
-    def turn(self) -> None:
-        """What was written is read in the next scan."""
-        self.source ^= 1
+    names = [f"work{n}" for n in range(problem.files)]
+    return RecordFiles(folder, problem, buffer, names, 2 if problem.files == 4 else 1)
 
 
-class Halves(_Set):
-    """Right-hand sides, eliminated: written while rows come, read backwards."""
-
-    def __init__(self, folder: Path, problem, buffer: np.ndarray):
-        super().__init__()
-        self.buffer, self.nbytes = buffer, buffer.shape[1] * 8 // 3
-        self._open(folder, problem, ["rhs0", "rhs1", "rhs2"], problem.nj, self.nbytes)
-
-    def _third(self, slot: int, part: int) -> memoryview:
-        return memoryview(self.buffer[slot]).cast("B")[part * self.nbytes : (part + 1) * self.nbytes]
-
-    def read(self, row: int, slot: int) -> None:
-        """Row ``row`` into row ``slot`` of the buffer."""
-        begin = time.perf_counter()
-        for part, file in enumerate(self.files):
-            file.read(row, self._third(slot, part))
-        self._count(begin, 3 * self.nbytes, 3, False)
-
-    def write(self, row: int, slot: int) -> None:
-        """Row ``slot`` of the buffer to row ``row`` of the files."""
-        begin = time.perf_counter()
-        for part, file in enumerate(self.files):
-            file.write(row, self._third(slot, part))
-        self._count(begin, 3 * self.nbytes, 3, True)
+def half_files(folder: Path, problem, buffer: np.ndarray) -> RecordFiles:
+    """Right-hand sides, eliminated: written while rows come, read backwards; a third of each row a file."""
+    return RecordFiles(folder, problem, buffer, ["rhs0", "rhs1", "rhs2"], 3)

@@ -9,39 +9,11 @@ U = p̄_s u, V = p̄_s v cosφ, η = (f + ζ)/p̄_s:
 T and q in the advective form of the flux form; the conversion κ T ω/p takes the same T̄ δ ln p_s as the
 pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X⁻ in both directions.
 
-``plan`` is the ``plan.Plan`` of the run, ``room`` its ``rows.Room``; ``t`` is the number of the thread, ``j`` that of
-a row from south to north.
+N of u, v, T, q lie in the thread's scratch, ``size.tendency`` rows of longitude each; that of p_s is behind that of T.
+Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``.
 """
 
-from kernels.gridpoint.helmholtz import filter_rows
-from kernels.gridpoint.plan import (
-    DAMP,
-    DT,
-    EPS,
-    ET,
-    FU,
-    FV,
-    HALO,
-    KAP,
-    LN,
-    LU,
-    MD,
-    PH,
-    PM,
-    PS,
-    PT,
-    Q0,
-    R_GAS,
-    T0,
-    U0,
-    UM,
-    V0,
-    WT,
-    YP,
-    YU,
-)
-from kernels.gridpoint.record import HEADER
-from kernels.gridpoint.rows import place, place_row
+from kernels.gridpoint.layout import HALO, neighbours, record_row, window_row
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, load, store
 
@@ -57,203 +29,155 @@ def _fourth(w, x, lh, ls, ln, dn, ds, damp):
     return -damp * ((far - 4.0 * near + 6.0 * here) + lat)
 
 
+@kernel(inline=True)
+def _vertical(size, k):
+    """Distances to the levels above and below ``k``, and 0 where there is none, else 1."""
+    top, ground = k == 0, k == size.levels - 1
+    return (0 if top else size.pitch), (0 if ground else size.pitch), (0.0 if top else 1.0), (0.0 if ground else 1.0)
+
+
 @kernel(fastmath=CONTRACT, inline=True)
 def _zonal(plan, w, j, scratch):
-    """N of u into the first field of ``scratch``."""
+    """N of u."""
     size, rows, col = plan.size, plan.rows, plan.column
-    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
-    north, south = min(j + 1, size.nj - 1), max(j - 1, 0)
-    ps, log = place_row(size, j, PS), place_row(size, j, LN)
+    per_ps = 4 * size.tendency * size.pitch
+    south, north = neighbours(size, j)
+    ps, log = window_row(size, j, 0).ps, window_row(size, j, 0).log_ps
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, ps + i + 1)))
-    half_r, dx, turn = 0.5 * plan.scale[R_GAS], rows.dx[j], 0.125 * rows.inverse_cos[j]
-    damp, dn, ds = plan.scale[DAMP], rows.damp_north[j], rows.damp_south[j]
+    half_r, dx, turn = 0.5 * plan.scale.R, rows.dx[j], 0.125 * rows.inverse_cos[j]
+    damp, dn, ds = plan.scale.damp, rows.damp_north[j], rows.damp_south[j]
     polar = 0.0 if j == size.nj - 1 else 1.0  # no flux through the pole
     for k in range(size.levels):
-        o = k * pitch
-        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
-        u, um, tt = place(size, j, U0) + o, place(size, j, UM) + o, place(size, j, T0) + o
-        b, m = place(size, j, PH) + o, place(size, j, MD) + o
-        e, en = place(size, j, ET) + o, place(size, j + 1, ET) + o
-        fv, fvn = place(size, j, FV) + o, place(size, north, FV) + o
-        lu, lus, lun = place(size, j, LU) + o, place(size, south, LU) + o, place(size, north, LU) + o
-        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
+        en, m, u = window_row(size, j + 1, k).eta, x.sinking, x.u
+        up, down, gate, gate_below = _vertical(size, k)
+        per, out = col.half_per[k], k * size.pitch + HALO
         for i in range(0, size.ni, LANES):
-            eta = load(w, e + i) + load(w, en + i)
-            across = (load(w, fv + i) + load(w, fv + i + 1)) + polar * (load(w, fvn + i) + load(w, fvn + i + 1))
-            warmth = half_r * (load(w, tt + i) + load(w, tt + i + 1))
-            force = (load(w, b + i + 1) - load(w, b + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
+            eta = load(w, x.eta + i) + load(w, en + i)
+            across = load(w, x.flux_v + i) + load(w, x.flux_v + i + 1)
+            across = across + polar * (load(w, n.flux_v + i) + load(w, n.flux_v + i + 1))
+            warmth = half_r * (load(w, x.T + i) + load(w, x.T + i + 1))
+            force = (load(w, x.head + i + 1) - load(w, x.head + i)) + warmth * (load(w, log + i + 1) - load(w, log + i))
             here = load(w, u + i)
             lower, upper = load(w, m + i) + load(w, m + i + 1), load(w, m - up + i) + load(w, m - up + i + 1)
             lift = (gate_below * lower) * (load(w, u + down + i) - here) + (gate * upper) * (here - load(w, u - up + i))
-            mix = _fourth(w, um + i, lu + i, lus + i, lun + i, dn, ds, damp)
+            mix = _fourth(w, x.u_before + i, x.u_bend + i, s.u_bend + i, n.u_bend + i, dn, ds, damp)
             value = turn * (eta * across) - dx * force - (per * load(scratch, per_ps + i)) * lift + mix
-            store(scratch, o + HALO + i, value)
+            store(scratch, out + i, value)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _meridional(plan, w, j, scratch):
-    """N of v into the second field of ``scratch``; zero on the pole, where v stays zero."""
+    """N of v; zero on the pole, where v stays zero."""
     size, rows, col = plan.size, plan.rows, plan.column
-    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
-    north, south, open_ = min(j + 1, size.nj - 1), max(j - 1, 0), (1.0 if j > 0 else 0.0)
-    ps, pss = place_row(size, j, PS), place_row(size, south, PS)
-    log, logs = place_row(size, j, LN), place_row(size, south, LN)
+    per_ps, open_ = 4 * size.tendency * size.pitch, (1.0 if j > 0 else 0.0)
+    south, north = neighbours(size, j)
+    x, s = window_row(size, j, 0), window_row(size, south, 0)
+    ps, pss, log, logs = x.ps, s.ps, x.log_ps, s.log_ps
     for i in range(0, size.ni, LANES):
         store(scratch, per_ps + i, 1.0 / (load(w, ps + i) + load(w, pss + i)))
-    half_r, face = 0.5 * plan.scale[R_GAS], rows.face[j]
-    damp, dn, ds = plan.scale[DAMP], rows.damp_north_v[j], rows.damp_south_v[j]
+    half_r, face = 0.5 * plan.scale.R, rows.face[j]
+    damp, dn, ds = plan.scale.damp, rows.damp_north_v[j], rows.damp_south_v[j]
     for k in range(size.levels):
-        o = k * pitch
-        up, down = (pitch if k > 0 else 0), (pitch if k < last else 0)
-        v, vm, e = place(size, j, V0) + o, place(size, j, UM + 1) + o, place(size, j, ET) + o
-        tt, ts = place(size, j, T0) + o, place(size, south, T0) + o
-        b, bs = place(size, j, PH) + o, place(size, south, PH) + o
-        m, ms = place(size, j, MD) + o, place(size, south, MD) + o
-        fu, fus = place(size, j, FU) + o, place(size, south, FU) + o
-        lv, lvs, lvn = place(size, j, LU + 1) + o, place(size, south, LU + 1) + o, place(size, north, LU + 1) + o
-        per, gate, gate_below = col.half_per[k], (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
+        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
+        v, m, ms = x.v, x.sinking, s.sinking
+        up, down, gate, gate_below = _vertical(size, k)
+        per, out = col.half_per[k], (size.tendency + k) * size.pitch + HALO
         for i in range(0, size.ni, LANES):
-            eta = load(w, e + i) + load(w, e + i - 1)
-            along = (load(w, fu + i) + load(w, fu + i - 1)) + (load(w, fus + i) + load(w, fus + i - 1))
-            warmth = half_r * (load(w, tt + i) + load(w, ts + i))
-            force = (load(w, b + i) - load(w, bs + i)) + warmth * (load(w, log + i) - load(w, logs + i))
+            eta = load(w, x.eta + i) + load(w, x.eta + i - 1)
+            along = load(w, x.flux_u + i) + load(w, x.flux_u + i - 1)
+            along = along + (load(w, s.flux_u + i) + load(w, s.flux_u + i - 1))
+            warmth = half_r * (load(w, x.T + i) + load(w, s.T + i))
+            force = (load(w, x.head + i) - load(w, s.head + i)) + warmth * (load(w, log + i) - load(w, logs + i))
             here = load(w, v + i)
             lower, upper = load(w, m + i) + load(w, ms + i), load(w, m - up + i) + load(w, ms - up + i)
             lift = (gate_below * lower) * (load(w, v + down + i) - here) + (gate * upper) * (here - load(w, v - up + i))
-            mix = _fourth(w, vm + i, lv + i, lvs + i, lvn + i, dn, ds, damp)
+            mix = _fourth(w, x.v_before + i, x.v_bend + i, s.v_bend + i, n.v_bend + i, dn, ds, damp)
             value = mix - 0.125 * (eta * along) - face * force - (per * load(scratch, per_ps + i)) * lift
-            store(scratch, size.tendency * pitch + o + HALO + i, open_ * value)
+            store(scratch, out + i, open_ * value)
 
 
 @kernel(fastmath=CONTRACT, inline=True)
-def _stencil(plan, j, k, field):
-    """Places of a field of T or q at level ``k`` of row ``j`` and around it, and of the fluxes that move it."""
-    size = plan.size
-    o, south, north = k * size.pitch, max(j - 1, 0), min(j + 1, size.nj - 1)
-    up, down = (size.pitch if k > 0 else 0), (size.pitch if k < size.levels - 1 else 0)
-    here = place(size, j, field) + o
-    fu, m = place(size, j, FU) + o, place(size, j, MD) + o
-    fv, fvn = place(size, j, FV) + o, place(size, north, FV) + o
-    return (here, place(size, south, field) + o, place(size, north, field) + o), (fu, fv, fvn, m), (up, down)
-
-
-@kernel(fastmath=CONTRACT, inline=True)
-def _moved(w, i, stencil, factors):
-    """p_s times the advection of one vector; the vector and its neighbours; the fluxes to them."""
-    (at, at_south, at_north), (fu, fv, fvn, m), (up, down) = stencil
-    hx, hy, open_north, gate, gate_below, per = factors
-    here, east, west = load(w, at + i), load(w, at + i + 1), load(w, at + i - 1)
-    so, no = load(w, at_south + i), load(w, at_north + i)
-    fe, fw = hx * load(w, fu + i), hx * load(w, fu + i - 1)
-    fs, fn = hy * load(w, fv + i), (open_north * hy) * load(w, fvn + i)
-    lower, upper = gate_below * load(w, m + i), gate * load(w, m - up + i)
-    lift = lower * (load(w, at + down + i) - here) + upper * (here - load(w, at - up + i))
-    moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so)) + per * lift
-    return moved, (here, east, west, so, no), (fe, fw, fs, fn)
-
-
-@kernel(fastmath=CONTRACT, inline=True)
-def _temperature(plan, w, j, scratch):
-    """N of T into the third field of ``scratch``, that of p_s behind it; 1/p_s for ``_tracer``."""
+def _scalar(plan, w, j, scratch, warm):
+    """N of T, which p does work on, if ``warm``; else of q, after T."""
     size, rows, col = plan.size, plan.rows, plan.column
-    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
-    north, south, open_north = min(j + 1, size.nj - 1), max(j - 1, 0), (0.0 if j == size.nj - 1 else 1.0)
-    log, logs, logn = place_row(size, j, LN), place_row(size, south, LN), place_row(size, north, LN)
-    hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * plan.scale[KAP]
-    damp, dn, ds = plan.scale[DAMP], rows.damp_north[j], rows.damp_south[j]
-    for i in range(0, size.ni, LANES):
-        store(scratch, per_ps + i, 1.0 / load(w, place_row(size, j, PS) + i))
-        store(scratch, (2 * size.tendency + size.levels) * pitch + HALO + i, load(w, place_row(size, j, PT) + i))
+    per_ps, open_north = 4 * size.tendency * size.pitch, (0.0 if j == size.nj - 1 else 1.0)
+    south, north = neighbours(size, j)
+    log, logs = window_row(size, j, 0).log_ps, window_row(size, south, 0).log_ps
+    logn = window_row(size, north, 0).log_ps
+    hx, hy, kap = 0.5 * rows.dx[j], 0.5 * rows.dy[j], 0.5 * plan.scale.kappa
+    damp, dn, ds = plan.scale.damp, rows.damp_north[j], rows.damp_south[j]
+    f = 0 if warm else size.field  # from T to q
+    first = (2 if warm else 3) * size.tendency * size.pitch + HALO
     for k in range(size.levels):
-        o = k * pitch
-        stencil = _stencil(plan, j, k, T0)
-        wt, x = place(size, j, WT) + o, place(size, j, UM + 2) + o
-        lh, ls, ln = place(size, j, LU + 2) + o, place(size, south, LU + 2) + o, place(size, north, LU + 2) + o
-        gate, gate_below = (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
-        factors = (hx, hy, open_north, gate, gate_below, col.half_per[k])
-        out = 2 * size.tendency * pitch + o + HALO
+        x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
+        here_at, m, bend, out = x.T + f, x.sinking, x.T_bend + f, first + k * size.pitch
+        up, down, gate, gate_below = _vertical(size, k)
         for i in range(0, size.ni, LANES):
-            moved, (here, east, west, so, no), (fe, fw, fs, fn) = _moved(w, i, stencil, factors)
-            middle = load(w, log + i)
-            to_east, to_west = load(w, log + i + 1) - middle, middle - load(w, log + i - 1)
-            to_north, to_south = load(w, logn + i) - middle, middle - load(w, logs + i)
-            work = fe * ((here + east) * to_east) + fw * ((here + west) * to_west)
-            work = work + (fn * ((here + no) * to_north) + fs * ((here + so) * to_south))
-            mix = _fourth(w, x + i, lh + i, ls + i, ln + i, dn, ds, damp)
-            store(scratch, out + i, load(scratch, per_ps + i) * (kap * work - moved) + load(w, wt + i) + mix)
-
-
-@kernel(fastmath=CONTRACT, inline=True)
-def _tracer(plan, w, j, scratch):
-    """N of q into the last field of ``scratch``, after ``_temperature``."""
-    size, rows, col = plan.size, plan.rows, plan.column
-    pitch, last, per_ps = size.pitch, size.levels - 1, 4 * size.tendency * size.pitch
-    north, south, open_north = min(j + 1, size.nj - 1), max(j - 1, 0), (0.0 if j == size.nj - 1 else 1.0)
-    hx, hy, damp = 0.5 * rows.dx[j], 0.5 * rows.dy[j], plan.scale[DAMP]
-    dn, ds = rows.damp_north[j], rows.damp_south[j]
-    for k in range(size.levels):
-        o = k * pitch
-        stencil, x = _stencil(plan, j, k, Q0), place(size, j, UM + 3) + o
-        lh, ls, ln = place(size, j, LU + 3) + o, place(size, south, LU + 3) + o, place(size, north, LU + 3) + o
-        gate, gate_below = (1.0 if k > 0 else 0.0), (1.0 if k < last else 0.0)
-        factors = (hx, hy, open_north, gate, gate_below, col.half_per[k])
-        out = 3 * size.tendency * pitch + o + HALO
-        for i in range(0, size.ni, LANES):
-            moved, _, _ = _moved(w, i, stencil, factors)
-            mix = _fourth(w, x + i, lh + i, ls + i, ln + i, dn, ds, damp)
-            store(scratch, out + i, mix - load(scratch, per_ps + i) * moved)
+            here, east, west = load(w, here_at + i), load(w, here_at + i + 1), load(w, here_at + i - 1)
+            so, no = load(w, s.T + f + i), load(w, n.T + f + i)
+            fe, fw = hx * load(w, x.flux_u + i), hx * load(w, x.flux_u + i - 1)
+            fs, fn = hy * load(w, x.flux_v + i), (open_north * hy) * load(w, n.flux_v + i)
+            lift = (gate_below * load(w, m + i)) * (load(w, here_at + down + i) - here)
+            lift = lift + (gate * load(w, m - up + i)) * (here - load(w, here_at - up + i))
+            moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so))
+            moved = moved + col.half_per[k] * lift
+            mix = _fourth(w, x.T_before + f + i, bend + i, s.T_bend + f + i, n.T_bend + f + i, dn, ds, damp)
+            if warm:
+                middle = load(w, log + i)
+                to_east, to_west = load(w, log + i + 1) - middle, middle - load(w, log + i - 1)
+                to_north, to_south = load(w, logn + i) - middle, middle - load(w, logs + i)
+                work = fe * ((here + east) * to_east) + fw * ((here + west) * to_west)
+                work = work + (fn * ((here + no) * to_north) + fs * ((here + so) * to_south))
+                change = load(scratch, per_ps + i) * (kap * work - moved) + load(w, x.conversion + i)
+                store(scratch, out + i, change + mix)
+            else:
+                store(scratch, out + i, mix - load(scratch, per_ps + i) * moved)
 
 
 @kernel(fastmath=CONTRACT)
-def tendency(plan, room, j, t):
+def tendency(plan, arrays, j, t):
     """N of row ``j`` before the filter, into the thread's scratch."""
-    w, scratch = address(room.window), address(room.scratch[t])
+    size, w, scratch = plan.size, address(arrays.window), address(arrays.scratch[t])
     _zonal(plan, w, j, scratch)
     _meridional(plan, w, j, scratch)
-    _temperature(plan, w, j, scratch)
-    _tracer(plan, w, j, scratch)
+    here, per_ps = window_row(size, j, 0), 4 * size.tendency * size.pitch
+    for i in range(0, size.ni, LANES):
+        store(scratch, per_ps + i, 1.0 / load(w, here.ps + i))
+        store(scratch, (2 * size.tendency + size.levels) * size.pitch + HALO + i, load(w, here.ps_rate + i))
+    _scalar(plan, w, j, scratch, True)
+    _scalar(plan, w, j, scratch, False)
+
+
+@kernel(fastmath=CONTRACT, inline=True)
+def _march(w, rec, n, step, eps, places):
+    """P, Q and Yᵉ at one vector, of its N; ``places`` of X⁰, X⁻, Yᵉ in the window and P, Q in the record."""
+    now, before = load(w, places[0]), load(w, places[1])
+    new = before + step * n
+    explicit = (new - now) + (before - now)
+    store(rec, places[3], new)
+    store(rec, places[4], now + eps * explicit)
+    store(w, places[2], explicit)
 
 
 @kernel(fastmath=CONTRACT)
-def advance(plan, room, j, t, first):
-    """Filter N of row ``j``; write P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
-    size = plan.size
-    ni, levels, pitch = size.ni, size.levels, size.pitch
-    w, scratch = address(room.window), address(room.scratch[t])
-    rec = address(room.records[j % size.slots])
+def advance(plan, arrays, j, t, first):
+    """From N of row ``j``, filtered, P and Q into its record, Yᵉ into the window; ``first`` is Euler's step."""
+    size, scale = plan.size, plan.scale
+    ni, levels, pitch, fld = size.ni, size.levels, size.pitch, size.levels * size.ni
+    w, scratch = address(arrays.window), address(arrays.scratch[t])
+    rec = address(arrays.records[j % size.slots])
+    step, eps = (scale.dt, 0.0) if first else (2.0 * scale.dt, scale.epsilon)
     for field in range(4):
-        if plan.rows.filtered[j] & (2 if field == 1 else 1):
-            rows = levels + 1 if field == 2 else levels
-            filter_rows(plan, scratch, field * size.tendency * pitch + HALO, rows, 1 if field == 1 else 0, j)
-    fld, dt, eps = levels * ni, plan.scale[DT], plan.scale[EPS]
-    step = 2.0 * dt
-    if first:
-        step, eps = dt, 0.0
-    for field in range(4):
+        f = field * size.field
         for k in range(levels):
             n = (field * size.tendency + k) * pitch + HALO
-            a, b = HEADER + field * fld + k * ni, size.half + field * fld + k * ni
-            x0, xm = place(size, j, U0 + field) + k * pitch, place(size, j, UM + field) + k * pitch
-            y = place(size, j, YU + field) + k * pitch  # that of q is overwritten by the divergence
-            for i in range(0, ni, LANES):
-                now, before = load(w, x0 + i), load(w, xm + i)
-                new = before + step * load(scratch, n + i)
-                explicit = (new - now) + (before - now)
-                store(rec, a + i, new)
-                store(rec, b + i, now + eps * explicit)
-                store(w, y + i, explicit)
-    n, ps, pm, yp = (
-        (2 * size.tendency + levels) * pitch + HALO,
-        place_row(size, j, PS),
-        place_row(size, j, PM),
-        place_row(size, j, YP),
-    )
-    a, b = HEADER + 6 * fld, size.half + 6 * fld
+            x, r = window_row(size, j, k), record_row(size, k)
+            for i in range(0, ni, LANES):  # Yᵉ of q is overwritten by the divergence
+                places = x.u + f + i, x.u_before + f + i, x.u_change + f + i, r.P_u + field * fld + i
+                _march(w, rec, load(scratch, n + i), step, eps, (*places, r.Q_u + field * fld + i))
+    n, x, r = (2 * size.tendency + levels) * pitch + HALO, window_row(size, j, 0), record_row(size, 0)
     for i in range(0, ni, LANES):
-        now, before = load(w, ps + i), load(w, pm + i)
-        new = before + step * load(scratch, n + i)
-        explicit = (new - now) + (before - now)
-        store(rec, a + i, new)
-        store(rec, b + i, now + eps * explicit)
-        store(w, yp + i, explicit)
+        places = x.ps + i, x.ps_before + i, x.ps_change + i, r.P_ps + i, r.Q_ps + i
+        _march(w, rec, load(scratch, n + i), step, eps, places)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from kernels.contract import Check, worst
-from kernels.gridpoint.cases import latitudes
-from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, vertical
+from kernels.gridpoint.levels import CP, GRAVITY, OMEGA, RADIUS, latitudes, vertical
 from kernels.gridpoint.problem import Problem
 
 

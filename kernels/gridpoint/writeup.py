@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from kernels.files import positioned
-from kernels.files.pending import Pending
+from kernels.files.pending import Pending, named
 from kernels.files.ways import write_all
-from kernels.gridpoint.faults import named
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 1.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
@@ -28,6 +27,13 @@ LINES = ("ps", "ps_before", "phis", "surface", "rain", "wetness")
 def row_words(ni: int, levels: int) -> int:
     """Words of one row."""
     return (len(NAMES) * levels + len(LINES)) * ni
+
+
+def fields_of(rows: np.ndarray, ni: int, levels: int) -> dict[str, np.ndarray]:
+    """Views of the fields (n, levels, ni) and lines (n, ni) of rows float64 (n, words)."""
+    at = levels * ni * np.arange(len(NAMES) + 1)
+    fields = {name: rows[:, o : o + levels * ni].reshape(-1, levels, ni) for name, o in zip(NAMES, at, strict=False)}
+    return fields | {name: rows[:, at[-1] + n * ni : at[-1] + (n + 1) * ni] for n, name in enumerate(LINES)}
 
 
 def file_words(ni: int, nj: int, levels: int) -> int:
@@ -99,15 +105,8 @@ def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         raise OSError(f"{path} has {words.size} words, not {file_words(ni, nj, levels)}: it was cut off; use another")
     if zlib.crc32(memoryview(words[HEADER:]).cast("B")) != words[7]:
         raise OSError(f"{path} does not fit its checksum: it is damaged; use another write-up")
-    rows = words[HEADER:].reshape(nj, -1)
-    fields, at = {}, 0
-    for name in NAMES:
-        fields[name] = rows[:, at : at + levels * ni].reshape(nj, levels, ni)
-        at += levels * ni
-    for name in LINES:
-        fields[name] = rows[:, at : at + ni]
-        at += ni
-    return fields, {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
+    header = {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
+    return fields_of(words[HEADER:].reshape(nj, -1), ni, levels), header
 
 
 def store_in(folder) -> Callable[[Path], None]:

@@ -14,20 +14,27 @@ from numba import float32
 from kernels.imaging.array import require_form
 from kernels.imaging.clean import summed
 from kernels.imaging.convolution import Convolver
-from kernels.imaging.lanes import LANES, above, fma, larger, load, magnitude, spread, store
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import SINGLES, fma, lanewise, larger, magnitude, spread
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import run_parts
+from kernels.runtime.vector import load, store
+
+
+@lanewise
+def above(builder, a, b):
+    """1 in the lanes where a > b or either is not a number, else 0."""
+    return builder.uitofp(builder.fcmp_unordered(">", a, b), a.type)
 
 
 @kernel(fastmath=CONTRACT)
 def _combine(x, y, a, b, out, threads, thread):
-    size = x.size // LANES
+    size = x.size // SINGLES
     for n in range(size * thread // threads, size * (thread + 1) // threads):
-        store(out, LANES * n, fma(load(x, LANES * n), a, load(y, LANES * n) * b))
+        store(out, SINGLES * n, fma(load(x, SINGLES * n), a, load(y, SINGLES * n) * b))
     if thread == 0:
-        for n in range(size * LANES, x.size):
+        for n in range(size * SINGLES, x.size):
             out[n] = a * x[n] + b * y[n]
 
 
@@ -72,22 +79,22 @@ class Differences(NamedTuple):
 @kernel(fastmath=CONTRACT)
 def _differences(x, y, limits, counts, largest):
     """Two records a vector; counts in float32 are emptied before they would round."""
-    pairs = x.size // LANES
+    pairs = x.size // SINGLES
     most, limit = spread(float32(0)), load(limits, 0)
-    lanes = np.zeros(LANES, np.float32)
+    lanes = np.zeros(SINGLES, np.float32)
     for first in range(0, pairs, 65536):
         count = spread(float32(0))
         for n in range(first, min(first + 65536, pairs)):
-            difference = magnitude(load(x, LANES * n) - load(y, LANES * n))
+            difference = magnitude(load(x, SINGLES * n) - load(y, SINGLES * n))
             count = count + above(difference, limit)
             most = larger(most, difference)
         store(lanes, 0, count)
-        for lane in range(LANES):
+        for lane in range(SINGLES):
             counts[lane % 8] += np.int64(lanes[lane])
     store(lanes, 0, most)
-    for lane in range(LANES):
+    for lane in range(SINGLES):
         largest[lane % 8] = max(largest[lane % 8], lanes[lane])
-    for n in range(pairs * LANES, x.size):
+    for n in range(pairs * SINGLES, x.size):
         difference = abs(x[n] - y[n])
         if not difference <= limits[n % 8]:
             counts[n % 8] += 1

@@ -19,10 +19,11 @@ from numba import float32, int64
 
 from kernels.contract import Check, require_choice, require_range, worst
 from kernels.imaging.convolution import Convolver, convolve
-from kernels.imaging.lanes import LANES, PAIR, fnma, gather, larger, largest, load, magnitude, store
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
+from kernels.runtime.lanes import SINGLES, fnma, larger, largest, magnitude
 from kernels.runtime.pages import zeros
+from kernels.runtime.vector import gather, load, store
 
 METHODS = ("scalar", "gather", "blocks")
 PLAIN = "plain"  # the same by NumPy, what the others are compared with
@@ -110,25 +111,25 @@ def _minor_gather(values, index, pixels, starts, table, middle, gain, limit, pla
     for k in range(1, count):
         if abs(values[k]) > abs(values[best]):
             best = k
-    groups = (count + LANES - 1) // LANES
+    groups = (count + SINGLES - 1) // SINGLES
     for number in range(fluxes.size):
         if not abs(values[best]) > limit:
             return number
         flux, offset = gain * values[best], middle - int64(index[best])
         row = pixels[best, 0]
         places[number, 0], places[number, 1], fluxes[number] = row, pixels[best, 1], flux
-        first = starts[max(row - HALF, 0)] // LANES
-        last = (starts[min(row + HALF + 1, starts.size - 1)] + LANES - 1) // LANES
+        first = starts[max(row - HALF, 0)] // SINGLES
+        last = (starts[min(row + HALF + 1, starts.size - 1)] + SINGLES - 1) // SINGLES
         for group in range(first, last):
-            k = LANES * group
+            k = SINGLES * group
             store(values, k, fnma(gather(table, offset, index, k), flux, load(values, k)))
         most = magnitude(load(values, 0))
         for group in range(1, groups):
-            most = larger(most, magnitude(load(values, LANES * group)))
+            most = larger(most, magnitude(load(values, SINGLES * group)))
         peak = largest(most)
         for group in range(groups):
-            if largest(magnitude(load(values, LANES * group))) == peak:
-                for k in range(LANES * group, LANES * group + LANES):
+            if largest(magnitude(load(values, SINGLES * group))) == peak:
+                for k in range(SINGLES * group, SINGLES * group + SINGLES):
                     if abs(values[k]) == peak:
                         best = k
                         break
@@ -139,8 +140,8 @@ def _minor_gather(values, index, pixels, starts, table, middle, gain, limit, pla
 @kernel(inline=True, fastmath=CONTRACT)
 def _block_peak(image, listed, at):
     best = magnitude(load(image, at)) * load(listed, at)
-    best = larger(best, magnitude(load(image, at + LANES)) * load(listed, at + LANES))
-    best = larger(best, magnitude(load(image, at + PAIR)) * load(listed, at + PAIR))
+    best = larger(best, magnitude(load(image, at + SINGLES)) * load(listed, at + SINGLES))
+    best = larger(best, magnitude(load(image, at + 2 * SINGLES)) * load(listed, at + 2 * SINGLES))
     return largest(larger(best, magnitude(load(image, at + 48)) * load(listed, at + 48)))
 
 
@@ -148,17 +149,17 @@ def _block_peak(image, listed, at):
 def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes):
     """Pixels where they are, in a padded image whose rows are ``step`` long; ``patch`` has rows of 64."""
     blocks = step // BLOCK
-    wide = -(-blocks // LANES) * LANES
+    wide = -(-blocks // SINGLES) * SINGLES
     peaks = np.zeros((rows, wide), np.float32)
     flat = peaks.reshape(-1)
-    tops = np.zeros(-(-rows // LANES) * LANES, np.float32)
+    tops = np.zeros(-(-rows // SINGLES) * SINGLES, np.float32)
     for y in range(rows):
         for b in range(blocks):
             peaks[y, b] = _block_peak(image, listed, y * step + b * BLOCK)
             tops[y] = max(tops[y], peaks[y, b])
     for number in range(fluxes.size):
         best = load(tops, 0)
-        for y in range(LANES, tops.size, LANES):
+        for y in range(SINGLES, tops.size, SINGLES):
             best = larger(best, load(tops, y))
         peak = largest(best)
         if not peak > limit:
@@ -178,13 +179,13 @@ def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes)
         for dy in range(2 * HALF + 1):
             y = row - HALF + dy
             at = y * step + first
-            for x in range(0, BLOCK, LANES):
+            for x in range(0, BLOCK, SINGLES):
                 store(image, at + x, fnma(load(patch, dy * 64 + x), flux, load(image, at + x)))
             if tops[y] > float32(0):  # rows without a listed pixel keep none
                 peaks[y, block] = _block_peak(image, listed, y * step + block * BLOCK)
                 peaks[y, block + 1] = _block_peak(image, listed, y * step + (block + 1) * BLOCK)
                 most = load(flat, y * wide)
-                for each in range(LANES, wide, LANES):
+                for each in range(SINGLES, wide, SINGLES):
                     most = larger(most, load(flat, y * wide + each))
                 tops[y] = max(largest(most), float32(1e-38))
     return fluxes.size
@@ -192,8 +193,8 @@ def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes)
 
 def require_images(dirty: np.ndarray, beam: np.ndarray) -> int:
     side = len(dirty) if np.ndim(dirty) else 0
-    if np.shape(dirty) != (side, side) or side % PAIR or not side:
-        raise ValueError(f"image of shape {np.shape(dirty)} must be square, its side a multiple of {PAIR}")
+    if np.shape(dirty) != (side, side) or side % (2 * SINGLES) or not side:
+        raise ValueError(f"image of shape {np.shape(dirty)} must be square, its side a multiple of {2 * SINGLES}")
     require_array("image", dirty, np.float32, (side, side))
     require_array("beam", beam, np.float32, (2 * side, 2 * side))
     if not np.isfinite(dirty.sum(dtype=np.float64)):
@@ -250,7 +251,7 @@ class Minor:
             return self._blocks(residual, box, limit, gain, places, fluxes)
         if self.method == PLAIN:
             return _minor_plain(residual, box, limit, np.float32(gain), self.patch, places, fluxes)
-        size = list_length + LANES
+        size = list_length + SINGLES
         index, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         pixels = np.zeros((list_length, 2), np.int32)
         count = _listed(residual.reshape(-1), box, self.side, limit, index, values, pixels)

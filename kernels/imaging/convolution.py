@@ -13,46 +13,49 @@ import scipy.fft
 from numba import float32
 
 from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
-from kernels.imaging.fourier import flops, plan, transform
-from kernels.imaging.lanes import LANES, PAIR, fma, fnma, load, store, transpose
+from kernels.imaging.fourier import PAIR, flops, plan, transform
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import SINGLES, fma, fnma
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, run_parts
+from kernels.runtime.vector import load, store, transpose_block
 
 
 @kernel(fastmath=CONTRACT)
 def _times(done, out, response, first, cells):
     """Products with the beam's transform; ``done`` has its parts exchanged, ``out`` has not."""
     for cell in range(cells):
-        re, im = load(done, PAIR * cell + LANES), load(done, PAIR * cell)
-        br, bi = load(response, first + PAIR * cell), load(response, first + PAIR * cell + LANES)
+        re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
+        br, bi = load(response, first + PAIR * cell), load(response, first + PAIR * cell + SINGLES)
         store(out, PAIR * cell, fnma(im, bi, re * br))
-        store(out, PAIR * cell + LANES, fma(im, br, re * bi))
+        store(out, PAIR * cell + SINGLES, fma(im, br, re * bi))
 
 
 @kernel
 def _rows_through(half, response, shape, passes, factors, scratch, thread):
     """Along rows, times the beam, and back, on blocks of sixteen rows of ``half``."""
-    blocks = (shape.rows + LANES - 1) // LANES
+    blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
         x[:] = float32(0)
-        base = LANES * block * 2 * shape.side
-        for i in range(0, shape.side, LANES):
+        base = SINGLES * block * 2 * shape.side
+        for i in range(0, shape.side, SINGLES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                transpose(half, base + part * shape.side + i, 2 * shape.side, x, (2 * place + 1 - part) * LANES, PAIR)
+                to = (2 * place + 1 - part) * SINGLES
+                transpose_block(half, base + part * shape.side + i, 2 * shape.side, x, to, PAIR)
         turn = transform(x, other, shape.grid, passes, factors)
         done, spare = (x, other) if turn == 0 else (other, x)
         _times(done, spare, response, block * shape.grid * PAIR, shape.grid)
         turn = transform(spare, done, shape.grid, passes, factors)
         back = spare if turn == 0 else done
-        for i in range(0, shape.side, LANES):
+        for i in range(0, shape.side, SINGLES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                transpose(back, (2 * place + part) * LANES, PAIR, half, base + part * shape.side + i, 2 * shape.side)
+                start, to = (2 * place + part) * SINGLES, base + part * shape.side + i
+                transpose_block(back, start, PAIR, half, to, 2 * shape.side)
 
 
 class Convolver:
@@ -76,18 +79,18 @@ class Convolver:
         self.lock = threading.RLock()  # calls share the buffers: those of other threads wait
         rows = side + 1
         self.shape = _Shape(side, grid, rows, 0, threads)
-        self.half = zeros((-(-rows // LANES) * LANES, 2, side), np.float32)
+        self.half = zeros((-(-rows // SINGLES) * SINGLES, 2, side), np.float32)
         self.scratch = scratch(threads, grid)
         spectrum = scipy.fft.rfft2(np.asarray(beam, np.float32), axes=(1, 0), workers=threads)
         # the beam's middle belongs to no shift: half a turn a step, in both directions, and the scale of the way back
         turn = np.float32(1 / grid**2) * (1 - 2 * (np.arange(grid) % 2)).astype(np.float32)
         spectrum *= turn * (1 - 2 * (np.arange(rows) % 2)).astype(np.float32)[:, None]
-        blocks = self.half.shape[0] // LANES
-        self.response = zeros((blocks, grid, 2, LANES), np.float32)
-        padded = np.zeros((blocks * LANES, grid), np.complex64)
+        blocks = self.half.shape[0] // SINGLES
+        self.response = zeros((blocks, grid, 2, SINGLES), np.float32)
+        padded = np.zeros((blocks * SINGLES, grid), np.complex64)
         padded[:rows] = spectrum
-        self.response[:, :, 0] = padded.real.reshape(blocks, LANES, grid).transpose(0, 2, 1)
-        self.response[:, :, 1] = padded.imag.reshape(blocks, LANES, grid).transpose(0, 2, 1)
+        self.response[:, :, 0] = padded.real.reshape(blocks, SINGLES, grid).transpose(0, 2, 1)
+        self.response[:, :, 1] = padded.imag.reshape(blocks, SINGLES, grid).transpose(0, 2, 1)
         self.ones = np.ones(side, np.float32)
 
     @alone

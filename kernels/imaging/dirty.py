@@ -20,14 +20,15 @@ from numba import float32
 
 from kernels.imaging import gridding
 from kernels.imaging.array import IM, RE, require_form
-from kernels.imaging.fourier import plan, transform
+from kernels.imaging.fourier import PAIR, plan, transform
 from kernels.imaging.gridding import BELOW, Sorted
-from kernels.imaging.lanes import LANES, PAIR, load, store, transpose
 from kernels.imaging.taps import correction, grid_side
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import SINGLES
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, run_parts
+from kernels.runtime.vector import load, store, transpose_block
 
 SIDES = tuple(PAIR * 2**power * odd for odd in (1, 3) for power in range(8))
 
@@ -67,18 +68,18 @@ def _column(i, side, grid):
 @kernel
 def _rows_in(flat, half, shape, passes, factors, scratch, thread):
     """Along u: rows of the grid in blocks of sixteen, the image's columns into ``half`` (rows, 2, side)."""
-    blocks = (shape.rows + LANES - 1) // LANES
+    blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
-        first = (BELOW + LANES * block) * shape.step
+        first = (BELOW + SINGLES * block) * shape.step
         for cell in range(0, shape.grid, 8):
-            transpose(flat, first + 2 * cell, shape.step, x, PAIR * cell, LANES)
+            transpose_block(flat, first + 2 * cell, shape.step, x, PAIR * cell, SINGLES)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        for i in range(0, shape.side, LANES):
+        for i in range(0, shape.side, SINGLES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                to = LANES * block * 2 * shape.side + part * shape.side + i
-                transpose(done, (2 * place + part) * LANES, PAIR, half, to, 2 * shape.side)
+                to = SINGLES * block * 2 * shape.side + part * shape.side + i
+                transpose_block(done, (2 * place + part) * SINGLES, PAIR, half, to, 2 * shape.side)
 
 
 @kernel(fastmath=CONTRACT)
@@ -88,16 +89,16 @@ def _pair_columns(half, x, i, shape):
     zero = load(half, 0) * float32(0)
     for v in range(rows):
         ar, ai = load(half, v * wide + i), load(half, v * wide + shape.side + i)
-        br, bi = load(half, v * wide + i + LANES), load(half, v * wide + shape.side + i + LANES)
+        br, bi = load(half, v * wide + i + SINGLES), load(half, v * wide + shape.side + i + SINGLES)
         store(x, v * PAIR, ar - bi)
-        store(x, v * PAIR + LANES, ai + br)
+        store(x, v * PAIR + SINGLES, ai + br)
         if v > 0:
             to = (shape.grid - v) * PAIR
             store(x, to, ar + bi)
-            store(x, to + LANES, br - ai)
+            store(x, to + SINGLES, br - ai)
     for v in range(rows, shape.grid - rows + 1):
         store(x, v * PAIR, zero)
-        store(x, v * PAIR + LANES, zero)
+        store(x, v * PAIR + SINGLES, zero)
 
 
 @kernel(fastmath=CONTRACT)
@@ -108,11 +109,11 @@ def _columns_in(half, image, shape, across, up, passes, factors, scratch, thread
         i = PAIR * block
         _pair_columns(half, x, i, shape)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        low, high = load(across, i), load(across, i + LANES)
+        low, high = load(across, i), load(across, i + SINGLES)
         for j in range(shape.side):
             at = PAIR * _column(j, shape.side, shape.grid)
             store(image, j * shape.side + i, load(done, at) * low * up[j])
-            store(image, j * shape.side + i + LANES, load(done, at + LANES) * high * up[j])
+            store(image, j * shape.side + i + SINGLES, load(done, at + SINGLES) * high * up[j])
 
 
 @kernel(fastmath=CONTRACT)
@@ -121,13 +122,13 @@ def _unpair(done, half, i, shape):
     wide = 2 * shape.side
     for v in range(shape.rows):
         at, mirror = PAIR * v, PAIR * ((shape.grid - v) % shape.grid)
-        cr, ci = load(done, at + LANES), load(done, at)
-        dr, di = load(done, mirror + LANES), load(done, mirror)
+        cr, ci = load(done, at + SINGLES), load(done, at)
+        dr, di = load(done, mirror + SINGLES), load(done, mirror)
         one = float32(0.5)
         store(half, v * wide + i, (cr + dr) * one)
         store(half, v * wide + shape.side + i, (ci - di) * one)
-        store(half, v * wide + i + LANES, (ci + di) * one)
-        store(half, v * wide + shape.side + i + LANES, (dr - cr) * one)
+        store(half, v * wide + i + SINGLES, (ci + di) * one)
+        store(half, v * wide + shape.side + i + SINGLES, (dr - cr) * one)
 
 
 @kernel(fastmath=CONTRACT)
@@ -137,11 +138,11 @@ def _columns_out(image, half, shape, across, up, passes, factors, scratch, threa
     for block in range(thread, shape.side // PAIR, shape.threads):
         i = PAIR * block
         x[:] = float32(0)
-        low, high = load(across, i), load(across, i + LANES)
+        low, high = load(across, i), load(across, i + SINGLES)
         for j in range(shape.side):
             at = PAIR * _column(j, shape.side, shape.grid)
-            store(x, at + LANES, load(image, j * shape.side + i) * low * up[j])
-            store(x, at, load(image, j * shape.side + i + LANES) * high * up[j])
+            store(x, at + SINGLES, load(image, j * shape.side + i) * low * up[j])
+            store(x, at, load(image, j * shape.side + i + SINGLES) * high * up[j])
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
         _unpair(done, half, i, shape)
 
@@ -149,28 +150,28 @@ def _columns_out(image, half, shape, across, up, passes, factors, scratch, threa
 @kernel
 def _rows_out(half, flat, shape, passes, factors, scratch, thread):
     """Along u to the rows of the grid."""
-    blocks = (shape.rows + LANES - 1) // LANES
+    blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
         x[:] = float32(0)
-        for i in range(0, shape.side, LANES):
+        for i in range(0, shape.side, SINGLES):
             place = _column(i, shape.side, shape.grid)
             for part in range(2):
-                source = LANES * block * 2 * shape.side + part * shape.side + i
-                transpose(half, source, 2 * shape.side, x, (2 * place + 1 - part) * LANES, PAIR)
+                source = SINGLES * block * 2 * shape.side + part * shape.side + i
+                transpose_block(half, source, 2 * shape.side, x, (2 * place + 1 - part) * SINGLES, PAIR)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        first = (BELOW + LANES * block) * shape.step
+        first = (BELOW + SINGLES * block) * shape.step
         _to_rows(done, other if done is x else x, flat, first, shape)
 
 
 @kernel
 def _to_rows(done, spare, flat, first, shape):
     for cell in range(shape.grid):
-        re, im = load(done, PAIR * cell + LANES), load(done, PAIR * cell)
+        re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
         store(done, PAIR * cell, re)
-        store(done, PAIR * cell + LANES, im)
+        store(done, PAIR * cell + SINGLES, im)
     for cell in range(0, shape.grid, 8):
-        transpose(done, PAIR * cell, LANES, flat, first + 2 * cell, shape.step)
+        transpose_block(done, PAIR * cell, SINGLES, flat, first + 2 * cell, shape.step)
 
 
 @kernel
@@ -199,7 +200,7 @@ def scratch(threads: int, length: int) -> np.ndarray:
 def _buffers(side: int, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Grid, half-transformed rows and scratch of a plan."""
     grid = grid_side(side)
-    half = aligned((-(-grid // PAIR) * LANES, 2, side), np.float32)
+    half = aligned((-(-grid // PAIR) * SINGLES, 2, side), np.float32)
     return gridding.empty_grid(grid), half, scratch(threads, grid)
 
 
@@ -255,7 +256,7 @@ class Plan:
         points = self.points
         if values is not None:
             points.points[:, 2:] = values
-        self.grid[: self.shape.rows + BELOW + LANES] = 0
+        self.grid[: self.shape.rows + BELOW + SINGLES] = 0
         across, up = _corrections(self.side)
         gridding.spread(points, self.grid)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)

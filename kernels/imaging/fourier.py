@@ -11,8 +11,12 @@ from functools import cache
 
 import numpy as np
 
-from kernels.imaging.lanes import LANES, PAIR, fma, fnma, load, store
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import SINGLES, fma, fnma
+from kernels.runtime.vector import load, store
+
+#: Numbers of a block of cells: the real parts of as many transforms as a vector has lanes, and the imaginary ones.
+PAIR = 2 * SINGLES
 
 
 def radices(length: int) -> list[int]:
@@ -42,7 +46,7 @@ def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
 @kernel(inline=True, fastmath=CONTRACT)
 def _turned(out, place, re, im, c, s):
     store(out, place, fnma(im, s, re * c))
-    store(out, place + LANES, fma(im, c, re * s))
+    store(out, place + SINGLES, fma(im, c, re * s))
 
 
 @kernel(fastmath=CONTRACT)
@@ -53,9 +57,9 @@ def _pass2(x, out, count, stride, factors, first):
             a = (q + stride * p) * PAIR
             b = a + stride * count * PAIR
             to = (q + stride * 2 * p) * PAIR
-            ar, ai, br, bi = load(x, a), load(x, a + LANES), load(x, b), load(x, b + LANES)
+            ar, ai, br, bi = load(x, a), load(x, a + SINGLES), load(x, b), load(x, b + SINGLES)
             store(out, to, ar + br)
-            store(out, to + LANES, ai + bi)
+            store(out, to + SINGLES, ai + bi)
             _turned(out, to + stride * PAIR, ar - br, ai - bi, c, s)
 
 
@@ -69,12 +73,12 @@ def _pass3(x, out, count, stride, factors, first):
             a = (q + stride * p) * PAIR
             far = stride * count * PAIR
             to = (q + stride * 3 * p) * PAIR
-            ar, ai = load(x, a), load(x, a + LANES)
-            br, bi = load(x, a + far), load(x, a + far + LANES)
-            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + LANES)
+            ar, ai = load(x, a), load(x, a + SINGLES)
+            br, bi = load(x, a + far), load(x, a + far + SINGLES)
+            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + SINGLES)
             sr, si, dr, di = br + cr, bi + ci, (br - cr) * root, (bi - ci) * root
             store(out, to, ar + sr)
-            store(out, to + LANES, ai + si)
+            store(out, to + SINGLES, ai + si)
             mr, mi = fma(sr, half, ar), fma(si, half, ai)
             _turned(out, to + stride * PAIR, mr - di, mi + dr, c1, s1)
             _turned(out, to + stride * 64, mr + di, mi - dr, c2, s2)
@@ -90,13 +94,13 @@ def _pass4(x, out, count, stride, factors, first):
         for q in range(stride):
             a = (q + stride * p) * PAIR
             to = (q + stride * 4 * p) * PAIR
-            ar, ai, br, bi = load(x, a), load(x, a + LANES), load(x, a + far), load(x, a + far + LANES)
-            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + LANES)
-            dr, di = load(x, a + 3 * far), load(x, a + 3 * far + LANES)
+            ar, ai, br, bi = load(x, a), load(x, a + SINGLES), load(x, a + far), load(x, a + far + SINGLES)
+            cr, ci = load(x, a + 2 * far), load(x, a + 2 * far + SINGLES)
+            dr, di = load(x, a + 3 * far), load(x, a + 3 * far + SINGLES)
             er, ei, fr, fi = ar + cr, ai + ci, ar - cr, ai - ci
             gr, gi, hr, hi = br + dr, bi + di, br - dr, bi - di
             store(out, to, er + gr)
-            store(out, to + LANES, ei + gi)
+            store(out, to + SINGLES, ei + gi)
             _turned(out, to + stride * PAIR, fr - hi, fi + hr, c1, s1)
             _turned(out, to + stride * 64, er - gr, ei - gi, c2, s2)
             _turned(out, to + stride * 96, fr + hi, fi - hr, c3, s3)

@@ -28,25 +28,22 @@ from kernels.imaging.array import (
     require_form,
     require_records,
 )
-from kernels.imaging.lanes import (
-    LANES,
-    even_odd_totals,
-    fma,
-    halves,
-    load,
-    lower_pairs,
-    pair,
-    spread_lane,
-    store,
-)
 from kernels.imaging.taps import TAPS, polynomials
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import SINGLES, even_odd_totals, fma, spread_lane
+from kernels.runtime.lanes import spread as in_all_lanes
 from kernels.runtime.pages import aligned
 from kernels.runtime.threads import run_parts
+from kernels.runtime.vector import load, shuffle, store
 
 #: Rows and cells of a tile; rows of the grid below v = 0.
 TILE_ROWS, TILE_CELLS, BELOW = 32, 64, 4
+#: Shuffles of sixteen lanes: the lower eight of one vector, each twice; the even lanes of one and the odd lanes of
+#: another; the lower half of one and the upper half of another.
+_twice = shuffle(*(lane // 2 for lane in range(16)))
+_even_odd = shuffle(*(lane + 16 * (lane % 2) for lane in range(16)))
+_halves = shuffle(*range(8), *range(24, 32))
 
 
 class Sorted(NamedTuple):
@@ -179,10 +176,11 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
 def _taps(x, y, table):
     """Taps along u in lanes 0 … 7 and along v in lanes 8 … 15; the first cell and row they fall on."""
     left, low = int32(x) + int32(1), int32(y) + int32(1)
-    z = halves(float32(2) * (float32(left) - x) - float32(1), float32(2) * (float32(low) - y) - float32(1))
-    value = load(table, 9 * LANES)
+    u, v = float32(2) * (float32(left) - x) - float32(1), float32(2) * (float32(low) - y) - float32(1)
+    z = _halves(in_all_lanes(u), in_all_lanes(v))
+    value = load(table, 9 * SINGLES)
     for power in (8, 7, 6, 5, 4, 3, 2, 1, 0):
-        value = fma(value, z, load(table, power * LANES))
+        value = fma(value, z, load(table, power * SINGLES))
     return value, np.int64(left), np.int64(low)
 
 
@@ -192,7 +190,8 @@ def _spread_tile(points, first, end, grid, corner, step, table):
     for n in range(np.uint64(first), np.uint64(end)):
         taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
         # taps along v are needed one by one, those along u in pairs
-        value = lower_pairs(taps) * pair(points[n, np.uint64(2)], points[n, np.uint64(3)])
+        re, im = in_all_lanes(points[n, np.uint64(2)]), in_all_lanes(points[n, np.uint64(3)])
+        value = _twice(taps, taps) * _even_odd(re, im)
         at = corner + low * step + 2 * left
         store(grid, at, fma(spread_lane(taps, 8), value, load(grid, at)))
         store(grid, at + step, fma(spread_lane(taps, 9), value, load(grid, at + step)))
@@ -218,7 +217,7 @@ def _read_tile(points, first, end, grid, corner, step, table, out):
         b = fma(spread_lane(taps, 13), load(grid, at + 5 * step), b)
         a = fma(spread_lane(taps, 14), load(grid, at + 6 * step), a)
         b = fma(spread_lane(taps, 15), load(grid, at + 7 * step), b)
-        out[n, 0], out[n, 1] = even_odd_totals(lower_pairs(taps) * (a + b))
+        out[n, 0], out[n, 1] = even_odd_totals(_twice(taps, taps) * (a + b))
 
 
 @kernel
@@ -249,7 +248,7 @@ def empty_grid(grid: int) -> np.ndarray:
 
 
 def _grid_shape(grid: int) -> tuple[int, int]:
-    rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // LANES) * LANES
+    rows = -(-(grid // 2 + BELOW + TAPS + 2 + TILE_ROWS) // SINGLES) * SINGLES
     return rows, 2 * (grid + TAPS + TILE_CELLS)
 
 

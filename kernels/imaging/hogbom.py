@@ -7,15 +7,16 @@ import numpy as np
 from numba import float32
 
 from kernels.imaging.clean import Cleaned, Limits, require_images, summed
-from kernels.imaging.lanes import LANES, PAIR, fnma, larger, largest, load, magnitude, spread, store
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import SINGLES, fnma, larger, largest, magnitude, spread
 from kernels.runtime.pages import aligned
+from kernels.runtime.vector import load, store
 
 
 @kernel(fastmath=CONTRACT)
 def _row_peak(residual, inside, row, side):
     best = magnitude(load(residual, row * side)) * load(inside, 0)
-    for x in range(LANES, side, LANES):
+    for x in range(SINGLES, side, SINGLES):
         best = larger(best, magnitude(load(residual, row * side + x)) * load(inside, x))
     return largest(best)
 
@@ -34,7 +35,7 @@ def _beam_rows(beam, out):
     wide = out.size
     for row in range(wide):
         best = magnitude(load(beam, row * wide))
-        for x in range(LANES, wide, LANES):
+        for x in range(SINGLES, wide, SINGLES):
             best = larger(best, magnitude(load(beam, row * wide + x)))
         out[row] = largest(best) * float32(1.00001)
 
@@ -44,15 +45,15 @@ def _bring(residual, beam, inside, row, first, end, places, fluxes):
     """Subtract the components first … end − 1 from one row, in their order; returns its peak within the box."""
     side = inside.size
     at, wide, best = row * side, 2 * side, spread(float32(0))
-    for x in range(0, side, PAIR):
-        low, high = load(residual, at + x), load(residual, at + x + LANES)
+    for x in range(0, side, 2 * SINGLES):
+        low, high = load(residual, at + x), load(residual, at + x + SINGLES)
         for k in range(first, end):
             shifted = (row - places[k, 0] + side) * wide + side - places[k, 1] + x
             low = fnma(load(beam, shifted), fluxes[k], low)
-            high = fnma(load(beam, shifted + LANES), fluxes[k], high)
+            high = fnma(load(beam, shifted + SINGLES), fluxes[k], high)
         store(residual, at + x, low)
-        store(residual, at + x + LANES, high)
-        best = larger(best, larger(magnitude(low) * load(inside, x), magnitude(high) * load(inside, x + LANES)))
+        store(residual, at + x + SINGLES, high)
+        best = larger(best, larger(magnitude(low) * load(inside, x), magnitude(high) * load(inside, x + SINGLES)))
     return largest(best)
 
 
@@ -75,7 +76,7 @@ def _hogbom(residual, beam, inside, box, gain, threshold, places, fluxes):
         row = 0
         while True:
             best = load(bounds, 0)
-            for y in range(LANES, side, LANES):
+            for y in range(SINGLES, side, SINGLES):
                 best = larger(best, load(bounds, y))
             peak, row = largest(best), box[0]
             while row < box[1] and bounds[row] != peak:

@@ -19,8 +19,9 @@ from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
 from kernels.imaging.sky import antenna_numbers, interval_numbers
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
+from kernels.runtime.lanes import LANES, fma, less, select, spread, total
 from kernels.runtime.threads import run_parts
-from kernels.runtime.vector import fma, fnma, load, spread, total
+from kernels.runtime.vector import load, store
 
 #: Columns of the matrices: 27 antennas in whole vectors of eight.
 WIDE = 32
@@ -53,51 +54,55 @@ def _accumulate(records, model, first, second, when, x, y, p):
 
 
 @kernel(inline=True, fastmath=CONTRACT)
-def _closed_form(x, y, p, at, gr, gi, power):
-    """Σ X g and Σ P |g|² of one antenna; rows of 32 begin at ``at``."""
-    re = im = below = spread(0.0)
-    for j in range(0, 32, 8):
-        xr, xi, a, b = load(x, at + j), load(y, at + j), load(gr, j), load(gi, j)
-        re = fma(xr, a, fnma(xi, b, re))
-        im = fma(xr, b, fma(xi, a, im))
-        below = fma(load(p, at + j), load(power, j), below)
-    return total(re), total(im), total(below)
+def _closed_form(x, y, p, at, gains, squares):
+    """Real and imaginary part of Σ X g, and Σ P |g|², of eight antennas from ``at`` on; row 2 of ``squares`` has |g|².
+
+    Rows stand for columns: X is Hermitian and P symmetric.
+    """
+    xr = xi = yr = yi = below = spread(0.0)
+    for j in range(np.uint64(ANTENNAS)):
+        o = at + np.int64(j) * WIDE
+        re, im, a, b = load(x, o), load(y, o), gains[0, j], gains[1, j]
+        xr, xi = fma(re, a, xr), fma(re, b, xi)
+        yr, yi = fma(im, b, yr), fma(im, a, yi)
+        below = fma(load(p, o), squares[2, j], below)
+    return xr + yr, xi - yi, below
 
 
-@kernel(fastmath=CONTRACT)
-def _solve_one(x, y, p, at, gains, limit, most):
-    """Gains of one interval into ``gains`` (2, 32); the number of steps and the last change."""
-    gr, gi = gains[0], gains[1]
-    power, new = np.zeros(WIDE), np.zeros((2, WIDE))
-    change = 0.0
-    for step in range(most):
-        for i in range(WIDE):
-            power[i] = gr[i] * gr[i] + gi[i] * gi[i]
-        moved = size = 0.0
-        for i in range(ANTENNAS):
-            re, im, below = _closed_form(x, y, p, at + i * WIDE, gr, gi, power)
-            if below > 0:
-                re, im = re / below, im / below
-            else:  # an antenna without data keeps a gain of one
-                re, im = 1.0, 0.0
-            if step % 2 == 1:
-                re, im = 0.5 * (re + gr[i]), 0.5 * (im + gi[i])
-            new[0, i], new[1, i] = re, im
-            moved += (re - gr[i]) ** 2 + (im - gi[i]) ** 2
-            size += re * re + im * im
-        for i in range(ANTENNAS):
-            gr[i], gi[i] = new[0, i], new[1, i]
-        change = np.sqrt(moved / size)
-        if step % 2 == 1 and change < limit:
-            return step + 1, change
-    return most, change
+@kernel(inline=True, fastmath=CONTRACT)
+def _step(x, y, p, at, gains, share, ones, new):
+    """New gains into ``gains`` (2, 32), ``share`` of the way from the old ones; their relative change.
+
+    ``ones``: what an antenna without data has; ``new``: space for gains and their squares (3, 32).
+    """
+    for i in range(WIDE):
+        new[2, i] = gains[0, i] * gains[0, i] + gains[1, i] * gains[1, i]
+    moved, size = spread(0.0), spread(0.0)
+    for i in range(0, WIDE, LANES):
+        re, im, below = _closed_form(x, y, p, at + i, gains, new)
+        known = less(0.0, below)
+        dr = (select(known, re / below, load(ones, i)) - load(gains, i)) * share
+        di = (select(known, im / below, 0.0) - load(gains, WIDE + i)) * share
+        re, im = load(gains, i) + dr, load(gains, WIDE + i) + di
+        store(new, i, re)
+        store(new, WIDE + i, im)
+        moved, size = fma(dr, dr, fma(di, di, moved)), fma(re, re, fma(im, im, size))
+    for i in range(WIDE):
+        gains[0, i], gains[1, i] = new[0, i], new[1, i]
+    return np.sqrt(total(moved) / total(size))
 
 
 @kernel
 def _solve(sums, gains, limit, most, steps, change, threads, thread):
     x, y, p = sums
+    ones, new = np.zeros(WIDE), np.empty((3, WIDE))
+    ones[:ANTENNAS] = 1.0
     for t in range(thread, gains.shape[0], threads):
-        steps[t], change[t] = _solve_one(x, y, p, t * ANTENNAS * WIDE, gains[t], limit, most)
+        for step in range(most):
+            change[t] = _step(x, y, p, t * ANTENNAS * WIDE, gains[t], 0.5 if step % 2 else 1.0, ones, new)
+            steps[t] = step + 1
+            if step % 2 and change[t] < limit:
+                break
 
 
 def sums(records: np.ndarray, model: np.ndarray, intervals: int):

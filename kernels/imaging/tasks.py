@@ -109,7 +109,7 @@ def perform(task: str, inputs: list, size, threads: int, method="blocks", reader
     if task == "UVDIF":
         return _differences(*inputs)
     if task == "UVSRT":
-        return {"baseline": sorting.sort(inputs[0], "baseline"), "tile": sorting.sort(inputs[0], "tile")}
+        return {order: sorting.sort(inputs[0], order, threads=threads) for order in ("baseline", "tile")}
     if task == "APCLN":
         return _cleaned(clean.clark(*inputs, limits_of(size, method), threads), inputs[1], threads)
     if task == "APRES":

@@ -33,22 +33,10 @@ from kernels.jobs.programs import KINDS, PROGRAMS, Done, Job, Post, answer, in_m
 from kernels.jobs.schedule import Going, unbroken
 from kernels.jobs.workers import Pool, shared
 from kernels.proof import Proof
-from kernels.runtime.resources import affinity_cpus, require_disk, require_memory, require_threads
+from kernels.runtime.resources import affinity_cpus, require_memory, require_threads
 
-__all__ = [
-    "Done",
-    "Job",
-    "Post",
-    "Problem",
-    "Result",
-    "State",
-    "footprint",
-    "reference",
-    "run",
-    "setup",
-    "verify",
-    "work",
-]
+__all__ = ["Done", "Job", "Post", "Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify"]
+__all__ += ["work"]
 
 BINDINGS = ("one each", "one for all", "free")
 POSTS = ("none", "after", "beside")
@@ -209,8 +197,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         raise ValueError("state was not made for these jobs; call setup(problem)")
     result = None
     for _ in range(repeats):
-        with WorkFolder(jobs[0].problem.folder, "jobs") as work, unbroken(state.pool) as pool:
-            require_disk(work.path, footprint(problem).disk, "jobs with their work files and post-processing")
+        folder, need = jobs[0].problem.folder, footprint(problem).disk
+        room = WorkFolder(folder, "jobs", need, "jobs with their work files and post-processing")
+        with room as work, unbroken(state.pool) as pool:
             if any("direct" in (getattr(job.problem, name, "") for name in ("place", "work", "rest")) for job in jobs):
                 require_direct(work.path)
             test = Going(pool, jobs, cpus, work.path, [pace and asdict(pace) for pace in state.paces])

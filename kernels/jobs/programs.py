@@ -35,7 +35,7 @@ class Job(NamedTuple):
             return 0, 0
         scans = 2 * self.problem.steps + 1
         halves = 2 if self.problem.files == 4 else 1
-        return scans * self.problem.nj * halves, 8 * scans * self.problem.nj * self.problem.words
+        return scans * self.problem.nj * halves, scans * gridpoint.record_bytes(self.problem)
 
 
 @dataclass(frozen=True)

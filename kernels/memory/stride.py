@@ -10,37 +10,34 @@ formed, so the compiler needs no permission to vectorise, every thread count and
 give *exactly* the expected sum, and an addition takes one clock period, so that the loads and not
 the additions are measured.
 
-Up to stride 8 the fastest way to the sum is to load whole cache lines as vectors and leave out what was
-not asked for, which tells how many *items* a second memory delivers; a load for each item tells how many
-*loads* a second the processor makes.  ``loads`` chooses between these two questions; from stride 9 on they
-are one.
+The report does not say how its loop was compiled, and three questions can be asked with it.  ``loads`` chooses:
+
+``vector``
+    How many bytes of whole cache lines the memory delivers.  Up to stride 8, whole lines are loaded as vectors, and
+    what was not asked for is left out; from stride 9 on, whatever brings an item brings its line.
+``scalar``
+    How many loads a second the processor makes: one for each item.
+``any``
+    How many items a second arrive, by any means: whole lines, a load for each, or gathers.
+
+Each question is measured with its fastest loop (``Problem.methods``).  Which one that is depends on the stride, the
+working set, the processor and the number of threads; the first ``run`` of a state times them all for a moment.
 
 Bandwidth counts the bytes asked for, 4 an item (``work``); from stride 16 on, each item costs a cache
 line of 64 bytes.
 """
 
+import time
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.memory.sums import (
-    sum_lines_1,
-    sum_lines_2,
-    sum_lines_3,
-    sum_lines_4,
-    sum_lines_5,
-    sum_lines_6,
-    sum_lines_7,
-    sum_lines_8,
-    sum_steps,
-    sum_steps_ahead,
-)
+from kernels.memory.sums import LARGEST_IN_LINE, METHODS
 from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.arrays import require_array
-from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
@@ -50,10 +47,10 @@ ITEM = 4  # bytes of an item
 LINE = 64  # bytes of a cache line, as on x86-64 and most AArch64
 _FACTOR = 2654435761  # item i holds factor · i + offset modulo 2³²
 _MODULUS = 2**32
-LOADS = ("vector", "scalar")
-_PAGE = 4096  # bytes of the smallest page
-_BEYOND_CORE = 2**24  # bytes, more than the second-level cache of a core holds
-LARGEST_IN_LINE = 8  # stride up to which "vector" loads whole lines; beyond, a line holds one item or two
+LOADS = ("vector", "scalar", "any")
+_LARGEST_INDEX = 2**31 // 16  # stride below which a gather's indices fit into 32 bits
+_TRIAL = 2**20  # items that each loop reads in a round of the trial, at least a pass
+_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class Problem(Presets):
 
     nbytes: int = 2**20  # working set of one thread, bytes
     stride: int = 1  # distance of consecutive reads, items of 4 bytes
-    loads: str = "vector"  # "vector": whole cache lines up to stride 8; "scalar": one load an item
+    loads: str = "vector"  # "vector": whole cache lines up to stride 8; "scalar": one load an item; "any": the fastest
     pages: str = "default"  # "default", "small" (4 KiB) or "huge" (2 MiB)
     binding: bool = False  # bind each thread to a CPU of its own
 
@@ -86,17 +83,16 @@ class Problem(Presets):
 
     @property
     def in_lines(self) -> bool:
-        """Whether whole cache lines are loaded."""
+        """Whether whole cache lines are loaded, and nothing else."""
         return self.loads == "vector" and self.stride <= LARGEST_IN_LINE
 
     @property
-    def ahead(self) -> bool:
-        """Whether items are asked for before they are read: each lies in a page of its own, in no cache of one core.
-
-        No prefetcher of the processor follows such a walk.  Where the set is in a core's own cache, or several items
-        lie in a page, asking ahead gained nothing or lost up to a half.
-        """
-        return self.stride * ITEM >= _PAGE and self.nbytes >= _BEYOND_CORE
+    def methods(self) -> list[str]:
+        """Names in ``METHODS`` of the loops that answer the question."""
+        lines = self.loads != "scalar" and self.stride <= LARGEST_IN_LINE
+        gathers = self.loads != "scalar" and self.stride < _LARGEST_INDEX
+        kinds = (("lines", lines), ("items", not self.in_lines), ("gathers", gathers and not self.in_lines))
+        return [name for name in METHODS if any(name.startswith(kind) for kind, asked in kinds if asked)]
 
     @property
     def items(self) -> int:
@@ -142,52 +138,6 @@ def fill(a, offset):
         a[i] = np.uint32(np.uint64(_FACTOR) * np.uint64(i) + np.uint64(offset))
 
 
-@kernel
-def _in_lines(a, items, stride):
-    """Sum of every ``stride``-th of the first ``items``, 1 ≤ stride ≤ 8."""
-    if stride == 1:
-        return sum_lines_1(a, items)
-    if stride == 2:
-        return sum_lines_2(a, items)
-    if stride == 3:
-        return sum_lines_3(a, items)
-    if stride == 4:
-        return sum_lines_4(a, items)
-    if stride == 5:
-        return sum_lines_5(a, items)
-    if stride == 6:
-        return sum_lines_6(a, items)
-    if stride == 7:
-        return sum_lines_7(a, items)
-    return sum_lines_8(a, items)
-
-
-@kernel
-def sum_in_lines(a, items, stride, passes, out):
-    """out[0] = Σ a[k·stride] modulo 2³² over the first ``items``, formed ``passes`` times; out[1] counts the passes.
-
-    ``a`` is uint32, ``out`` uint32 (2,) or longer, 1 ≤ stride ≤ 8.
-    """
-    for _ in range(passes):
-        out[0] = _in_lines(a, np.uint64(items), stride)
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
-
-
-@kernel
-def sum_strided(a, items, stride, ahead, passes, out):
-    """As ``sum_in_lines`` for any stride, with a load for each item.
-
-    ``a``, ``items``, ``passes`` and ``out`` as there; with ``ahead``, a bool, items are asked for 32 steps before.
-    """
-    step = np.uint64(stride)
-    n = (np.uint64(items) + step - np.uint64(1)) // step
-    for _ in range(passes):
-        out[0] = sum_steps_ahead(a, n, step) if ahead else sum_steps(a, n, step)
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
-
-
 @dataclass
 class State:
     """One array a thread; those of further threads are made when first asked for."""
@@ -196,6 +146,7 @@ class State:
     seed: int
     huge: float | None = None  # share of the first array on huge pages, None where unknown
     placement: Placement = field(default_factory=Placement)
+    methods: dict[tuple[Problem, int], str] = field(default_factory=dict)  # the fastest, by problem and threads
 
 
 @dataclass(frozen=True)
@@ -207,6 +158,7 @@ class Result:
     repeats: int  # passes asked for
     seed: int
     huge: float | None  # share of the first array on huge pages, None where unknown
+    method: str = ""  # the loop that read
 
 
 def _extend(problem: Problem, state: State, threads: int, cpus) -> None:
@@ -236,7 +188,33 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(problem.nbytes, each_thread=problem.nbytes)
 
 
-_NOTES = Notes("stride", "binding")
+def _read(problem: Problem, a: np.ndarray, method: str, repeats: int) -> tuple[int, int]:
+    """Sum of one pass, and the passes made."""
+    function, ahead = METHODS[method]
+    out = np.zeros(16, np.uint32)
+    for done in range(0, repeats, 2**31):  # the counter in ``out`` has 32 bits
+        function(a, problem.items, problem.stride, ahead, min(repeats - done, 2**31), out)
+    return int(out[0]), int(out[1])
+
+
+def _fastest(problem: Problem, state: State, threads: int, cpus) -> str:
+    """The method whose slowest thread was fastest in one of a few rounds, after one that is not timed."""
+    passes = max(1, _TRIAL // problem.reads)
+    best = dict.fromkeys(problem.methods, np.inf)
+
+    def seconds(number: int) -> float:
+        start = time.perf_counter()
+        _read(problem, state.arrays[number], method, passes)
+        return time.perf_counter() - start
+
+    for timed in range(_ROUNDS + 1):
+        for method in best:
+            slowest = max(run_team(seconds, threads, cpus))
+            best[method] = min(best[method], slowest) if timed else np.inf
+    return min(best, key=best.__getitem__)
+
+
+_NOTES = Notes("stride", "loads", "binding")
 
 
 @_NOTES.setup
@@ -274,6 +252,8 @@ def serve(problem: Problem, state: State) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Each thread reads its own array ``repeats`` times; all start together.
 
+    The first run of a problem with so many threads chooses the method before.
+
     Raises
     ------
     ValueError
@@ -284,27 +264,17 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
     _extend(problem, state, threads, cpus)
 
-    asked = (problem.items, problem.stride)
-
-    def read(number: int):
-        out = np.zeros(16, np.uint32)
-        left = repeats
-        while left > 0:  # the counter in ``out`` has 32 bits
-            passes = min(left, 2**31)
-            if problem.in_lines:
-                sum_in_lines(state.arrays[number], *asked, passes, out)
-            else:
-                sum_strided(state.arrays[number], *asked, problem.ahead, passes, out)
-            left -= passes
-        return int(out[0]), int(out[1])
-
-    pairs = run_team(read, threads, cpus)
+    if (problem, threads) not in state.methods:
+        state.methods[problem, threads] = _fastest(problem, state, threads, cpus)
+    method = state.methods[problem, threads]
+    pairs = run_team(lambda number: _read(problem, state.arrays[number], method, repeats), threads, cpus)
     return Result(
         np.array([total for total, _ in pairs], np.uint32),
         np.array([made for _, made in pairs]),
         repeats,
         state.seed,
         state.huge,
+        method,
     )
 
 
@@ -335,4 +305,18 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(bytes_read=ITEM * problem.reads).times(threads)
 
 
-PROOF = Proof({"nbytes": 2**16}, each={"stride": (*range(1, 10), 13, 32, 1000), "loads": LOADS}, apart=("huge",))
+def _by_every_method(problem: Problem, state: State, result: Result) -> list[Check]:
+    """The sum of the first array by each loop that answers the question, whichever is the fastest."""
+    expected = expected_sum(problem, _offset(result.seed, 0))
+    return [
+        Check.near(f"sum, {method}", _read(problem, state.arrays[0], method, 2)[0], expected, 0)
+        for method in problem.methods
+    ]
+
+
+PROOF = Proof(
+    {"nbytes": 2**16},
+    each={"stride": (*range(1, 10), 13, 32, 1000), "loads": LOADS},
+    apart=("huge",),
+    also=_by_every_method,
+)

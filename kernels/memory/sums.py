@@ -1,27 +1,35 @@
-"""Sums over memory, written as machine code would be: every so many items, or whole cache lines with masks.
+"""Sums over memory, written as machine code would be: items one by one, whole cache lines with masks, or gathers.
 
-Both walk by an address that the compiler must take as it is in each turn, with all loads at fixed distances from it.
-LLVM on its own counts an index and adds it to several addresses: such loads split in two inside Intel's cores, which
-made these sums up to 1.6 times as slow in the first-level cache and 1.1 times from memory.  It also gathers, or takes
-half of the vector length on CPUs whose early models slowed their clock for the whole.
+All walk by addresses that the compiler must take as they are in each turn, with all loads at fixed distances from
+them.  LLVM on its own counts an index and adds it to several addresses: such loads split in two inside Intel's cores,
+which made these sums up to 1.6 times as slow in the first-level cache and 1.1 times from memory.  It also gathers, or
+takes half of the vector length on CPUs whose early models slowed their clock for the whole.
+
+``a`` is a C-contiguous uint32 array; ``n`` (of its first items, or of the items to be read), ``step`` and ``ahead`` are
+uint64.  All sums are modulo 2³².
 """
 
 import math
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.runtime.barriers import unknown
+from kernels.runtime.barriers import barrier, unknown
+from kernels.runtime.jit import kernel
 from kernels.runtime.target import LANES, WASM
-from kernels.runtime.vector import ask_for
 
 #: 4-byte items of a cache line of 64 bytes, which is one vector here.
 LINE_ITEMS = 16
+#: Stride up to which whole lines are summed; beyond, a line holds one item or two.
+LARGEST_IN_LINE = 8
 _ITEM = 4  # bytes
 _LINE = 64  # bytes
 _LINES_AT_ONCE = 16  # lines of a longer turn at most: from memory, 0.95 of the time of turns of four
+_LINES_AHEAD = 64  # lines that are asked for before they are read, a page of 4 KiB
+_AT_ONCE = 4  # items of a turn, each into a sum of its own: eight took 1.15 times as long in the first-level cache
 _WORD, _LONG, _BYTES = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
 #: Addresses, and what the compiler may know of a sum of them where it would not find it out: it does not wrap around.
 _ADDRESS, _SUM = (_WORD, ("nuw",)) if WASM else (_LONG, ())
@@ -48,24 +56,31 @@ def _gap(builder, value):
     return builder.trunc(value, _ADDRESS) if WASM else value
 
 
-def _walk(builder, start, pace, turns, read):
+def _walk(builder, start, pace, turns, read, streams=1):
     """``read(p)`` for p = start, start + pace, … in ``turns`` turns; returns the address after the last.
 
-    All are LLVM values, addresses and paces in bytes, ``turns`` of 64 bits.
+    With ``streams``, as many equal parts of the way are walked side by side, and then the turns that are left.  All are
+    LLVM values, addresses and paces in bytes, ``turns`` of 64 bits.
     """
-    place = cgutils.alloca_once_value(builder, start)
-    end = builder.add(start, builder.mul(pace, _gap(builder, turns)))
+    part = builder.udiv(turns, _long(streams))
+    way = builder.mul(pace, _gap(builder, part))
+    places = [cgutils.alloca_once_value(builder, start)]
+    for _ in range(1, streams):
+        places.append(cgutils.alloca_once_value(builder, builder.add(builder.load(places[-1]), way)))
+    end = builder.add(start, way)
     again, turn, done = (builder.append_basic_block(name) for name in ("again", "turn", "done"))
     builder.branch(again)
     builder.position_at_end(again)
-    here = unknown(builder, builder.load(place), "r")
-    builder.cbranch(builder.icmp_unsigned("!=", here, end), turn, done)
+    here = [unknown(builder, builder.load(place), "r") for place in places]
+    builder.cbranch(builder.icmp_unsigned("!=", here[0], end), turn, done)
     builder.position_at_end(turn)
-    read(here)
-    builder.store(builder.add(here, pace), place)
+    for place, at in zip(places, here, strict=True):
+        read(at)
+        builder.store(builder.add(at, pace), place)
     builder.branch(again)
     builder.position_at_end(done)
-    return here  # not ``end``, whose product the next walk would wait for
+    # not ``end``, whose product the next walk would wait for
+    return here[0] if streams == 1 else _walk(builder, here[-1], pace, builder.urem(turns, _long(streams)), read)
 
 
 def _load(builder, place, kind):
@@ -74,123 +89,295 @@ def _load(builder, place, kind):
     return loaded
 
 
+def _ask_for(builder, place) -> None:
+    """Ask for the cache line of an address, into the first-level cache: up to 1.2 times as fast as into the second."""
+    kind = ir.FunctionType(ir.VoidType(), [_BYTES, _WORD, _WORD, _WORD])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    read, first, data = (ir.Constant(_WORD, value) for value in (0, 3, 1))
+    builder.call(function, [builder.inttoptr(place, _BYTES), read, first, data])
+
+
 def _add_to(builder, slot, value) -> None:
     builder.store(builder.add(builder.load(slot), value), slot)
 
 
 def _sums(builder, kind, count: int) -> list:
     """``count`` sums of zero."""
-    sums = [cgutils.alloca_once(builder, kind) for _ in range(count)]
-    for slot in sums:
-        builder.store(ir.Constant(kind, None), slot)
-    return sums
+    return [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(count)]
 
 
-def _address(context, builder, array, value):
-    return builder.ptrtoint(cgutils.create_struct_proxy(array)(context, builder, value).data, _ADDRESS)
+def _total(builder, slots):
+    """The sum of all lanes of the sums."""
+    first, *others = (builder.load(slot) for slot in slots)
+    for other in others:
+        first = builder.add(first, other)
+    if isinstance(first.type, ir.VectorType):
+        kind = ir.FunctionType(_WORD, [first.type])
+        name = f"llvm.vector.reduce.add.v{first.type.count}i32"
+        first = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [first])
+    return first
 
 
-def _is_items(array) -> bool:
-    return isinstance(array, types.Array) and array.dtype == types.uint32 and array.layout == "C"
+def _one_by_one(builder, here, pace, count, total):
+    """``total`` and ``count`` items from ``here``."""
+    slot = cgutils.alloca_once_value(builder, total)
+    _walk(builder, here, pace, count, lambda place: _add_to(builder, slot, _load(builder, place, _WORD)))
+    return builder.load(slot)
 
 
-def _lines_summed(step: int):
-    """``sum_lines(a, n) -> uint32``: sum modulo 2³² of every ``step``-th of the first ``n`` items of a uint32 array.
+def _summing(code):
+    """An intrinsic of a uint32 array and uint64 numbers: ``code(context, builder, address, *numbers)``."""
 
-    Whole lines are read by turns of ``turn_lines(step)``, each line of a turn into a sum of its own, in which the
-    wanted items have fixed lanes; only these are added up at the end.  Items after the last turn are read one by one.
-    ``a`` is C-contiguous, ``n`` a uint64 that is at most its size.
-    """
+    def typed(typingctx, array, *numbers):
+        good = isinstance(array, types.Array) and array.dtype == types.uint32 and array.layout == "C"
+        if not (good and all(number == types.uint64 for number in numbers)):
+            return None
+
+        def codegen(context, builder, signature, args):
+            data = cgutils.create_struct_proxy(array)(context, builder, args[0]).data
+            return code(context, builder, builder.ptrtoint(data, _ADDRESS), *args[1:])
+
+        return types.uint32(array, *numbers), codegen
+
+    return typed
+
+
+def _of_lines(builder, here, items, step, ahead, streams):
+    """Each line of a turn into a sum of its own, in which the wanted items have fixed lanes; the rest one by one."""
     lines = turn_lines(step)
     together = max(1, _LINES_AT_ONCE // lines)
+    sums = _sums(builder, _VECTOR, lines)
 
-    @intrinsic
-    def sum_lines(typingctx, array, items):
-        if not (_is_items(array) and items == types.uint64):
-            return None
+    def read(count):
+        def turns(here):
+            for line in range(count * lines):
+                if ahead:
+                    far = builder.add(here, _gap(builder, _LINE * (line + _LINES_AHEAD)), flags=_SUM)
+                    _ask_for(builder, far)
+                value = _load(builder, builder.add(here, _gap(builder, _LINE * line), flags=_SUM), _VECTOR)
+                _add_to(builder, sums[line % lines], value)
 
-        def codegen(context, builder, signature, args):
-            sums = _sums(builder, _VECTOR, lines)
+        return turns
 
-            def read(count):
-                def turns(here):
-                    for line in range(count * lines):
-                        value = _load(builder, builder.add(here, _gap(builder, _LINE * line), flags=_SUM), _VECTOR)
-                        _add_to(builder, sums[line % lines], value)
-
-                return turns
-
-            turns = builder.udiv(args[1], _long(LINE_ITEMS * lines))
-            longer = builder.udiv(turns, _long(together))
-            rest = builder.urem(turns, _long(together))
-            here = _address(context, builder, array, args[0])
-            here = _walk(builder, here, _gap(builder, _LINE * lines * together), longer, read(together))
-            here = _walk(builder, here, _gap(builder, _LINE * lines), rest, read(1))
-            both = ir.Constant(_VECTOR, None)
-            for line, slot in enumerate(sums):
-                lanes = [2**32 - 1 if (LINE_ITEMS * line + lane) % step == 0 else 0 for lane in range(LINE_ITEMS)]
-                both = builder.add(both, builder.and_(builder.load(slot), ir.Constant(_VECTOR, lanes)))
-            kind = ir.FunctionType(_WORD, [_VECTOR])
-            reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{LINE_ITEMS}i32")
-            total = cgutils.alloca_once_value(builder, builder.call(reduce, [both]))
-            left = builder.urem(args[1], _long(LINE_ITEMS * lines))
-            single = builder.udiv(builder.add(left, _long(step - 1)), _long(step))
-            one = _gap(builder, _ITEM * step)
-            _walk(builder, here, one, single, lambda p: _add_to(builder, total, _load(builder, p, _WORD)))
-            return builder.load(total)
-
-        return types.uint32(array, items), codegen
-
-    return sum_lines
+    turns = builder.udiv(items, _long(LINE_ITEMS * lines))
+    longer, rest = builder.udiv(turns, _long(together)), builder.urem(turns, _long(together))
+    here = _walk(builder, here, _gap(builder, _LINE * lines * together), longer, read(together), streams)
+    here = _walk(builder, here, _gap(builder, _LINE * lines), rest, read(1))
+    for line, slot in enumerate(sums):
+        lanes = [2**32 - 1 if (LINE_ITEMS * line + lane) % step == 0 else 0 for lane in range(LINE_ITEMS)]
+        builder.store(builder.and_(builder.load(slot), ir.Constant(_VECTOR, lanes)), slot)
+    left = builder.urem(items, _long(LINE_ITEMS * lines))
+    single = builder.udiv(builder.add(left, _long(step - 1)), _long(step))
+    return _one_by_one(builder, here, _gap(builder, _ITEM * step), single, _total(builder, sums))
 
 
-sum_lines_1, sum_lines_2, sum_lines_3, sum_lines_4 = (_lines_summed(step) for step in (1, 2, 3, 4))
-sum_lines_5, sum_lines_6, sum_lines_7, sum_lines_8 = (_lines_summed(step) for step in (5, 6, 7, 8))
+def _lines(ahead=False, streams=1):
+    """Code that sums whole lines, with a branch for each step."""
+
+    def code(context, builder, here, items, step):
+        found = cgutils.alloca_once(builder, _WORD)
+        done = builder.append_basic_block("summed")
+        ways = [builder.append_basic_block(f"step{each}") for each in range(1, LARGEST_IN_LINE + 1)]
+        chosen = builder.switch(step, ways[-1])
+        for each, way in enumerate(ways, 1):
+            chosen.add_case(_long(each), way)
+            builder.position_at_end(way)
+            builder.store(_of_lines(builder, here, items, each, ahead, streams), found)
+            builder.branch(done)
+        builder.position_at_end(done)
+        return builder.load(found)
+
+    return code
 
 
-def _steps_summed(ahead: int):
-    """``sum_steps(a, n, step) -> uint32``: Σ a[k·step] modulo 2³² for k < ``n``, a load for each item.
+def _steps(streams=1):
+    """Code that loads each item by itself; numbers after ``step`` say how many steps before they are asked for."""
 
-    Eight sums, so that loads overlap; with ``ahead``, each item is asked for that many steps before it is read, into
-    the second-level cache.  ``a`` is uint32 and C-contiguous, ``n`` and ``step`` are uint64.
-    """
+    def code(context, builder, here, count, step, *ahead):
+        pace = _gap(builder, builder.mul(step, _long(_ITEM)))
+        sums = _sums(builder, _WORD, _AT_ONCE)
 
-    @intrinsic
-    def sum_steps(typingctx, array, count, step):
-        if not (_is_items(array) and count == step == types.uint64):
-            return None
+        def read(place):
+            far = [builder.add(place, builder.mul(pace, _gap(builder, each))) for each in ahead]
+            for k, slot in enumerate(sums):
+                gap = builder.mul(pace, _gap(builder, k))
+                for each in far:
+                    _ask_for(builder, builder.add(each, gap))
+                _add_to(builder, slot, _load(builder, builder.add(place, gap), _WORD))
 
-        def codegen(context, builder, signature, args):
-            pace = _gap(builder, builder.mul(args[2], _long(_ITEM)))
-            together = 4 if WASM else 8  # browsers load all before they add, and have twelve registers or fewer
-            sums = _sums(builder, _WORD, together)
+        turns, left = builder.udiv(count, _long(_AT_ONCE)), builder.urem(count, _long(_AT_ONCE))
+        here = _walk(builder, here, builder.mul(pace, _gap(builder, _AT_ONCE)), turns, read, streams)
+        return _one_by_one(builder, here, pace, left, _total(builder, sums))
 
-            def read(number):
-                def items(here):
-                    # fewer distances, or some would not stay in registers
-                    middle = builder.add(here, builder.mul(pace, _gap(builder, 4)))
-                    for k in range(number):
-                        place = builder.add(middle if k > 3 else here, builder.mul(pace, _gap(builder, k % 4)))
-                        if ahead:
-                            far = builder.add(place, builder.mul(pace, _gap(builder, ahead)))
-                            ask_for(builder, builder.inttoptr(far, _BYTES))
-                        _add_to(builder, sums[k], _load(builder, place, _WORD))
-
-                return items
-
-            here, left = _address(context, builder, array, args[0]), args[1]
-            for number in [each for each in (8, 4, 1) if each <= together]:
-                turns = builder.udiv(left, _long(number))
-                here = _walk(builder, here, builder.mul(pace, _gap(builder, number)), turns, read(number))
-                left = builder.urem(left, _long(number))
-            total = ir.Constant(_WORD, 0)
-            for slot in sums:
-                total = builder.add(total, builder.load(slot))
-            return total
-
-        return types.uint32(array, count, step), codegen
-
-    return sum_steps
+    return code
 
 
-sum_steps, sum_steps_ahead = _steps_summed(0), _steps_summed(32)
+def _gather(context, builder, here, where, lanes):
+    """The vector of the items whose numbers from the address ``here`` are ``where``; one instruction where there is."""
+    kind, bits = ir.VectorType(_WORD, lanes), ir.VectorType(ir.IntType(1), lanes)
+    if lanes == 8:
+        call = ir.FunctionType(kind, [kind, _BYTES, kind, kind, ir.IntType(8)])
+        function = cgutils.get_or_insert_function(builder.module, call, "llvm.x86.avx2.gather.d.d.256")
+        every, zero, scale = (
+            ir.Constant(kind, [2**32 - 1] * lanes),
+            ir.Constant(kind, None),
+            ir.Constant(ir.IntType(8), 4),
+        )
+        return builder.call(function, [zero, builder.inttoptr(here, _BYTES), where, every, scale])
+    undefined = ir.Constant(ir.VectorType(_WORD.as_pointer(), lanes), ir.Undefined)
+    base = builder.insert_element(undefined, builder.inttoptr(here, _WORD.as_pointer()), ir.Constant(_WORD, 0))
+    base = builder.shuffle_vector(base, undefined, ir.Constant(kind, [0] * lanes))
+    pointers = builder.gep(base, [builder.sext(where, ir.VectorType(_LONG, lanes))], source_etype=_WORD)
+    call = ir.FunctionType(kind, [pointers.type, _WORD, bits, kind])
+    function = cgutils.get_or_insert_function(builder.module, call, f"llvm.masked.gather.v{lanes}i32.v{lanes}p0")
+    every, none = ir.Constant(bits, [1] * lanes), ir.Constant(kind, ir.Undefined)
+    return builder.call(function, [pointers, ir.Constant(_WORD, _ITEM), every, none])
+
+
+def _gathers(context, builder, here, count, step):
+    """Registers of items into two sums in turn; where the processor has no such instruction, item by item."""
+    features = context.codegen().magic_tuple()[2].split(",")
+    lanes = 8 if "+avx2" in features and "+avx512f" not in features else LINE_ITEMS
+    kind = ir.VectorType(_WORD, lanes)
+    sums = _sums(builder, kind, 2)
+    where = ir.Constant(kind, ir.Undefined)
+    for lane in range(lanes):
+        item = builder.trunc(builder.mul(step, _long(lane)), _WORD)
+        where = builder.insert_element(where, item, ir.Constant(_WORD, lane))
+    pace = _gap(builder, builder.mul(step, _long(_ITEM)))
+    second = builder.mul(pace, _gap(builder, lanes))
+
+    def read(place):
+        for slot, at in zip(sums, (place, builder.add(place, second)), strict=True):
+            _add_to(builder, slot, _gather(context, builder, at, where, lanes))
+
+    turns, left = builder.udiv(count, _long(2 * lanes)), builder.urem(count, _long(2 * lanes))
+    here = _walk(builder, here, builder.mul(pace, _gap(builder, 2 * lanes)), turns, read)
+    return _one_by_one(builder, here, pace, left, _total(builder, sums))
+
+
+@intrinsic
+def sum_lines(typingctx, a, n, step):
+    """Sum of every ``step``-th of the first ``n`` items, 1 ≤ step ≤ 8, of whole lines by turns of ``turn_lines``."""
+    return _summing(_lines())(typingctx, a, n, step)
+
+
+@intrinsic
+def sum_lines_ahead(typingctx, a, n, step):
+    """As ``sum_lines``, each line asked for a page before it is read."""
+    return _summing(_lines(ahead=True))(typingctx, a, n, step)
+
+
+@intrinsic
+def sum_lines_streams(typingctx, a, n, step):
+    """As ``sum_lines``, the two halves of the way side by side."""
+    return _summing(_lines(streams=2))(typingctx, a, n, step)
+
+
+@intrinsic
+def sum_steps(typingctx, a, n, step):
+    """Σ a[k·step] for k < ``n``, a load for each item, four sums, so that loads overlap."""
+    return _summing(_steps())(typingctx, a, n, step)
+
+
+@intrinsic
+def sum_steps_ahead(typingctx, a, n, step, ahead):
+    """As ``sum_steps``, each item asked for ``ahead`` steps before it is read, into the first-level cache."""
+    return _summing(_steps())(typingctx, a, n, step, ahead)
+
+
+@intrinsic
+def sum_steps_streams(typingctx, a, n, step):
+    """As ``sum_steps``, the two halves of the way side by side."""
+    return _summing(_steps(streams=2))(typingctx, a, n, step)
+
+
+@intrinsic
+def sum_gathers(typingctx, a, n, step):
+    """As ``sum_steps``, a register of items with one instruction; 16 · step fits into 31 bits."""
+    return _summing(_gathers)(typingctx, a, n, step)
+
+
+# All take ``a`` (uint32), of whose first ``items`` every ``stride``-th is summed, how many steps ``ahead`` an item is
+# asked for if it is, the ``passes``, and ``out`` (uint32, two or more): out[0] becomes the sum modulo 2³², and out[1]
+# counts the passes.
+
+
+@kernel
+def sum_in_lines(a, items, stride, ahead, passes, out):
+    """Whole lines: ``a``, ``items``, ``stride`` up to 8, ``ahead`` (not used), ``passes``, ``out``."""
+    for _ in range(passes):
+        out[0] = sum_lines(a, np.uint64(items), np.uint64(stride))
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel
+def _in_lines_ahead(a, items, stride, ahead, passes, out):
+    for _ in range(passes):
+        out[0] = sum_lines_ahead(a, np.uint64(items), np.uint64(stride))
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel
+def _in_lines_streams(a, items, stride, ahead, passes, out):
+    for _ in range(passes):
+        out[0] = sum_lines_streams(a, np.uint64(items), np.uint64(stride))
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel(inline=True)
+def _reads(items, stride):
+    return (np.uint64(items) + np.uint64(stride) - np.uint64(1)) // np.uint64(stride)
+
+
+@kernel
+def sum_strided(a, items, stride, ahead, passes, out):
+    """A load for each item: ``a``, ``items``, ``stride``, ``ahead`` (not used), ``passes``, ``out``."""
+    n = _reads(items, stride)
+    for _ in range(passes):
+        out[0] = sum_steps(a, n, np.uint64(stride))
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel
+def _strided_ahead(a, items, stride, ahead, passes, out):
+    n = _reads(items, stride)
+    for _ in range(passes):
+        out[0] = sum_steps_ahead(a, n, np.uint64(stride), np.uint64(ahead))
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel
+def _strided_streams(a, items, stride, ahead, passes, out):
+    n = _reads(items, stride)
+    for _ in range(passes):
+        out[0] = sum_steps_streams(a, n, np.uint64(stride))
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+@kernel
+def _gathered(a, items, stride, ahead, passes, out):
+    n = _reads(items, stride)
+    for _ in range(passes):
+        out[0] = sum_gathers(a, n, np.uint64(stride))
+        out[1] = np.uint32(out[1] + np.uint32(1))
+        barrier(a)
+
+
+#: By name, a loop, and how many steps ahead it asks for items.
+METHODS = {
+    "lines": (sum_in_lines, 0),
+    "lines, a page ahead": (_in_lines_ahead, 0),
+    "lines, two streams": (_in_lines_streams, 0),
+    "items": (sum_strided, 0),
+    "items, 16 ahead": (_strided_ahead, 16),
+    "items, 64 ahead": (_strided_ahead, 64),
+    "items, two streams": (_strided_streams, 0),
+    "gathers": (_gathered, 0),
+}

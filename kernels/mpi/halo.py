@@ -218,7 +218,7 @@ def _fetch(state, part: int, points: np.ndarray, asked) -> None:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Both parts of one step, ``repeats`` times."""
     traffic, facts = state.traffic, state.facts
-    traffic.messages = traffic.bytes = 0
+    traffic.start()
     facts["repeats"] = repeats
     for part in (0, 1):
         facts[f"part {part + 1}"] = 0.0

@@ -14,6 +14,7 @@ half of a host's processors, and what drives exchanges runs on the other half.
 
 import os
 import threading
+from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from time import sleep
@@ -22,12 +23,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
-from kernels.mpi import transform, world
+from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.moves import copy_blocks
 from kernels.mpi.traffic import Traffic, starts
 from kernels.runtime.resources import affinity_cpus, require_memory
 from kernels.runtime.states import Notes
+from kernels.spectral.ranks import Transform
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
 
@@ -75,7 +77,7 @@ class State(NamedTuple):
     """One transform for all groups, and per group what is sent and received."""
 
     comm: Any
-    transform: transform.Transform
+    transform: Transform
     spectra: list[np.ndarray]
     columns: list[np.ndarray]  # in the order of wavenumbers
     packed: list[np.ndarray]  # in the order of ranks
@@ -91,7 +93,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
     comm, mesh = world.team(problem.ranks), problem.mesh
-    made = transform.Transform(mesh, Traffic(comm, barriers=False))
+    made = Transform(mesh, Traffic(comm, barriers=False))
     spectra = []
     for group in range(problem.groups):
         rng = np.random.default_rng((seed, group))
@@ -102,21 +104,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(comm, made, spectra, columns, packed, waves, [np.zeros_like(part) for part in spectra])
 
 
-class _Exchange:
-    """Blocking or not: ``begin`` gives what ``end`` takes."""
-
-    def __init__(self, way: str, state: State):
-        moves = state.transform.moves
-        self.way, self.comm = way, moves.down
-        self.column, self.wave = ((counts, starts(counts)) for counts in (moves.column_counts, moves.wave_counts))
-
-    def begin(self, source, source_counts, target, target_counts):
-        call = self.comm.Alltoallv if self.way == "alltoallv" else self.comm.Ialltoallv
-        return call([source, source_counts], [target, target_counts])
-
-    def end(self, request) -> None:
-        if request is not None:
-            request.Wait()
+def _end(request) -> None:
+    """Wait for an exchange; a blocking one has given no request."""
+    if request is not None:
+        request.Wait()
 
 
 class _Driver:
@@ -164,24 +155,24 @@ def _bound(cpu: int | None):
         os.sched_setaffinity(0, before)
 
 
-def _inverse(state: State, exchange: _Exchange) -> None:
+def _inverse(state: State, exchange: Callable, column, wave) -> None:
     made, moves, waiting = state.transform, state.transform.moves, None
     for spectrum, columns, packed, waves in zip(state.spectra, state.columns, state.packed, state.waves, strict=True):
         made._to_rows(spectrum, columns)
         copy_blocks(columns, packed, moves._by_wave, moves._by_rank, moves._lengths)
-        begun = exchange.begin(packed, exchange.column, waves, exchange.wave)
-        exchange.end(waiting)
+        begun = exchange([packed, column], [waves, wave])
+        _end(waiting)
         waiting = begun
-    exchange.end(waiting)
+    _end(waiting)
 
 
-def _direct(state: State, exchange: _Exchange) -> None:
+def _direct(state: State, exchange: Callable, column, wave) -> None:
     made, moves = state.transform, state.transform.moves
-    waiting = exchange.begin(state.waves[0], exchange.wave, state.packed[0], exchange.column)
+    waiting = exchange([state.waves[0], wave], [state.packed[0], column])
     for group, (columns, packed, back) in enumerate(zip(state.columns, state.packed, state.back, strict=True)):
-        exchange.end(waiting)
+        _end(waiting)
         if group + 1 < len(state.waves):
-            waiting = exchange.begin(state.waves[group + 1], exchange.wave, state.packed[group + 1], exchange.column)
+            waiting = exchange([state.waves[group + 1], wave], [state.packed[group + 1], column])
         copy_blocks(packed, columns, moves._by_rank, moves._by_wave, moves._lengths)
         made._to_degrees(columns, back)
 
@@ -196,10 +187,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
 
 
 def _transform(way: str, state: State, repeats: int) -> None:
-    exchange = _Exchange(way, state)
+    moves = state.transform.moves
+    exchange = moves.down.Alltoallv if way == "alltoallv" else moves.down.Ialltoallv
+    column, wave = ((counts, starts(counts)) for counts in (moves.column_counts, moves.wave_counts))
     for _ in range(repeats):
-        _inverse(state, exchange)
-        _direct(state, exchange)
+        _inverse(state, exchange, column, wave)
+        _direct(state, exchange, column, wave)
 
 
 def reference(problem: Problem, state: State) -> State:

@@ -61,7 +61,7 @@ def transposition(mesh: Mesh) -> Count:
 
 
 def shallow_water(problem) -> Count:
-    """One integration of ``kernels.mpi.shallow_water``: four fields up and five down a step, and the output."""
+    """One integration of ``kernels.shallow_water.ranks``: four fields up and five down a step, and the output."""
     mesh = problem.mesh
     one = fourier_to_spectral(Mesh(mesh.name, mesh.truncation, 1, mesh.W, mesh.V))
     outputs = problem.steps // problem.output if problem.output else 0
@@ -73,10 +73,10 @@ def shallow_water(problem) -> Count:
 
 
 def bt(problem) -> Count:
-    """One run of ``kernels.mpi.bt``: two layers of every face, and six sweeps in bundles, a step."""
+    """One run of ``kernels.bt.ranks``: two layers of every face, and six sweeps in bundles, a step."""
     from kernels.bt.pieces import BACKWARD, FORWARD
+    from kernels.bt.ranks.box import groups
     from kernels.decomposition import process_grid
-    from kernels.mpi.bt_box import groups
 
     N, grid = problem.N, process_grid(problem.ranks)
     edges = [np.diff(np.arange(count + 1) * N // count) for count in grid]

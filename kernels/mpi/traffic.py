@@ -31,7 +31,9 @@ class Traffic:
     _since: float = 0.0
 
     def start(self) -> None:
-        """From here on time counts as computing."""
+        """Nothing is sent or booked yet; from here on time counts as computing."""
+        self.messages = self.bytes = 0
+        self.seconds.update(dict.fromkeys(CLASSES, 0.0))
         self._since = perf_counter()
 
     def book(self, name: str) -> None:

@@ -91,7 +91,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     """``repeats`` times there and back."""
     moves, grid, lines, waves, columns, waves_back, grid_back, seconds, counted = state
     traffic = moves.traffic
-    traffic.messages = traffic.bytes = 0
+    traffic.start()
     seconds.update(dict.fromkeys(ROUTINES, 0.0))
     counted[0] = repeats
     steps = (

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernels.portable import banks, bt, latency, loops, spectral, stream, stride
+from kernels.portable import banks, bt, forecast, latency, loops, spectral, stream, stride
 from kernels.portable.case import Case
 from kernels.runtime import wasm
 
 MODULES = {
     "banks": banks,
     "bt": bt,
+    "forecast": forecast,
     "latency": latency,
     "loops": loops,
     "spectral": spectral,
@@ -41,6 +42,7 @@ def cases() -> Iterator[Case]:
         yield bt.case(letter)
     yield spectral.case(63, "F48")
     yield spectral.case(159, "F80")
+    yield forecast.case()
     yield banks.case()
 
 

@@ -5,7 +5,7 @@ from numba import carray
 
 from kernels.memory import stride
 from kernels.memory.stride import fill as fill_items
-from kernels.memory.stride import sum_in_lines, sum_strided
+from kernels.memory.sums import sum_in_lines, sum_strided
 from kernels.portable.case import Answer, Array, Call, Case, Measure, size
 from kernels.runtime.wasm import Export
 
@@ -19,12 +19,12 @@ def fill(a, items, offset):
 
 def sum_lines(a, out, items, step, repeats):
     """Whole cache lines are loaded; the sum and the passes into ``out``."""
-    sum_in_lines(carray(a, (items,)), items, step, repeats, carray(out, (16,)))
+    sum_in_lines(carray(a, (items,)), items, step, 0, repeats, carray(out, (16,)))
 
 
 def sum_items(a, out, items, step, repeats):
     """A load for each item."""
-    sum_strided(carray(a, (items,)), items, step, False, repeats, carray(out, (16,)))
+    sum_strided(carray(a, (items,)), items, step, 0, repeats, carray(out, (16,)))
 
 
 def found(out, answers):

@@ -6,45 +6,33 @@ and nothing else happens: no load, no store, a branch for each round of all chai
 measured peak that fractions of peak refer to.  Where threads share power or a core, it falls with
 their number, so it is measured with as many threads as what is held against it.
 
-The vector is as long as the registers: 8 doubles with AVX-512, 4 with AVX, else 2.
+The vector is as long as the registers that code is made for, by ``kernels.runtime.registers``.  On AArch64 a vector
+multiply-add overwrites its summand, and the chain above would copy registers as often as it multiplies; there every
+chain repeats ``x ← x + a b``.
 """
 
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels.contract import Check, Footprint, Presets, Work, require_range, worst
 from kernels.proof import Proof
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
+from kernels.runtime.lanes import call, repeated
+from kernels.runtime.registers import HERE, Registers
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
 from kernels.runtime.threads import Placement, run_team, where_bound
-
-
-def _registers() -> tuple[int, int]:
-    """Doubles in the widest vector register that code is made for, and chains that fit beside the two constants."""
-    features = binding.get_host_cpu_features()
-    named = config.CPU_FEATURES  # numba's, where somebody has chosen; "+avx,-avx512f"
-
-    def has(feature: str) -> bool:
-        return features.get(feature, False) if named is None else f"+{feature}" in named.split(",")
-
-    if has("avx512f"):
-        return 8, 24
-    if has("avx"):
-        return 4, 12
-    # AArch64 has 32 registers: 4 pipes of latency 4 keep busy with 16 chains, with 12 they do not
-    return (2, 24) if binding.get_process_triple().startswith(("aarch64", "arm64")) else (2, 12)
-
+from kernels.runtime.vector import pointer
 
 #: Doubles of one chain, and number of chains.
-LANES, CHAINS = _registers()
+LANES, CHAINS = HERE.lanes, HERE.chains
 
 
 @dataclass(frozen=True)
@@ -69,43 +57,43 @@ class Problem(Presets):
         require_range("b", self.b, -1e3, 1e3)
 
 
-@intrinsic
-def _chains(typingctx, start, a, b, n, out):
-    """``out[:] = x`` after ``n`` times ``x ← a x + b`` from ``start``, all CHAINS × LANES values."""
+def chains(registers: Registers):
+    """The intrinsic ``f(start, a, b, n, out)``: ``out[:] = x`` after ``n`` steps of all chains from ``start``."""
 
-    def code(context, builder, signature, args):
-        vector = ir.VectorType(ir.DoubleType(), LANES)
-        zero, none = ir.Constant(ir.IntType(32), 0), ir.Constant(vector, ir.Undefined)
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    @intrinsic
+    def function(typingctx, start, a, b, n, out):
+        vector = ir.VectorType(ir.DoubleType(), registers.lanes)
 
-        def pointers(number):
-            data = cgutils.create_struct_proxy(signature.args[number])(context, builder, args[number]).data
-            first = builder.bitcast(data, vector.as_pointer())
-            return [builder.gep(first, [ir.Constant(ir.IntType(64), k)]) for k in range(CHAINS)]
+        def code(context, builder, signature, args):
+            def places(number):
+                first = pointer(context, builder, signature.args[number], args[number], ir.Constant(ir.IntType(64), 0))
+                first = builder.bitcast(first, vector.as_pointer())
+                return [builder.gep(first, [ir.Constant(ir.IntType(64), k)]) for k in range(registers.chains)]
 
-        factor, summand = (
-            builder.shuffle_vector(builder.insert_element(none, args[k], zero), none, mask) for k in (1, 2)
-        )
-        # fused where the processor can, else a product and a sum
-        fma = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{LANES}f64"
-        )
-        slots = [cgutils.alloca_once(builder, vector) for _ in range(CHAINS)]
-        for slot, place in zip(slots, pointers(0), strict=True):
-            builder.store(builder.load(place, align=8), slot)
-        with cgutils.for_range(builder, args[3]):
-            for slot in slots:
-                builder.store(builder.call(fma, [factor, builder.load(slot), summand]), slot)
-        for slot, place in zip(slots, pointers(4), strict=True):
-            builder.store(builder.load(slot), place, align=8)
-        return context.get_dummy_value()
+            a, b = (repeated(builder, value, registers.lanes) for value in args[1:3])
+            slots = [cgutils.alloca_once(builder, vector) for _ in range(registers.chains)]
+            for slot, place in zip(slots, places(0), strict=True):
+                builder.store(builder.load(place, align=8), slot)
+            with cgutils.for_range(builder, args[3]):
+                for slot in slots:
+                    x = builder.load(slot)
+                    # fused where the processor can, else a product and a sum
+                    builder.store(call(builder, "fmuladd", a, *((b, x) if registers.sums else (x, b))), slot)
+            for slot, place in zip(slots, places(4), strict=True):
+                builder.store(builder.load(slot), place, align=8)
+            return context.get_dummy_value()
 
-    return types.void(start, types.float64, types.float64, types.intp, out), code
+        return types.void(start, types.float64, types.float64, types.intp, out), code
+
+    return function
+
+
+_chains = chains(HERE)
 
 
 @kernel
 def chains_loop(start, a, b, n, passes, out):
-    """``passes`` times ``n`` steps x = ``a`` x + ``b`` of all chains from ``start`` into ``out``, float64 (CHAINS ·
+    """``passes`` times ``n`` steps of all chains with ``a`` and ``b`` from ``start`` into ``out``, float64 (CHAINS ·
     LANES,)."""
     for _ in range(passes):
         _chains(start, a, b, n, out)
@@ -166,9 +154,9 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
 
 
 def reference(problem: Problem, state: State) -> Result:
-    """The same in closed form: ``aⁿ x + b (aⁿ - 1) / (a - 1)``, or ``x + n b`` for ``a = 1``."""
-    if problem.a == 1.0:
-        return Result((state.start + problem.n * problem.b)[None])
+    """The same in closed form: ``aⁿ x + b (aⁿ - 1) / (a - 1)``, or ``x + n a b`` for ``a = 1`` and for sums."""
+    if problem.a == 1.0 or HERE.sums:
+        return Result((state.start + problem.n * (problem.a * problem.b))[None])
     power = problem.a**problem.n
     return Result((power * state.start + problem.b * (power - 1.0) / (problem.a - 1.0))[None])
 

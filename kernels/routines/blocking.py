@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.contract import Presets, require_choice, require_range
-from kernels.routines.lanes import WIDTHS
+from kernels.routines.width import WIDTHS
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_threads
 from kernels.runtime.threads import run_team

@@ -30,13 +30,14 @@ from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.lanes import WIDTHS, Part, any_true, both, less, load, one_by_one, root, select, store, wide
 from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
+from kernels.routines.width import WIDTHS, Part, one_by_one
 from kernels.runtime.jit import kernel
+from kernels.runtime.lanes import any_true, both, fma, less, root, select, wide
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
-from kernels.runtime.vector import fma
+from kernels.runtime.vector import load_as, store
 
 G = 9.80665  # m/s²
 LF = 3.337e5  # heat of fusion, J/kg
@@ -149,7 +150,7 @@ def sweep(given, new, fallen, field, ground, part, dt, width):
         As ``State`` says, in its units; the last two are written.
     field, ground : int
         Doubles of one field of ``given`` or ``new``, and of one of ``fallen``.
-    part : lanes.Part
+    part : width.Part
     dt : float
         Time step, s.
     width : tuple
@@ -158,16 +159,16 @@ def sweep(given, new, fallen, field, ground, part, dt, width):
     levels, row = part.levels, part.row
     for b in range(part.first, part.end):
         for lane in range(0, part.count, len(width)):
-            rain = wide(0.0, load(given, b * levels * row + lane, width))
+            rain = wide(0.0, load_as(given, b * levels * row + lane, width))
             snow = rain
             for level in range(levels):
                 i = (b * levels + level) * row + lane
                 t, q, water, cover, rain, snow = one_level(
-                    one_by_one(load(given, i, width)),
-                    load(given, field + i, width),
-                    load(given, 2 * field + i, width),
-                    load(given, 3 * field + i, width),
-                    load(given, 4 * field + i, width),
+                    one_by_one(load_as(given, i, width)),
+                    load_as(given, field + i, width),
+                    load_as(given, 2 * field + i, width),
+                    load_as(given, 3 * field + i, width),
+                    load_as(given, 4 * field + i, width),
                     rain,
                     snow,
                     dt,

@@ -10,9 +10,8 @@ truncation error is 4e-18, so that rounding decides: below 1.1 units in the last
 powers form two chains, so that one of them never waits for the other.
 """
 
-from kernels.routines.lanes import scale
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import fma
+from kernels.runtime.lanes import bits, fma, from_bits
 
 #: eˣ is defined for DOMAIN[0] ≤ x ≤ DOMAIN[1]; outside nothing is promised.
 DOMAIN = (-708.0, 709.0)
@@ -42,4 +41,4 @@ def exp(x):
     even = fma(even, r2, 0.5000000000000019)
     odd = fma(odd, r2, 0.1666666666666668)
     p = fma(r2, fma(odd, r, even), r) + 1.0
-    return scale(p, n)
+    return from_bits(bits(p) + (bits(n) << 52))

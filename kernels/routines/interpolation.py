@@ -41,9 +41,9 @@ from kernels.contract import Check, Footprint, Work, extremes, require_choice, r
 from kernels.proof import Proof
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
-from kernels.routines.lanes import WIDTHS, Part
 from kernels.routines.plain_interpolation import lagrange, nodes, quasi_cubic, trilinear, vertical_weights
 from kernels.routines.smooth import farthest
+from kernels.routines.width import WIDTHS, Part
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes

@@ -18,8 +18,8 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
 from kernels.proof import Proof
-from kernels.routines.lanes import WIDTHS
 from kernels.routines.panel import Matrix, multiply, padded
+from kernels.routines.width import WIDTHS
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads

@@ -3,8 +3,9 @@
     out[j, i] = Σ_k weights[k, j] · x[k, i],      i runs along the lanes
 
 ``weights`` is stored with j fastest, so that the twelve weights of one k stand side by side.  A panel
-of 12 rows j and two vectors i keeps its 24 sums in registers while k runs: for each k two loads of x,
-twelve weights that feed all lanes, 24 fused multiply-adds.  Every sum runs over k in order, whatever
+of 12 rows j and two vectors i keeps its 24 sums in registers of 512 bits while k runs: for each k two loads of x,
+twelve weights that feed all lanes, 24 fused multiply-adds.  Where a vector takes several registers, or there are
+fewer, a panel has as many sums as fit (``shape``).  Every sum runs over k in order, whatever
 panel it falls into, so results do not depend on the panel's shape or the width.
 """
 
@@ -17,6 +18,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels.runtime.jit import kernel
+from kernels.runtime.registers import HERE, Registers
 from kernels.runtime.vector import LANES, call, repeated
 
 
@@ -28,8 +30,31 @@ class Matrix(NamedTuple):
     stride: int  # from a row to the next, doubles
 
 
-_TALL, _SHORT, _ONE = (0,) * 12, (0,) * 4, (0,)
-_PAIR = (0,) * 2
+_SHORT, _ONE = (0,) * 4, (0,)
+
+
+def shape(lanes: int, registers: Registers = HERE) -> tuple[int, int]:
+    """Rows and vectors of a panel whose sums, of ``lanes`` numbers each, stay in the ``registers``."""
+    sums = registers.chains // max(1, lanes // registers.lanes)
+    return (12, 2) if sums >= 24 else (6, 2) if sums >= 12 else (sums, 1)
+
+
+def _shape_by_width(part):
+    """The intrinsic that gives a tuple as long as one part of the shape for a width."""
+
+    @intrinsic
+    def function(typingctx, width):
+        kind = types.UniTuple(types.int64, shape(width.count)[part])
+
+        def codegen(context, builder, sig, args):
+            return context.get_constant_null(kind)
+
+        return kind(width), codegen
+
+    return function
+
+
+_tall, _several = _shape_by_width(0), _shape_by_width(1)
 
 
 @intrinsic
@@ -95,29 +120,30 @@ def multiply(weights, x, out, rows, depth, count, width):
     width : tuple
         ``SCALAR`` or ``VECTOR``.
     """
-    r, step = 0, len(width)
+    high, many = _tall(width), _several(width)
+    r, step, least = 0, len(width), len(high)
     while r < rows:
         # the last panel starts early enough to be full: a few rows are computed twice, alike
-        tall, short = rows >= 12 and rows - r > 4, rows >= 4
-        r = min(r, rows - 12) if tall else min(r, rows - 4) if short else r
+        tall, short = rows >= least and rows - r > 4, rows >= 4
+        r = min(r, rows - least) if tall else min(r, rows - 4) if short else r
         w, i = (weights.values, weights.place + r, weights.stride), 0
         while i < count:
-            wide = count - i >= 2 * step
+            wide = count - i >= len(many) * step
             y, o = (x.values, x.place + i, x.stride), (out.values, out.place + r * out.stride + i, out.stride)
             if tall and wide:
-                _panel((_TALL, _PAIR, width), w, y, o, depth)
+                _panel((high, many, width), w, y, o, depth)
             elif tall:
-                _panel((_TALL, _ONE, width), w, y, o, depth)
+                _panel((high, _ONE, width), w, y, o, depth)
             elif short and wide:
-                _panel((_SHORT, _PAIR, width), w, y, o, depth)
+                _panel((_SHORT, many, width), w, y, o, depth)
             elif short:
                 _panel((_SHORT, _ONE, width), w, y, o, depth)
             elif wide:
-                _panel((_ONE, _PAIR, width), w, y, o, depth)
+                _panel((_ONE, many, width), w, y, o, depth)
             else:
                 _panel((_ONE, _ONE, width), w, y, o, depth)
-            i += 2 * step if wide else step
-        r += 12 if tall else 4 if short else 1
+            i += len(many) * step if wide else step
+        r += least if tall else 4 if short else 1
 
 
 def padded(columns: int) -> int:

@@ -26,11 +26,12 @@ from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.lanes import WIDTHS, Part, less, load, one_by_one, select, store
+from kernels.routines.width import WIDTHS, Part, one_by_one
 from kernels.runtime.jit import kernel
+from kernels.runtime.lanes import fma, less, select
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
-from kernels.runtime.vector import fma
+from kernels.runtime.vector import load_as, store
 
 E0, A, T0, T1 = 611.21, 17.502, 273.16, 32.19  # Pa, 1, K, K
 EPS = 287.0597 / 461.5250  # ratio of the gas constants of dry air and vapour
@@ -106,7 +107,7 @@ def adjust(t, q, p, t_new, q_new, part, iterations, width):
         Temperature [K], specific humidity [kg/kg] and pressure [Pa], blocked.
     t_new, q_new : float64, flat
         Receive temperature and humidity, in the same units.
-    part : lanes.Part
+    part : width.Part
     iterations : int
         Newton steps.
     width : tuple
@@ -120,8 +121,8 @@ def adjust(t, q, p, t_new, q_new, part, iterations, width):
     step, row = len(width), part.row
     for start in range(part.first * part.levels * row, part.end * part.levels * row, row):
         for i in range(start, start + part.count, step):
-            warm, moist = load(t, i, width), load(q, i, width)
-            pressure = one_by_one(load(p, i, width))
+            warm, moist = load_as(t, i, width), load_as(q, i, width)
+            pressure = one_by_one(load_as(p, i, width))
             x = 1.0 / (warm - T1)
             num, den = quotient(warm, moist, pressure, x)
             # one factor for all steps; hidden, or a loop on single columns would branch on it and mispredict

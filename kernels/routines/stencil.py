@@ -7,9 +7,11 @@ float64, so that it lies in the same kind of array as the weights.
 
 from typing import NamedTuple
 
-from kernels.routines.lanes import floor, gather_four, gather_two, less, load, one_by_one, select, store, wide
+from kernels.routines.neighbours import gather_four, gather_two
+from kernels.routines.width import one_by_one
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import fma
+from kernels.runtime.lanes import floor, fma, less, select, wide
+from kernels.runtime.vector import load_as, store
 
 
 class Mesh(NamedTuple):
@@ -74,7 +76,7 @@ def trajectory(wind, arrival, departure, mesh, part, iterations, top, width):
         Blocked points (x, y) and (x, y, z), grid intervals; the second is written.
     mesh : Mesh
         Of ``wind``.
-    part : lanes.Part
+    part : width.Part
     iterations : int
     top : float
         Number of the last level.
@@ -86,8 +88,8 @@ def trajectory(wind, arrival, departure, mesh, part, iterations, top, width):
     for b in range(part.first, part.end):
         for level in range(levels):
             for lane in range(0, part.count, len(width)):
-                x = one_by_one(load(arrival, 2 * b * row + lane, width))
-                y = load(arrival, (2 * b + 1) * row + lane, width)
+                x = one_by_one(load_as(arrival, 2 * b * row + lane, width))
+                y = load_as(arrival, (2 * b + 1) * row + lane, width)
                 z = wide(float(level), x)
                 u, v, w = wide(0.0, x), wide(0.0, x), wide(0.0, x)
                 for _ in range(iterations):
@@ -127,7 +129,7 @@ def weights(departure, stencil, mesh, part, top, width):
         Receives position, three distances and twelve weights of every point, blocked.
     mesh : Mesh
         Of the fields to be interpolated.
-    part : lanes.Part
+    part : width.Part
     top : float
         Number of the last level.
     width : tuple
@@ -137,8 +139,9 @@ def weights(departure, stencil, mesh, part, top, width):
     for line in range(part.first * part.levels, part.end * part.levels):
         for lane in range(0, part.count, len(width)):
             i = 3 * line * row + lane
-            z = one_by_one(load(departure, i + 2 * row, width))
-            p, dx, dy, dz = box(load(departure, i, width), load(departure, i + row, width), z, top - 1.0, along, up)
+            z = one_by_one(load_as(departure, i + 2 * row, width))
+            x, y = load_as(departure, i, width), load_as(departure, i + row, width)
+            p, dx, dy, dz = box(x, y, z, top - 1.0, along, up)
             o = 16 * line * row + lane
             store(stencil, o, p)
             store(stencil, o + row, dx)
@@ -181,7 +184,7 @@ def linear(field, stencil, values, fields, mesh, part, width):
     fields : int
     mesh : Mesh
         Of ``field``.
-    part : lanes.Part
+    part : width.Part
     width : tuple
         ``SCALAR`` or ``VECTOR``.
     """
@@ -191,15 +194,15 @@ def linear(field, stencil, values, fields, mesh, part, width):
         begin = mesh.start + number * mesh.size
         for lane in range(0, part.count, len(width)):
             i = 16 * line * row + lane
-            p = one_by_one(load(stencil, i, width))
+            p = one_by_one(load_as(stencil, i, width))
             value = eight_corners(
                 field,
                 p,
                 begin,
                 mesh,
-                load(stencil, i + row, width),
-                load(stencil, i + 2 * row, width),
-                load(stencil, i + 3 * row, width),
+                load_as(stencil, i + row, width),
+                load_as(stencil, i + 2 * row, width),
+                load_as(stencil, i + 3 * row, width),
             )
             store(values, (line * fields + number) * row + lane, value)
 
@@ -244,10 +247,10 @@ def twelve_points(field, p, start, along, dx, wx, wy):
 def four_weights(stencil, i, row, width):
     """The weights of one axis, from place ``i`` of ``stencil`` on and every ``row`` doubles; ``width`` as above."""
     return (
-        load(stencil, i, width),
-        load(stencil, i + row, width),
-        load(stencil, i + 2 * row, width),
-        load(stencil, i + 3 * row, width),
+        load_as(stencil, i, width),
+        load_as(stencil, i + row, width),
+        load_as(stencil, i + 2 * row, width),
+        load_as(stencil, i + 3 * row, width),
     )
 
 
@@ -264,7 +267,7 @@ def cubic(field, stencil, values, fields, mesh, part, monotone, width):
     fields : int
     mesh : Mesh
         Of ``field``.
-    part : lanes.Part
+    part : width.Part
     monotone : bool
         Hold the values within the range of the eight corners.
     width : tuple
@@ -277,8 +280,8 @@ def cubic(field, stencil, values, fields, mesh, part, monotone, width):
         begin = mesh.start + number * mesh.size
         for lane in range(0, part.count, len(width)):
             i = 16 * line * row + lane
-            p = one_by_one(load(stencil, i, width))
-            dx, dy = load(stencil, i + row, width), load(stencil, i + 2 * row, width)
+            p = one_by_one(load_as(stencil, i, width))
+            dx, dy = load_as(stencil, i + row, width), load_as(stencil, i + 2 * row, width)
             wx = four_weights(stencil, i + 4 * row, row, width)
             wy = four_weights(stencil, i + 8 * row, row, width)
             level1, least1, most1 = twelve_points(field, p, begin, along, dx, wx, wy)

@@ -21,8 +21,8 @@ import numpy as np
 from kernels.contract import Check, Footprint, Work, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, unblock
-from kernels.routines.lanes import WIDTHS, Part
 from kernels.routines.panel import Matrix, multiply, padded
+from kernels.routines.width import WIDTHS, Part
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
@@ -107,7 +107,7 @@ def integrate(weights, f, integral, part, width):
         Rᵀ, (levels, padded levels + 1), 1.
     f, integral : float64, flat
         Blocked fields of ``levels`` and of ``levels + 1`` rows, in f's unit; ``integral`` is written.
-    part : lanes.Part
+    part : width.Part
     width : tuple
         ``SCALAR`` or ``VECTOR``.
     """

@@ -19,6 +19,7 @@ import warnings
 from pathlib import Path
 
 from numba.core import caching, config
+from numba.core.runtime import rtsys
 
 from kernels.runtime.target import TARGET
 
@@ -210,10 +211,16 @@ class _Cache(caching.FunctionCache):
         return (*super()._index_key(sig, codegen), *(["bare"] * self.bare))
 
     def load_overload(self, sig, target_context):
-        """What has wrappers serves compiled callers as well."""
+        """What has wrappers serves compiled callers as well.
+
+        numba would register all types and functions that it knows before, and import SciPy for that.  Machine code
+        needs numba's reference counts alone, and who compiles registers the rest then.
+        """
+        rtsys.initialize(target_context)
         bare, self.bare = self.bare, False
         try:
-            found = super().load_overload(sig, target_context)
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(sig, target_context)
         finally:
             self.bare = bare
         return super().load_overload(sig, target_context) if found is None and bare else found

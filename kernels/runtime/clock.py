@@ -8,8 +8,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kernels.runtime.jit import kernel
+from kernels.runtime.target import WASM
 
-_CLOCK = getattr(time, "CLOCK_MONOTONIC", None)  # None: a system without this clock, where every time is zero
+# None: without this clock, where every time is zero
+_CLOCK = None if WASM else getattr(time, "CLOCK_MONOTONIC", None)
 
 
 @intrinsic

@@ -1,51 +1,36 @@
-"""``Vector``: eight float64 in one value, so that one instruction works on eight lines, fields or columns.
+"""Vectors in memory and their shuffles, beside the arithmetic of ``kernels.runtime.lanes``.
 
-Inside compiled code ``+ - * /`` and unary ``-`` work on vectors lane by lane, and on a vector with a float64,
-which then stands in all lanes; ``spread`` puts a number into all lanes for longer use.  ``fma``, ``fms`` and
-``fnma`` take vectors, numbers, or both.  Nothing is fused or reordered unless the function that calls says
-so, by these names or by its fast-math flags.
-
-LLVM turns a vector into one 512-bit register where the processor has them, into two of 256 or four of
-128 bits elsewhere, so that the code runs everywhere.  Left to its own vectoriser it takes half the width on
-processors whose tuning prefers 256 bits, does not keep 24 sums of eight doubles in registers, and gives up
-on loop bodies as long as an elimination step; a type that *is* ``<8 x double>`` leaves it no choice.  For some
-targets a vector has two float64 instead (``target``); they may lack fused operations, and take a product and a sum.
-
-Offsets count doubles from the first element of a C-contiguous float64 array or from its ``address``; nothing
-is checked.  Kernels called many thousand times pass addresses: numba counts the references to an array
-with locked instructions in every function that uses it in more than one branch.
+Offsets count elements from the first of a C-contiguous array or from its ``address``; nothing is checked.  Kernels
+called many thousand times pass addresses: numba counts the references to an array with locked instructions in every
+function that uses it in more than one branch.
 """
-
-import operator
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.target import LANES
+from kernels.runtime.lanes import (
+    LANES,
+    SINGLES,
+    Lanes,
+    Vector,
+    call,
+    fma,
+    fms,
+    fnma,
+    repeated,
+    shuffled,
+    spread,
+    suffix,
+    total,
+    vector_of,
+)
 
-_DOUBLE, _LONG, _INT, _BIT = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(1)
-_VECTOR = ir.VectorType(_DOUBLE, LANES)
+__all__ = ["LANES", "SINGLES", "Vector", "call", "fma", "fms", "fnma", "repeated", "shuffled", "spread", "total"]
 
-
-class _VectorType(types.Type):
-    def __init__(self):
-        super().__init__(name=f"Vector{LANES}")
-
-
-Vector = _VectorType()
-
-
-@register_model(_VectorType)
-class _VectorModel(models.PrimitiveModel):
-    def __init__(self, manager, fe_type):
-        super().__init__(manager, fe_type, _VECTOR)
-
-
-# What intrinsics are written with, here and in modules that add their own
+_LONG, _INT = ir.IntType(64), ir.IntType(32)
 
 
 def pointer(context, builder, kind, base, offset):
@@ -55,45 +40,10 @@ def pointer(context, builder, kind, base, offset):
     return builder.gep(base, [offset])
 
 
-def vector_pointer(context, builder, kind, base, offset):
+def _vector_pointer(context, builder, kind, base, offset):
     """The same, as a pointer to the vector that begins there."""
-    return builder.bitcast(pointer(context, builder, kind, base, offset), _VECTOR.as_pointer())
-
-
-def shuffled(builder, first, second, pattern):
-    """Lanes of two LLVM vectors by number, those of the second from 8 on."""
-    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT, LANES), list(pattern)))
-
-
-def repeated(builder, value):
-    """The LLVM vector with ``value`` in all lanes."""
-    undefined = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
-    first = builder.insert_element(undefined, value, ir.Constant(_INT, 0))
-    return shuffled(builder, first, undefined, [0] * LANES)
-
-
-def common(*kinds):
-    """``Vector`` if any of the numba types is, float64 if all are, None for anything else."""
-    if not all(kind in (Vector, types.float64) for kind in kinds):
-        return None
-    return Vector if Vector in kinds else types.float64
-
-
-def widened(builder, kinds, values):
-    """Float64 values repeated in all lanes if any of ``kinds`` is ``Vector``."""
-    if Vector not in kinds:
-        return values
-    return [value if kind == Vector else repeated(builder, value) for kind, value in zip(kinds, values, strict=True)]
-
-
-def call(builder, name, *values):
-    """LLVM's function ``name`` of vectors or of numbers, all alike."""
-    kind = values[0].type
-    suffix = f"v{LANES}f64" if isinstance(kind, ir.VectorType) else "f64"
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(kind, [kind] * len(values)), f"llvm.{name}.{suffix}"
-    )
-    return builder.call(function, values)
+    wide = context.get_value_type(vector_of(kind.dtype))
+    return builder.bitcast(pointer(context, builder, kind, base, offset), wide.as_pointer())
 
 
 def ask_for(builder, target):
@@ -104,145 +54,64 @@ def ask_for(builder, target):
     builder.call(function, [target, read, second, data])
 
 
-# Arithmetic
-
-
-def _binary(function, build):
-    pairs = [(Vector, Vector), (Vector, types.float64), (types.float64, Vector)]
-
-    @infer_global(function)
-    class _Typing(ConcreteTemplate):
-        cases = [signature(Vector, *pair) for pair in pairs]
-
-    def lower(context, builder, sig, args):
-        return getattr(builder, build)(*widened(builder, sig.args, args))
-
-    for pair in pairs:
-        lower_builtin(function, *pair)(lower)
-
-
-_binary(operator.add, "fadd")
-_binary(operator.sub, "fsub")
-_binary(operator.mul, "fmul")
-_binary(operator.truediv, "fdiv")
-
-
-@infer_global(operator.neg)
-class _NegativeTyping(ConcreteTemplate):
-    cases = [signature(Vector, Vector)]
-
-
-@lower_builtin(operator.neg, Vector)
-def _lower_negative(context, builder, sig, args):
-    return builder.fneg(args[0])
-
-
-#: LLVM's fused operation on vectors; the second is fused where the processor can.
-_FUSED = "fma" if LANES == 8 else "fmuladd"
-
-
-def _fused(negative):
-    """a·b + c with the argument number ``negative`` negated."""
-
-    def typed(a, b, c):
-        kind = common(a, b, c)
-
-        def code(context, builder, sig, args):
-            values = list(widened(builder, sig.args, args))
-            if negative is not None:
-                values[negative] = builder.fneg(values[negative])
-            return call(builder, _FUSED if Vector in sig.args else "fma", *values)
-
-        return kind and (kind(a, b, c), code)
-
-    return typed
-
-
-_plus, _minus, _from = _fused(None), _fused(2), _fused(0)
-
-
-@intrinsic
-def fma(typingctx, a, b, c):
-    """a·b + c with one rounding."""
-    return _plus(a, b, c)
-
-
-@intrinsic
-def fms(typingctx, a, b, c):
-    """a·b − c with one rounding."""
-    return _minus(a, b, c)
-
-
-@intrinsic
-def fnma(typingctx, a, b, c):
-    """c − a·b with one rounding."""
-    return _from(a, b, c)
-
-
-@intrinsic
-def spread(typingctx, number):
-    """The float64 ``number`` in all lanes; one instruction with the load, if it comes from memory."""
-
-    def code(context, builder, sig, args):
-        return repeated(builder, args[0])
-
-    return Vector(types.float64), code
-
-
-@intrinsic
-def total(typingctx, vector):
-    """Sum of the eight lanes, by halves: ((0+4) + (2+6)) + ((1+5) + (3+7))."""
-
-    def code(context, builder, sig, args):
-        value = args[0]
-        for width in (width for width in (4, 2, 1) if width < LANES):
-            turned = shuffled(builder, value, value, [(lane + width) % LANES for lane in range(LANES)])
-            value = builder.fadd(value, turned)
-        return builder.extract_element(value, ir.Constant(_INT, 0))
-
-    return types.float64(Vector), code
-
-
 # Memory: ``place`` is an array or an address
 
 
-def _doubles(place):
-    return isinstance(place, (types.Array, types.CPointer)) and place.dtype == types.float64
+def _vectors(place):
+    """Type of the vectors in an array or behind an address, None where there are none."""
+    return vector_of(place.dtype) if isinstance(place, (types.Array, types.CPointer)) else None
 
 
 @intrinsic
 def load(typingctx, place, offset):
-    """``load(a, o)``: the vector a[o:o+8]."""
+    """``load(a, o)``: the vector a[o:o+8], or of sixteen where numbers have 32 bits."""
 
     def code(context, builder, sig, args):
-        return builder.load(vector_pointer(context, builder, place, *args), align=8)
+        target = _vector_pointer(context, builder, place, *args)
+        return builder.load(target, align=place.dtype.bitwidth // 8)
 
-    return (Vector(place, types.intp), code) if _doubles(place) else None
-
-
-def _written(place, align, **metadata):
-    """Signature and code of a store of whole vectors."""
-
-    def code(context, builder, sig, args):
-        target = vector_pointer(context, builder, place, *args[:2])
-        written = builder.store(args[2], target, align=align)
-        for name, value in metadata.items():
-            written.set_metadata(name, builder.module.add_metadata([ir.Constant(_INT, value)]))
-        return context.get_dummy_value()
-
-    return (types.void(place, types.intp, Vector), code) if _doubles(place) else None
+    kind = _vectors(place)
+    return kind and (kind(place, types.intp), code)
 
 
 @intrinsic
-def store(typingctx, place, offset, vector):
-    """``store(a, o, v)``: a[o:o+8] = v."""
-    return _written(place, 8)
+def load_as(typingctx, place, offset, width):
+    """``load_as(a, o, width)``: a vector of as many numbers as the tuple ``width`` has, or the number a[o] for one."""
+
+    def code(context, builder, sig, args):
+        target = pointer(context, builder, place, *args[:2])
+        wanted = context.get_value_type(sig.return_type).as_pointer()
+        return builder.load(builder.bitcast(target, wanted), align=place.dtype.bitwidth // 8)
+
+    kind = place.dtype if width.count == 1 else Lanes(place.dtype, width.count)
+    return (kind(place, types.intp, width), code) if _vectors(place) else None
+
+
+def _written(place, value, align=None, **metadata):
+    """Signature and code of a store of a vector or of one number."""
+
+    def code(context, builder, sig, args):
+        target = builder.bitcast(pointer(context, builder, place, *args[:2]), args[2].type.as_pointer())
+        written = builder.store(args[2], target, align=align or place.dtype.bitwidth // 8)
+        for name, number in metadata.items():
+            written.set_metadata(name, builder.module.add_metadata([ir.Constant(_INT, number)]))
+        return context.get_dummy_value()
+
+    number = value.dtype if isinstance(value, Lanes) else value
+    good = _vectors(place) and number == place.dtype
+    return (types.void(place, types.intp, value), code) if good else None
+
+
+@intrinsic
+def store(typingctx, place, offset, value):
+    """``store(a, o, v)``: a[o:o+8] = v for a vector of eight, a[o] = v for a number."""
+    return _written(place, value)
 
 
 @intrinsic
 def stream(typingctx, place, offset, vector):
     """As ``store``, past the caches; the target must begin a cache line of 64 bytes."""
-    return _written(place, 64, nontemporal=1)
+    return _written(place, vector, 64, nontemporal=1)
 
 
 @intrinsic
@@ -250,14 +119,37 @@ def store_some(typingctx, place, offset, vector, active):
     """As ``store``, only lanes whose bit in ``active`` is set; the others' memory is not touched."""
 
     def code(context, builder, sig, args):
-        target = vector_pointer(context, builder, place, *args[:2])
-        bits = builder.bitcast(builder.trunc(args[3], ir.IntType(LANES)), ir.VectorType(_BIT, LANES))
-        kind = ir.FunctionType(ir.VoidType(), [_VECTOR, target.type, _INT, bits.type])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.store.v{LANES}f64.p0")
-        builder.call(function, [args[2], target, ir.Constant(_INT, 8), bits])
+        target = _vector_pointer(context, builder, place, *args[:2])
+        kind, count = args[2].type, vector.count
+        bits = builder.bitcast(builder.trunc(args[3], ir.IntType(count)), ir.VectorType(ir.IntType(1), count))
+        name = f"llvm.masked.store.{suffix(kind)}.p0"
+        masked = ir.FunctionType(ir.VoidType(), [kind, target.type, _INT, bits.type])
+        function = cgutils.get_or_insert_function(builder.module, masked, name)
+        builder.call(function, [args[2], target, ir.Constant(_INT, place.dtype.bitwidth // 8), bits])
         return context.get_dummy_value()
 
-    return (types.void(place, types.intp, Vector, types.int64), code) if _doubles(place) else None
+    good = isinstance(vector, Lanes) and vector == _vectors(place)
+    return (types.void(place, types.intp, vector, types.int64), code) if good else None
+
+
+@intrinsic
+def gather(typingctx, place, offset, index, count):
+    """``gather(a, o, i, k)``: lanes a[o + i[k]], a[o + i[k+1]] …; ``a`` and ``i`` have numbers of as many bits."""
+
+    def code(context, builder, sig, args):
+        vector, lanes = context.get_value_type(kind), kind.count
+        base = repeated(builder, pointer(context, builder, place, *args[:2]), lanes)
+        where = builder.load(_vector_pointer(context, builder, index, *args[2:]), align=index.dtype.bitwidth // 8)
+        pointers = builder.gep(base, [builder.sext(where, ir.VectorType(_LONG, lanes))], source_etype=vector.element)
+        every = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
+        parts = [pointers, ir.Constant(_INT, place.dtype.bitwidth // 8), every, ir.Constant(vector, ir.Undefined)]
+        masked = ir.FunctionType(vector, [part.type for part in parts])
+        name = f"llvm.masked.gather.{suffix(vector)}.v{lanes}p0"
+        return builder.call(cgutils.get_or_insert_function(builder.module, masked, name), parts)
+
+    kind = _vectors(place)
+    good = kind and _vectors(index) and _vectors(index).count == kind.count and isinstance(index.dtype, types.Integer)
+    return (kind(place, types.intp, index, types.intp), code) if good else None
 
 
 @intrinsic
@@ -337,26 +229,28 @@ def distance(typingctx, address, origin):
 # Shuffles
 
 
-def _shuffle(*pattern):
+def shuffle(*pattern):
+    """The intrinsic of two vectors that gives their lanes by number, those of the second counted on."""
+
     @intrinsic
-    def shuffle(typingctx, a, b):
+    def function(typingctx, a, b):
         def code(context, builder, sig, args):
             return shuffled(builder, *args, pattern)
 
-        return Vector(Vector, Vector), code
+        return Lanes(a.dtype, len(pattern))(a, b), code
 
-    return shuffle
+    return function
 
 
 #: Three stages of exchanges in an 8×8 transposition: of neighbours, of pairs, of halves.
-low1, high1 = _shuffle(0, 8, 2, 10, 4, 12, 6, 14), _shuffle(1, 9, 3, 11, 5, 13, 7, 15)
-low2, high2 = _shuffle(0, 1, 8, 9, 4, 5, 12, 13), _shuffle(2, 3, 10, 11, 6, 7, 14, 15)
-low4, high4 = _shuffle(0, 1, 2, 3, 8, 9, 10, 11), _shuffle(4, 5, 6, 7, 12, 13, 14, 15)
+low1, high1 = shuffle(0, 8, 2, 10, 4, 12, 6, 14), shuffle(1, 9, 3, 11, 5, 13, 7, 15)
+low2, high2 = shuffle(0, 1, 8, 9, 4, 5, 12, 13), shuffle(2, 3, 10, 11, 6, 7, 14, 15)
+low4, high4 = shuffle(0, 1, 2, 3, 8, 9, 10, 11), shuffle(4, 5, 6, 7, 12, 13, 14, 15)
 #: The transposition of a 2×2 matrix, where a vector has two lanes.
-low_of_two, high_of_two = _shuffle(0, 2), _shuffle(1, 3)
+low_of_two, high_of_two = shuffle(0, 2), shuffle(1, 3)
 #: Two successive doubles of each of two vectors, each twice: ``a0 a0 b0 b0 a1 a1 b1 b1`` and so on.
-pairs0, pairs1 = _shuffle(0, 0, 8, 8, 1, 1, 9, 9), _shuffle(2, 2, 10, 10, 3, 3, 11, 11)
-pairs2, pairs3 = _shuffle(4, 4, 12, 12, 5, 5, 13, 13), _shuffle(6, 6, 14, 14, 7, 7, 15, 15)
+pairs0, pairs1 = shuffle(0, 0, 8, 8, 1, 1, 9, 9), shuffle(2, 2, 10, 10, 3, 3, 11, 11)
+pairs2, pairs3 = shuffle(4, 4, 12, 12, 5, 5, 13, 13), shuffle(6, 6, 14, 14, 7, 7, 15, 15)
 
 
 @kernel(inline=True)
@@ -368,3 +262,31 @@ def transpose(a, b, c, d, e, f, g, h):
     a, c, b, d = low2(a, c), high2(a, c), low2(b, d), high2(b, d)
     e, g, f, h = low2(e, g), high2(e, g), low2(f, h), high2(f, h)
     return (low4(a, e), low4(b, f), low4(c, g), low4(d, h), high4(a, e), high4(b, f), high4(c, g), high4(d, h))
+
+
+@intrinsic
+def transpose_block(typingctx, source, first, step, target, begin, stride):
+    """Write the square block whose rows, vectors, begin at s[first + r·step] to t[begin + c·stride], transposed."""
+
+    def code(context, builder, sig, args):
+        def places(kind, base, start, step):
+            for row in range(count):
+                offset = builder.add(start, builder.mul(step, ir.Constant(_LONG, row)))
+                yield _vector_pointer(context, builder, kind, base, offset)
+
+        align, count = source.dtype.bitwidth // 8, vector.count
+        rows = [builder.load(place, align=align) for place in places(source, *args[:3])]
+        width = count
+        while width > 1:
+            width //= 2
+            low = [lane - width + count if lane & width else lane for lane in range(count)]
+            high = [lane + count if lane & width else lane + width for lane in range(count)]
+            for row in (row for row in range(count) if not row & width):
+                a, b = rows[row], rows[row + width]
+                rows[row], rows[row + width] = (shuffled(builder, a, b, pattern) for pattern in (low, high))
+        for value, place in zip(rows, places(target, *args[3:]), strict=True):
+            builder.store(value, place, align=align)
+        return context.get_dummy_value()
+
+    vector, whole = _vectors(source), types.intp
+    return (types.void(source, whole, whole, target, whole, whole), code) if vector == _vectors(target) else None

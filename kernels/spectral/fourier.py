@@ -3,7 +3,7 @@
 A row north of the equator and its mirror image have the same length, so they travel as real and
 imaginary part of one complex row; odd lengths then cost nothing extra.  Lanes are eight fields of one row
 pair, or eight neighbouring row pairs of one field.  Lengths with prime factors up to ``LARGEST_RADIX`` go
-through Stockham passes (``fourier_passes``), long ones of them in two steps (``fourier_long``); a larger prime factor
+through Stockham passes (``fourier_passes``), long ones of them in two steps (``fourier_rows``); a larger prime factor
 asks for Bluestein's algorithm.
 
 Source: L. Bluestein, IEEE Trans. Audio Electroacoust. 18, 451 (1970).
@@ -21,7 +21,9 @@ FACTORS = 20  # room for the radices of one length
 # neighbouring wavenumbers of a long row, 128 bytes of every field: single lines leave for memory at half the speed
 GROUP = 16
 SHORT = 192  # elements up to which a row stays in the first-level cache
-# columns of a length's row in ``Lengths.info``
+# columns of ``FourierTables.info``: the length; where its roots of unity start in ``table``, doubles; number of the
+# length of its convolution, and where chirp and filter start; numbers of both lengths of two steps, and where the
+# factors between them start
 N, START, PARTNER, CHIRP, FIRST, SECOND, TWIST = range(7)
 
 
@@ -89,70 +91,64 @@ def split(n: int) -> tuple[int, int]:
     return min(pairs, key=lambda pair: (cost(*pair), abs(pair[0] - pair[1])), default=(0, 0))
 
 
-class Lengths:
-    """Tables for a set of row lengths, concatenated for the compiled code.
+class FourierTables(NamedTuple):
+    """What the transforms of a set of row lengths need, one after the other; ``info`` has the columns named above.
 
-    ``info[id]`` holds, by the columns named above: the length; where its roots of unity start in
-    ``table``; for Bluestein's algorithm the id of the convolution length and the offset of chirp and filter
-    (-1 where it is not needed); for two steps the ids of both lengths (-1 where one is enough) and the
-    offset of the factors between them.  ``radix[id]`` lists the radices (0-terminated).
+    ``PARTNER`` and ``CHIRP`` are -1 where Bluestein's algorithm is not needed, ``FIRST``, ``SECOND`` and ``TWIST``
+    where one step is enough.
     """
 
-    def __init__(self, lengths):
-        own = sorted({int(n) for n in lengths})
-        large = [n for n in own if n > 1 and max(factorise(n)) > LARGEST_RADIX]
-        steps = {n: pair for n in own if (pair := split(n))[0]}
-        every = sorted({*own, *(smooth(2 * n - 1) for n in large), *(m for pair in steps.values() for m in pair)})
-        self.id = {n: i for i, n in enumerate(every)}
-        self.info = np.full((len(every), 7), -1, dtype=np.int64)
-        self.radix = np.zeros((len(every), FACTORS), dtype=np.int64)
-        tables, size = [], 0
-        for i, n in enumerate(every):
-            here = [roots(n)]
-            self.info[i, [N, START]] = n, size
-            if n in large:
-                m = smooth(2 * n - 1)
-                self.info[i, [PARTNER, CHIRP]] = self.id[m], size + 2 * n
-                here += self._chirp(n, m)
-            else:
-                radices = factorise(n)
-                self.radix[i, : len(radices)] = radices
-            if n in steps:
-                n1, n2 = steps[n]
-                self.info[i, [FIRST, SECOND, TWIST]] = self.id[n1], self.id[n2], size + 2 * n
-                here.append(here[0][np.outer(np.arange(n2), np.arange(n1)).ravel()])
-            tables += [part.ravel() for part in here]
-            size += sum(part.size for part in here)
-        self.table = np.concatenate(tables)
-        #: complex elements of a row with room for its convolution or for overlapping groups
-        self.largest = max([*every, *(-(-n1 // GROUP) * GROUP * n2 for n1, n2 in steps.values())])
-        #: complex elements of the columns of both steps
-        self.columns = max([GROUP, *(2 * n1 for n1, _ in steps.values())])
-
-    @property
-    def tables(self) -> "Tables":
-        """The same for compiled code."""
-        return Tables(self.info, self.radix, self.table, self.largest, self.columns)
-
-    @staticmethod
-    def _chirp(n, m):
-        j = np.arange(n)
-        w = roots(2 * n)[j * j % (2 * n)]  # exp(iπ j² / n)
-        conjugate = np.zeros(m, dtype=complex)
-        conjugate[:n] = w[:, 0] - 1j * w[:, 1]
-        conjugate[m - n + 1 :] = conjugate[n - 1 : 0 : -1]
-        spectrum = np.fft.ifft(conjugate)  # sign +, divided by m as the convolution needs
-        return [w, spectrum.view(np.float64)]
-
-
-class Tables(NamedTuple):
-    """What compiled code needs of ``Lengths``."""
-
-    info: np.ndarray  # int64, (lengths, 7)
+    info: np.ndarray  # int64, (lengths, 7), in the order of the lengths
     radices: np.ndarray  # int64, (lengths, FACTORS), 0-terminated
     table: np.ndarray  # float64, flat: roots of unity, chirps and filters
-    largest: int  # complex elements of the longest row, see ``Lengths.largest``
+    largest: int  # complex elements of a row with room for its convolution or for overlapping groups
     columns: int  # complex elements of the columns of both steps
+
+    def numbers(self, lengths) -> np.ndarray:
+        """Number of each of some of the ``lengths``, int64."""
+        return np.searchsorted(self.info[:, N], lengths)
+
+
+def fourier_tables(lengths) -> FourierTables:
+    """Tables of row ``lengths`` and of those that their transforms go through."""
+    own = sorted({int(n) for n in lengths})
+    large = [n for n in own if n > 1 and max(factorise(n)) > LARGEST_RADIX]
+    steps = {n: pair for n in own if (pair := split(n))[0]}
+    every = sorted({*own, *(smooth(2 * n - 1) for n in large), *(m for pair in steps.values() for m in pair)})
+    id = {n: i for i, n in enumerate(every)}
+    info = np.full((len(every), 7), -1, dtype=np.int64)
+    radices = np.zeros((len(every), FACTORS), dtype=np.int64)
+    parts, size = [], 0
+    for i, n in enumerate(every):
+        here = [roots(n)]
+        info[i, [N, START]] = n, size
+        if n in large:
+            m = smooth(2 * n - 1)
+            info[i, [PARTNER, CHIRP]] = id[m], size + 2 * n
+            here += _chirp(n, m)
+        else:
+            found = factorise(n)
+            radices[i, : len(found)] = found
+        if n in steps:
+            n1, n2 = steps[n]
+            info[i, [FIRST, SECOND, TWIST]] = id[n1], id[n2], size + 2 * n
+            here.append(here[0][np.outer(np.arange(n2), np.arange(n1)).ravel()])
+        parts += [part.ravel() for part in here]
+        size += sum(part.size for part in here)
+    largest = max([*every, *(-(-n1 // GROUP) * GROUP * n2 for n1, n2 in steps.values())])
+    columns = max([GROUP, *(2 * n1 for n1, _ in steps.values())])
+    return FourierTables(info, radices, np.concatenate(parts), largest, columns)
+
+
+def _chirp(n: int, m: int) -> list[np.ndarray]:
+    """``exp(iπ j² / n)``, and the spectrum of its conjugate as a filter of length ``m``."""
+    j = np.arange(n)
+    w = roots(2 * n)[j * j % (2 * n)]
+    conjugate = np.zeros(m, dtype=complex)
+    conjugate[:n] = w[:, 0] - 1j * w[:, 1]
+    conjugate[m - n + 1 :] = conjugate[n - 1 : 0 : -1]
+    spectrum = np.fft.ifft(conjugate)  # sign +, divided by m as the convolution needs
+    return [w, spectrum.view(np.float64)]
 
 
 @kernel
@@ -173,12 +169,12 @@ def transform(work, x, y, id, info, radices, table):
     ----------
     work : address of float64
     x, y : int
-        Places of the row and of scratch, each with room for ``Lengths.largest`` elements, doubles.
+        Places of the row and of scratch, each with room for ``FourierTables.largest`` elements, doubles.
     id : int
         Number of the length n.
     info : int64, (lengths, 7)
     radices, table : address of int64, address of float64
-        See ``Tables``.
+        See ``FourierTables``.
     """
     n, start, other, offset = info[id, N], info[id, START], info[id, PARTNER], info[id, CHIRP]
     if offset < 0:

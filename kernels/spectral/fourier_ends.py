@@ -3,10 +3,9 @@
 from typing import Any, NamedTuple
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, fma, fms, high_of_two, load, low_of_two, spread, store_some, transpose
+from kernels.runtime.vector import LANES, at, fma, fms, load, put, spread, store_some
 from kernels.spectral.fourier_passes import ELEMENT, element, put_element
-from kernels.spectral.quads import SPAN, emit, emit4, load4
-from kernels.spectral.tasks import ALL
+from kernels.spectral.quads import ALL, SPAN, emit4, emit_rows, load4, load_columns, strided
 
 
 class Scales(NamedTuple):
@@ -126,8 +125,8 @@ def emit_column(work, a, b, advance, j, n2, scales, waves):
 
 
 @kernel
-def write_eight(work, z, out, j, north, south, streaming):
-    """Eight elements to eight points of the northern (real parts) and southern rows.
+def write_square(work, z, out, j, north, south, streaming):
+    """As many elements as there are lanes to points of the northern (real parts) and southern rows.
 
     Parameters
     ----------
@@ -137,44 +136,75 @@ def write_eight(work, z, out, j, north, south, streaming):
         ``j`` is the number of the first point.
     out : address of float64
         Grid-point values.
-    north, south : tuple of 8 int
+    north, south : tuple of int
         Offset of the row of each lane, doubles.
     streaming : bool
         Write past the caches.
     """
     for part in range(2):
-        p0, p1, p2, p3, p4, p5, p6, p7 = south if part else north
-        o = z + LANES * part
-        r = transpose(
-            load(work, o),
-            load(work, o + ELEMENT),
-            load(work, o + 2 * ELEMENT),
-            load(work, o + 3 * ELEMENT),
-            load(work, o + 4 * ELEMENT),
-            load(work, o + 5 * ELEMENT),
-            load(work, o + 6 * ELEMENT),
-            load(work, o + 7 * ELEMENT),
-        )
-        # a missing field has the place of the last one, which is written after it
-        emit(out, p7 + j, r[7], streaming)
-        emit(out, p6 + j, r[6], streaming)
-        emit(out, p5 + j, r[5], streaming)
-        emit(out, p4 + j, r[4], streaming)
-        emit(out, p3 + j, r[3], streaming)
-        emit(out, p2 + j, r[2], streaming)
-        emit(out, p1 + j, r[1], streaming)
-        emit(out, p0 + j, r[0], streaming)
+        columns = load_columns(work, strided(z + LANES * part, ELEMENT), 0)
+        emit_rows(out, south if part else north, j, columns, streaming)
 
 
 @kernel
-def _write_two(work, z, out, j, north, south, streaming):
-    """``write_eight`` of two lanes."""
+def write_rows(work, z, n, out, north, south, streaming):
+    """Real parts of ``[n, 2, 8]`` at ``work[z]`` to the northern rows, imaginary parts to the southern ones.
+
+    ``work``, ``z``, ``out``, ``north``, ``south`` and ``streaming`` as in ``write_square``; ``streaming`` promises
+    rows that start on cache lines.
+    """
+    body = n - n % LANES
+    for j in range(0, body, LANES):
+        write_square(work, z + ELEMENT * j, out, j, north, south, streaming)
     for part in range(2):
-        p0, p1 = south if part else north
-        first, second = load(work, z + LANES * part), load(work, z + LANES * part + ELEMENT)
-        emit(out, p1 + j, high_of_two(first, second), streaming)
-        emit(out, p0 + j, low_of_two(first, second), streaming)
+        rows = south if part else north
+        for lane in range(LANES - 1, -1, -1):
+            for j in range(body, n):
+                put(out, rows[lane] + j, at(work, z + ELEMENT * j + LANES * part + lane))
+
+
+@kernel
+def read_rows(values, n, north, south, work, z):
+    """South + i north of eight lanes, ``n`` points of rows of ``values`` (address of float64) to ``work[z:]``.
+
+    ``north``, ``south``, ``work`` and ``z`` as in ``write_square``.
+    """
+    body = n - n % LANES
+    for j in range(0, body, LANES):
+        for part in range(2):
+            columns = load_columns(values, north if part else south, j)
+            emit_rows(work, strided(z + ELEMENT * j + LANES * part, ELEMENT), 0, columns, False)
+    for part in range(2):
+        rows = north if part else south
+        for lane in range(LANES):
+            for j in range(body, n):
+                put(work, z + ELEMENT * j + LANES * part + lane, at(values, rows[lane] + j))
+
+
+@kernel(inline=True)
+def _row(rows, i, lane, idle):
+    return rows[i, lane] if rows[i, lane] >= 0 else idle
+
+
+@kernel(inline=True)
+def places_of(rows, i, idle):
+    """Offsets that ``rows`` (int64, (tasks, 8)) give of the rows of task ``i``; ``idle`` for the lanes without one."""
+    return (
+        _row(rows, i, 0, idle),
+        _row(rows, i, 1, idle),
+        _row(rows, i, 2, idle),
+        _row(rows, i, 3, idle),
+        _row(rows, i, 4, idle),
+        _row(rows, i, 5, idle),
+        _row(rows, i, 6, idle),
+        _row(rows, i, 7, idle),
+    )
+
+
+@kernel(inline=True)
+def _places_of_two(rows, i, idle):
+    return _row(rows, i, 0, idle), _row(rows, i, 1, idle)
 
 
 if LANES == 2:
-    write_eight = _write_two
+    places_of = _places_of_two

@@ -16,30 +16,17 @@ that the transforms need neither rescaling nor branches.
 Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES
-from kernels.spectral.gauss import dd_div, dd_mul
+from kernels.spectral.functions import LegendreTables
+from kernels.spectral.gauss import dd_div, dd_mul, half_nodes
+from kernels.spectral.grids import Grid
+from kernels.spectral.quads import BLOCK
 
-BLOCK = 3 * LANES  # latitudes per block: three vectors of eight, four groups of six
 TINY = 1e-20  # what a Legendre function must exceed to be summed
 _FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops
 _UP, _DOWN = 2.0**256, 2.0**-256
-
-
-class Tables(NamedTuple):
-    """What a plan knows of the Legendre functions of wavenumbers 0 … T and degrees up to T + 1."""
-
-    factors: np.ndarray  # float64, (5, terms): a, b, even, carry, odd of ``coefficients``, 1
-    offset: np.ndarray  # int64, (T + 1,): where the terms of each wavenumber start in a row of ``factors``
-    squares: np.ndarray  # float64, (rows,): μ² of the northern latitudes, padded to whole blocks
-    rows: int  # latitudes without padding
-    first_row: np.ndarray  # int64, (T + 1,): first latitude that carries each wavenumber
-    first: np.ndarray  # int64, (T + 1, blocks): first ell at which the block matters
-    seeds: np.ndarray  # float64, (T + 1, blocks, 2·BLOCK): two values of p to start from
 
 
 def epsilon(n, m):
@@ -133,8 +120,8 @@ def _next_sectoral(m, cosine, cosine_low, hi, lo, exponent):
 
 
 @kernel
-def plan_seeds(tables, cosine, cosine_low):
-    """Write the first ``ell`` and the seeds of every wavenumber and block into ``tables`` (``Tables``).
+def _plan_seeds(tables, cosine, cosine_low):
+    """Write the first ``ell`` and the seeds of every wavenumber and block into ``tables`` (``LegendreTables``).
 
     ``cosine + cosine_low`` (float64, (rows,), padded to whole blocks with 0) is cos φ.  A block none of whose
     rows carries the wavenumber never begins.
@@ -165,3 +152,53 @@ def plan_seeds(tables, cosine, cosine_low):
                 (k, k + count),
                 tables.seeds[m, block],
             )
+
+
+def _terms_of(truncation: int) -> np.ndarray:
+    """Values of ell of each wavenumber 0 … T, with degrees up to T + 1; int64[T + 1]."""
+    return (truncation + 1 - np.arange(truncation + 1)) // 2 + 1
+
+
+def blocks_of(grid: Grid) -> int:
+    """Blocks of latitudes from pole to equator, the last one padded."""
+    return -(-grid.N // BLOCK)
+
+
+def table_bytes(truncation: int, rows: int) -> int:
+    """Bytes of the tables of a plan with so many rows between pole and equator."""
+    return 8 * (5 * int(_terms_of(truncation).sum()) + (truncation + 1) * -(-rows // BLOCK) * (2 * BLOCK + 1))
+
+
+def legendre_tables(grid: Grid, truncation: int) -> tuple[LegendreTables, np.ndarray]:
+    """LegendreTables, and the number of wavenumbers that each northern latitude carries, int64[N].
+
+    A row of L points carries wavenumbers up to ``(L - 1) // 2``; those that never exceed ``TINY`` in a block
+    are not carried by its rows.
+    """
+    T, blocks = truncation, blocks_of(grid)
+    count = _terms_of(T)
+    offset = np.concatenate([[0], np.cumsum(count)[:-1]]).astype(np.int64)
+    factors = np.zeros((5, int(count.sum())))
+    coefficients(T, offset, factors)
+    mu, low, cosine, cosine_low, _ = half_nodes(2 * grid.N)
+    pad = blocks * BLOCK - grid.N
+    capped = np.minimum(T, (grid.pl[: grid.N] - 1) // 2) + 1
+    tables = LegendreTables(
+        factors,
+        offset,
+        np.pad(mu * mu + 2 * mu * low, (0, pad)),
+        grid.N,
+        _first_rows(capped, T),
+        np.zeros((T + 1, blocks), dtype=np.int64),
+        np.zeros((T + 1, blocks, 2 * BLOCK)),
+    )
+    _plan_seeds(tables, np.pad(cosine, (0, pad)), np.pad(cosine_low, (0, pad)))
+    alive = [int(np.flatnonzero(tables.first[:, block] < count).max(initial=0)) + 1 for block in range(blocks)]
+    alive = np.maximum.accumulate(alive)
+    counts = np.minimum(capped, alive[np.arange(grid.N) // BLOCK]).astype(np.int64)
+    return tables._replace(first_row=_first_rows(counts, T)), counts
+
+
+def _first_rows(counts: np.ndarray, truncation: int) -> np.ndarray:
+    """First latitude that carries each wavenumber, from the number that each latitude carries."""
+    return np.searchsorted(counts, np.arange(truncation + 1), side="right").astype(np.int64)

@@ -14,25 +14,19 @@ so that each stage writes scattered blocks and reads contiguous ones.
 
 from typing import Any, NamedTuple
 
-import numba
-
-from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 from kernels.runtime.vector import LANES, address, at, fence, prefetch, spread
-from kernels.spectral.legendre import BLOCK, Tables
-from kernels.spectral.quads import SPAN, add_scaled, emit4, load4, load6, store6, zero6
-from kernels.spectral.recurrence import begin, build, build_or_zero, first_of, functions_at, functions_of
-from kernels.spectral.spectra import (
-    Spectra,
-    column_at,
-    column_of,
+from kernels.spectral.functions import (
+    any_wave,
+    begin,
+    build,
+    build_or_zero,
+    first_of,
     from_functions,
-    terms,
     to_functions,
-    weights_at,
-    weights_of,
+    wave_at,
 )
-from kernels.spectral.tasks import Buffer
+from kernels.spectral.quads import BLOCK, SPAN, add_scaled, emit4, load4, load6, store6, zero6
 
 CHUNK = 96  # most values of ell in a panel of the inverse transform: 18 KiB
 SLICE = 3  # blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the latitudes
@@ -212,75 +206,50 @@ def _cut(work, truncation, blocks):
 
 
 @kernel
-def _inverse_share(thread, threads, tables, spectra, work, buffer):
-    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
-    top, blocks = spectra.columns.size - 2, tables.first.shape[1]
-    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
-    fourier, places, streaming = address(buffer.values), address(buffer.places), buffer.streaming
-    room, columns, offset, first_row = _cut(work, top, blocks), spectra.columns, tables.offset, tables.first_row
-    for m in range(thread, top + 1, threads):
-        column = column_at(field, columns[m], top + spectra.extra - m + 1)
-        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
-        to_functions(column, weights_at(all_weights, offset[m]), room.edge, room.coefficients)
-        target = Target(fourier, places, m * SPAN, first_row[m], tables.rows, streaming)
-        polar = first_row[m] // BLOCK
-        share = 4 * functions.count // max((blocks - polar) // 2, 1)  # two blocks fetch it of every field
-        for block in range(polar, blocks):
-            near = 2 * columns[min(m + threads, top)] + (block - polar) // 2 * share
-            _inverse_block(block, functions, room, column, near, target)
-    fence()
-
-
-@kernel(parallel=True)
-def inverse_legendre(threads, tables, spectra, scratch, buffer, stamps):
-    """Legendre part of the inverse transform of up to eight fields.
+def inverse(thread, threads, tables, spectra, work, buffer):
+    """Legendre part of the inverse transform of up to eight fields: one thread's share.
 
     Parameters
     ----------
-    threads : int
+    thread, threads : int
         Each takes every ``threads``-th wavenumber.
-    tables : legendre.Tables
-    spectra : spectra.Spectra
+    tables : LegendreTables
+    spectra : Spectra
         What is transformed.
-    scratch : float64, (threads, scratch_size(T, blocks))
+    work : float64, (scratch_size(T, blocks),)
     buffer : tasks.Buffer
         Latitude-major Fourier buffer, which is written.
-    stamps : float64, (threads, 2)
-        Receives the clock of each thread before and after its share, s.
     """
-    for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
-        _inverse_share(thread, threads, tables, spectra, scratch[thread], buffer)
-        stamps[thread, 1] = monotonic()
+    top, blocks = tables.offset.size - 1, tables.first.shape[1]
+    wave, room = any_wave(tables, spectra, threads), _cut(work, top, blocks)
+    fourier, places = address(buffer.values), address(buffer.places)
+    for m in range(thread, top + 1, threads):
+        functions, weights, column = wave_at(wave, m, tables, spectra)
+        to_functions(column, weights, room.edge, room.coefficients)
+        target = Target(fourier, places, m * SPAN, tables.first_row[m], tables.rows, buffer.streaming)
+        polar, later = tables.first_row[m] // BLOCK, 2 * spectra.columns[min(m + threads, top)]
+        share = 4 * functions.count // max((blocks - polar) // 2, 1)  # two blocks fetch it of every field
+        for block in range(polar, blocks):
+            _inverse_block(block, functions, room, column, later + (block - polar) // 2 * share, target)
+    fence()
 
 
 @kernel
-def _direct_share(thread, threads, tables, spectra, work, buffer):
-    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
-    top, blocks = spectra.columns.size - 2, tables.first.shape[1]
-    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
-    room, columns, offset, first_row = _cut(work, top, blocks), spectra.columns, tables.offset, tables.first_row
+def direct(thread, threads, tables, spectra, work, buffer):
+    """Legendre part of the direct transform of up to eight fields: one thread's share.
+
+    ``thread``, ``threads``, ``tables`` and ``work`` as for the inverse; ``buffer`` is the wavenumber-major Fourier
+    buffer, ``spectra`` is written.
+    """
+    top, first_row = tables.offset.size - 1, tables.first_row
+    wave, room = any_wave(tables, spectra, threads), _cut(work, top, tables.first.shape[1])
     data, places = address(buffer.values), buffer.places
     for m in range(thread, top + 1, threads):
-        column = column_at(field, columns[m], top + spectra.extra - m + 1)
-        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
+        functions, weights, column = wave_at(wave, m, tables, spectra)
         later = min(m + threads, top)
         near = places[later] + first_row[later] * SPAN
         _direct_wavenumber(functions, (first_row[m], tables.rows), room, data, places[m], near, column)
-        from_functions(room.coefficients, weights_at(all_weights, offset[m]), room.edge, column)
-
-
-@kernel(parallel=True)
-def direct_legendre(threads, tables, spectra, scratch, buffer, stamps):
-    """Legendre part of the direct transform of up to eight fields.
-
-    ``threads``, ``tables``, ``scratch`` and ``stamps`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
-    wavenumber-major Fourier buffer, ``spectra`` (``spectra.Spectra``) is written.
-    """
-    for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
-        _direct_share(thread, threads, tables, spectra, scratch[thread], buffer)
-        stamps[thread, 1] = monotonic()
+        from_functions(room.coefficients, weights, room.edge, column)
 
 
 @kernel

@@ -4,9 +4,6 @@ Layouts (float64): coefficient scratch ``c[ell, 4]`` (even-real, even-imaginary,
 Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wavenumber).
 """
 
-import numba
-
-from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import (
     LANES,
@@ -30,20 +27,18 @@ from kernels.runtime.vector import (
     spread,
     store,
 )
-from kernels.spectral.legendre import BLOCK, Tables
-from kernels.spectral.quads import SPAN, add_scaled, emit4, load4, store4, zero4
-from kernels.spectral.recurrence import (
+from kernels.spectral.functions import (
+    any_wave,
     begin,
     first_of,
-    functions_at,
-    functions_of,
     load_block,
     step,
     step_one,
     store_block,
+    terms,
+    wave_at,
 )
-from kernels.spectral.spectra import Spectra, column_at, column_of, terms, weights_at, weights_of
-from kernels.spectral.tasks import Buffer
+from kernels.spectral.quads import BLOCK, SPAN, add_scaled, emit4, load4, store4, zero4
 
 CHUNK = 96  # most ell whose sums stay in the first-level cache in the direct transform: 24 KiB
 VECTORS = BLOCK // LANES  # of a block of latitudes
@@ -165,7 +160,7 @@ def _weigh(factors, source, same, before, out, o):
 
 @kernel(fastmath=CONTRACT)
 def _to_functions(column, weights, c):
-    """Coefficients of ``p_l`` of one wavenumber from those of ``P_n`` (see ``spectra``)."""
+    """Coefficients of ``p_l`` of one wavenumber from those of ``P_n`` (see ``functions``)."""
     even, carry, odd, term = weights
     spectrum, degrees = column.values, column.degrees
     count = terms(degrees)
@@ -254,75 +249,49 @@ def _direct_wavenumber(functions, rows, room, data, place, near):
 
 
 @kernel
-def _inverse_share(thread, threads, tables, spectra, work, buffer):
-    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
-    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
-    columns, offset, first_row, c = spectra.columns, tables.offset, tables.first_row, address(work)
-    top, (full, left) = columns.size - 2, _blocks(tables.rows)
+def inverse(thread, threads, tables, spectra, work, buffer):
+    """Legendre part of the inverse transform of one field: one thread's share.
+
+    Parameters
+    ----------
+    thread, threads : int
+        Each takes every ``threads``-th wavenumber.
+    tables : LegendreTables
+    spectra : Spectra
+        What is transformed; one field.
+    work : float64, (scratch_size(T, blocks),)
+    buffer : tasks.Buffer
+        Latitude-major Fourier buffer, which is written.
+    """
+    wave, (full, left), c = any_wave(tables, spectra, threads), _blocks(tables.rows), address(work)
     target = address(buffer.values), address(buffer.places), address(buffer.counts), buffer.streaming
-    for m in range(thread, top + 1, threads):
-        column = column_at(field, columns[m], top + spectra.extra - m + 1)
-        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
-        _to_functions(column, weights_at(all_weights, offset[m]), c)
-        for block in range(first_row[m] // BLOCK, full):
+    for m in range(thread, tables.offset.size, threads):
+        functions, weights, column = wave_at(wave, m, tables, spectra)
+        _to_functions(column, weights, c)
+        for block in range(tables.first_row[m] // BLOCK, full):
             _inverse_block(block, m, functions, c, target)
         for place in range(left):
             _inverse_vector(place, full, m, functions, c, target)
     fence()
 
 
-@kernel(parallel=True)
-def inverse_legendre(threads, tables, spectra, scratch, buffer, stamps):
-    """Legendre part of the inverse transform of one field.
-
-    Parameters
-    ----------
-    threads : int
-        Each takes every ``threads``-th wavenumber.
-    tables : legendre.Tables
-    spectra : spectra.Spectra
-        What is transformed; one field.
-    scratch : float64, (threads, scratch_size(T, blocks))
-    buffer : tasks.Buffer
-        Latitude-major Fourier buffer, which is written.
-    stamps : float64, (threads, 2)
-        Receives the clock of each thread before and after its share, s.
-    """
-    for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
-        _inverse_share(thread, threads, tables, spectra, scratch[thread], buffer)
-        stamps[thread, 1] = monotonic()
-
-
 @kernel
-def _direct_share(thread, threads, tables, spectra, work, buffer):
-    tables, spectra, buffer = Tables(*tables), Spectra(*spectra), Buffer(*buffer)
-    all_functions, all_weights, field = functions_of(tables, threads), weights_of(tables), column_of(spectra)
-    columns, offset, first_row = spectra.columns, tables.offset, tables.first_row
-    top, blocks, (_, left) = columns.size - 2, tables.first.shape[1], _blocks(tables.rows)
-    state = work.size - 2 * BLOCK * blocks
-    sums = state - CHUNK * SPAN
-    room = address(work), address(work[sums:]), address(work[state:])
+def direct(thread, threads, tables, spectra, work, buffer):
+    """Legendre part of the direct transform of one field: one thread's share.
+
+    ``thread``, ``threads``, ``tables`` and ``work`` as for the inverse; ``buffer`` is the wavenumber-major Fourier
+    buffer, ``spectra`` is written.
+    """
+    wave, top = any_wave(tables, spectra, threads), tables.offset.size - 1
+    state = work.size - 2 * BLOCK * tables.first.shape[1]
+    room = address(work), address(work[state - CHUNK * SPAN :]), address(work[state:])
     data, places = address(buffer.values), buffer.places
     store(room[0], 0, spread(0.0))
     for m in range(thread, top + 1, threads):
-        column = column_at(field, columns[m], top + spectra.extra - m + 1)
-        functions = functions_at(all_functions, m, offset[m], terms(column.degrees))
-        _direct_wavenumber(functions, (first_row[m], left), room, data, places[m], places[min(m + threads, top)])
-        _from_functions(room[0], weights_at(all_weights, offset[m]), column)
-
-
-@kernel(parallel=True)
-def direct_legendre(threads, tables, spectra, scratch, buffer, stamps):
-    """Legendre part of the direct transform of one field.
-
-    ``threads``, ``tables``, ``scratch`` and ``stamps`` as for the inverse; ``buffer`` (``tasks.Buffer``) is the
-    wavenumber-major Fourier buffer, ``spectra`` (``spectra.Spectra``) is written.
-    """
-    for thread in numba.prange(threads):
-        stamps[thread, 0] = monotonic()
-        _direct_share(thread, threads, tables, spectra, scratch[thread], buffer)
-        stamps[thread, 1] = monotonic()
+        functions, weights, column = wave_at(wave, m, tables, spectra)
+        rows, near = (tables.first_row[m], _blocks(tables.rows)[1]), places[min(m + threads, top)]
+        _direct_wavenumber(functions, rows, room, data, places[m], near)
+        _from_functions(room[0], weights, column)
 
 
 def scratch_size(truncation: int, blocks: int) -> int:

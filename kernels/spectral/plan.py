@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.pages import LINE, zeros
-from kernels.runtime.resources import require_memory
+from kernels.runtime.pages import zeros
+from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, numba_threads
 from kernels.runtime.vector import LANES
-from kernels.spectral import calls, fourier_rows, legendre_eight, legendre_one, tasks
+from kernels.spectral import fast, fourier_rows, legendre_eight, legendre_one, tasks
 from kernels.spectral.checks import (
     COMPLEX,
     LARGEST_TRUNCATION,
@@ -24,12 +24,12 @@ from kernels.spectral.checks import (
     require_truncation,
     require_values,
 )
-from kernels.spectral.fourier import Lengths
+from kernels.spectral.fourier import fourier_tables
 from kernels.spectral.gauss import half_nodes
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
-from kernels.spectral.legendre import BLOCK
-from kernels.spectral.tables import blocks_of, legendre_tables, table_bytes
+from kernels.spectral.legendre import blocks_of, legendre_tables, table_bytes
+from kernels.spectral.quads import BLOCK
 from kernels.spectral.winds import VectorTransforms
 
 __all__ = ["LARGEST_TRUNCATION", "Plan"]
@@ -117,19 +117,13 @@ class Plan(VectorTransforms):
 
     def _fourier_tables(self, counts):
         nlat, pl = self.nlat, self.grid.pl[: self.nlat]
-        self._lengths = Lengths(pl)
-        ids = np.array([self._lengths.id[int(n)] for n in pl])
+        self._lengths = fourier_tables(pl)
+        ids = self._lengths.numbers(pl)
         starts = self.grid.starts
         self._equator = slice(int(starts[nlat - 1]), int(starts[nlat]))
         rows = ids, starts[:nlat], starts[::-1][:nlat], counts, self._tables.first_row
         self._many = tasks.of_eight_fields(*rows)
         self._single = tasks.of_one_field(*rows, blocks_of(self.grid) * BLOCK)
-
-    def _kept(self, key, make):
-        """What ``make()`` gives, made once and kept between calls."""
-        if key not in self._workspace:
-            self._workspace[key] = make()
-        return self._workspace[key]
 
     def _factors(self, direct, chosen, power):
         """Even and odd scale of every lane of some tasks; ``power`` of ``cos φ`` is divided out."""
@@ -194,7 +188,7 @@ class Plan(VectorTransforms):
         """
         spec = self._spectra("spec", spec)
         out = output(out, (*spec.shape[:-1], self.grid.points), REAL)
-        self._inverse(spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
+        self._transform(False, spec.reshape(-1, self.ncoef), out.reshape(-1, self.grid.points), 0, threads)
         return out
 
     def direct(self, values, out=None, threads: int = 1):
@@ -213,148 +207,87 @@ class Plan(VectorTransforms):
         """
         values = self._values("values", values)
         out = output(out, (*values.shape[:-1], self.ncoef), COMPLEX)
-        self._direct(values.reshape(-1, self.grid.points), out.reshape(-1, self.ncoef), 0, threads)
+        self._transform(True, out.reshape(-1, self.ncoef), values.reshape(-1, self.grid.points), 0, threads)
         return out
 
     # --- drivers ------------------------------------------------------------------------------
-    #
-    # One thread does a group of fields in one call of ``calls``, without a parallel region.  Several threads, and
-    # an account, take the parts apart: these get plain tuples and name their members first thing, since numba takes
-    # about 1 µs to tell the type of a few plain tuples and 4 µs for named ones.  All that does not depend on the
-    # caller's arrays is prepared once.
+
+    @alone
+    def _transform(self, direct, spectra, values, power, threads):
+        """All fields in one direction, by group; ``power`` of ``cos φ`` is divided out, with one degree more for it.
+
+        One thread does a group of fields in one call of compiled code.  Several threads, and an account, take the
+        parts apart.
+        """
+        whole, degrees = fast.direct if direct else fast.inverse, int(self._columns[power][1])
+        if threads != 1 or self.account is not None:
+            whole = None
+            require_threads(threads)
+            require_apart(spectra, values)
+            if not direct:
+                require_readable_means("spec", spectra, degrees)
+        for group in groups_of(len(values)):
+            first, fields = group.start, group.stop - group.start
+            arguments = self._call(direct, fields, power, threads), spectra, values, first
+            found = whole(*arguments) if whole else self._by_part(direct, threads, arguments)
+            if found == fast.SHARED:
+                require_apart(spectra, values)
+            elif found == fast.UNREADY:
+                require_readable_means("spec", spectra, degrees)
+            elif found == fast.INFINITE and direct:
+                require_finite(spectra[group, :1], "a value of field", first)
+            elif found == fast.INFINITE:
+                require_finite(values[group, self._equator], "a coefficient of field", first)
+
+    def _by_part(self, direct, threads, arguments):
+        """A region for each part; the answer asks for a look at every result."""
+        parts = (fast.direct_rows, fast.direct_legendre) if direct else (fast.inverse_legendre, fast.inverse_rows)
+        with numba_threads(threads):
+            for part in parts:
+                self._region(part, threads, *arguments)
+        return fast.INFINITE
 
     def _region(self, function, threads, *arguments):
         """Call a compiled function whose threads leave stamps; the account books its time, if there is one."""
-        stamps = self._kept(("stamps", threads), lambda: np.zeros((threads, 2)))
+        stamps = self._workspace.setdefault(("stamps", threads), np.zeros((threads, 2)))
         if self.account is None:
             function(threads, *arguments, stamps)
         else:
             self.account.region(function, stamps, threads, *arguments)
 
-    @alone
-    def _inverse(self, spec, out, power, threads):
-        if threads == 1 and self.account is None:
-            self._whole(calls.inverse, spec, out, power, out)
-            return
-        require_apart(out, spec)
-        require_readable_means("spec", spec, int(self._columns[power][1]))
-        with numba_threads(threads):
-            for group in groups_of(len(spec)):
-                self._inverse_group(spec[group], out[group], power, threads)
-        require_finite(out[:, self._equator], "a coefficient of field")
-
-    @alone
-    def _direct(self, values, out, power, threads):
-        if threads == 1 and self.account is None:
-            self._whole(calls.direct, out, values, power, out)
-            return
-        require_apart(out, values)
-        with numba_threads(threads):
-            for group in groups_of(len(values)):
-                self._direct_group(values[group], out[group], power, threads)
-        require_finite(out[:, :1], "a value of field")
-
-    def _whole(self, function, spectra, values, power, out):
-        """One of ``calls`` for all fields; ``out`` is the one of both arrays that is written."""
-        for group in groups_of(len(values)):
-            first = group.start
-            found = function(self._packed(function is calls.direct, group.stop - first, power), spectra, values, first)
-            if found == calls.SHARED:
-                require_apart(out, spectra if out is values else values)
-            elif found == calls.UNREADY:
-                require_readable_means("spec", spectra, int(self._columns[power][1]))
-            elif found == calls.INFINITE and out is values:
-                require_finite(out[group, self._equator], "a coefficient of field", first)
-            elif found == calls.INFINITE:
-                require_finite(out[group, :1], "a value of field", first)
-
-    def _packed(self, direct, fields, power):
-        """What ``calls`` are given, kept between calls."""
-        key = direct, fields, power
-        if key not in self._calls:
-            _, *arguments, scratch, (*rows, work), buffer = self._prepared(direct, fields, power, 1)
-            equator = self._equator.start, self._equator.stop
-            large = STREAM_FROM if not (self.grid.pl % LANES).any() else sys.maxsize
-            self._calls[key] = np.array(
-                calls.packed(*arguments, *rows, buffer, scratch[0], work[0], equator, large), np.int64
-            )
-        return self._calls[key]
-
-    def _way(self, fields):
-        """Tasks and Legendre module for one field, or for up to eight."""
-        return (self._single, legendre_one) if fields == 1 else (self._many, legendre_eight)
-
-    def _lanes(self, fields, stride):
-        """Offset of the field in each lane; missing fields share the place of the last."""
-        return np.minimum(np.arange(LANES), fields - 1) * stride
-
-    def _rows(self, direct, fields, power):
-        """What the Fourier part is told of its tasks, for as many fields."""
-
-        def make():
-            chosen = self._way(fields)[0]
-            lanes = self._lanes(fields, self.grid.points) if fields > 1 else 0
-            factors = self._factors(direct, chosen, power)
-            return tuple(tasks.Rows(chosen.where, chosen.north + lanes, chosen.south + lanes, factors))
-
-        return self._kept(("rows", direct, fields, power), make)
-
-    def _row_scratch(self, threads):
-        """Private work space of every thread for the Fourier part."""
-        size = fourier_rows.scratch_size(self._lengths)
-        return self._space(("row scratch", threads), threads * size, (threads, size))
-
-    def _legendre_scratch(self, module, threads):
-        """Private work space of every thread for the Legendre part."""
-        size = module.scratch_size(self.truncation, self._tables.first.shape[1])
-        return self._space((module.__name__, threads), threads * size, (threads, size))
-
-    def _streams_buffer(self, direct, fields):
-        """Whether the Fourier buffer is so large that it is written past the caches."""
-        chosen = self._way(fields)[0]
-        return 8 * (chosen.waves_size if direct else chosen.size) >= (STREAM_DIRECT_FROM if direct else STREAM_FROM)
-
-    def _streams_to(self, out):
-        """Whether every row of every field starts on a cache line, and the array is large."""
-        return out.nbytes >= STREAM_FROM and out.ctypes.data % LINE == 0 and not (self.grid.pl % LANES).any()
-
-    def _buffer(self, direct, fields):
-        """The Fourier buffer of one direction: latitude-major for the inverse, wavenumber-major for the direct."""
-        chosen, one = self._way(fields)[0], fields == 1
-        if direct:  # of one field, idle lanes stay zero: that space is no other's
-            values = self._space("single waves", chosen.waves_size) if one else self._space("fourier", chosen.size)
-        else:
-            values = self._space("fourier", chosen.size)
-        places = chosen.waves if direct else chosen.places
-        return tuple(tasks.Buffer(values, places, chosen.counts, self._streams_buffer(direct, fields)))
-
-    def _prepared(self, direct, fields, power, threads):
-        """Compiled functions of both parts, and their arguments before and after those that the caller's arrays make.
-
-        ``power`` of ``cos φ`` is divided out, and spectra then have one degree more.
-        """
+    def _call(self, direct, fields, power, threads):
+        """What ``fast`` is told of a transform of so many fields, kept between calls with the arrays that it names."""
         key = direct, fields, power, threads
         if key not in self._calls:
-            module = self._way(fields)[1]
-            buffer, scratch = self._buffer(direct, fields), self._legendre_scratch(module, threads)
-            rows = self._rows(direct, fields, power), tuple(self._lengths.tables), self._row_scratch(threads)
-            legendre = module.direct_legendre if direct else module.inverse_legendre
-            columns = self._columns[power]
-            spectra = columns, power, self._lanes(fields, 2 * int(columns[-1])), fields
-            self._calls[key] = legendre, tuple(self._tables), spectra, scratch, rows, buffer
-        return self._calls[key]
+            chosen, legendre = (self._single, legendre_one) if fields == 1 else (self._many, legendre_eight)
+            # missing fields share the place of the last
+            lanes, columns = np.minimum(np.arange(LANES), fields - 1), self._columns[power]
+            grids = lanes * self.grid.points if fields > 1 else 0
+            size, rows = legendre.scratch_size(self.truncation, blocks_of(self.grid)), fourier_rows.scratch_size
+            arguments = (
+                self._tables,
+                (columns, power, lanes * 2 * int(columns[-1]), fields),
+                tasks.Rows(
+                    chosen.where, chosen.north + grids, chosen.south + grids, self._factors(direct, chosen, power)
+                ),
+                self._lengths,
+                self._buffer(direct, fields, chosen),
+                self._space((legendre.__name__, threads), threads * size, (threads, size)),
+                self._space(("rows", threads), threads * rows(self._lengths), (threads, rows(self._lengths))),
+                (self._equator.start, self._equator.stop),
+                STREAM_FROM if not (self.grid.pl % LANES).any() else sys.maxsize,
+            )
+            self._calls[key] = np.array(fast.packed(*arguments), np.int64), arguments
+        return self._calls[key][0]
 
-    def _inverse_group(self, spec, out, power, threads):
-        legendre, tables, spectra, scratch, rows, buffer = self._prepared(False, len(spec), power, threads)
-        flat = spec.view(np.float64).reshape(-1)  # real and imaginary parts in turn
-        self._region(legendre, threads, tables, (flat, *spectra), scratch, buffer)
-        self._region(fourier_rows.inverse_rows, threads, *rows, buffer, out.reshape(-1), self._streams_to(out))
-
-    def _direct_group(self, values, out, power, threads):
-        legendre, tables, spectra, scratch, rows, buffer = self._prepared(True, len(values), power, threads)
-        self._region(fourier_rows.direct_rows, threads, *rows, values.reshape(-1), buffer)
-        flat = out.view(np.float64).reshape(-1)
-        self._region(legendre, threads, tables, (flat, *spectra), scratch, buffer)
+    def _buffer(self, direct, fields, chosen):
+        """The Fourier buffer of one direction: latitude-major for the inverse, wavenumber-major for the direct."""
+        if direct:
+            # of one field, idle lanes stay zero: that space is no other's
+            values = self._space("waves" if fields == 1 else "fourier", chosen.waves_size)
+            return tasks.Buffer(values, chosen.waves, chosen.counts, 8 * values.size >= STREAM_DIRECT_FROM)
+        values = self._space("fourier", chosen.size)
+        return tasks.Buffer(values, chosen.places, chosen.counts, 8 * values.size >= STREAM_FROM)
 
     # --- arguments ----------------------------------------------------------------------------
 

@@ -9,10 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.runtime.vector import LANES
-from kernels.spectral.legendre import BLOCK
-from kernels.spectral.quads import SPAN
-
-ALL = 2**LANES - 1  # bits of eight active lanes
+from kernels.spectral.quads import ALL, BLOCK, SPAN
 
 
 class Rows(NamedTuple):

@@ -137,8 +137,8 @@ class VectorTransforms:
         vor, div = np.empty((2, len(u), self.ncoef), dtype=np.complex128)
         for group in _groups(len(u)):
             both = self._pair("wide", group, int(self._columns[1][-1]))
-            self._direct(u[group], both[0], 1, threads)
-            self._direct(v[group], both[1], 1, threads)
+            self._transform(True, both[0], u[group], 1, threads)
+            self._transform(True, both[1], v[group], 1, threads)
             with numba_threads(threads):
                 inputs = self.truncation, self._epsilon(), self.radius, *both
                 self._region(_curl_and_divergence, threads, *inputs, vor[group], div[group])
@@ -174,7 +174,7 @@ class VectorTransforms:
                 self._region(_scale, threads, self.truncation, factor, chi[group], scaled[1])
                 self._region(_zonal_and_meridional, threads, self.truncation, self._epsilon(), *scaled, *both)
             for spectrum, into in zip(both, result, strict=True):
-                self._inverse(spectrum, into[group], 1, threads)
+                self._transform(False, spectrum, into[group], 1, threads)
         return result[0].reshape(*shape, points), result[1].reshape(*shape, points)
 
 

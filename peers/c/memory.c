@@ -10,106 +10,145 @@
 /* Keeps the compiler from merging or dropping passes; costs no instruction. */
 #define BARRIER(p) __asm__ volatile("" : : "r"(p) : "memory")
 
-void stride_sum(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+/* All strided sums take the same: out[0] becomes the sum of every stride-th of the first items, out[1] counts passes.
+   Some ask for items so many steps ahead before they are read. */
+#define SUM(NAME)                                                                                                  \
+    void NAME(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t ahead, uint64_t passes, uint32_t *out)
+#define PASSES(TOTAL)                                                                                              \
+    do {                                                                                                           \
+        (void)ahead;                                                                                               \
+        for (uint64_t pass = 0; pass < passes; pass++) {                                                           \
+            out[0] = TOTAL;                                                                                        \
+            out[1]++;                                                                                              \
+            BARRIER(a);                                                                                            \
+        }                                                                                                          \
+    } while (0)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint32_t every_item(const uint32_t *a, uint64_t items)
 {
-    for (uint64_t pass = 0; pass < passes; pass++) {
-        if (stride == 1) {
-            uint32_t total = 0;
-            for (uint64_t i = 0; i < items; i++)
-                total += a[i];
-            out[0] = total;
-        } else {
-            uint64_t n = (items + stride - 1) / stride, blocks = n / 8;
-            uint32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
-            const uint32_t *p = a, *q;
-            for (uint64_t block = 0; block < blocks; block++, p = q + 4 * stride) {
-                q = p + 4 * stride;
-                s0 += p[0];
-                s1 += p[stride];
-                s2 += p[2 * stride];
-                s3 += p[3 * stride];
-                s4 += q[0];
-                s5 += q[stride];
-                s6 += q[2 * stride];
-                s7 += q[3 * stride];
-            }
-            for (uint64_t rest = n - 8 * blocks; rest > 0; rest--, p += stride)
-                s0 += p[0];
-            out[0] = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7;
-        }
-        out[1]++;
-        BARRIER(a);
-    }
+    uint32_t total = 0;
+    for (uint64_t i = 0; i < items; i++)
+        total += a[i];
+    return total;
 }
 
-/* Whole cache lines, a sum for each line of a turn, of which only the wanted lanes are added up: strides 1 to 8. */
+INLINE uint32_t eight_items(const uint32_t *a, uint64_t items, uint64_t stride)
+{
+    uint64_t n = (items + stride - 1) / stride, blocks = n / 8;
+    uint32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+    const uint32_t *p = a, *q;
+    for (uint64_t block = 0; block < blocks; block++, p = q + 4 * stride) {
+        q = p + 4 * stride;
+        s0 += p[0];
+        s1 += p[stride];
+        s2 += p[2 * stride];
+        s3 += p[3 * stride];
+        s4 += q[0];
+        s5 += q[stride];
+        s6 += q[2 * stride];
+        s7 += q[3 * stride];
+    }
+    for (uint64_t rest = n - 8 * blocks; rest > 0; rest--, p += stride)
+        s0 += p[0];
+    return s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7;
+}
+
+SUM(stride_sum)
+{
+    if (stride == 1)
+        PASSES(every_item(a, items));
+    else
+        PASSES(eight_items(a, items, stride));
+}
+
+INLINE uint32_t items_by(int count, int asking, const uint32_t *a, uint64_t items, uint64_t stride, uint64_t ahead)
+{
+    uint64_t n = (items + stride - 1) / stride, blocks = n / count;
+    uint32_t s[8] = {0};
+    for (uint64_t block = 0; block < blocks; block++, a += count * stride)
+        for (int k = 0; k < count; k++) {
+            if (asking)
+                __builtin_prefetch(a + (ahead + k) * stride, 0, 3);
+            s[k] += a[k * stride];
+        }
+    for (uint64_t rest = n - count * blocks; rest > 0; rest--, a += stride)
+        s[0] += a[0];
+    return s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
+}
+
+SUM(stride_sum_four)
+{
+    PASSES(items_by(4, 0, a, items, stride, ahead));
+}
+
+SUM(stride_sum_prefetch)
+{
+    PASSES(items_by(8, 1, a, items, stride, ahead));
+}
+
+/* Whole cache lines, a sum for each line of a turn, of which only the wanted lanes are added up: strides 1 to 8.
+   Lines may be asked for before they are read, and parts of the way may be walked side by side. */
 typedef uint32_t line __attribute__((vector_size(64), aligned(4)));
 
-#define SUM_OF_LINES(STRIDE, LINES)                                                             \
-    static uint32_t lines_##STRIDE(const uint32_t *a, uint64_t items)                           \
-    {                                                                                           \
-        line sum[LINES];                                                                        \
-        uint32_t total = 0;                                                                     \
-        uint64_t turns = items / (16 * LINES);                                                  \
-        for (int l = 0; l < LINES; l++)                                                         \
-            sum[l] = (line){0};                                                                 \
-        for (uint64_t turn = 0; turn < turns; turn++, a += 16 * LINES)                          \
-            for (int l = 0; l < LINES; l++)                                                     \
-                sum[l] += *(const line *)(a + 16 * l);                                          \
-        for (int l = 0; l < LINES; l++)                                                         \
-            for (int lane = 0; lane < 16; lane++)                                               \
-                if ((16 * l + lane) % STRIDE == 0)                                              \
-                    total += sum[l][lane];                                                      \
-        for (uint64_t i = 0; i < items - 16 * LINES * turns; i += STRIDE)                       \
-            total += a[i];                                                                      \
-        return total;                                                                           \
-    }
-
-SUM_OF_LINES(1, 4)
-SUM_OF_LINES(2, 4)
-SUM_OF_LINES(3, 6)
-SUM_OF_LINES(4, 4)
-SUM_OF_LINES(5, 5)
-SUM_OF_LINES(6, 6)
-SUM_OF_LINES(7, 7)
-SUM_OF_LINES(8, 4)
-
-void stride_sum_lines(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+INLINE uint32_t lines_by(int lines, int step, int far, int streams, const uint32_t *a, uint64_t items)
 {
-    uint32_t (*const sums[])(const uint32_t *, uint64_t) = {
-        0, lines_1, lines_2, lines_3, lines_4, lines_5, lines_6, lines_7, lines_8,
-    };
-    for (uint64_t pass = 0; pass < passes; pass++) {
-        out[0] = sums[stride](a, items);
-        out[1]++;
-        BARRIER(a);
+    const uint64_t size = 16 * lines, turns = items / size, part = turns / streams;
+    line sum[8] = {{0}};
+    uint32_t total = 0;
+    for (uint64_t turn = 0; turn < part; turn++)
+        for (int stream = 0; stream < streams; stream++)
+            for (int l = 0; l < lines; l++) {
+                const uint32_t *p = a + (turn + stream * part) * size + 16 * l;
+                if (far)
+                    __builtin_prefetch(p + 16 * far, 0, 3);
+                sum[l] += *(const line *)p;
+            }
+    for (uint64_t turn = streams * part; turn < turns; turn++)
+        for (int l = 0; l < lines; l++)
+            sum[l] += *(const line *)(a + turn * size + 16 * l);
+    for (int l = 0; l < lines; l++)
+        for (int lane = 0; lane < 16; lane++)
+            if ((16 * l + lane) % step == 0)
+                total += sum[l][lane];
+    for (uint64_t i = size * turns; i < items; i += step)
+        total += a[i];
+    return total;
+}
+
+INLINE uint32_t all_lines(int far, int streams, const uint32_t *a, uint64_t items, uint64_t stride)
+{
+    switch (stride) {
+    case 1: return lines_by(4, 1, far, streams, a, items);
+    case 2: return lines_by(4, 2, far, streams, a, items);
+    case 3: return lines_by(6, 3, far, streams, a, items);
+    case 4: return lines_by(4, 4, far, streams, a, items);
+    case 5: return lines_by(5, 5, far, streams, a, items);
+    case 6: return lines_by(6, 6, far, streams, a, items);
+    case 7: return lines_by(7, 7, far, streams, a, items);
+    default: return lines_by(4, 8, far, streams, a, items);
     }
 }
 
-/* As stride_sum, asking for an item some steps before it is read, in another page where the stride is long. */
-void stride_sum_prefetch(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+SUM(stride_sum_lines)
 {
-    const uint64_t ahead = 32 * stride;
-    for (uint64_t pass = 0; pass < passes; pass++) {
-        uint64_t n = (items + stride - 1) / stride, blocks = n / 8;
-        uint32_t s[8] = {0};
-        const uint32_t *p = a;
-        for (uint64_t block = 0; block < blocks; block++, p += 8 * stride)
-            for (int k = 0; k < 8; k++) {
-                __builtin_prefetch(p + ahead + k * stride, 0, 3);
-                s[k] += p[k * stride];
-            }
-        for (uint64_t rest = n - 8 * blocks; rest > 0; rest--, p += stride)
-            s[0] += p[0];
-        out[0] = s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
-        out[1]++;
-        BARRIER(a);
-    }
+    PASSES(all_lines(0, 1, a, items, stride));
+}
+
+SUM(stride_sum_lines_prefetch)
+{
+    PASSES(all_lines(64, 1, a, items, stride));
+}
+
+SUM(stride_sum_lines_streams)
+{
+    PASSES(all_lines(0, 2, a, items, stride));
 }
 
 /* The two halves of the walk side by side, four sums each: two places from which lines are on their way. */
-void stride_sum_streams(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+SUM(stride_sum_streams)
 {
+    (void)ahead;
     const uint64_t n = (items + stride - 1) / stride, half = n / 2, blocks = half / 4;
     for (uint64_t pass = 0; pass < passes; pass++) {
         const uint32_t *p = a, *q = a + half * stride;
@@ -132,7 +171,7 @@ void stride_sum_streams(const uint32_t *a, uint64_t items, uint64_t stride, uint
 }
 
 /* Gathers of a register of items into two sums in turn; as stride_sum where this CPU, or these options, have none. */
-void stride_sum_gathers(const uint32_t *a, uint64_t items, uint64_t stride, uint64_t passes, uint32_t *out)
+SUM(stride_sum_gathers)
 {
 #if defined(__AVX512F__) || defined(__AVX2__)
 #if defined(__AVX512F__)
@@ -150,7 +189,7 @@ void stride_sum_gathers(const uint32_t *a, uint64_t items, uint64_t stride, uint
     int where[LANES] __attribute__((aligned(64)));
     uint32_t sums[LANES] __attribute__((aligned(64)));
     if (step > INT32_MAX) {
-        stride_sum(a, items, stride, passes, out);
+        stride_sum(a, items, stride, ahead, passes, out);
         return;
     }
     for (int lane = 0; lane < LANES; lane++)
@@ -176,7 +215,7 @@ void stride_sum_gathers(const uint32_t *a, uint64_t items, uint64_t stride, uint
 #undef GATHER
 #undef ADD
 #else
-    stride_sum(a, items, stride, passes, out);
+    stride_sum(a, items, stride, ahead, passes, out);
 #endif
 }
 

@@ -71,10 +71,7 @@ def _both(threads: int, folder: Path) -> Comparison:
         "MXCLN from file to file",
         "large problem: sort, image, beam, 15 000 components",
         ours,
-        {
-            "wsclean, same accuracy": lambda: peer(*SAME),
-            "wsclean, as it comes": lambda: peer("-use-wgridder"),
-        },
+        {"wsclean, same accuracy": lambda: peer(*SAME), "wsclean, as it comes": lambda: peer("-use-wgridder")},
         _distance,
         3e-2,
     )

@@ -271,7 +271,7 @@ def test_nothing_leaves_the_device(opened, site):
     mine = [each for each in during if each[1].startswith(address)]
     assert {each[1].removeprefix(address) for each in mine} == {
         f"device/{name}.js"
-        for name in ("plan", "worker", "stride", "stream", "latency", "loops", "bt", "spectral", "banks")
+        for name in ("plan", "worker", "stride", "stream", "latency", "loops", "bt", "spectral", "forecast", "banks")
     }
     assert all(method == "GET" and size == 0 and "?" not in path for method, path, size in mine)
     foreign = [each for each in during if each not in mine]
@@ -429,7 +429,7 @@ def test_the_table_of_ways_is_whole():
     for way in page.WAYS:
         middle, best = found[f"{way}_median"].dropna(), found[f"{way}_best"].dropna()
         assert len(middle) and (middle > 0).all()
-        rate = ~found.loc[middle.index, "unit"].str.startswith("ns")
+        rate = ~found.loc[middle.index, "unit"].str.startswith(("ns", "ms"))
         assert np.where(rate, best >= middle, best <= middle).all(), way
     shown = page.how_far()
     assert "Firefox" in shown.text and "other programs kept" in shown.text

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
-from companion import cli, experiments
+from companion import cli, experiments, named
 from companion.commands import status
 from companion.host import doctor
 from companion.host.doctor import Finding
@@ -186,10 +186,21 @@ TAKING_DOWN = SLOW.replace(
 ).replace("import signal,", "import signal, weakref,")
 
 
+#: Each starts an interpreter of its own; what differs in the signal or the stream alone has its day of the week.
+WEEKLY = pytest.mark.weekly
+
+
 @pytest.mark.parametrize(
-    ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+    ("program", "number", "code", "word"),
+    [
+        pytest.param(program, number, code, word, id=f"{moment}-{word}", marks=[WEEKLY] * weekly)
+        for moment, program in (("measuring", SLOW), ("importing", IMPORTING), ("taking down", TAKING_DOWN))
+        for number, code, word, weekly in (
+            (signal.SIGINT, 130, "interrupted", False),
+            (signal.SIGTERM, 143, "terminated", moment != "measuring"),
+        )
+    ],
 )
-@pytest.mark.parametrize("program", [SLOW, IMPORTING, TAKING_DOWN], ids=["measuring", "importing", "taking down"])
 def test_a_signal_leaves_nothing(tmp_path, program, number, code, word):
     text = program.format(tests=str(ROOT / "tests"), out=str(tmp_path / "new"))
     process = subprocess.Popen(
@@ -217,7 +228,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=WEEKLY)])
 def test_a_signal_after_the_end_changes_nothing(number):
     process = subprocess.Popen(
         [sys.executable, "-c", ENDED], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -278,6 +289,22 @@ def test_compare_takes_a_field_that_one_record_lacks_at_its_default(call, two_re
     assert code == 0 and out.count("minima 1.000") == 2
 
 
+def test_compare_knows_a_kernel_that_moved(call, two_records, tmp_path):
+    other = two_records[2]
+    first = json.loads(json.dumps(other))
+    for record, name in ((first, "kernels.mpi.bt"), (other, "kernels.bt.ranks")):
+        for case in record["measurements"]:
+            case["kernel"] = name
+    first["date"], other["date"] = "2033-01-01T00:00:00Z", "2034-01-01T00:00:00Z"
+    code, out, _ = call("compare", runs.save(first, tmp_path), runs.save(other, tmp_path))
+    assert code == 0 and out.count("minima 1.000") == 2
+
+
+def test_kernels_that_moved_are_where_records_are_led():
+    for old, new in named.MOVED.items():
+        assert named.kernel(old).__name__ == new and named.kernel(new).Problem
+
+
 def test_compare_names_machines_by_what_differs(call, two_records, tmp_path):
     other = two_records[2]
     other["machine"]["memory"]["total_bytes"] = 2**40
@@ -332,14 +359,14 @@ def test_export_knows_two_formats(call, two_records, tmp_path):
     assert not (tmp_path / "one.xlsx").exists()
 
 
-@pytest.mark.parametrize("command", [["doctor"], ["run", "--list"]])
+@pytest.mark.parametrize("command", [["doctor"], pytest.param(["run", "--list"], marks=WEEKLY)])
 def test_output_that_cannot_be_written_is_one_sentence(command):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "companion", *command], cwd=ROOT, text=True, stdout=full, stderr=subprocess.PIPE
         )
     assert done.returncode == 2
-    assert "No space left on device" in sentence(done.stderr)
+    assert "standard output: No space left on device" in sentence(done.stderr)
 
 
 def test_a_reader_who_leaves_early_is_no_error():
@@ -452,7 +479,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("experiment", ["xc30-storm", "nht1-groups", "nht1-io"])
+@pytest.mark.parametrize(
+    "experiment", ["xc30-storm", *(pytest.param(name, marks=WEEKLY) for name in ("nht1-groups", "nht1-io"))]
+)
 def test_sigterm_leaves_no_work_folder_of_a_real_experiment(tmp_path, experiment):
     """The signal comes when the first file of the experiment is there."""
     work = tmp_path / "tmp"
@@ -499,7 +528,7 @@ def test_interpreted_kernels_are_refused_in_one_line(tmp_path):
     assert done.stderr.startswith("companion: NUMBA_DISABLE_JIT is set: ") and os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
+@pytest.mark.parametrize("closed", [pytest.param((1,), marks=WEEKLY), (0, 1, 2)])
 def test_closed_streams_are_no_files(tmp_path, record, closed):
     """The first file opened would otherwise get the number of standard output, and what is printed."""
     first, target = runs.save(record, tmp_path), tmp_path / "x.csv"
@@ -543,14 +572,6 @@ def test_the_doctor_asks_on_where_one_question_fails(call, monkeypatch):
     assert "ok      X: there" in out
 
 
-FULL_DISK = """
-import sys
-from companion.__main__ import main
-sys.argv = ["companion", "export", sys.argv[1], "--to", sys.argv[2]]
-main()
-"""
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".nc"])
 def test_export_to_a_full_disk_is_no_success(record, tmp_path, suffix):
     """A filesystem of two pages, mounted where nobody else sees it."""
@@ -561,7 +582,7 @@ def test_export_to_a_full_disk_is_no_success(record, tmp_path, suffix):
     full = tmp_path / "full"
     full.mkdir()
     mount = 'mount -t tmpfs -o size=8k none "$1" || exit 77; shift; "$@"; code=$?; ls "$0" ; exit $code'
-    command = [sys.executable, "-c", FULL_DISK, str(path), str(full / f"x{suffix}")]
+    command = [sys.executable, "-m", "companion", "export", str(path), "--to", str(full / f"x{suffix}")]
     rootless = [] if os.geteuid() == 0 else ["--map-root-user"]
     done = subprocess.run(
         ["unshare", "--mount", *rootless, "sh", "-c", mount, str(full), str(full), *command],
@@ -586,7 +607,7 @@ def test_a_terminal_gets_tables_and_a_pipe_lines(monkeypatch, capsys):
         assert said.startswith(start) and "Five loops" in said
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", ["bash", *(pytest.param(name, marks=WEEKLY) for name in ("zsh", "fish"))])
 def test_a_shell_gets_a_script_and_the_names_of_experiments(shell):
     command = Path(sys.executable).with_name("companion")
 

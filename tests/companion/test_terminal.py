@@ -87,12 +87,17 @@ ARGUMENTS = (
 )
 
 
+#: What no argument can hold left out; what ends a line, or is no text, stands alone, and the rest in one argument.
+ALONE = ("\n", "\udcff")
+TOGETHER = [text for text in HOSTILE if text not in ("\0", *ALONE)]
+
+
 @pytest.mark.parametrize("number", range(len(ARGUMENTS)))
 def test_arguments(tmp_path, number):
-    for text in (text for text in HOSTILE if text != "\0"):
-        said = printed(*ARGUMENTS[number](text), cwd=tmp_path)
-        assert not raw(said), (number, text, said)
-        tried()
+    for texts in (TOGETHER, *ALONE):
+        said = printed(*ARGUMENTS[number]("a".join(texts)), cwd=tmp_path)
+        assert not raw(said), (number, texts, said)
+        tried(len(texts))
 
 
 def test_names_of_files_and_what_foreign_files_say(tmp_path):

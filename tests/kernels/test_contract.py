@@ -143,6 +143,8 @@ def test_words_and_their_parameters(name):
         assert inspect.getdoc(getattr(module, word)), f"{name}.{word} has no docstring"
     assert module.Problem.__dataclass_params__.frozen
     assert {"quick", "paper", "modern"} <= set(module.Problem.PRESETS)
+    with pytest.raises(ValueError, match="preset = 'huge' is unknown"):
+        module.Problem.preset("huge")
 
 
 @every_kernel
@@ -167,7 +169,8 @@ def test_work_and_footprint_are_plain_numbers(name, preset):
 
 @every_single
 def test_results_verify_and_stay_within_the_footprint(name, tmp_path):
-    """``reference`` returns what ``run`` does; memory and disk of a second run, with all compiled, are as stated."""
+    """``reference`` returns what ``run`` does, which refuses threads that are not there; a second run, with all
+    compiled, takes the memory and disk that are stated."""
     module, problem = KERNELS[name], small(name, tmp_path)
     state = module.setup(problem)
     expected, found = module.reference(problem, state), module.run(problem, state)
@@ -176,6 +179,9 @@ def test_results_verify_and_stay_within_the_footprint(name, tmp_path):
     for result in (expected, found):
         checks = module.verify(problem, result)
         assert checks and [str(check) for check in checks if not check.ok] == []
+    if name != "kernels.files.groups":  # its processes do the work, whatever the number of threads
+        with pytest.raises(ValueError, match="threads = 1000000"):
+            module.run(problem, state, threads=10**6)
     del state, expected, found, result
     stated = module.footprint(problem)
     tracemalloc.start()

@@ -19,9 +19,20 @@ def test_a_process_says_its_own_time_and_keeps_to_its_folders(tmp_path):
 
 def test_every_case_is_a_program_that_ends_in_a_number():
     for package, body, _ in first_calls.CASES.values():
-        compile(first_calls._REGISTRIES.format(package=package) + body, "case", "exec")
+        compile(first_calls._START.format(package=package) + body, "case", "exec")
     items = list(first_calls.comparisons(1))
     assert [item.label for item in items] == list(first_calls.CASES) and not list(first_calls.comparisons(2))
+
+
+def test_kept_code_is_loaded_without_the_registries_of_numba(tmp_path):
+    """They are many imports, SciPy among them; what compiles has them."""
+    body = (
+        "import sys, numpy\nfrom kernels.memory.stride import fill\na = numpy.zeros(3, numpy.uint32)\nfill(a, 7)\n"
+        "assert a.tolist() == [7, 2654435768, 1013904233]\nprint(int('numba.np.linalg' in sys.modules))"
+    )
+    assert first_calls.process("memory", body, True, str(tmp_path)) == 1
+    first_calls.process("memory", body, False, str(tmp_path))  # keeps it where nothing is kept yet
+    assert first_calls.process("memory", body, False, str(tmp_path)) == 0
 
 
 def test_times_without_a_peer_are_kept_and_shown(monkeypatch):

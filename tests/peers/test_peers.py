@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import peers
-from peers import Absent, Comparison, Row, collect, measure, relative_difference, summarise
+from peers import Absent, Comparison, Row, collect, measure, relative_difference
 from peers.__main__ import main
 from peers.kit import compiled
 
@@ -66,18 +66,6 @@ def test_ratios_are_peer_over_ours():
     assert (row.ratio_min("slow"), row.ratio_median("slow")) == (2, 2)
     assert (row.ratio_min("fast"), row.ratio_median("fast")) == (0.5, 0.5)
     assert row.best == "fast"
-
-
-def test_summary_takes_the_fastest_peer_of_each_case():
-    rows = [
-        Row("g", str(k), np.array([1.0]), {"a": np.array([r]), "b": np.array([9.0])})
-        for k, r in enumerate((0.5, 1.0, 1.5))
-    ] + [Row("h", "x", np.array([1.0]), {})]
-    assert summarise(rows) == {
-        "g": pytest.approx(
-            {"cases": 3, "median": 1.0, "tenth_percentile": 0.6, "lowest": 0.5, "median_of_medians": 1.0}
-        )
-    }
 
 
 def test_relative_difference():

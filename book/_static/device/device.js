@@ -7,7 +7,7 @@
   device.parts = device.parts || {};
 
   const KEPT = "rerun-device";  // in this tab's storage, which no other site and no server sees
-  const SHARES = { stride: 5, stream: 4, latency: 3.5, loops: 2.5, bt: 8, spectral: 1, banks: 0.5 };
+  const SHARES = { stride: 5, stream: 4, latency: 3.5, loops: 2.5, bt: 8, spectral: 1, forecast: 3, banks: 0.5 };
   const SHORT = 20, LONG = 120, OF_FIGURE = 8;  // s in all
   const TOGETHER = ["stream", "loops"], MOST_THREADS = 16;  // of which each has 64 MB
   const LABEL = "this device, in the browser, 128 bits";

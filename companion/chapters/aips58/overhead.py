@@ -18,10 +18,10 @@ import pandas as pd
 import xarray as xr
 
 #: Messages of RUN DDTLOAD that are tried: the memo says "hundreds".
-COUNTS = (200, 400, 800)
+_COUNTS = (200, 400, 800)
 
 
-class Model(NamedTuple):
+class _Model(NamedTuple):
     """Seconds of CPU time that Pittsburgh adds."""
 
     problem_seconds: float  # c
@@ -29,19 +29,19 @@ class Model(NamedTuple):
     overhead: xr.DataArray  # c + m·n of each problem
 
 
-def model(ddt: xr.Dataset, ddtload: xr.Dataset, messages: int = 400) -> Model:
+def model(ddt: xr.Dataset, ddtload: xr.Dataset, messages: int = 400) -> _Model:
     """c, m and the overhead of every problem, from the small problems and RUN DDTLOAD."""
     excess = _excess(ddt).sel(size="small", drop=True)
     least = float(excess.min())
     load = float(ddtload["cpu"].sel(system="PSC") - ddtload["cpu"].sel(system="CLSC"))
-    return Model(least, (load - least) / messages, excess)
+    return _Model(least, (load - least) / messages, excess)
 
 
 def _excess(ddt: xr.Dataset) -> xr.DataArray:
     return ddt["cpu"].sel(system="PSC", drop=True) - ddt["cpu"].sel(system="CLSC", drop=True)
 
 
-def table(ddt: xr.Dataset, found: Model) -> pd.DataFrame:
+def table(ddt: xr.Dataset, found: _Model) -> pd.DataFrame:
     """Per problem: overhead, messages it stands for, printed and predicted ratios, and the ratio without it."""
     clsc, psc = (ddt["cpu"].sel(system=name, drop=True) for name in ("CLSC", "PSC"))
     columns = {
@@ -55,12 +55,12 @@ def table(ddt: xr.Dataset, found: Model) -> pd.DataFrame:
     return pd.DataFrame({"problem": ddt["problem"].values} | columns)
 
 
-def without(ddt: xr.Dataset, found: Model) -> xr.DataArray:
+def without(ddt: xr.Dataset, found: _Model) -> xr.DataArray:
     """CPU time of Pittsburgh less the overhead, along size and problem."""
     return ddt["cpu"].sel(system="PSC", drop=True) - found.overhead
 
 
-def hidden(ddt: xr.Dataset, found: Model, problems: list[str]) -> pd.DataFrame:
+def hidden(ddt: xr.Dataset, found: _Model, problems: list[str]) -> pd.DataFrame:
     """Gain in CPU time of Pittsburgh over the Convex as printed and without the overhead, medium and large.
 
     At the small size the model has nothing to say: there the overhead is what remains over Toronto.
@@ -76,7 +76,7 @@ def hidden(ddt: xr.Dataset, found: Model, problems: list[str]) -> pd.DataFrame:
     return pd.DataFrame({"problem": problems} | columns)
 
 
-def systems_ratios(ddt: xr.Dataset, ddtload: xr.Dataset, found: Model, messages: int = 400) -> pd.DataFrame:
+def systems_ratios(ddt: xr.Dataset, ddtload: xr.Dataset, found: _Model, messages: int = 400) -> pd.DataFrame:
     """RUN DDTLOAD: CPU time of the systems as printed, and by the model with and without its two costs.
 
     Pittsburgh is modelled as Toronto plus c + m·n, so the model without messages to a file, MSGKIL=TRUE, leaves c.
@@ -100,7 +100,9 @@ def error(frame: pd.DataFrame) -> float:
 
 def message_costs(ddt: xr.Dataset, ddtload: xr.Dataset) -> pd.DataFrame:
     """CPU seconds of a message by how many RUN DDTLOAD is taken to write."""
-    return pd.DataFrame({"messages": COUNTS, "cost": [model(ddt, ddtload, count).message_seconds for count in COUNTS]})
+    return pd.DataFrame(
+        {"messages": _COUNTS, "cost": [model(ddt, ddtload, count).message_seconds for count in _COUNTS]}
+    )
 
 
 def ratios(ddtload: xr.Dataset) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from companion.claims.intervals import Interval
 GIB = 2**30  # the report counts memory in powers of two
 
 
-def file_bytes(t) -> Interval:
+def _file_bytes(t) -> Interval:
     """Bytes of the output file of the full size: 5 w N³ NS/IW."""
     prose, size = t("prose"), t("prose").text("full_size", "value")
     solution = prose["components"] * prose["word"] * float(size) ** 3
@@ -16,7 +16,7 @@ def file_bytes(t) -> Interval:
 
 def file_size(t):
     """In the unit in which the report counts memory."""
-    return file_bytes(t) / GIB
+    return _file_bytes(t) / GIB
 
 
 def ipsc_hypercube(t):
@@ -33,7 +33,7 @@ def n64_divisor(t):
 def cm2_overhead(t):
     """The file at the serial rate, over the computing time, whose half unit is half an hour."""
     seconds = 3600 * Interval.around(t("prose")["cm2_time"].mid, 0.5)
-    return 100 * file_bytes(t) / (t("systems")["io_rate_serial", "cm2"] * 1e6) / seconds
+    return 100 * _file_bytes(t) / (t("systems")["io_rate_serial", "cm2"] * 1e6) / seconds
 
 
 def group_ticks(t):

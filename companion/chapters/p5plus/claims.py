@@ -2,9 +2,9 @@
 
 from companion.claims.intervals import total
 
-TREES = {"MAIN": "cpi_main", "LAITLI": "cpi_laitli", "CLOUDSC3": "cpi_cloudsc3"}
+_TREES = {"MAIN": "cpi_main", "LAITLI": "cpi_laitli", "CLOUDSC3": "cpi_cloudsc3"}
 #: hardware events of each of the two ways to count operations
-EVENTS = {"1": ("FMA", "1FLOP", "FEST"), "2": ("FMA", "FIN", "STF", "FEST")}
+_EVENTS = {"1": ("FMA", "1FLOP", "FEST"), "2": ("FMA", "FIN", "STF", "FEST")}
 
 
 def binding_lists(t):
@@ -61,7 +61,7 @@ def groups(t, event: str) -> set[str]:
 
 def counter_groups(t):
     """Events with a weight, and those that the groups named hold."""
-    for method, events in EVENTS.items():
+    for method, events in _EVENTS.items():
         named = set(t("hpm_formulas").text(method, "groups").split())
         weights = [t("hpm_formulas").text(method, event.lower()) for event in events]
         held = sum(bool(groups(t, event) & named) for event in events)
@@ -70,7 +70,7 @@ def counter_groups(t):
 
 def counter_runs(t):
     """As many runs as groups, one if a single group holds every event."""
-    for method, events in EVENTS.items():
+    for method, events in _EVENTS.items():
         named = t("hpm_formulas").text(method, "groups").split()
         common = set.intersection(*(groups(t, event) for event in events))
         yield method, t("hpm_formulas").text(method, "runs"), 1 if common else len(named)
@@ -78,7 +78,7 @@ def counter_runs(t):
 
 def cpi_sums(t):
     """Cycles of a node, and the sum of its parts."""
-    for routine, table in TREES.items():
+    for routine, table in _TREES.items():
         sheet = t(table)
         for parent in dict.fromkeys(group for group, _ in sheet.keys()):
             parts = [sheet[group, node, "cycles"] for group, node in sheet.keys() if group == parent != node]
@@ -87,7 +87,7 @@ def cpi_sums(t):
 
 def cpi_headings(t):
     """Cycles of a node where it heads its parts, and where it is a part itself."""
-    for routine, table in TREES.items():
+    for routine, table in _TREES.items():
         sheet = t(table)
         parents = {node: group for group, node in sheet.keys() if group != node}
         for group, node in sheet.keys():

@@ -6,12 +6,12 @@ from companion.claims.verdicts import Bound
 
 STEPS = tuple(f"write_step_{step}" for step in range(1, 6))
 NORMAL, FORECAST = "NORMAL FORECAST TIME STEP", "24 HOUR FORECAST"
-BYTES_PER_WORD = 8
+_BYTES_PER_WORD = 8
 #: work files and location of a job -> the test in which such a job ran alone
 ALONE = {("1", "SSD"): "ssd1", ("1", "BMR"): "bmr1", ("4", "DISK"): "disk4-biop"}
 
 
-def extreme(values: list[Interval], choose=max) -> Interval:
+def _extreme(values: list[Interval], choose=max) -> Interval:
     """The largest (or with ``min`` the smallest) of several printed values."""
     return choose(values, key=lambda value: value.mid)
 
@@ -39,8 +39,8 @@ def pair_write_up_range(t):
     """The extremes of all write-up steps of the pairs."""
     sheet, prose = t("fig5_4"), t("prose")
     steps = [sheet[(*key, step)] for key in sheet.keys() if key[0] != "ecmwf" for step in STEPS]
-    yield "shortest", f"{prose.text('write_step_least')} s", extreme(steps, min)
-    yield "longest", f"{prose.text('write_step_most')} s", extreme(steps)
+    yield "shortest", f"{prose.text('write_step_least')} s", _extreme(steps, min)
+    yield "longest", f"{prose.text('write_step_most')} s", _extreme(steps)
 
 
 def pair_idle_time(t):
@@ -68,9 +68,9 @@ def throughput_ratio(t):
     """The best and the least that the text names, and every pair against its threshold."""
     sheet, prose = t("fig5_3"), t("prose")
     fast, slow = throughput(sheet, disk=False), throughput(sheet, disk=True)
-    yield "best", prose.text("throughput_best"), extreme(list(fast.values()))
-    yield "least with a disk forecast", prose.text("throughput_disk_least"), extreme(list(slow.values()), min)
-    yield "greatest with a disk forecast", prose.text("throughput_disk_most"), extreme(list(slow.values()))
+    yield "best", prose.text("throughput_best"), _extreme(list(fast.values()))
+    yield "least with a disk forecast", prose.text("throughput_disk_least"), _extreme(list(slow.values()), min)
+    yield "greatest with a disk forecast", prose.text("throughput_disk_most"), _extreme(list(slow.values()))
     for test, ratio in fast.items():
         yield test, f"> {prose.text('throughput_threshold')}", ratio
     for test, ratio in slow.items():
@@ -105,4 +105,4 @@ def byte_rate(t):
     """Bytes over time."""
     sheet = t("fig7_2")
     for test, time in timed(sheet):
-        yield test, sheet.text(test, "mbyte_rate"), BYTES_PER_WORD * sheet[test, "mwords"] / time
+        yield test, sheet.text(test, "mbyte_rate"), _BYTES_PER_WORD * sheet[test, "mwords"] / time

@@ -26,7 +26,7 @@ CALIBRATED = {
     ("forecast", "ssd2-sync"): "base of the forecast",
 }
 #: Places whose rates are measured: device of the model, device of the record of overlapping.
-PLACES = {"rate_ssd": "memory", "rate_bmr": "page cache"}
+_PLACES = {"rate_ssd": "memory", "rate_bmr": "page cache"}
 
 
 def facts(forecast: xr.Dataset, overlap: xr.Dataset) -> dict[str, float]:
@@ -38,7 +38,7 @@ def facts(forecast: xr.Dataset, overlap: xr.Dataset) -> dict[str, float]:
     scans = model.facts()["steps"] + len(steps)  # as many as the report's forecast: the day is as long
     moved = float(middle(cases["bytes"]).sel(configuration="ssd2-sync"))
     found["volume"] = moved * (1 - len(steps) / scans)
-    for name, device in PLACES.items():
+    for name, device in _PLACES.items():
         case = ways.sel(label=f"{device}, none")
         found[name] = float(middle(case["bytes"]) / middle(case["waiting"]))
     shares = middle(cases["overlapped"])
@@ -47,7 +47,7 @@ def facts(forecast: xr.Dataset, overlap: xr.Dataset) -> dict[str, float]:
     return found
 
 
-def nets(forecast: xr.Dataset, simulator: xr.Dataset) -> dict[tuple[str, str], float]:
+def _nets(forecast: xr.Dataset, simulator: xr.Dataset) -> dict[tuple[str, str], float]:
     """Median net time of every configuration that the model knows."""
     found = {}
     for kind, record in (("forecast", forecast), ("simulator", simulator)):
@@ -78,7 +78,7 @@ def calibrate(times: dict[tuple[str, str], float], known: dict[str, float]) -> m
 
 def residuals(forecast: xr.Dataset, simulator: xr.Dataset, overlap: xr.Dataset) -> pd.DataFrame:
     """Every recorded row: measured and modelled net time in columns of their own, and the departure."""
-    known, times = facts(forecast, overlap), nets(forecast, simulator)
+    known, times = facts(forecast, overlap), _nets(forecast, simulator)
     constants, rows = calibrate(times, known), []
     for (kind, name), seconds in times.items():
         modelled = model.net(_layout(kind, name), constants, known)
@@ -91,7 +91,7 @@ def residuals(forecast: xr.Dataset, simulator: xr.Dataset, overlap: xr.Dataset) 
 
 def leave_one_out(forecast: xr.Dataset, simulator: xr.Dataset, overlap: xr.Dataset) -> pd.DataFrame:
     """``model.left_out`` of this host's rows whose work files are in memory or in the page cache."""
-    known, times = facts(forecast, overlap), nets(forecast, simulator)
+    known, times = facts(forecast, overlap), _nets(forecast, simulator)
     kept = [
         (kind, name, _layout(kind, name), seconds)
         for (kind, name), seconds in times.items()

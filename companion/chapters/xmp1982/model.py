@@ -35,7 +35,7 @@ CALIBRATED = {
     ("fig5_4", "ssd1+bmr1/2"): "requests, buffer memory, in a pair",
 }
 #: What the model cannot explain, and why.
-UNEXPLAINED = {
+_UNEXPLAINED = {
     ("fig5_2", "bmr1-overlapped"): "the simulator gained 3 s where hiding the transfers would gain most of a minute",
     ("fig5_4", "bmr1+disk4/1"): "with disks, buffer memory took less time than with SSD; Fig. 5.3 prints 32 s more",
 }
@@ -176,7 +176,7 @@ def residuals() -> pd.DataFrame:
         if row["test"] != "ecmwf":
             name = f"{row['test']}/{row['job']}"
             found.append(("fig5_4", name, printed_net("fig5_4", name), net(paired(name), constants)))
-    rows = [(*row, CALIBRATED.get(row[:2], ""), UNEXPLAINED.get(row[:2], "")) for row in found]
+    rows = [(*row, CALIBRATED.get(row[:2], ""), _UNEXPLAINED.get(row[:2], "")) for row in found]
     frame = pd.DataFrame(rows, columns=["table", "row", "printed", "model", "calibrates", "unexplained"])
     frame["departure"] = frame["model"] / frame["printed"] - 1
     return frame
@@ -212,7 +212,7 @@ def leave_one_out() -> pd.DataFrame:
         for table, name, printed in residuals()
         .query("table in ('fig4_2', 'fig5_2')")[["table", "row", "printed"]]
         .itertuples(index=False)
-        if not name.startswith("disk") and (table, name) not in UNEXPLAINED
+        if not name.startswith("disk") and (table, name) not in _UNEXPLAINED
     ]
     return left_out(kept)
 

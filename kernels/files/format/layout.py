@@ -30,6 +30,11 @@ from kernels.contract import require_range
 from kernels.files import foreign
 from kernels.files.formulas import COMPONENTS, WORD, dump_bytes, require_schedule
 
+try:
+    from zlib_ng.zlib_ng import crc32
+except ImportError:  # a system that has no wheel of it: the same numbers, more slowly
+    from zlib import crc32
+
 HEADER_BYTES = 4096
 MAGIC = b"NHT-1 U\n"
 END = b"\nEND U\r\n"
@@ -324,12 +329,22 @@ class SolutionFile(Solution):
 
 def checksum(planes) -> int:
     """CRC-32 of a dump given plane by plane."""
-    from kernels.files.format.crc import crc32  # late: processes that only write need no compiler
-
     crc = 0
     for plane in planes:
         crc = crc32(np.ascontiguousarray(plane, DTYPE), crc)
     return crc
+
+
+def write_plainly(path: Path, layout: Layout, dumps) -> list[int]:
+    """A whole solution file, one dump (float64 (N, N, N, 5)) after another, for references; checksums of the dumps."""
+    sums = []
+    with open(path, "wb") as file:
+        file.write(layout.header())
+        for u in dumps:
+            file.write(np.ascontiguousarray(u, DTYPE).tobytes())
+            sums.append(checksum([u]))
+        file.write(layout.trailer(sums))
+    return sums
 
 
 def require_checksums(solution) -> None:

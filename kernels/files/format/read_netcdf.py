@@ -126,26 +126,16 @@ def _variables(data, size: int) -> tuple[dict, list]:
     return facts | {"crc32": [_whole(variable, "crc32") for variable in found]}, found
 
 
-def _limited() -> None:
-    """Little memory and time for the metadata; the soft limits alone, so that they can be lifted."""
+def _limit(on: bool) -> None:
+    """Little memory and time for the metadata, and no longer; the soft limits alone, so that they can be lifted."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    for kind, limit in ((resource.RLIMIT_DATA, used + _MEMORY), (resource.RLIMIT_CPU, _seconds())):
+    seconds = math.ceil(time.process_time()) + _SECONDS
+    for kind, limit in ((resource.RLIMIT_DATA, used + _MEMORY), (resource.RLIMIT_CPU, seconds)):
         hard = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
-
-
-def _seconds() -> int:
-    return math.ceil(time.process_time()) + _SECONDS
-
-
-def _unlimited() -> None:
-    import resource
-
-    for kind in (resource.RLIMIT_DATA, resource.RLIMIT_CPU):
-        hard = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, (hard, hard))
+        least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(kind, (least if on else hard, hard))
 
 
 def serve(path: str) -> None:
@@ -153,7 +143,7 @@ def serve(path: str) -> None:
     import netCDF4
 
     out = sys.stdout.buffer
-    _limited()
+    _limit(True)
     try:
         # byte by byte: where the locale is not UTF-8, a name with accents is no text
         data = netCDF4.Dataset(os.fsencode(path).decode("latin-1"), encoding="latin-1")
@@ -165,7 +155,7 @@ def serve(path: str) -> None:
         facts = {"error": f"is truncated or damaged: {type(error).__name__} on opening; write or copy it again"}
     out.write(json.dumps(facts).encode() + b"\n")
     out.flush()
-    _unlimited()
+    _limit(False)
     for line in sys.stdin:
         dump = variables[int(line)]
         for k in range(dump.shape[0]):

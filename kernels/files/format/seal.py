@@ -15,11 +15,11 @@ its superblock names), a finished Zarr folder one more file:
 import json
 import os
 import struct
-import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from kernels.files import foreign
+from kernels.files.format.layout import crc32
 
 SEAL = b"\nSEAL U\n"
 _TAIL = struct.Struct("<QII8s")
@@ -42,7 +42,7 @@ def _crc32(path: Path, nbytes: int) -> int:
             block = file.read(min(_CHUNK, left))
             if not block:
                 raise SealError(f"{path} ends {left} bytes early; write or copy it again")
-            crc, left = zlib.crc32(block, crc), left - len(block)
+            crc, left = crc32(block, crc), left - len(block)
     return crc
 
 
@@ -115,7 +115,7 @@ def seal_folder(folder: Path, fsync: bool = False) -> None:
         entries[name] = [size, _crc32(folder / name, size)]
     text = json.dumps(entries, indent=0).encode("ascii") + b"\n"
     with open(folder / MANIFEST, "wb") as file:
-        file.write(text + b"%08x\n" % zlib.crc32(text))
+        file.write(text + b"%08x\n" % crc32(text))
         file.flush()
         _sync(file.fileno(), fsync)
 
@@ -132,7 +132,7 @@ def sealed_files(folder: Path) -> dict[str, tuple[int, int]]:
     except OSError as error:
         raise SealError(f"{path} is damaged: {error.strerror}; write or copy the solution again") from None
     text, seal = found[:-9], found[-9:]
-    if seal != b"%08x\n" % zlib.crc32(text):
+    if seal != b"%08x\n" % crc32(text):
         raise SealError(f"{path} is damaged: its checksum does not match; write or copy the solution again")
     try:
         entries = json.loads(text)

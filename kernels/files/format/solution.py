@@ -92,7 +92,7 @@ class SolutionWriter:
         require_way(way, direct)
         form = WAYS.get(way)
         self._is_folder = way == "zarr"
-        self.layout = Layout(N, NS, IW, form is not None and form.RECORDS, form is not None and form.ARRAYS)
+        self.layout = Layout(N, NS, IW, form is not None and form.records, form is not None and form.arrays)
         self.asynchronous, self.fsync = bool(asynchronous), bool(fsync)
         self._require_folder()
         size = estimated_bytes(self.layout) if way in CONTAINERS else self.layout.total_bytes
@@ -115,7 +115,6 @@ class SolutionWriter:
             self._way = open_way(way, self._pending.part, self.layout, direct)
             if asynchronous or staged:  # touched now: no dump shall pay for first use of the memory
                 self._buffers = [dump_buffer(self.layout) for _ in self._buffers]
-            checksum([np.zeros(4096)])  # compiled before the first dump
             if asynchronous:
                 self._pool = ThreadPoolExecutor(1, thread_name_prefix="solution-writer")
         except OSError as error:

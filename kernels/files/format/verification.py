@@ -14,8 +14,7 @@ import numpy as np
 
 from kernels.contract import Check, worst
 from kernels.files.filesystem import drop_cache
-from kernels.files.format.crc import crc32
-from kernels.files.format.layout import SolutionError
+from kernels.files.format.layout import SolutionError, crc32
 from kernels.files.format.opening import open_solution
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.runtime.resources import require_memory

@@ -16,6 +16,7 @@ NEAR = 2e-4
 
 @kernel(fastmath=STRICT)
 def _chain(links):
+    """A chain of ``links`` multiply-adds, each of which waits for the one before."""
     x, a = opaque(1.0), opaque(0.5)
     for _ in range(links):
         x = x * a + a

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
-from made_up import on
+from synthetic import on
 
 from companion import tables
 from companion.chapters.p5plus import figures as p5

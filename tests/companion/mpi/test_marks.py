@@ -26,8 +26,9 @@ from companion.mpi.job import send
 send({"pid": os.getpid()})
 """
 CALLER = """
-import sys
+import signal, sys
 from companion.mpi import launch, processes
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell has in the background
 if sys.argv[1] == "without prctl":
     processes.follow_parent = lambda: None
 launch([sys.argv[2]], 3, name=sys.argv[3], hear=lambda message: print(message["pid"], flush=True))

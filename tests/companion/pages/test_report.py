@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from made_up import on
+from synthetic import on
 
 from companion import suite
 from companion.cli import app

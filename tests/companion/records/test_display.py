@@ -40,11 +40,6 @@ def test_the_command_prints_a_committed_record(samples):
     assert done.exit_code == 0 and runs.read(path)["title"] in done.output
 
 
-def test_what_is_no_record_is_one_sentence(tmp_path):
-    done = CliRunner().invoke(app, ["show", str(tmp_path / "none.json")])
-    assert done.exit_code == 2 and "none.json" in done.output
-
-
 def test_work_that_moves_nothing_has_no_rate_of_bytes():
     case = {"work": {"flops": 10**9, "bytes_read": 0, "bytes_written": 0}}
     assert display._rates(case, 0.5) == {"GFLOPS": "2.000"}

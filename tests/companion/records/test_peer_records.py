@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import peers
 from companion.figures.rendering import offered, show
@@ -183,72 +181,6 @@ def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path,
     assert not (tmp_path / "refused").exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "damaged or not JSON"),
-        (b"{}", "is not a peer record"),
-        (b"[1]", "is not a peer record"),
-        (b"\xff\xfe\x00", "not text"),
-        (b"NaN", "damaged or not JSON"),
-    ],
-)
-def test_foreign_files_are_refused(tmp_path, content, reason):
-    file = tmp_path / "foreign.json"
-    file.write_bytes(content)
-    with pytest.raises(PeerRecordError, match=reason) as caught:
-        load(file)
-    assert "foreign.json" in str(caught.value)
-    with pytest.raises(PeerRecordError, match="cannot be read"):
-        read(tmp_path)
-    with pytest.raises(PeerRecordError, match=reason):  # a damaged committed file is no gap
-        committed(tmp_path)
-
-
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.floats(0, 0.999))
-def test_a_truncated_record_is_refused_wherever_it_ends(record, tmp_path, part):
-    text = json.dumps(record)
-    file = tmp_path / "cut.json"
-    file.write_text(text[: int(part * len(text))])
-    with pytest.raises(PeerRecordError, match="cut.json"):
-        read(file)
-
-
-def test_an_empty_request_is_refused():
-    with pytest.raises(ValueError, match="no record"):
-        load([])
-
-
-def test_the_schema_is_itself_valid():
-    import jsonschema
-
-    schema = json.loads((RECORDS / "peer_record.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["properties"]["version"]["enum"][-1] == peer_records.VERSION
-    assert schema["properties"]["schema"]["const"] == peer_records.SCHEMA
-
-
-#: Committed before a run's load was recorded; each of their rows says what was busy beside it.
-WITHOUT_LOAD = {
-    f"peers_{name}Z.json"
-    for name in (
-        "analysis-banks_t1-2_20261122T033619",
-        "banks_t1_20261122T093852",
-        "blocks_t1-2_20261122T034658",
-        "bt_t2_20261121T052845",
-        "gridpoint_t1_20261122T002223",
-        "gridpoint_t2_20261122T002236",
-        "imaging_t1_20261121T234030",
-        "imaging_t2_20261121T232533",
-        "mpi_t2_20261121T232728",
-        "routines-smt-memory_t1-2_20261121T053130",
-        "spectral_t1_20261121T052320",
-        "spectral_t2_20261121T052505",
-    )
-}
-
-
 @pytest.mark.parametrize("path", sorted(peer_records.COMMITTED.glob("*.json")), ids=lambda path: path.stem)
 def test_committed_records_are_whole_and_name_no_path(path):
     record = read(path)
@@ -256,7 +188,7 @@ def test_committed_records_are_whole_and_name_no_path(path):
     assert "/home/" not in text and "/root" not in text and "/tmp/" not in text
     assert set(record["modules"]) <= set(peers.modules())
     assert record["machine"]["cpu"]["model"] and record["machine"]["software"]["numba"]
-    if path.name in WITHOUT_LOAD:
+    if record["date"] < "2026-11-22T12":  # the load of a run was not recorded before, that of its rows was
         assert "load" not in record
         return
     assert record["load"] and record["ours"] and record["ceilings"]
@@ -281,6 +213,12 @@ def test_what_does_not_belong_to_the_book_says_why(changes, reason):
     record["rows"][0]["flags"] = {"load": "others were busy"}
     record["machine"]["provenance"]["dirty"] = True
     assert len(peer_records.unfit(record)) == (3 if reason else 2)
+
+
+def test_a_damaged_committed_file_is_no_gap(tmp_path):
+    (tmp_path / "foreign.json").write_text("[1]")
+    with pytest.raises(PeerRecordError, match="foreign.json is not a peer record"):
+        committed(tmp_path)
 
 
 # Limits

@@ -127,18 +127,6 @@ def test_who_changes_a_table_changes_no_other(house):
     assert second.attrs and not first.identical(second) and tables.load("doc", "toy").identical(second)
 
 
-def test_a_missing_file_and_a_broken_descriptor_are_named(house):
-    path = house()
-    path.unlink()
-    with pytest.raises(TableError, match=r"doc/toy\.csv: the file is missing"):
-        tables.printed("doc", "toy")
-    house()
-    (path.parent / "resources.json").write_text('{"document": }')
-    tables.forget()
-    with pytest.raises(TableError, match=r"doc/resources\.json, row 1, column 14"):
-        tables.printed("doc", "toy")
-
-
 def test_windows_line_ends_are_accepted(house):
     house(GOOD.replace("\n", "\r\n"))
     assert tables.printed("doc", "toy")["name"].tolist() == ["alpha", "beta"]
@@ -187,8 +175,8 @@ def test_a_dimension_that_stands_twice_is_refused(house):
         tables.load("doc", "toy")
 
 
-def test_a_fact_too_large_for_a_number_is_refused(house):
-    for cell in ("1e999", "0e999", "1e" + "9" * 5000):
+def test_a_fact_with_a_unit_must_be_a_number_and_not_too_large(house):
+    for cell in ("fast", "1e999", "0e999", "1e" + "9" * 5000):
         house(
             f"fact,old,new,unit,note\nclock,1.9,{cell},GHz,\n",
             rows=1,
@@ -248,17 +236,6 @@ def test_facts_carry_their_own_units(house):
     assert math.isnan(tables.digits("doc", "toy")["old"][1])
 
 
-def test_a_fact_with_a_unit_must_be_a_number(house):
-    house(
-        "fact,old,new,unit,note\nclock,1.9,fast,GHz,\n",
-        rows=1,
-        schema={"primaryKey": ["fact"], "fields": FACTS},
-        facts={"key": "fact", "unit": "unit", "values": {"old": "Old", "new": "New"}, "dim": "system"},
-    )
-    with pytest.raises(TableError, match=r"toy\.csv, row 2, column 'new': 'fast' has the unit GHz"):
-        tables.load("doc", "toy")
-
-
 @pytest.mark.parametrize(
     "text, half",
     [
@@ -293,24 +270,6 @@ def test_what_pandas_writes_is_read_back(tmp_path_factory, rows):
     fields = [{"name": "name", "type": "string"}, {"name": "count", "type": "integer"}]
     body = csv.read(path, {"rows": len(rows), "schema": {"primaryKey": ["name"], "fields": fields}})
     assert body == [[name, str(count)] for name, count in rows]
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_no_flipped_byte_passes_as_another_shape(tmp_path_factory, data):
-    """A damaged byte is refused or changes one cell; it never moves cells between columns or rows."""
-    raw = bytearray(GOOD.encode())
-    place = data.draw(st.integers(0, len(raw) - 1))
-    raw[place] = data.draw(st.integers(0, 255))
-    path = tmp_path_factory.mktemp("csv") / "toy.csv"
-    path.write_bytes(bytes(raw))
-    good = [["alpha", "1", ".42", "Y", ""], ["beta", "2", "10.0", "N", "one, two"]]
-    try:
-        body = csv.read(path, RESOURCE)
-    except TableError as error:
-        assert "toy.csv" in str(error)
-    else:
-        assert sum(a != b for found, row in zip(body, good, strict=True) for a, b in zip(found, row, strict=True)) <= 1
 
 
 def test_every_table_loads_with_units_and_source():
@@ -418,6 +377,7 @@ def test_a_folder_or_a_missing_file_in_place_of_a_csv_is_named(house):
     [
         (b"\xff\xfe{}", "byte 0xff is not UTF-8"),
         (b"{", "resources.json, row 1"),
+        (b'{"document": }', "resources.json, row 1, column 14"),
         (b"[]", "at the top"),
         (b"null", "at the top"),
         (b"{}", "at the top"),
@@ -452,7 +412,11 @@ def test_any_byte_of_a_table_is_read_or_refused_with_its_place(place, byte):
         path.parent.mkdir()
         path.write_bytes(raw)
         sentence = refusal(lambda: csv.read(path, RESOURCE))
-    assert sentence is None or ("doc/toy.csv" in sentence and "row" in sentence)
+        if sentence is None:  # it never moves cells between columns or rows
+            good = [["alpha", "1", ".42", "Y", ""], ["beta", "2", "10.0", "N", "one, two"]]
+            assert (np.array(csv.read(path, RESOURCE)) != good).sum() <= 1
+        else:
+            assert "doc/toy.csv" in sentence and "row" in sentence
 
 
 @pytest.mark.parametrize(("kind", "word"), [("facts", "values"), ("facts", "unit")])

@@ -17,8 +17,8 @@ from kernels.bt.lines import Direction, Lines
 from kernels.bt.pieces import BACKWARD, FORWARD, eliminate_piece, substitute_piece
 from kernels.bt.problem import FOURTH, SECOND, exact_solution, initial_field
 from kernels.bt.published import CLASSES
+from kernels.bt.ranks.box import Ends
 from kernels.bt.solver import Stepper
-from kernels.mpi.bt_box import Ends
 from kernels.runtime import resources
 
 # kernels.bt.reference is also the function of that name, which hides the module
@@ -267,24 +267,6 @@ def test_presets_are_the_document_and_the_classes():
     assert bt.Problem.preset("paper").N == 102 and bt.Problem.preset("paper").name == "B"
     assert bt.Problem.preset("quick").name == "S" and bt.Problem.preset("modern").name == "C"
     assert [bt.Problem.preset(name).name for name in "SWABC"] == list("SWABC")
-
-
-def test_too_large_for_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(resources, "available_memory", lambda: 2**20)
-    with pytest.raises(MemoryError, match="BT with N = 64 needs .* choose a smaller problem"):
-        bt.setup(bt.Problem.preset("A"))
-
-
-def test_too_many_threads_are_refused():
-    problem, state = started(6, 1e-3)
-    with pytest.raises(ValueError, match="threads = 100000 .* ask for fewer"):
-        bt.run(problem, state, threads=100_000)
-
-
-def test_state_of_another_problem_is_refused():
-    _, state = started(6, 1e-3)
-    with pytest.raises(ValueError, match=r"state was not made for Problem\(N=7.*call setup|state.u is .*call setup"):
-        bt.run(bt.Problem(N=7, NS=1, dt=1e-3), state)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from companion import tables
 from kernels import bt
 from kernels.bt.problem import exact_solution
-from kernels.contract import Kernel, Work
+from kernels.contract import Work
 from kernels.files import application, filesystem, formulas, ways
 from kernels.files.format.layout import SolutionError
 from kernels.files.format.verification import (
@@ -138,8 +138,7 @@ def test_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
     assert all(check.ok for check in application.verify(problem, application.run(problem, state)))
 
 
-def test_contract_and_work(monkeypatch):
-    assert isinstance(application, Kernel)
+def test_work_is_that_of_the_solver_and_its_dumps(monkeypatch):
     monkeypatch.setattr(bt, "work", lambda problem: Work(problem.N, 20, 30, (("sweep", 7),)), raising=False)
     assert application.work(application.Problem()) == Work(12, 20, 30 + 6 * 69120, (("sweep", 7),))
 

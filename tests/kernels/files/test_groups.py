@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels import decomposition
-from kernels.contract import Kernel
 from kernels.files import groups
 from kernels.files.format.opening import open_solution
 
@@ -103,7 +102,7 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
         def wait(self, _):
             assert (tmp_path / "f").stat().st_size == 0
 
-    groups._worker(0, problem, Connection(), Barrier(), {1: Gate(log)})
+    groups._worker(Connection(), 0, problem, Barrier(), {1: Gate(log)})
     assert log == [1, -1] * 3
     start, end = Connection.sent[-1]
     assert end > start
@@ -118,13 +117,10 @@ def test_writing_processes_load_no_compiler():
     assert done.stdout.strip() == "False"
 
 
-def test_contract_and_nonsense():
-    assert isinstance(groups, Kernel)
+def test_sizes_and_nonsense():
     assert groups.Problem(P=6).sizes == (1, 2, 4, 6)
     assert groups.Problem(P=8).sizes == (1, 2, 4, 8)
     assert groups.work(groups.Problem(N=10, P=2, dumps=3)).bytes_written == 2 * 3 * 5 * 8 * 1000
-    for name in ("quick", "paper", "modern"):
-        groups.Problem.preset(name)
     with pytest.raises(ValueError, match="P = 0"):
         groups.Problem(P=0)
     with pytest.raises(ValueError, match="P = 251 processes cannot each hold a part of N = 24"):

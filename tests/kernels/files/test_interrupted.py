@@ -14,6 +14,7 @@ import pytest
 from cases import tried
 
 from companion.records import store
+from kernels.files import pending
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import verify_file
 from kernels.files.pending import Pending, WorkFolder, clear, remove_stale
@@ -65,11 +66,14 @@ def write_whole(path, way="positioned"):
 
 
 @pytest.mark.parametrize(("way", "asynchronous"), [("positioned", True), ("mapped", False), ("zarr", False)])
-def test_sigkill_leaves_no_file_and_the_next_run_removes_the_rest(tmp_path, way, asynchronous):
+def test_sigkill_leaves_no_file_and_the_next_run_removes_the_rest(tmp_path, monkeypatch, way, asynchronous):
     process = start_writer(tmp_path / "s", way, asynchronous)
     living = sorted(os.listdir(tmp_path))
     assert "s" not in living and len(living) == 1, "a temporary"
     assert remove_stale(tmp_path / "s") == [], "a living writer's temporary is left alone"
+    with monkeypatch.context() as hidden:
+        hidden.setattr(pending, "_started", lambda pid: None)
+        assert remove_stale(tmp_path / "s") == [], "also where the system hides the processes of others"
     assert sorted(os.listdir(tmp_path)) == living
     end(process, signal.SIGKILL)
     assert "s" not in os.listdir(tmp_path)

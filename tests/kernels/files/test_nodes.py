@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels import bt
-from kernels.contract import Kernel
 from kernels.files import nodes, parts
 from kernels.files.format.opening import open_solution
 
@@ -53,10 +52,7 @@ def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path, unit, as
         state.team.close()
 
 
-def test_contract_and_nonsense():
-    assert isinstance(nodes, Kernel)
-    for name in ("quick", "paper", "modern"):
-        nodes.Problem.preset(name)
+def test_sizes_and_nonsense():
     assert nodes.Problem(P=6).sizes == (1, 2, 4, 6)
     with pytest.raises(ValueError, match="unit = 'plane'"):
         nodes.Problem(unit="plane")

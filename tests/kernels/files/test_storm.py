@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.contract import Kernel
 from kernels.files import disturber, storm
 from kernels.runtime.resources import usable_cpus
 
@@ -68,10 +67,7 @@ def test_small_file_that_vanishes_is_an_error(tmp_path):
         storm._touch_small(storm.Problem(small_bytes=100), [tmp_path / "gone"], names, 2)
 
 
-def test_contract_and_nonsense(tmp_path):
-    assert isinstance(storm, Kernel)
-    for name in ("quick", "paper", "modern"):
-        storm.Problem.preset(name)
+def test_sizes_and_nonsense(tmp_path):
     with pytest.raises(ValueError, match="files = 0"):
         storm.Problem(files=0)
     with pytest.raises(ValueError, match="record_bytes = 8"):

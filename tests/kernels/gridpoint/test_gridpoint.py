@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kernels import gridpoint
 from kernels.gridpoint import Problem, model, physics, postprocess, state, stores, writeup
+from kernels.gridpoint.layout import half_words, record_words
 from kernels.gridpoint.levels import vertical
-from kernels.gridpoint.record import half_words, record_words
 from kernels.gridpoint.verification import integrals
 from kernels.runtime.resources import usable_cpus
 
@@ -384,7 +384,7 @@ def test_bounded_memory_changes_no_bit_and_keeps_no_state(start, answer, tmp_pat
 
 def test_modern_state_exceeds_the_memory_that_it_is_allowed():
     problem = Problem.preset("modern")
-    state_bytes = 8 * problem.words * problem.nj
+    state_bytes = gridpoint.record_bytes(problem)
     assert gridpoint.footprint(problem).memory <= problem.allowed < state_bytes
     with pytest.raises(MemoryError, match="allowed = 1e.06 bytes"):
         gridpoint.setup(replace(problem, allowed=1e6))

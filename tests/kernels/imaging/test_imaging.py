@@ -117,6 +117,8 @@ def test_sorting_orders_and_permutes(order, seed, count):
     given_ = RECORDS[np.random.default_rng(seed).permutation(len(RECORDS))[:count]].copy()
     after = sorting.sort(given_, order)
     assert np.array_equal(after, sorting.reference(given_, order))
+    for threads in range(1, usable_cpus() + 1):
+        assert np.array_equal(sorting.sort(given_, order, threads=threads), after)
     assert all(check.ok for check in sorting.verify(given_, after, order))
 
 

@@ -5,21 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.contract import Kernel
 from kernels.memory import latency
 from kernels.memory.plateaus import plateaus
-from kernels.runtime import resources
 from kernels.runtime.resources import usable_cpus
 
 
 def all_ok(problem, result):
     return all(check.ok for check in latency.verify(problem, result))
-
-
-def test_answers_to_the_contract():
-    assert isinstance(latency, Kernel)
-    for name in latency.Problem.PRESETS:
-        assert latency.Problem.preset(name).nodes > 1
 
 
 def cycle_length(state):
@@ -104,18 +96,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="loads"):
         latency.Problem(loads=0)
     with pytest.raises(ValueError, match="preset"):
-        latency.Problem.preset("huge")
-    with pytest.raises(ValueError, match="preset"):
         latency.grid("huge")
-    problem = latency.Problem(nbytes=4096)
-    with pytest.raises(ValueError, match="threads"):
-        latency.run(problem, latency.setup(problem), threads=usable_cpus() + 1)
-
-
-def test_a_set_beyond_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(resources, "available_memory", lambda: 2**20)
-    with pytest.raises(MemoryError, match="choose a smaller problem"):
-        latency.setup(latency.Problem(nbytes=2**22))
 
 
 def curve(capacities, levels, noise=0.0, seed=0, per_doubling=4, top=29):

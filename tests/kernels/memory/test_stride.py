@@ -7,22 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.contract import Kernel
 from kernels.memory import stride
 from kernels.memory.sums import turn_lines
-from kernels.runtime import pages, resources
+from kernels.runtime import pages
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import usable_cpus
 
 
 def all_ok(problem, result):
     return all(check.ok for check in stride.verify(problem, result))
-
-
-def test_answers_to_the_contract():
-    assert isinstance(stride, Kernel)
-    for name in stride.Problem.PRESETS:
-        assert stride.Problem.preset(name).nbytes >= 2**20
 
 
 @settings(deadline=None, max_examples=60)
@@ -41,35 +34,54 @@ def test_sum_is_exact(items, step, loads, seed, repeats):
     assert all_ok(problem, result)
 
 
-@pytest.mark.parametrize("loads", stride.LOADS)
-@pytest.mark.parametrize("step", range(1, stride.LARGEST_IN_LINE + 2))
-def test_every_rest_behind_whole_turns_is_summed(step, loads):
-    """What is left over behind the last whole turn of cache lines has every length."""
-    turn = 16 * max(16, turn_lines(step)) if step <= stride.LARGEST_IN_LINE else 8 * step
-    state = stride.setup(stride.Problem(nbytes=4 * (1024 + turn), stride=step))
-    for items in range(1024, 1024 + turn + 1, 3):
-        problem = stride.Problem(nbytes=4 * items, stride=step, loads=loads)
-        stride.serve(problem, state)
-        assert all_ok(problem, stride.run(problem, state))
+@pytest.mark.parametrize("method", stride.METHODS)
+@pytest.mark.parametrize("step", [*range(1, stride.LARGEST_IN_LINE + 2), 100])
+def test_every_method_sums_every_rest(method, step):
+    """What is left over behind whole turns, of two streams and of one, has every length; the array ends there."""
+    if method.startswith("lines") and step > stride.LARGEST_IN_LINE:
+        pytest.skip("whole lines are summed up to stride 8")
+    turn = 16 * max(16, turn_lines(step)) if method.startswith("lines") else 32 * step
+    function, ahead = stride.METHODS[method]
+    whole = np.empty(3 * turn, np.uint32)
+    stride.fill(whole, 5)
+    for items in range(1, whole.size + 1, 3):
+        a, out = whole[-items:], np.zeros(16, np.uint32)
+        function(a, items, step, ahead, 2, out)
+        assert out[:3].tolist() == [a[::step].sum(dtype=np.uint32), 2, 0]
 
 
-@pytest.mark.parametrize("step", [1024, 1025, 4000])
-def test_a_long_walk_asks_for_its_items_ahead(step):
-    for nbytes, ahead in ((2**24, True), (2**24 + 4 * 12345, True), (2**23, False)):
-        problem = stride.Problem(nbytes=nbytes, stride=step)
-        assert problem.ahead is ahead
-        state = stride.setup(problem)
-        result = stride.run(problem, state)
-        assert result.sums.tolist() == stride.reference(problem, state).sums.tolist()
-        assert all_ok(problem, result)
-    assert not stride.Problem(nbytes=2**24, stride=1023).ahead
+def test_each_question_has_the_methods_that_answer_it():
+    def kinds(step, loads):
+        return {name.split(",")[0] for name in stride.Problem(nbytes=2**20, stride=step, loads=loads).methods}
+
+    for step in (1, stride.LARGEST_IN_LINE):
+        assert kinds(step, "vector") == {"lines"}
+        assert kinds(step, "any") == {"lines", "items", "gathers"}
+    for step in (stride.LARGEST_IN_LINE + 1, 1024):
+        assert kinds(step, "vector") == kinds(step, "any") == {"items", "gathers"}
+    assert kinds(1, "scalar") == kinds(1024, "scalar") == {"items"}
+    huge = stride.Problem(nbytes=2**36, stride=2**27)
+    assert "gathers" not in huge.methods and "gathers" in stride.Problem(nbytes=2**36, stride=2**27 - 1).methods
 
 
-def test_vectors_of_whole_lines_up_to_the_largest_stride_that_shares_them():
-    for step in (1, 2, 8):
-        assert stride.Problem(nbytes=2**14, stride=step).in_lines
-        assert not stride.Problem(nbytes=2**14, stride=step, loads="scalar").in_lines
-    assert not stride.Problem(nbytes=2**14, stride=9).in_lines
+@pytest.mark.parametrize("fastest", ["items", "items, 16 ahead", "gathers"])
+def test_a_state_keeps_the_fastest_method_of_each_problem_and_team(monkeypatch, fastest):
+    now, tried, read = [0.0], [], stride._read
+
+    def timed(problem, a, method, repeats):
+        now[0] += 1.0 if method == fastest else 2.0
+        tried.append(method)
+        return read(problem, a, method, repeats)
+
+    monkeypatch.setattr(stride, "_read", timed)
+    monkeypatch.setattr(stride.time, "perf_counter", lambda: now[0])
+    problem = stride.Problem(nbytes=2**14, stride=16, loads="any")
+    state = stride.setup(problem)
+    assert stride.run(problem, state).method == fastest
+    assert set(tried) == set(problem.methods)
+    tried.clear()
+    assert stride.run(problem, state, repeats=2).method == fastest and tried == [fastest]
+    assert set(state.methods) == {(problem, 1)}
 
 
 @pytest.mark.parametrize("step", [1, 7])
@@ -106,23 +118,11 @@ def test_small_pages_are_small_and_alignment_holds():
     assert pages.allocate(100, np.float64).ctypes.data % 64 == 0
 
 
-@pytest.mark.parametrize("broken", ["sums", "passes"])
-def test_verify_sees_a_wrong_result(broken):
-    problem = stride.Problem(nbytes=4096)
-    result = stride.run(problem, stride.setup(problem))
-    getattr(result, broken)[0] += 1
-    assert not all_ok(problem, result)
-
-
 def test_passes_are_not_optimised_away():
     """The compiled loops load and add in every pass: the barrier stands in the machine code."""
-    for function, arguments in (
-        (stride.sum_in_lines, (1024, 1, 2)),
-        (stride.sum_strided, (1024, 3, False, 2)),
-        (stride.sum_strided, (1024, 3, True, 2)),
-    ):
+    for function, ahead in stride.METHODS.values():
         fresh = kernel(cache=False)(function.py_func)
-        fresh(np.zeros(1024, np.uint32), *arguments, np.zeros(16, np.uint32))
+        fresh(np.zeros(1024, np.uint32), 1024, 3, ahead, 2, np.zeros(16, np.uint32))
         text = next(iter(fresh.inspect_llvm().values()))
         assert "asm sideeffect" in text and "~{memory}" in text
 
@@ -152,15 +152,4 @@ def test_bad_input():
     with pytest.raises(ValueError, match="pages = 'giant'"):
         stride.Problem(pages="giant")
     with pytest.raises(ValueError, match="preset = 'tiny'"):
-        stride.Problem.preset("tiny")
-    with pytest.raises(ValueError, match="preset = 'tiny'"):
         stride.grid("tiny")
-    problem = stride.Problem(nbytes=4096)
-    with pytest.raises(ValueError, match="threads"):
-        stride.run(problem, stride.setup(problem), threads=usable_cpus() + 1)
-
-
-def test_a_set_beyond_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(resources, "available_memory", lambda: 2**20)
-    with pytest.raises(MemoryError, match="working set.*choose a smaller problem"):
-        stride.setup(stride.Problem(nbytes=2**21))

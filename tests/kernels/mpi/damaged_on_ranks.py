@@ -1,8 +1,8 @@
-"""Run by every rank: damage results of kernels.mpi on one rank at a time, and see whether ``verify`` notices.
+"""Run by every rank: damage results of kernels on one rank at a time, and see whether ``verify`` notices.
 
-Takes JSON: a list of ``[kernel, fields of its Problem]``; and a seed, by which numbers are drawn.  Every case is a run
-of its own, since some checks take what they have looked at away.  Rank 0 tells how many cases there were, and which
-were taken for whole.
+Takes JSON: a list of ``[name below kernels, fields of its Problem]``; and a seed, by which numbers are drawn.  Every
+case is a run of its own, since some checks take what they have looked at away.  Rank 0 tells how many cases there
+were, and which were taken for whole.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Run by every rank: verify problems of kernels.mpi on as many ranks as each asks for.
+"""Run by every rank: verify problems of kernels on as many ranks as each asks for.
 
-Takes JSON: a list of ``[kernel, fields of its Problem]``.  Rank 0 tells the checks of each, before and
+Takes JSON: a list of ``[name below kernels, fields of its Problem]``.  Rank 0 tells the checks of each, before and
 after a repeated run.
 """
 
@@ -32,7 +32,7 @@ def over(judge):
     comm = world.mpi().COMM_WORLD
     for name, fields in json.loads(sys.argv[1]):
         try:
-            found = judge(importlib.import_module(f"kernels.mpi.{name}"), fields)
+            found = judge(importlib.import_module(f"kernels.{name}"), fields)
         except BaseException:
             traceback.print_exc()
             comm.Abort(1)

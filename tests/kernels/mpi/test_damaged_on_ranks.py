@@ -12,15 +12,15 @@ from companion.mpi import launch, libraries
 
 SCRIPT = str(Path(__file__).with_name("damaged_on_ranks.py"))
 PROBLEMS = [
-    ("exchange", {"bytes": 4096}),
-    ("transposition", {"truncation": 21, "grid": "N32", "fields": 5}),
-    ("transform", {"truncation": 31, "grid": "F24", "fields": 3}),
-    ("transform", {"truncation": 31, "grid": "N32", "fields": 3}),
-    ("shallow_water", {"truncation": 21, "grid": "F16", "steps": 6}),
-    ("overlap", {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "way": "progress"}),
-    ("halo", {"grid": "N32", "levels": 2, "way": "on demand"}),
-    ("bt", {"N": 12, "NS": 60, "dt": 0.01}),
-    ("application", {"way": "none"}),
+    ("mpi.exchange", {"bytes": 4096}),
+    ("mpi.transposition", {"truncation": 21, "grid": "N32", "fields": 5}),
+    ("spectral.ranks", {"truncation": 31, "grid": "F24", "fields": 3}),
+    ("spectral.ranks", {"truncation": 31, "grid": "N32", "fields": 3}),
+    ("shallow_water.ranks", {"truncation": 21, "grid": "F16", "steps": 6}),
+    ("mpi.overlap", {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "way": "progress"}),
+    ("mpi.halo", {"grid": "N32", "levels": 2, "way": "on demand"}),
+    ("bt.ranks", {"N": 12, "NS": 60, "dt": 0.01}),
+    ("files.ranks.application", {"way": "none"}),
 ]
 
 

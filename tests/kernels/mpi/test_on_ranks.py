@@ -14,37 +14,43 @@ from companion.mpi import launch, libraries, library
 
 SCRIPT = str(Path(__file__).with_name("on_ranks.py"))
 PROBLEMS = [
-    *[("exchange", {"bytes": 4096, "ranks": ranks}) for ranks in (2, 4)],
-    ("exchange", {"bytes": 2**20, "ranks": 2}),
-    *[("transposition", {"truncation": 21, "grid": "N32", "fields": 5, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
-    ("transposition", {"truncation": 21, "grid": "F16", "fields": 4, "ranks": 4, "across": 4}),
-    ("transposition", {"truncation": 21, "grid": "O16", "fields": 3, "ranks": 3, "across": 3}),
-    *[("groups", {"N": 12, "ranks": ranks, "group": group}) for ranks, group in ((1, 0), (2, 1), (3, 2), (4, 0))],
+    *[("mpi.exchange", {"bytes": 4096, "ranks": ranks}) for ranks in (2, 4)],
+    ("mpi.exchange", {"bytes": 2**20, "ranks": 2}),
+    *[("mpi.transposition", {"truncation": 21, "grid": "N32", "fields": 5, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
+    ("mpi.transposition", {"truncation": 21, "grid": "F16", "fields": 4, "ranks": 4, "across": 4}),
+    ("mpi.transposition", {"truncation": 21, "grid": "O16", "fields": 3, "ranks": 3, "across": 3}),
     *[
-        ("groups", {"N": 9, "ranks": ranks, "way": way})
+        ("files.ranks.groups", {"N": 12, "ranks": ranks, "group": group})
+        for ranks, group in ((1, 0), (2, 1), (3, 2), (4, 0))
+    ],
+    *[
+        ("files.ranks.groups", {"N": 9, "ranks": ranks, "way": way})
         for ranks, way in ((1, "collective"), (4, "collective"), (3, "independent"), (2, "elements"), (4, "per-rank"))
     ],
-    *[("transform", {"truncation": 31, "grid": "F24", "fields": 3, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
-    *[("shallow_water", {"truncation": 21, "grid": "F16", "steps": 6, "output": 3, "ranks": n}) for n in (1, 2, 3, 4)],
+    *[("spectral.ranks", {"truncation": 31, "grid": "F24", "fields": 3, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
     *[
-        ("overlap", {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "ranks": ranks, "way": way})
+        ("shallow_water.ranks", {"truncation": 21, "grid": "F16", "steps": 6, "output": 3, "ranks": n})
+        for n in (1, 2, 3, 4)
+    ],
+    *[
+        ("mpi.overlap", {"truncation": 21, "grid": "F16", "fields": 6, "groups": 3, "ranks": ranks, "way": way})
         for ranks, way in ((1, "ialltoallv"), (2, "progress"), (3, "ialltoallv"), (4, "alltoallv"))
     ],
     *[
-        ("halo", {"grid": "N32", "levels": 2, "ranks": ranks, "way": way})
+        ("mpi.halo", {"grid": "N32", "levels": 2, "ranks": ranks, "way": way})
         for ranks, way in ((1, "on demand"), (2, "fixed"), (3, "part 2 on demand"), (4, "on demand"))
     ],
     *[
-        ("monitoring", {"steps": 16, "period": 8, "ranks": ranks, "way": way})
+        ("mpi.monitoring", {"steps": 16, "period": 8, "ranks": ranks, "way": way})
         for ranks, way in ((1, "none"), (2, "synchronised"), (4, "drifted"))
     ],
-    *[("bt", {"N": 12, "NS": 60, "dt": 0.01, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
-    ("bt", {"N": 24, "NS": 200, "dt": 0.0008, "ranks": 2}),
+    *[("bt.ranks", {"N": 12, "NS": 60, "dt": 0.01, "ranks": ranks}) for ranks in (1, 2, 3, 4)],
+    ("bt.ranks", {"N": 24, "NS": 200, "dt": 0.0008, "ranks": 2}),
     *[
-        ("application", {"ranks": ranks, "way": way})
+        ("files.ranks.application", {"ranks": ranks, "way": way})
         for ranks, way in ((1, "none"), (1, "elements"), (2, "collective"), (3, "independent"), (4, "per-rank"))
     ],
-    ("transform", {"truncation": 42, "grid": "N32", "fields": 5, "ranks": 4, "across": 2}),
+    ("spectral.ranks", {"truncation": 42, "grid": "N32", "fields": 5, "ranks": 4, "across": 2}),
 ]
 
 

@@ -1,6 +1,7 @@
 """The scale model beyond this machine: monotone, bounded, and free of the machine."""
 
-from kernels.mpi import bt, halo, scale
+from kernels.bt import ranks as bt
+from kernels.mpi import halo, scale
 from kernels.mpi.mesh import Mesh
 
 

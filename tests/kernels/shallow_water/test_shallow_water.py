@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import contract, spectral
 from kernels import shallow_water as sw
+from kernels import spectral
 from kernels.runtime import resources
 from kernels.shallow_water import cases, compiled, diagnostics
 from kernels.shallow_water import dense as sums
@@ -373,12 +373,6 @@ def test_work_counts_the_transforms_of_a_step():
     assert sw.work(problem).bytes == 2 * one.bytes
 
 
-def test_is_a_kernel():
-    assert isinstance(sw, contract.Kernel)
-    problem = sw.Problem.preset("quick")
-    assert problem.steps == 144 and problem.relation == "quadratic"
-
-
 @pytest.mark.parametrize(
     "changes, words",
     [
@@ -414,16 +408,6 @@ def test_non_finite_state_is_named():
     state.spectra[1, 5] = np.nan
     with pytest.raises((FloatingPointError, ValueError), match="finite|meaningful"):
         sw.run(problem, state)
-
-
-def test_threads_and_memory_are_refused(monkeypatch):
-    problem = sw.Problem(**SMALL)
-    state = sw.setup(problem)
-    with pytest.raises(ValueError, match="threads = 100000 is outside"):
-        sw.run(problem, state, threads=100000)
-    monkeypatch.setattr(resources, "available_memory", lambda: 10**5)
-    with pytest.raises(MemoryError, match="truncation 21 on F16 needs .* choose a smaller problem"):
-        sw.setup(problem)
 
 
 def test_scores_refuse_what_cannot_be_compared():

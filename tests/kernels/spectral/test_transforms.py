@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from kernels import contract, spectral
+from kernels import spectral
 from kernels.runtime import resources
 from kernels.runtime.vector import address
-from kernels.spectral import fourier, sums
+from kernels.spectral import fourier, quads
+from kernels.spectral.reference import analyse, row_values, synthesise
 
 TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
 
@@ -51,12 +52,12 @@ def test_both_directions_agree_with_plain_sums(name, truncation, fields):
     plan = spectral.Plan(name, truncation)
     spectrum = random_spectrum(plan, fields, seed=truncation)
     values = plan.inverse(spectrum)
-    expected = sums.synthesise(plan, np.atleast_2d(spectrum))
+    expected = synthesise(plan, np.atleast_2d(spectrum))
     assert values.shape == (*spectrum.shape[:-1], plan.grid.points)
     assert np.abs(values - expected).max() <= TOLERANCE * norm(plan, spectrum)
     back = plan.direct(values)
     assert back.shape == spectrum.shape
-    assert np.abs(back - sums.analyse(plan, expected)).max() <= TOLERANCE * norm(plan, spectrum)
+    assert np.abs(back - analyse(plan, expected)).max() <= TOLERANCE * norm(plan, spectrum)
 
 
 @settings(deadline=None, max_examples=30)
@@ -65,7 +66,7 @@ def test_any_truncation_grid_and_number_of_fields(truncation, kind, fields, seed
     name = "N48" if kind == "N" else f"{kind}{truncation // 2 + 7}"
     plan = spectral.Plan(name, truncation)
     spectrum = random_spectrum(plan, fields, seed)
-    expected = sums.synthesise(plan, spectrum)
+    expected = synthesise(plan, spectrum)
     assert np.abs(plan.inverse(spectrum) - expected).max() <= TOLERANCE * norm(plan, spectrum)
 
 
@@ -199,14 +200,14 @@ def test_out_is_written_and_checked():
 def test_long_rows_and_streamed_buffers(name, truncation, streamed):
     """Large arrays take non-temporal stores; a few rows against plain sums."""
     plan = spectral.Plan(name, truncation)
-    assert plan._streams_buffer(False, 8)
+    assert plan._buffer(False, 8, plan._many).streaming
     spectrum = random_spectrum(plan, 8)
     values = plan.inverse(spectrum)
-    assert plan._streams_to(values) == streamed
+    assert (plan._call(False, 8, 0, 1)[-1] <= values.nbytes) == streamed
     for row in (0, 17, 130, 260, 380):
         start = plan.grid.starts[row]
         found = values[5, start : start + plan.grid.pl[row]]
-        expected = sums.row_values(plan, spectrum[5], row)
+        expected = row_values(plan, spectrum[5], row)
         # next to the poles rounding of the latitude itself is amplified by T²
         assert np.abs(found - expected).max() <= (2e-11 if row < 4 else 1e-12) * norm(plan, spectrum)
     if plan.grid.full:
@@ -224,8 +225,10 @@ def test_streaming_changes_no_bit(name, truncation, fields, monkeypatch):
     monkeypatch.setattr(spectral.plan, "STREAM_FROM", 0)
     monkeypatch.setattr(spectral.plan, "STREAM_DIRECT_FROM", 0)
     streaming = spectral.Plan(name, truncation)
-    assert all(streaming._streams_buffer(direct, fields) for direct in (False, True) for fields in (1, 8))
-    assert streaming._streams_to(values) == (not (streaming.grid.pl % 8).any())
+    for direct in (False, True):
+        assert streaming._buffer(direct, 1, streaming._single).streaming
+        assert streaming._buffer(direct, 8, streaming._many).streaming
+    assert (streaming._call(False, fields, 0, 1)[-1] == 0) == (not (streaming.grid.pl % 8).any())
     assert np.array_equal(streaming.inverse(spectrum), values)
     assert np.array_equal(streaming.direct(values), back)
 
@@ -264,28 +267,13 @@ def test_agrees_with_ducc0():
 # --- the contract -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", ["quick"])
-def test_contract(preset):
-    assert isinstance(spectral, contract.Kernel)
-    problem = spectral.Problem.preset(preset)
-    state = spectral.setup(problem)
-    result = spectral.run(problem, state)
-    checks = spectral.verify(problem, result)
-    assert checks and all(check.ok for check in checks), [str(check) for check in checks]
-
-
-def test_reference_agrees_and_verify_sees_a_wrong_result():
+def test_the_reference_agrees():
     problem = spectral.Problem(truncation=31, grid="F24", fields=2)
     state = spectral.setup(problem)
     result = spectral.run(problem, state)
     slow = spectral.reference(problem, state)
     assert np.abs(result.values - slow.values).max() <= 1e-12
     assert np.abs(result.back - slow.back).max() <= 1e-12
-    assert all(check.ok for check in spectral.verify(problem, result))
-    wrong = result._replace(back=result.back * (1 + 1e-9))
-    assert not all(check.ok for check in spectral.verify(problem, wrong))
-    wrong = result._replace(values=result.values + 1e-9)
-    assert not all(check.ok for check in spectral.verify(problem, wrong))
 
 
 @pytest.mark.parametrize(
@@ -330,7 +318,7 @@ def test_a_plan_sums_what_matters_and_says_how_much():
     for row in range(plan.nlat):
         for m in range(plan.truncation + 1):
             if m < plan._many.counts[row]:
-                begin = m + 2 * int(plan._tables.first[m, row // spectral.plan.BLOCK])
+                begin = m + 2 * int(plan._tables.first[m, row // quads.BLOCK])
                 terms += len(range(begin, plan.truncation + 1))
     assert plan.terms == terms
     full = dict(spectral.work(spectral.Problem(truncation=159, grid="N80", fields=1)).parts)["Legendre"]
@@ -383,12 +371,11 @@ def test_wrong_shapes_and_threads():
         plan.inverse(np.zeros(7, dtype=complex))
     with pytest.raises(ValueError, match="takes float64 of shape"):
         plan.direct(np.zeros(plan.grid.points, dtype=np.float32))
-    with pytest.raises(ValueError, match="threads = 0 is outside"):
-        plan.direct(np.zeros(plan.grid.points), threads=0)
+    for threads in (0, -1, 10**9):
+        with pytest.raises(ValueError, match=f"threads = {threads} is outside"):
+            plan.direct(np.zeros(plan.grid.points), threads=threads)
     with pytest.raises(ValueError, match="give equal shapes"):
         plan.vordiv(np.zeros(plan.grid.points), np.zeros((1, plan.grid.points)))
-    with pytest.raises(ValueError, match="'T9' is unknown"):
-        spectral.Problem.preset("T9")
     with pytest.raises(ValueError, match="grid name"):
         spectral.Problem(truncation=21, grid="G16")
 
@@ -406,14 +393,14 @@ def test_a_length_is_split_into_two_that_the_passes_take(n):
 def test_rows_are_transformed_as_by_numpy(n):
     from kernels.spectral import fourier_passes
 
-    tables = fourier.Lengths([n])
+    tables = fourier.fourier_tables([n])
     size = 16 * tables.largest
     work = np.zeros(fourier_passes.SPARE + 2 * size)
     x = np.random.default_rng(n).normal(size=(n, 2, 8))
     first = fourier_passes.SPARE
     work[first : first + 16 * n] = x.ravel()
 
-    place = _transform(work, first, first + size, tables.id[n], tables.info, tables.radix, tables.table)
+    place = _transform(work, first, first + size, int(tables.numbers(n)), *tables[:3])
     found = work[place : place + 16 * n].reshape(n, 2, 8)
     expected = np.fft.ifft(x[:, 0] + 1j * x[:, 1], axis=0) * n
     assert np.abs(found[:, 0] + 1j * found[:, 1] - expected).max() <= 1e-15 * n * np.log2(n)

@@ -9,19 +9,19 @@ import numpy as np
 
 from companion import tables
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, outputs_of
 from companion.chapters.aips58 import overhead
 from companion.host import machine
-from companion.registrations import cases_of, outputs_of
 
 #: Sizes of a preset.
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
-TAPE_DENSITY = 6250
+_TAPE_DENSITY = 6250
 
 
 def _tape_rate() -> float:
-    """MB/s of the memo's tape drive at ``TAPE_DENSITY``."""
-    return float(tables.load("aips58", "prose")["tape_speed"]) * TAPE_DENSITY / 1e6
+    """MB/s of the memo's tape drive at ``_TAPE_DENSITY``."""
+    return float(tables.load("aips58", "prose")["tape_speed"]) * _TAPE_DENSITY / 1e6
 
 
 def _times(result) -> dict[str, float]:

@@ -11,13 +11,11 @@ from companion.figures.beside import each_machine
 from companion.figures.parts import bars, cpu, log_axis, points, times
 from companion.figures.rendering import Shown
 from companion.figures.style import INK, axes
-from companion.records.runs import single
 
 
 @each_machine
 def loading(load: xr.Dataset, record: xr.Dataset) -> Shown:
     """RUN DDTLOAD: CPU and real time on three systems, and in a run by how messages reach their file."""
-    record = single(record)
     ways = list(runs_frame(record)["way"])
     figure, axis = axes(height=2.6)
     marks.rows(axis, [*NAMES, *(f"here: {WAY_NAMES[way]}" for way in ways)])
@@ -54,7 +52,6 @@ def gathered(ddt: xr.Dataset, bare: xr.DataArray, record: xr.Dataset) -> Shown:
 
     ``bare`` is the CPU time of Pittsburgh without the cost of its files.
     """
-    record = single(record)
     frame = runs_frame(record)
     tasks = list(dict.fromkeys(frame["task"]))
     old = (ddt["cpu"].sel(system="CLSC") / bare).sel(problem=tasks, size=["medium", "large"])
@@ -95,7 +92,6 @@ def gathered(ddt: xr.Dataset, bare: xr.DataArray, record: xr.Dataset) -> Shown:
 @each_machine
 def shared(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
     """Real time on a machine that others use over that on one that nobody else uses: the X-MPs, and a run."""
-    record = single(record)
     frame = runs_frame(record)
     tasks = list(dict.fromkeys(frame["task"]))
     alone, loaded = ([frame.index[frame["task"] == task][number] for task in tasks] for number in (0, 1))
@@ -126,13 +122,12 @@ def shared(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
 
 
 #: Sources of a run's files, as the legend names them.
-SOURCES = {"disk": "here, file", "paced as a tape": "here, at a tape's pace"}
+_SOURCES = {"disk": "here, file", "paced as a tape": "here, at a tape's pace"}
 
 
 @each_machine
 def taped(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
     """Real time of the two loading problems: tape on the Convex, files on the X-MPs, both in a run."""
-    record = single(record)
     frame = runs_frame(record)
     sizes = list(dict.fromkeys(frame["size"][frame["size"].isin(ddt["size"].values)]))
     cases = [(task, size) for task in ("IMLOD", "UVLOD") for size in sizes]
@@ -144,7 +139,7 @@ def taped(ddt: xr.Dataset, record: xr.Dataset) -> Shown:
         points(axis, old, place, label=NAMES[index], index=index, line=False)
         found[system] = old
     here = {}
-    for number, (source, name) in enumerate(SOURCES.items()):
+    for number, (source, name) in enumerate(_SOURCES.items()):
         chosen = [frame.index[(frame["task"] == task) & (frame["size"] == size) & (frame["source"] == source)][0]
                   for task, size in cases]  # fmt: skip
         here[source] = marks.samples(record, "real", chosen)

@@ -68,7 +68,6 @@ def _where(frame: pd.DataFrame, which: str) -> str:
 @each_machine
 def messages(record: xr.Dataset) -> Shown:
     """CPU and real time of one message by way and place, with their spread."""
-    record = single(record)
     frame = runs_frame(record)[["way", "place"]]
     times = {
         kind: converted(

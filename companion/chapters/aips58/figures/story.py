@@ -13,15 +13,14 @@ from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, 
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.figures.tabular import significant
-from companion.records.runs import single
 
 #: Habits of a run: data in memory, and moved as AIPS moved them.
-HABITS = ("in memory", "as AIPS")
+_HABITS = ("in memory", "as AIPS")
 
 
 def _five(axis) -> list[str]:
     """Rows of the three systems and of a run with both habits; their names."""
-    names = [*NAMES, *(f"here, {words}" for words in HABITS)]
+    names = [*NAMES, *(f"here, {words}" for words in _HABITS)]
     marks.rows(axis, names)
     return names
 
@@ -29,7 +28,6 @@ def _five(axis) -> list[str]:
 @each_machine
 def waits(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     """CPU and real time of all problems of a size together: three systems, and a run in memory and as AIPS."""
-    moved = single(moved)
     frame = runs_frame(moved)
     size, tasks = str(frame["size"].iloc[0]), list(dict.fromkeys(frame["task"]))
     old = ddt[["cpu", "real"]].sel(size=size, problem=tasks).sum("problem")
@@ -38,7 +36,7 @@ def waits(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     for row, system in enumerate(SYSTEMS):
         spent.append({kind: float(old[kind].sel(system=system)) for kind in KINDS})
         marks.printed(axis, row, system, *spent[row].values())
-    for habits in range(len(HABITS)):
+    for habits in range(len(_HABITS)):
         chosen = (frame["habits"] == habits).to_numpy()
         flags = ["; ".join(filter(None, moved["flags"].values[chosen]))]
         found = {kind: of_samples(together(moved, chosen, kind)[None], flags) for kind in KINDS}
@@ -77,7 +75,6 @@ def _gains(ddt: xr.Dataset, record: xr.Dataset, frame: pd.DataFrame, kind: str) 
 @each_machine
 def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
     """How many times as fast as the Convex every problem is, in CPU and in real time: the X-MPs, and a run."""
-    record = single(record)
     frame = runs_frame(record)
     frame = frame[frame["size"].isin(ddt["size"].values)]
     figure, axis = axes(height=2.8)
@@ -119,7 +116,6 @@ def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
 @each_machine
 def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
     """Gain in CPU time over the Convex by problem, those that vectorise apart: Toronto as printed, and a run."""
-    record = single(record)
     frame = runs_frame(record)
     frame = frame[frame["size"] == size]
     vector = classes["class"].sel(problem=frame["task"].values).values == "vector"
@@ -159,7 +155,6 @@ def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str
 @each_machine
 def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     """CPU time over real time of every problem of a size: three systems, and a run in memory and as AIPS."""
-    moved = single(moved)
     frame = runs_frame(moved)
     size, tasks = str(frame["size"].iloc[0]), list(dict.fromkeys(frame["task"]))
     old = (ddt["cpu"] / ddt["real"]).sel(size=size, problem=tasks)
@@ -170,7 +165,7 @@ def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
         values = old.sel(system=system).values
         points(axis, values, row + marks.jitter(values), label="_", index=row, line=False)
         medians.append(marks.median(axis, row, values, "{:.2f}"))
-    for habits in range(len(HABITS)):
+    for habits in range(len(_HABITS)):
         each, row = here[(frame["habits"] == habits).to_numpy()], len(medians)
         bars(axis, row + marks.jitter(each), each, label="_", index=HERE, line=False, across=True)
         medians.append(marks.median(axis, row, each["middle"], "{:.2f}", each["high"]))
@@ -190,7 +185,6 @@ def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
 @each_machine
 def lost(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     """What files add, against the CPU time without: Pittsburgh over Toronto, a run as AIPS over one in memory."""
-    moved = single(moved)
     frame = runs_frame(moved)
     toronto, pittsburgh = (ddt["cpu"].sel(system=system).values.ravel() for system in SYSTEMS[1:])
     ways = [np.flatnonzero(frame["habits"] == number) for number in (0, 1)]

@@ -13,7 +13,7 @@ from companion.records import peer_records, runs
 from companion.records.runs import single
 
 #: Bytes of a word of the X-MP.
-WORD = 8
+_WORD = 8
 
 
 def gather(record: xr.Dataset, ddt: xr.Dataset, bare: xr.DataArray) -> pd.DataFrame:
@@ -179,7 +179,7 @@ def together(record: xr.Dataset, chosen: np.ndarray, kind: str = "real") -> np.n
 def resources(record: xr.Dataset) -> pd.DataFrame:
     """Memory of every problem in words of the X-MP, by size, and threads."""
     frame = runs_frame(record)
-    words = frame.assign(words=frame["memory"] / WORD / 1e6).pivot(index="task", columns="size", values="words")
+    words = frame.assign(words=frame["memory"] / _WORD / 1e6).pivot(index="task", columns="size", values="words")
     order = [name for name in ("small", "medium", "large", "modern") if name in words]
     table = words.loc[list(dict.fromkeys(frame["task"])), order]
     threads = frame.groupby("task")["threads"].max()

@@ -5,11 +5,11 @@ from statistics import median
 from typing import Any
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, of, outputs_of
 from companion.experiments import VERIFIERS
-from companion.registrations import cases_of, of, outputs_of
 
 #: Ways of writing a chapter compares: label, way, double buffering, fsync.
-WAYS = (
+_WAYS = (
     ("sequential records, one a plane", "records", False, False),
     ("one array a write", "array", False, False),
     ("five arrays, one a write", "arrays", False, False),
@@ -24,9 +24,9 @@ WAYS = (
     ("Zarr", "zarr", False, False),
 )
 #: Grid points a direction beyond which one run takes many seconds.
-LARGE = 80
+_LARGE = 80
 #: Sizes of a preset, by the names that the benchmark's problem knows.
-SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
+_SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 
 
 def _counts(threads: int) -> list[int]:
@@ -49,9 +49,9 @@ def _solver(preset: str, threads: int) -> list[Case]:
 
 def _ways(N: int, threads: int, most: int):
     """Every way of writing; on a large grid with fewer than ``most`` threads, the two that show overlap."""
-    if N <= LARGE or threads == most:
-        return WAYS
-    return tuple(entry for entry in WAYS if entry[1] == "positioned" and not entry[3])
+    if N <= _LARGE or threads == most:
+        return _WAYS
+    return tuple(entry for entry in _WAYS if entry[1] == "positioned" and not entry[3])
 
 
 def _observe(result) -> dict[str, float]:
@@ -71,7 +71,7 @@ def _application(preset: str, threads: int) -> list[Case]:
     from kernels.files import application
 
     cases = []
-    for size in SIZES[preset]:
+    for size in _SIZES[preset]:
         sample = application.Problem.preset(size)
         for count in _counts(threads):
             common, label = of(sample, "N", "NS", "IW"), f"N = {sample.N}, {count} threads"
@@ -107,7 +107,7 @@ def _group_curve(measurements: Sequence[Measurement]) -> dict[str, Any]:
     }
 
 
-def verify_solution(path) -> tuple[list[str], list]:
+def _verify_solution(path) -> tuple[list[str], list]:
     """The separate verification of the report: one sequential pass over a solution file.
 
     Returns
@@ -134,4 +134,4 @@ def verify_solution(path) -> tuple[list[str], list]:
     return list(found.lines()), [verification.checksum_check(found), *verification.mean_error_checks(found)]
 
 
-VERIFIERS.append(verify_solution)
+VERIFIERS.append(_verify_solution)

@@ -1,7 +1,7 @@
 """N8: the same dumps of the same file system under a fast and a slow base code."""
 
 from companion.bench import Case
-from companion.registrations import cases_of
+from companion.chapters import cases_of
 
 #: (N or the preset that has it, NS, IW) by preset: the largest grid that the plain solver does in a minute, and the
 #: report's largest with two dumps only, since the solver that goes line by line takes more than a second a step there.
@@ -10,7 +10,7 @@ SIZES: dict[str, tuple[tuple[int | str, int, int], ...]] = {
     "paper": ((24, 20, 5), ("paper", 10, 5)),
     "modern": ((24, 20, 5), ("paper", 20, 5), ("modern", 10, 5)),
 }
-CODES = (
+_CODES = (
     ("compiled solver", "compiled"),
     ("compiled, line by line with full blocks", "textbook"),
     ("plain NumPy solver", "plain"),
@@ -31,7 +31,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
     cases = []
     for size, NS, IW in SIZES[preset]:
         N = application.Problem.preset(size).N if isinstance(size, str) else size
-        for label, code in CODES:
+        for label, code in _CODES:
             if code == "plain" and N > bt.LARGEST_REFERENCE:
                 continue
             problem = application.Problem(N, NS, IW, fsync=True, code=code)

@@ -1,10 +1,10 @@
 """N5: what it costs to read a solution in the words of another machine."""
 
 from companion.bench import Case
-from companion.registrations import cases_of, of
+from companion.chapters import cases_of, of
 
 #: by the names that the kernel's presets have
-SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
+_SIZES = {"quick": ("small",), "paper": ("small", "medium", "paper"), "modern": ("paper", "modern")}
 
 
 @cases_of("nht1-formats")
@@ -14,7 +14,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
 
     problems = [
         conversion.Problem.preset(size, format=form, direction=direction)
-        for size in SIZES[preset]
+        for size in _SIZES[preset]
         for form in conversion.FORMATS
         for direction in ("encode", "decode")
     ]

@@ -3,17 +3,18 @@
 from typing import Any
 
 from companion.bench import Case
-from companion.labels import counted
-from companion.registrations import cases_of, of, outputs_of, sent
+from companion.chapters import cases_of, of, outputs_of, sent
+from companion.labels import plural
 
 
 def _case(size: str, ranks: int, threads: int) -> Case:
-    from kernels.mpi import bt, scale
+    from kernels.bt import ranks as bt
+    from kernels.mpi import scale
 
     problem = bt.Problem.preset(size, ranks=ranks)
     moved = scale.bt(problem)
     parameters = {"N": problem.N, "size": size, **sent(moved)}
-    return Case(f"class {size}, {counted(ranks, 'rank')}", bt, problem, threads, parameters, bt.split)
+    return Case(f"class {size}, {plural(ranks, 'rank')}", bt, problem, threads, parameters, bt.split)
 
 
 @cases_of("nht1-ranks")
@@ -26,7 +27,7 @@ def _solver(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 @cases_of("nht1-legal")
 def _legal(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """BT on every number of ranks up to those of the job that its boxes allow, for several classes."""
-    from kernels.mpi import bt
+    from kernels.bt import ranks as bt
 
     cases = []
     for size in {"quick": "S", "paper": "SWA", "modern": "SWAB"}[preset]:
@@ -42,8 +43,8 @@ def _legal(preset: str, threads: int, ranks: int = 4) -> list[Case]:
 @cases_of("nht1-mpiio")
 def _application(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Every way of writing, and none, on all ranks."""
-    from kernels.mpi import application
-    from kernels.mpi.files import WAYS
+    from kernels.files.ranks import application
+    from kernels.files.ranks.shared import WAYS
 
     cases = []
     for way in ("none", *WAYS):
@@ -76,7 +77,7 @@ def _overheads(measurements) -> dict[str, Any]:
 @cases_of("nht1-mpigroups")
 def _groups(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """Every group size that halves the ranks."""
-    from kernels.mpi import groups
+    from kernels.files.ranks import groups
 
     sizes = sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
     problems = [groups.Problem.preset(preset, ranks=ranks, group=group) for group in sizes]
@@ -91,7 +92,8 @@ def _volume(measurements) -> dict[str, Any]:
     """Bytes and messages of a time step of BT's largest size, for every legal number of ranks of the curve."""
     from dataclasses import replace
 
-    from kernels.mpi import bt, scale
+    from kernels.bt import ranks as bt
+    from kernels.mpi import scale
 
     size, found = bt.Problem.preset("B"), []
     for ranks in scale.RANKS:

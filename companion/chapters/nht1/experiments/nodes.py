@@ -5,10 +5,10 @@ from statistics import median
 from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.registrations import cases_of, of, outputs_of
+from companion.chapters import cases_of, of, outputs_of
 
 #: Grid and processes that write points, by preset.
-ELEMENTS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
+_ELEMENTS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "quick": ({"N": 12}, (1, 2)),
     "paper": ({"N": 64, "NS": 20}, (1, 2, 4, 8, 16)),
     "modern": ({"N": 128, "NS": 20}, (1, 2, 4, 8, 16)),
@@ -52,7 +52,7 @@ def _elements(preset: str, threads: int) -> list[Case]:
         processes = f"{problem.P} process{'es' if problem.P > 1 else ''}"
         return f"N = {problem.N}, {processes}, {'a' * problem.asynchronous}synchronous"
 
-    size, counts = ELEMENTS[preset]
+    size, counts = _ELEMENTS[preset]
     problems = [
         nodes.Problem(**size, P=P, groups=(P,), unit="element", asynchronous=later)
         for P in counts

@@ -5,43 +5,33 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import NullLocator
 
-from companion.chapters.nht1.figures.balance import balance as balance
-from companion.chapters.nht1.figures.balance import balance_1993 as balance_1993
-from companion.chapters.nht1.figures.balance import beside as beside
-from companion.chapters.nht1.figures.balance import beside_table as beside_table
-from companion.chapters.nht1.figures.balance import by_processors as by_processors
-from companion.chapters.nht1.figures.balance import by_threads as by_threads
-from companion.chapters.nht1.figures.balance import processors_table as processors_table
-from companion.chapters.nht1.figures.balance import waits as waits
-from companion.chapters.nht1.figures.evidence import conversion_cost as conversion_cost
-from companion.chapters.nht1.figures.evidence import conversion_table as conversion_table
-from companion.chapters.nht1.figures.evidence import rates_then_and_now as rates_then_and_now
-from companion.chapters.nht1.figures.evidence import surviving_rates as surviving_rates
-from companion.chapters.nht1.figures.findings import added as added
-from companion.chapters.nht1.figures.findings import base as base
-from companion.chapters.nht1.figures.findings import group as group
-from companion.chapters.nht1.figures.findings import later as later
-from companion.chapters.nht1.figures.findings import moved as moved
-from companion.chapters.nht1.figures.findings import over_mpi as over_mpi
-from companion.chapters.nht1.figures.findings import small as small
-from companion.chapters.nht1.figures.nodes import grouped as grouped
-from companion.chapters.nht1.figures.nodes import points_table as points_table
-from companion.chapters.nht1.figures.opening import opening as opening
-from companion.chapters.nht1.figures.ranks import legal_table as legal_table
-from companion.chapters.nht1.figures.ranks import mpiio as mpiio
-from companion.chapters.nht1.figures.ranks import rank_groups as rank_groups
-from companion.chapters.nht1.figures.ranks import ranks as ranks
-from companion.chapters.nht1.figures.ranks import volume as volume
-from companion.chapters.nht1.figures.stalls import overhead_parts as overhead_parts
-from companion.chapters.nht1.figures.writing import choice_of_base as choice_of_base
-from companion.chapters.nht1.figures.writing import groups as groups
-from companion.chapters.nht1.figures.writing import overheads as overheads
-from companion.chapters.nht1.figures.writing import runs_table as runs_table
+from companion.chapters.nht1.figures.balance import (
+    balance,
+    balance_1993,
+    beside,
+    beside_table,
+    by_processors,
+    by_threads,
+    processors_table,
+    waits,
+)
+from companion.chapters.nht1.figures.evidence import (
+    conversion_cost,
+    conversion_table,
+    rates_then_and_now,
+    surviving_rates,
+)
+from companion.chapters.nht1.figures.findings import added, base, group, later, moved, over_mpi, small
+from companion.chapters.nht1.figures.nodes import grouped, points_table
+from companion.chapters.nht1.figures.opening import opening
+from companion.chapters.nht1.figures.ranks import legal_table, mpiio, rank_groups, ranks, volume
+from companion.chapters.nht1.figures.stalls import overhead_parts
+from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
 from companion.figures.beside import each_machine
 from companion.figures.parts import log_axis, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
-from companion.labels import counted
+from companion.labels import plural
 
 
 def layout(lanes: int = 8) -> Shown:
@@ -105,14 +95,14 @@ def solver(record: xr.Dataset) -> Shown:
     ends = []
     for number, (threads, part) in enumerate(frame.groupby("threads")):
         ms = part.sort_values("N")["ms_per_step"]
-        ends.append(f"{counted(threads, 'thread')}, {ms.iloc[0]:.2g} to {ms.iloc[-1]:.3g} ms")
+        ends.append(f"{plural(threads, 'thread')}, {ms.iloc[0]:.2g} to {ms.iloc[-1]:.3g} ms")
         spread(
             axis,
             part["N"],
             part,
             lambda seconds, steps=part["NS"]: 1e3 * seconds / steps,
             index=number,
-            label=counted(threads, "thread"),
+            label=plural(threads, "thread"),
         )
     log_axis(axis)
     sizes = sorted(frame["N"].unique())

@@ -7,15 +7,7 @@ import xarray as xr
 from companion.chapters.nht1.figures.opening import METHODS
 from companion.chapters.nht1.figures.writing import written
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    converted,
-    log_axis,
-    of_samples,
-    points,
-    printed_ranges,
-    times,
-)
+from companion.figures.parts import bars, converted, log_axis, of_samples, points, printed_ranges, times
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.records.runs import single

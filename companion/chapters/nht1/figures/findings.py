@@ -13,7 +13,7 @@ from companion.figures.parts import cpu
 from companion.records.runs import single
 
 #: The method of writing that the first code of the iPSC/860 had.
-POINTS = "40-byte elements"
+_POINTS = "40-byte elements"
 
 
 def _largest(record: xr.Dataset) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -43,8 +43,8 @@ def added(printed: pd.DataFrame, record: xr.Dataset) -> str:
 def small(record: xr.Dataset) -> str:
     """Large writes against writes of a point, on the largest grid: what both add, and why the large are not ranked."""
     frame, found, _ = _largest(record)
-    points = (frame["way"] == POINTS).to_numpy()
-    parts = overhead_parts(record).set_index("way").drop(POINTS)
+    points = (frame["way"] == _POINTS).to_numpy()
+    parts = overhead_parts(record).set_index("way").drop(_POINTS)
     within, between = (parts["T_T, largest"] / parts["T_T, least"]).max(), parts["T_T"].max() / parts["T_T"].min()
     doubt = "; this run cannot rank them" if within > between else ""
     zeta, N = found["middle"].to_numpy(), int(frame["N"].max())

@@ -13,7 +13,6 @@ from companion.records.runs import single
 @each_machine
 def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """T_T of a run against the number of processes that write at a time, as the report's Figure 1 has it."""
-    record = single(record)
     columns = {"g": "group", "least": "group_low", "median": "group_median", "largest": "group_high"}
     frame = pd.DataFrame({name: record[key].values for name, key in columns.items()})
     figure, axis = axes(height=2.9)

@@ -10,7 +10,7 @@ from companion.figures.beside import each_machine
 from companion.figures.parts import bars, cpu, printed_ranges, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
-from companion.labels import counted
+from companion.labels import plural
 
 #: Methods of writing that codes of 1993 had, as a mark has room for them.
 METHODS = {
@@ -18,7 +18,7 @@ METHODS = {
     "five arrays, one a write": "array by array",
     "40-byte elements": "point by point",
 }
-SLOW = "arrays, slow solver"
+_SLOW = "arrays, slow solver"
 
 
 def measured(record: xr.Dataset, base: xr.Dataset) -> pd.DataFrame:
@@ -28,7 +28,7 @@ def measured(record: xr.Dataset, base: xr.Dataset) -> pd.DataFrame:
     largest = (frame["N"] == frame["N"].max()) & (frame["threads"] == frame["threads"].max())
     rows = frame.index[largest & frame["way"].isin(METHODS)]
     first = found["zeta"].loc[rows].assign(what=frame["way"][rows].map(METHODS))
-    slow = waits(base).sort_values(["N", "computing"]).iloc[[-1]].assign(what=SLOW)
+    slow = waits(base).sort_values(["N", "computing"]).iloc[[-1]].assign(what=_SLOW)
     names = ["what", "low", "middle", "high", "flagged"]
     return pd.concat([first[names], slow[names]], ignore_index=True)
 
@@ -42,9 +42,9 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
     figure, axis = axes(height=2.7)
     old, new = np.arange(len(printed)), len(printed) + np.arange(len(here))
     printed_ranges(axis, old, printed["low"], printed["high"])
-    whole, slow = here["what"] != SLOW, here["what"] == SLOW
+    whole, slow = here["what"] != _SLOW, here["what"] == _SLOW
     N = int(frame["N"].max())
-    team, alone = (counted(int(each["threads"].max()), "thread") for each in (frame, base))
+    team, alone = (plural(int(each["threads"].max()), "thread") for each in (frame, base))
     bars(axis, new[whole], here[whole], index=1, line=False, label=f"{cpu(record)}, {team}", across=True)
     bars(axis, new[slow], here[slow], index=2, line=False, label=f"{cpu(base)}, {alone}", across=True)
     percent_axis(axis, 1)

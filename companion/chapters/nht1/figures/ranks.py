@@ -21,7 +21,7 @@ from companion.figures.parts import (
 from companion.figures.ranks import cases, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 #: Methods of writing over MPI-IO, as a mark has room for them.
@@ -79,7 +79,7 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
 def ranks(record: xr.Dataset) -> Shown:
     """Time of BT by number of ranks, cut into computing and communication, median of the samples."""
     frame = observed(record, "compute", "communication")
-    frame.index = [counted(n, "rank") for n in record["ranks"].values]
+    frame.index = [plural(n, "rank") for n in record["ranks"].values]
     frame.columns = ["computing", "sending, receiving and waiting"]
     figure, axis = axes(height=3.0)
     stacked_bars(axis, frame, label="time of a run [s], mean over ranks, medians")
@@ -103,8 +103,7 @@ def legal_table(record: xr.Dataset) -> pd.DataFrame:
     """Classes and numbers of ranks of which BT was verified."""
     frame = cases(single(record), "size", "N")
     found = frame.groupby("size", sort=False).agg(
-        N=("N", "first"),
-        ranks=("ranks", lambda counts: ", ".join(str(int(n)) for n in sorted(counts))),
+        N=("N", "first"), ranks=("ranks", lambda counts: ", ".join(str(int(n)) for n in sorted(counts)))
     )
     return found.reset_index().rename(columns={"size": "class", "ranks": "numbers of ranks, all verified"})
 
@@ -129,10 +128,8 @@ def volume(record: xr.Dataset, nodes: float) -> Shown:
         name="nht1_volume",
         n=int(record["N"]),
         sent_least=sent.min() / 1e6,
-        ranks_least=ranks.min(),
+        ranks=ranks,
         sent_most=sent.max() / 1e6,
-        ranks_most=ranks.max(),
-        messages_least=messages.min(),
-        messages_most=messages.max(),
+        messages=messages,
         nodes=nodes,
     )

@@ -5,19 +5,10 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    case_intervals,
-    converted,
-    cpu,
-    of_samples,
-    quotient,
-    run_title,
-    with_spread,
-)
+from companion.figures.parts import bars, case_intervals, converted, cpu, of_samples, quotient, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 
@@ -77,14 +68,14 @@ def around(*quantities: pd.DataFrame) -> tuple[float, float]:
 
 
 #: Words in the name of a method by which a second thread writes while the solver goes on.
-BESIDE = "asynchronous"
+_BESIDE = "asynchronous"
 
 
 @each_machine
 def overheads(record: xr.Dataset) -> Shown:
     """Overhead zeta of every method in which the solver waits for its writes, with most threads, by size of grid."""
     frame, found = written(record)
-    zeta, waiting = found["zeta"], ~frame["way"].str.contains(BESIDE) & (frame["threads"] == frame["threads"].max())
+    zeta, waiting = found["zeta"], ~frame["way"].str.contains(_BESIDE) & (frame["threads"] == frame["threads"].max())
     ways, sizes = list(dict.fromkeys(frame["way"][waiting])), sorted(set(frame["N"][waiting]), reverse=True)
     figure, axis = axes(height=1.2 + 0.19 * len(ways))
     for number, N in enumerate(sizes):
@@ -100,7 +91,7 @@ def overheads(record: xr.Dataset) -> Shown:
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=len(sizes))
     middle = zeta["middle"][waiting & (frame["N"] == sizes[0])]
     least, most = (f"{frame['way'][row]} {middle[row]:.0f} percent" for row in (middle.idxmin(), middle.idxmax()))
-    team = counted(int(frame["threads"].max()), "thread")
+    team = plural(int(frame["threads"].max()), "thread")
     return show(
         figure, data=with_spread(frame, zeta=zeta), name="nht1_overheads", run=record, team=team, least=least, most=most
     )
@@ -142,7 +133,6 @@ def choice_of_base(record: xr.Dataset) -> Shown:
 @each_machine
 def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """Time to write one file against the number of processes that write at a time."""
-    record = single(record)
     size, flags = record["group"].values.astype(int), [str(record["flags"].values[0])]
     found = of_samples([1e3 * record[f"observed_group {g}"].values[0] for g in size], flags * len(size))
     figure, axis = axes(height=3.4)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, of, outputs_of
 from companion.host import doctor, machine
-from companion.labels import counted
-from companion.registrations import cases_of, of, outputs_of
+from companion.labels import plural
 
 LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
 #: Two hardware threads of one core.
 PAIR = "two threads on one core"
 #: Bytes between the loads of the document's latency walk: 1024 items of 4 bytes.
-WALK = 4096
+_WALK = 4096
 
 
 def _thread_counts(threads: int) -> list[int]:
@@ -31,7 +31,7 @@ def _size(nbytes: int) -> str:
 #: Pages of the sweeps: the large ones are in the place of the document's 64 KB, the small ones of its 4 KB.
 PAGES = ("small", LARGE := "huge")
 #: Strides swept with every page size and thread count; the others with one thread and large pages.
-SHOWN_STRIDES = (1, 16, 1024)
+_SHOWN_STRIDES = (1, 16, 1024)
 
 
 @cases_of("p5plus-bandwidth")
@@ -44,7 +44,7 @@ def _bandwidth(preset: str, threads: int) -> list[Case]:
         for problem in stride.grid(preset, pages=pages, binding=True):
             for count in _thread_counts(threads):
                 alone = pages == LARGE and count == 1
-                if problem.stride in SHOWN_STRIDES or alone:
+                if problem.stride in _SHOWN_STRIDES or alone:
                     cases.append(_reading(problem, count))
                 if alone and problem.in_lines and problem.stride > 1:
                     cases.append(_reading(replace(problem, loads="scalar"), count))
@@ -70,7 +70,7 @@ def _latency(preset: str, threads: int) -> list[Case]:
 
     loads = latency.Problem.preset(preset).loads
     cases = []
-    for pages, (pattern, spacing) in product(PAGES, (("random", latency.LINE), ("stride", WALK))):
+    for pages, (pattern, spacing) in product(PAGES, (("random", latency.LINE), ("stride", _WALK))):
         for problem in latency.grid(preset, pattern=pattern, spacing=spacing, loads=loads, pages=pages):
             label = f"{_size(problem.nbytes)}, {pattern}, {pages} pages"
             parameters = of(problem, "nbytes", "pattern", "spacing", "loads", "pages")
@@ -110,7 +110,7 @@ def _loop_case(loop: str, preset: str, kind: str, threads: int, **changes) -> Ca
     binding = "bound" if problem.binding else "unbound"
     parameters = {"loop": loop, "kind": kind, "accumulators": accumulators, "step": step, "binding": binding}
     parameters |= of(problem, "streams", "threads_per_core")
-    return Case(f"{loop}, {kind}, {binding}, {counted(threads, 'thread')}", smt, problem, threads, parameters)
+    return Case(f"{loop}, {kind}, {binding}, {plural(threads, 'thread')}", smt, problem, threads, parameters)
 
 
 @cases_of("p5plus-smt")
@@ -145,11 +145,7 @@ def _smt_factors(measurements: Sequence[Measurement]) -> tuple[list, list]:
 @outputs_of("p5plus-smt")
 def _smt_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
     measured, fused = _smt_factors(measurements)
-    return {
-        "loop_name": list(LOOPS),
-        "S": measured,
-        "S_fused": fused,
-    }
+    return {"loop_name": list(LOOPS), "S": measured, "S_fused": fused}
 
 
 @cases_of("p5plus-model")
@@ -185,17 +181,11 @@ def _model_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
         f.append(scaling_factor(one.median, two.median) if two else None)
         timed.append(one.median / found[loop, f"shared work, {PAIR}"].median)
     predicted = [speedup(one, gain) if gain else None for one, gain in zip(S, f, strict=True)]
-    return {
-        "loop_name": list(LOOPS),
-        "S": S,
-        "f": f,
-        "speedup": predicted,
-        "speedup_timed": timed,
-    }
+    return {"loop_name": list(LOOPS), "S": S, "f": f, "speedup": predicted, "speedup_timed": timed}
 
 
 #: Runs of the binding test: whether there are twice the threads, the list that binds them, and both in words.
-BINDINGS = (
+_BINDINGS = (
     (False, "", "one thread a core, not bound"),
     (False, "no_smt", "one thread a core, list without SMT"),
     (True, "", "two threads a core, not bound"),
@@ -212,7 +202,7 @@ def _binding(preset: str, threads: int) -> list[Case]:
     """
     cases = []
     for loop in ("streaming", "skipping"):
-        for doubled, order, text in BINDINGS:
+        for doubled, order, text in _BINDINGS:
             if threads > _cores() or (order == "smt_front_loaded" and threads == 1):  # the same as the list before
                 continue
             if doubled and not doctor.smt().ok:
@@ -224,17 +214,17 @@ def _binding(preset: str, threads: int) -> list[Case]:
 
 
 #: STREAM's own rule: an array is at least so many times as large as the last caches together.
-STREAM_RULE = 4
+_STREAM_RULE = 4
 
 
-def stream_words(preset: str) -> int:
+def _stream_words(preset: str) -> int:
     """Words of an array: the preset's, and from ``paper`` on as many as STREAM's rule asks for, if they fit."""
     from kernels.memory import stream
 
     n, caches, free = stream.Problem.preset(preset).n, machine.last_caches(), machine.available_memory()
     if preset == "quick" or caches is None:
         return n
-    wanted = max(n, -(-STREAM_RULE * caches // 8) + 7 & ~7)
+    wanted = max(n, -(-_STREAM_RULE * caches // 8) + 7 & ~7)
     fits = free is None or stream.footprint(stream.Problem(wanted)).memory < 0.3 * free
     return wanted if fits else n
 
@@ -244,8 +234,8 @@ def _stream(preset: str, threads: int) -> list[Case]:
     """STREAM's four kernels; ``level`` says whether the arrays are large enough to measure memory."""
     from kernels.memory import stream
 
-    n, caches = stream_words(preset), machine.last_caches()
-    level = "unknown" if caches is None else "memory" if 8 * n >= STREAM_RULE * caches else "cache"
+    n, caches = _stream_words(preset), machine.last_caches()
+    level = "unknown" if caches is None else "memory" if 8 * n >= _STREAM_RULE * caches else "cache"
     cases = []
     for operation in ("copy", "scale", "add", "triad"):
         for nontemporal in (False, True):
@@ -253,6 +243,6 @@ def _stream(preset: str, threads: int) -> list[Case]:
             stores = "non-temporal" if nontemporal else "plain"
             parameters = {"operation": operation, "stores": stores, "n": n, "level": level, "last_caches": caches}
             for count in _thread_counts(threads):
-                label = f"{operation}, {stores} stores, {counted(count, 'thread')}"
+                label = f"{operation}, {stores} stores, {plural(count, 'thread')}"
                 cases.append(Case(label, stream, problem, count, parameters))
     return cases

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, of, outputs_of
 from companion.host import machine
-from companion.labels import counted
-from companion.registrations import cases_of, of, outputs_of
+from companion.labels import plural
 
-PERIOD = 60.0  # s: the report's "every minute"
+_PERIOD = 60.0  # s: the report's "every minute"
 #: Assumptions of the simulation, which the report does not give.
-DT, STEPS, DRIFT = 1e-3, (600, 6000, 60000), 2e-5  # s, barriers a minute, s/s of a clock
-HOURS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0)
+_DT, _STEPS, _DRIFT = 1e-3, (600, 6000, 60000), 2e-5  # s, barriers a minute, s/s of a clock
+_HOURS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0)
 
 
 @cases_of("p5plus-monitoring")
@@ -26,7 +26,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
         for pattern in disturbance.PATTERNS:
             problem = disturbance.Problem.preset(preset, pattern=pattern)
             label, parameters = (
-                f"{pattern}, {counted(count, 'thread')}",
+                f"{pattern}, {plural(count, 'thread')}",
                 of(problem, "pattern", "steps", "period", "extra"),
             )
             cases.append(Case(label, disturbance, problem, count, parameters, _means))
@@ -71,21 +71,21 @@ def _simulated(measurements: Sequence[Measurement]) -> dict[str, Any]:
     processors = [*(2**power for power in range(most.bit_length())), most]
 
     def draw(number):
-        return np.random.default_rng(number).uniform(0, PERIOD, most)
+        return np.random.default_rng(number).uniform(0, _PERIOD, most)
 
     drawn = [draw(number) for number in range(5)]
-    spread = [[np.mean([simulate(phases[:n], DT, PERIOD / steps, PERIOD) for phases in drawn]) / DT
-               for n in processors] for steps in STEPS]  # fmt: skip
-    rates = DRIFT * np.random.default_rng(5).standard_normal(job)
-    hours = [[simulate((PERIOD / 2 + 3600 * hour * rates) % PERIOD, DT, PERIOD / steps, PERIOD) / DT
-              for hour in HOURS] for steps in STEPS]  # fmt: skip
+    spread = [[np.mean([simulate(phases[:n], _DT, _PERIOD / steps, _PERIOD) for phases in drawn]) / _DT
+               for n in processors] for steps in _STEPS]  # fmt: skip
+    rates = _DRIFT * np.random.default_rng(5).standard_normal(job)
+    hours = [[simulate((_PERIOD / 2 + 3600 * hour * rates) % _PERIOD, _DT, _PERIOD / steps, _PERIOD) / _DT
+              for hour in _HOURS] for steps in _STEPS]  # fmt: skip
     return {
         "processors": processors,
-        "barriers": list(STEPS),
+        "barriers": list(_STEPS),
         "lost": spread,
-        "hours": list(HOURS),
+        "hours": list(_HOURS),
         "lost_after": hours,
         "job": job,
-        "drift": 1e6 * DRIFT,
-        "assumed_dt": DT,
+        "drift": 1e6 * _DRIFT,
+        "assumed_dt": _DT,
     }

@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from companion.bench import Case
-from companion.labels import counted
-from companion.registrations import cases_of, of, outputs_of, sent
+from companion.chapters import cases_of, of, outputs_of, sent
+from companion.labels import plural
 
 
 def _size(nbytes: int) -> str:
@@ -29,7 +29,7 @@ def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for used in _counts(ranks)[1:]:
         for nbytes in exchange.SIZES[preset]:
-            label = f"{_size(nbytes)}, {counted(used // 2, 'pair')}"
+            label = f"{_size(nbytes)}, {plural(used // 2, 'pair')}"
             problem = exchange.Problem(nbytes, used)
             cases.append(Case(label, exchange, problem, threads, {"nbytes": nbytes, "pairs": used // 2}))
     return cases
@@ -51,14 +51,11 @@ def _report_message(measurements) -> dict[str, Any]:
     tasks = int(plot["nodes"] * plot["tasks_per_node"])
     moved = scale.forecast(f"N{rows}", truncation, levels, tasks)
     assert moved is not None
-    return {
-        "then_message": moved.bytes / moved.messages,
-        "then_tasks": tasks,
-    }
+    return {"then_message": moved.bytes / moved.messages, "then_tasks": tasks}
 
 
 #: Fields of the transposition curve: their number sets the size of the messages.
-FIELDS = {"quick": (2, 8), "paper": (2, 4, 8, 16, 32, 64), "modern": (4, 16, 64)}
+_FIELDS = {"quick": (2, 8), "paper": (2, 4, 8, 16, 32, 64), "modern": (4, 16, 64)}
 
 
 @cases_of("p5plus-transposition")
@@ -67,7 +64,7 @@ def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     from kernels.mpi import scale, transposition
 
     cases = []
-    for used, fields in [(used, fields) for used in _counts(ranks)[1:] for fields in FIELDS[preset]]:
+    for used, fields in [(used, fields) for used in _counts(ranks)[1:] for fields in _FIELDS[preset]]:
         problem = transposition.Problem.preset(preset, fields=fields, ranks=used)
         moved = scale.transposition(problem.mesh)
         label = f"T{problem.truncation}, {fields} fields, {used} ranks"
@@ -82,7 +79,7 @@ _MODEL = {"quick": (32, 600.0), "paper": (200, 120.0), "modern": (320, 75.0)}
 
 def _problem(preset: str, rows: int, ranks: int):
     """The shallow-water model on a linear grid; a coarser one has a longer time step."""
-    from kernels.mpi import shallow_water
+    from kernels.shallow_water import ranks as shallow_water
 
     most, dt = _MODEL[preset]
     return shallow_water.Problem(
@@ -90,7 +87,7 @@ def _problem(preset: str, rows: int, ranks: int):
     )
 
 
-def weak_rows(most: int, share: float) -> int:
+def _weak_rows(most: int, share: float) -> int:
     """Rows of a grid with about ``share`` of the work of one of ``most``, which grows as their cube.
 
     Only rows whose Fourier transforms have the factors 2, 3 and 5, as ``most`` has.
@@ -105,16 +102,17 @@ def _scaling(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
     The largest number of ranks has the same model in both.
     """
-    from kernels.mpi import scale, shallow_water
+    from kernels.mpi import scale
+    from kernels.shallow_water import ranks as shallow_water
 
     most, cases = _MODEL[preset][0], []
     wanted = [("strong", used, most) for used in _counts(ranks)]
-    wanted += [("weak", used, weak_rows(most, used / ranks)) for used in _counts(ranks)[:-1]]
+    wanted += [("weak", used, _weak_rows(most, used / ranks)) for used in _counts(ranks)[:-1]]
     for scaling, used, rows in wanted:
         problem = _problem(preset, rows, used)
         moved = scale.shallow_water(problem)
         parameters = {"truncation": problem.truncation, "scaling": scaling, **sent(moved)}
-        label = f"T{problem.truncation}, {counted(used, 'rank')}"
+        label = f"T{problem.truncation}, {plural(used, 'rank')}"
         cases.append(Case(label, shallow_water, problem, threads, parameters, shallow_water.split))
     return cases
 

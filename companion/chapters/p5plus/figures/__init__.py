@@ -9,41 +9,25 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
-from companion.chapters.p5plus.figures.evidence import monitoring as monitoring
-from companion.chapters.p5plus.figures.evidence import scalability as scalability
-from companion.chapters.p5plus.figures.evidence import systems as systems
-from companion.chapters.p5plus.figures.findings import blade_times as blade_times
-from companion.chapters.p5plus.figures.findings import disturbed as disturbed
-from companion.chapters.p5plus.figures.findings import fused_gains as fused_gains
-from companion.chapters.p5plus.figures.findings import load_times as load_times
-from companion.chapters.p5plus.figures.findings import own_split as own_split
-from companion.chapters.p5plus.figures.findings import smt_gain as smt_gain
-from companion.chapters.p5plus.figures.findings import systems_gain as systems_gain
-from companion.chapters.p5plus.figures.findings import widest_change as widest_change
-from companion.chapters.p5plus.figures.memory import bandwidth as bandwidth
-from companion.chapters.p5plus.figures.memory import latency as latency
-from companion.chapters.p5plus.figures.memory import loads as loads
-from companion.chapters.p5plus.figures.memory import loads_gain as loads_gain
-from companion.chapters.p5plus.figures.memory import plateaus as plateaus
-from companion.chapters.p5plus.figures.memory import stream as stream
-from companion.chapters.p5plus.figures.profile import drhook as drhook
-from companion.chapters.p5plus.figures.profile import profiles as profiles
-from companion.chapters.p5plus.figures.profile import regions as regions
-from companion.chapters.p5plus.figures.ranks import exchange as exchange
-from companion.chapters.p5plus.figures.ranks import rates as rates
-from companion.chapters.p5plus.figures.ranks import scaling as scaling
-from companion.chapters.p5plus.figures.ranks import sensors as sensors
-from companion.chapters.p5plus.figures.ranks import transposition as transposition
-from companion.chapters.p5plus.figures.threads import DOCUMENT as DOCUMENT
-from companion.chapters.p5plus.figures.threads import binding as binding
-from companion.chapters.p5plus.figures.threads import binding_said as binding_said
-from companion.chapters.p5plus.figures.threads import loops as loops
-from companion.chapters.p5plus.figures.threads import model as model
-from companion.chapters.p5plus.figures.threads import smt as smt
+from companion.chapters.p5plus.figures.evidence import monitoring, scalability, systems
+from companion.chapters.p5plus.figures.findings import (
+    blade_times,
+    disturbed,
+    fused_gains,
+    load_times,
+    own_split,
+    smt_gain,
+    systems_gain,
+    widest_change,
+)
+from companion.chapters.p5plus.figures.memory import bandwidth, latency, loads, loads_gain, plateaus, stream
+from companion.chapters.p5plus.figures.profile import drhook, profiles, regions
+from companion.chapters.p5plus.figures.ranks import exchange, rates, scaling, sensors, transposition
+from companion.chapters.p5plus.figures.threads import DOCUMENT, binding, binding_said, loops, model, smt
 from companion.figures.parts import icicle, points, stacked_bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, hollow
-from companion.labels import counted
+from companion.labels import plural
 
 
 def ifs_times(times: xr.Dataset) -> Shown:
@@ -132,7 +116,7 @@ def smt_binding(cube: xr.Dataset) -> Shown:
         line.set(linestyle="--" if affinity == "N" else "-", marker="sD"["NY".index(used)])
     axis.set_xticks([0, 1], ["not bound", "bound"])
     axis.set(xlim=(-0.25, 1.25), ylim=(0, 1.08 * float(time.max())), ylabel="time [s]")
-    return show(figure, data=cube, name="p5plus_smt_binding", time_most=float(time.max()), time_least=float(time.min()))
+    return show(figure, data=cube, name="p5plus_smt_binding", time=time)
 
 
 def gains(changes: pd.DataFrame) -> Shown:
@@ -179,7 +163,7 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
         axis.set_yticks(place, equal["system"])
         axis.grid(False, axis="y")
     cpus.invert_yaxis()
-    text = "; ".join(f"{row.system} {counted(row.cpus, 'CPU')}, {row.power} kW" for row in equal.itertuples())
+    text = "; ".join(f"{row.system} {plural(row.cpus, 'CPU')}, {row.power} kW" for row in equal.itertuples())
     return show(figure, data=equal, name="p5plus_power", text=text, error_percent=error_percent)
 
 

@@ -7,20 +7,14 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    case_intervals,
-    converted,
-    log_axis,
-    points,
-)
+from companion.figures.parts import bars, case_intervals, converted, log_axis, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 #: How communication and waiting go with p, the number of processors over the operational one: T ~ p^-a.
-EXPONENTS = (1.0, 0.5, 0.0)
+_EXPONENTS = (1.0, 0.5, 0.0)
 
 
 def split(times: xr.Dataset, job: str) -> dict[str, float]:
@@ -65,7 +59,7 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
     figure, (axis, host) = axes(2, 1, height=7.6)
     ratio, rows = np.geomspace(0.25, 4, 33), []
     for number, job in enumerate(str(name) for name in times["job"].values):
-        speeds = [model_speed(split(times, job), ratio, exponent) for exponent in EXPONENTS]
+        speeds = [model_speed(split(times, job), ratio, exponent) for exponent in _EXPONENTS]
         low, high = np.min(speeds, axis=0), np.max(speeds, axis=0)
         axis.fill_between(ratio, low, high, color=meaning("calculated"), alpha=0.2)
         axis.plot(ratio, speeds[1], color=meaning("calculated"), linestyle=("-", "--", ":")[number],
@@ -121,7 +115,6 @@ def lost(measured: xr.Dataset) -> tuple[np.ndarray, dict[str, pd.DataFrame]]:
 @each_machine
 def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     """Loss to periodic disturbances: on threads here, and simulated for more processors and for hours."""
-    simulated = single(simulated)
     threads, found = lost(measured)
     figure, (host, many, hours) = axes(3, 1, height=10.0)
     for number, (pattern, each) in enumerate(found.items()):
@@ -144,7 +137,7 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     for axis in (host, many, hours):
         axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
     pairs = ", ".join(
-        f"{counted(n, 'thread')} {value:.2f}" for n, value in zip(threads, found["drifted"]["middle"], strict=True)
+        f"{plural(n, 'thread')} {value:.2f}" for n, value in zip(threads, found["drifted"]["middle"], strict=True)
     )
     ends = ", ".join(f"{row[-1]:.0f}" for row in simulated["lost"].values)
     return show(

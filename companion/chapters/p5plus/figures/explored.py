@@ -8,27 +8,18 @@ from matplotlib.colors import LogNorm
 from companion.chapters.p5plus.figures.memory import per_thread, read_by_lines
 from companion.figures.beside import each_machine
 from companion.figures.explorer import explorer
-from companion.figures.parts import (
-    bytes_axis,
-    bytes_label,
-    converted,
-    intervals,
-    log_axis,
-    run_title,
-    spread,
-)
+from companion.figures.parts import bytes_axis, bytes_label, converted, intervals, log_axis, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import table
-from companion.labels import counted
-from companion.records import runs
+from companion.labels import plural
 
 
 def _rates(record: xr.Dataset) -> pd.DataFrame:
     """Median bytes asked for a second and thread, in 1e9, of every case; ``kind`` is its threads and pages."""
     frame = read_by_lines(record)
     kinds = [
-        f"{counted(int(count), 'thread')}, {pages} pages"
+        f"{plural(int(count), 'thread')}, {pages} pages"
         for count, pages in zip(frame["threads"], frame["pages"], strict=True)
     ]
     return frame.assign(kind=kinds)
@@ -57,7 +48,6 @@ def _drawn(record: xr.Dataset, alone: pd.DataFrame, whole: pd.DataFrame, ends: t
 @each_machine
 def surface(record: xr.Dataset) -> Shown:
     """Read bandwidth of a thread over working set and stride; the page lets its reader choose a cut through it."""
-    runs.single(record)
     frame = _rates(record)
     kinds = list(dict.fromkeys(sorted(frame["kind"], key=lambda kind: (kind[0], kind.split()[-2] != "small"))))
     alone = frame[frame["kind"] == kinds[0]]

@@ -9,7 +9,7 @@ from companion.figures.parts import case_intervals, cpu, of_samples, times
 from companion.records.runs import single
 
 #: A median and the ends of its interval, in the order of a sentence.
-ENDS = ["middle", "low", "high"]
+_ENDS = ["middle", "low", "high"]
 
 
 def systems_gain(found: xr.Dataset) -> str:
@@ -56,7 +56,7 @@ def load_times(record: xr.Dataset) -> str:
     chosen = np.flatnonzero(largest & (record["pages"].values == "huge")) if "pages" in record else largest.nonzero()[0]
     ns = {}
     for row in chosen:
-        found = case_intervals(record).loc[row, ENDS] * 1e9 / float(record["loads"].values[row])
+        found = case_intervals(record).loc[row, _ENDS] * 1e9 / float(record["loads"].values[row])
         ns[str(record["pattern"].values[row])] = "{:.3g} ns ({:.3g} to {:.3g})".format(*found)
     return (
         f"On {cpu(record)} a load from memory takes {ns['stride']} when the program walks in steps of 4 KB, as in the "
@@ -98,7 +98,7 @@ def own_split(record: xr.Dataset) -> str:
     parts = {name: case[f"observed_{name}"].values[0] for name in ("computing", "waiting", "serial")}
     total, flags = sum(parts.values()), case["flags"].values
     share = {
-        name: "{:.0f} % ({:.0f} to {:.0f})".format(*of_samples([100 * seconds / total], flags).loc[0, ENDS])
+        name: "{:.0f} % ({:.0f} to {:.0f})".format(*of_samples([100 * seconds / total], flags).loc[0, _ENDS])
         for name, seconds in parts.items()
     }
     return (

@@ -9,7 +9,7 @@ from companion.figures.beside import each_machine
 from companion.figures.parts import bytes_axis, bytes_label, log_axis, spread, times
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 
@@ -45,7 +45,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
     ends = alone[alone["stride"] == 1].sort_values("nbytes")["rate"].to_numpy()
     for number, (count, pages) in enumerate(sorted(set(zip(unit["threads"], unit["pages"], strict=True)))):
         line = unit[(unit["threads"] == count) & (unit["pages"] == pages)].sort_values("nbytes")
-        name = f"{counted(count, 'thread')}, {pages} pages"
+        name = f"{plural(count, 'thread')}, {pages} pages"
         spread(by_threads, line["nbytes"], line, per_thread(line), label=name, index=number)
     for axis, title in ((by_stride, f"1 thread, {pages} pages"), (by_threads, "stride 1, per thread")):
         log_axis(axis, "y")
@@ -53,14 +53,7 @@ def bandwidth(record: xr.Dataset) -> Shown:
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.3 if axis is by_threads else -0.06), ncols=2)
     bytes_axis(by_threads, frame["nbytes"])
     by_threads.set(xlabel="working set of one thread")
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_bandwidth",
-        run=record,
-        ends_first=ends[0],
-        ends_last=ends[-1],
-    )
+    return show(figure, data=frame.reset_index(drop=True), name="p5plus_bandwidth", run=record, ends=ends)
 
 
 #: How items are read, in the words of legends.
@@ -97,10 +90,8 @@ def loads(record: xr.Dataset) -> Shown:
         data=frame.reset_index(drop=True),
         name="p5plus_loads",
         run=record,
-        ends_vector_most=ends["vector"].max(),
-        ends_vector_least=ends["vector"].min(),
-        ends_scalar_most=ends["scalar"].max(),
-        ends_scalar_least=ends["scalar"].min(),
+        ends_vector=ends["vector"],
+        ends_scalar=ends["scalar"],
     )
 
 
@@ -118,10 +109,10 @@ def loads_gain(record: xr.Dataset) -> str:
 
 
 #: The two walks of a latency run, in the words of legends.
-WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
+_WALKS = {"random": "random chase", "stride": "stride 1024 items (4 KB)"}
 
 
-def loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
+def _loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
     """Cases of a latency run; ``ns``, median nanoseconds until a load has its value."""
     if "pages" not in record.coords:  # a run of before both kinds were measured
         record = record.assign_coords(pages=("case", ["default"] * record.sizes["case"]))
@@ -132,10 +123,10 @@ def loads_in_turn(record: xr.Dataset) -> pd.DataFrame:
 @each_machine
 def latency(record: xr.Dataset) -> Shown:
     """Time of one dependent load against working set: random chase and walk of 1024 items, on both kinds of pages."""
-    frame = loads_in_turn(record)
+    frame = _loads_in_turn(record)
     figure, axis = axes(height=3.6)
     for number, ((pattern, pages), line) in enumerate(frame.groupby(["pattern", "pages"])):
-        line, name = line.sort_values("nbytes"), f"{WALKS[pattern]}, {pages} pages"
+        line, name = line.sort_values("nbytes"), f"{_WALKS[pattern]}, {pages} pages"
         spread(axis, line["nbytes"], line, lambda t, loads=line["loads"]: 1e9 * t / loads, label=name, index=number)
     for first, last, ns in zip(
         record["plateau_first"].values, record["plateau_last"].values, record["plateau_ns"].values, strict=True
@@ -151,7 +142,7 @@ def latency(record: xr.Dataset) -> Shown:
     axis.set(xlabel="working set", ylabel="time of one load [ns]")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
     last = frame[frame["nbytes"] == frame["nbytes"].max()]
-    text = ", ".join(f"{WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
+    text = ", ".join(f"{_WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency", run=record, text=text)
 
 
@@ -209,7 +200,7 @@ def stream(record: xr.Dataset) -> Shown:
             place,
             part,
             lambda seconds, nbytes=part["bytes"]: nbytes / seconds / 1e9,
-            label=f"{counted(count, 'thread')}, {stores} stores",
+            label=f"{plural(count, 'thread')}, {stores} stores",
             index=number,
             line=False,
         )
@@ -223,9 +214,8 @@ def stream(record: xr.Dataset) -> Shown:
         data=frame.reset_index(drop=True),
         name="p5plus_stream",
         run=record,
-        rate_least=frame["rate"].min(),
-        rate_most=frame["rate"].max(),
+        rate=frame["rate"],
         best_operation=best["operation"],
-        counted_best_threads=counted(best["threads"], "thread"),
+        counted_best_threads=plural(best["threads"], "thread"),
         best_stores=best["stores"],
     )

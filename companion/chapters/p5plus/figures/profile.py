@@ -8,7 +8,7 @@ from companion.figures.beside import each_machine
 from companion.figures.parts import MARKED, bars, cpu, of_samples, points, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes, hollow
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 #: Compiled regions of the spectral model by the names of their functions.
@@ -62,7 +62,7 @@ def profiles(printed: xr.Dataset, record: xr.Dataset | None) -> Shown:
     here, also = "", ""
     if record is not None:
         case = record.isel(case=int(np.flatnonzero(record["what"].values == "forecast")[0]))
-        team = f"{counted(int(case['threads']), 'thread')} of {cpu(record)}"
+        team = f"{plural(int(case['threads']), 'thread')} of {cpu(record)}"
         drawn[1].set(title=f"one-layer model, T{int(case['truncation'])}")
         bars(drawn[1], np.arange(len(found)), found, label="measured", index=1, line=False, across=True)
         here = f" Below, filled: regions of the one-layer model on {team}, measured. {MARKED}"

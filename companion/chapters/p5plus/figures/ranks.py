@@ -9,8 +9,7 @@ from companion.figures.parts import bytes_axis, cpu, log_axis, spread, stacked_b
 from companion.figures.ranks import cases, cross_flagged, observed
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
-from companion.labels import counted
-from companion.records.runs import single
+from companion.labels import plural
 
 
 def _then(axis, record: xr.Dataset) -> str:
@@ -26,7 +25,7 @@ def _then(axis, record: xr.Dataset) -> str:
 
 
 #: Tasks on each of two nodes in the report's first plot of exchanges; its second has other numbers.
-FOUR = 4
+_FOUR = 4
 
 
 @each_machine
@@ -35,17 +34,17 @@ def exchange(record: xr.Dataset) -> Shown:
 
     A run without four pairs has the second panel alone.
     """
-    frame = cases(single(record), "nbytes", "pairs").sort_values(["pairs", "nbytes"])
+    frame = cases(record, "nbytes", "pairs").sort_values(["pairs", "nbytes"])
     frame["MB_per_s"] = frame["nbytes"] / frame["median"] / 1e6
     frame["all_pairs_MB_per_s"] = frame["pairs"] * frame["MB_per_s"]
-    four = frame[frame["pairs"] == FOUR]
+    four = frame[frame["pairs"] == _FOUR]
     figure, drawn = axes(2 - four.empty, 1, height=2.3 * (2 - four.empty) + 0.4, sharex=True)
     drawn = np.atleast_1d(drawn)
     if len(four):
         spread(drawn[0], four["nbytes"], four, lambda t: four["nbytes"] / t / 1e6, label="each of 4 pairs")
         drawn[0].set(ylabel="sent by each rank\n[MB/s]", title="4 tasks on each side")
     for number, (pairs, part) in enumerate(frame.groupby("pairs")):
-        sent, label = pairs * part["nbytes"], f"{counted(pairs, 'pair')} together"
+        sent, label = pairs * part["nbytes"], f"{plural(pairs, 'pair')} together"
         spread(drawn[-1], part["nbytes"], part, lambda t, sent=sent: sent / t / 1e6, label=label, index=number)
     drawn[-1].set(xlabel="message", ylabel="sent by one side\n[MB/s]", title="N tasks on each side")
     for axis in drawn:
@@ -53,7 +52,7 @@ def exchange(record: xr.Dataset) -> Shown:
         then = _then(axis, record)
         axis.legend()
     bytes_axis(drawn[-1], [frame["nbytes"].min(), frame["nbytes"].max()])
-    most = "; ".join(f"{counted(pairs, 'pair')} {rate:.0f}" for pairs, rate in
+    most = "; ".join(f"{plural(pairs, 'pair')} {rate:.0f}" for pairs, rate in
                      frame.groupby("pairs")["all_pairs_MB_per_s"].max().items())  # fmt: skip
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_exchange", run=record, most=most, then=then)
 
@@ -61,7 +60,7 @@ def exchange(record: xr.Dataset) -> Shown:
 @each_machine
 def transposition(record: xr.Dataset) -> Shown:
     """Bytes per second of a rank in the four transpositions, by the mean size of a message and by ranks."""
-    frame = cases(single(record), "sent_bytes", "messages", "fields")
+    frame = cases(record, "sent_bytes", "messages", "fields")
     frame = frame[frame["messages"] > 0].sort_values(["ranks", "sent_bytes"])
     frame["message_bytes"] = frame["sent_bytes"] / frame["messages"]
     figure, axis = axes(height=3.4)

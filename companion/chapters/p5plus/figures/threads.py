@@ -8,26 +8,16 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    converted,
-    cpu,
-    intervals,
-    log_axis,
-    points,
-    quotient,
-    times,
-    with_spread,
-)
+from companion.figures.parts import bars, converted, cpu, intervals, log_axis, points, quotient, times, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 DOCUMENT = "Power5+ 1.9 GHz (2006)"
-FUSED = "two fused streams, no SMT"
+_FUSED = "two fused streams, no SMT"
 #: Short names of loops in records, in words.
-LOOPS = {f"s{count}": counted(count, "accumulator") for count in (1, 2, 10)}
+LOOPS = {f"s{count}": plural(count, "accumulator") for count in (1, 2, 10)}
 
 
 def curves(record: xr.Dataset, columns: list[str]) -> pd.DataFrame:
@@ -72,7 +62,7 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     log_axis(rate, "y")
     rate.set(ylabel="one processor [GFLOPS]")
     points(gain, place, gain_old, label=f"{DOCUMENT}, SMT", index=0, line=False)
-    name = "SMT" if second == "SMT" else FUSED
+    name = "SMT" if second == "SMT" else _FUSED
     bars(gain, place, gain_host, label=f"{cpu(record)}, {name}", index=1, line=False)
     gain.axhline(1, color=INK, linewidth=0.8)
     gain.set(ylabel="gain, rate with two over one", ylim=(0, max(2.3, 1.05 * gain_host["high"].max())))
@@ -127,8 +117,7 @@ def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
         name="p5plus_loops",
         run=record,
         text=text,
-        gain_least=gain.min(),
-        gain_most=gain.max(),
+        gain=gain,
     )
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, of, outputs_of
 from companion.chapters.xc30.experiments.counters import routine_counters as routine_counters
 from companion.chapters.xc30.experiments.model import counts
-from companion.labels import counted
-from companion.registrations import cases_of, of, outputs_of
+from companion.labels import plural
 
 # --- transforms ------------------------------------------------------------------------------------
 
@@ -29,13 +29,13 @@ def _transforms(preset: str, threads: int) -> list[Case]:
     }
     cases = []
     for count in counts(threads):
-        team, beside = counted(count, "thread"), {"what": "peak", "truncation": 0, "fields": 0}
+        team, beside = plural(count, "thread"), {"what": "peak", "truncation": 0, "fields": 0}
         cases.append(Case(f"peak, {team}", peak, peak.Problem.preset(preset), count, beside))
         for size in presets[preset]:
             for fields in (1, 8):
                 name, changes = ("quick", size) if isinstance(size, dict) else (size, {})
                 problem = spectral.Problem.preset(name, fields=fields, **changes)
-                label = f"T{problem.truncation} on {problem.grid}, {counted(fields, 'field')}, {team}"
+                label = f"T{problem.truncation} on {problem.grid}, {plural(fields, 'field')}, {team}"
                 parameters = {"what": "transforms", **of(problem, "truncation", "fields")}
                 cases.append(Case(label, spectral, problem, count, parameters))
     return cases

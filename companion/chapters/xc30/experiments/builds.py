@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.registrations import cases_of, outputs_of
+from companion.chapters import cases_of, outputs_of
 
 #: Relative errors of the Earth's rotation in the wrong builds: one in the seventh digit, and four units in the last
 #: place of a float64, which is what one rounding may do.
-OFF = (1e-7, 2.0**-50)
+_OFF = (1e-7, 2.0**-50)
 #: What the builds A, B and C are, in an order that a reader does not know at first.
 BUILDS = ("rotation off in the last digits", "fast-math flags", "rotation off in the seventh digit")
 
@@ -35,7 +35,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
     wide = 2 * truncation + 1
     truth = replace(problem, truncation=wide, dt=dt / 2, grid=shallow_water.grid_for(wide, "quadratic"))
     leads = tuple(float(lead) for lead in np.arange(24.0, hours + 1.0, 24.0))
-    asked = ensemble.Problem(problem, truth, members, leads, OFF)
+    asked = ensemble.Problem(problem, truth, members, leads, _OFF)
     return [Case("scored model", ensemble, asked, threads, {"members": members, "forecast_hours": hours})]
 
 
@@ -80,5 +80,5 @@ def _scores(measurements: Sequence[Measurement]) -> dict[str, Any]:
         "difference_low": low,
         "difference_high": high,
         "pairs": first.parameters["members"],
-        "off": list(OFF),
+        "off": list(_OFF),
     }

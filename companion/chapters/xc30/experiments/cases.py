@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from companion.bench import Case, Measurement
-from companion.registrations import cases_of, outputs_of
+from companion.chapters import cases_of, outputs_of
 
 #: Scored truncations, their time step in s, truncation of the run that stands for the truth.
 SIZES = {
@@ -15,7 +15,7 @@ SIZES = {
 }
 #: Tilt of the steady flow: along the equator, and nearly over the poles as the test set asks for.
 TILTS = (0.0, 1.5207963)
-STEADY_HOURS = 120.0
+_STEADY_HOURS = 120.0
 
 
 def _mountain(truncation: int, dt: float, hours: float):
@@ -47,7 +47,7 @@ def integrations(truncations, dt: float, truth: int, hours: float, threads: int)
     for problem in scored:
         asked.append(("scored", "mountain", problem, {}))
         for tilt in TILTS:
-            steady = replace(problem, case="williamson2", diffusion=0.0, hours=STEADY_HOURS, alpha=tilt)
+            steady = replace(problem, case="williamson2", diffusion=0.0, hours=_STEADY_HOURS, alpha=tilt)
             asked.append(("steady", f"steady flow tilted by {tilt:.2f} rad", steady, {"tilt_rad": tilt}))
     return [
         Case(

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from companion.bench import Case
+from companion.chapters import cases_of
 from companion.chapters.xc30.experiments import model
-from companion.labels import counted
-from companion.registrations import cases_of
+from companion.labels import plural
 
 
 @cases_of("xc30-forecast")
@@ -21,7 +21,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
     part, days = {"quick": (8, 1), "paper": (5, 10), "modern": (2, 10)}[preset]
     problem = replace(model.named("TL1279", part, 1), hours=24.0 * days, output=2.0, accounts=True)
     named = {"truncation": problem.truncation, "days": days, "time_step": problem.dt, "steps": problem.steps}
-    team = counted(threads, "thread")
+    team = plural(threads, "thread")
     label = f"T{problem.truncation} on {problem.grid}, {team}"
     return [
         Case(label, shallow_water, problem, threads, {"what": "forecast", **named}, _accounted),

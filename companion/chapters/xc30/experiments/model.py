@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, of, outputs_of
 from companion.host import machine
-from companion.labels import counted
-from companion.registrations import cases_of, of, outputs_of
+from companion.labels import plural
 
 #: The talk's pairs of truncation and grid, by the names that the kernels know.
 RESOLUTIONS = ("TL1279", "TL2047", "TQ1364", "TC1023", "TL2559", "TQ1706", "TC1279")
@@ -19,7 +19,7 @@ STEP_SECTIONS = ("inverse transforms", "grid-point", "direct transforms", "spect
 #: What threads do, as the model books it, and in words.
 SPLIT = {"computing": "computing", "waiting": "waiting at barriers", "serial": "serial work"}
 #: Operations counted by the model, by the section that performs them.
-COUNTED = {"transforms": ("Legendre", "FFT"), "grid-point": ("grid-point",), "spectral": ("spectral",)}
+_COUNTED = {"transforms": ("Legendre", "FFT"), "grid-point": ("grid-point",), "spectral": ("spectral",)}
 
 
 def counts(threads: int) -> list[int]:
@@ -94,13 +94,13 @@ def work_model(measurement: Measurement) -> dict[str, float]:
     done = measurement.work["parts"]
     steps = measurement.parameters["steps"]
     rates = {
-        kind: sum(done[part] for part in COUNTED[kind]) / steps / seconds
+        kind: sum(done[part] for part in _COUNTED[kind]) / steps / seconds
         for kind, seconds in _by_kind(measurement).items()
     }
     found = {}
     for name in RESOLUTIONS:
         parts = dict(shallow_water.work(named(name, 1, 1)).parts)
-        found[name] = sum(sum(parts[part] for part in COUNTED[kind]) / rate for kind, rate in rates.items())
+        found[name] = sum(sum(parts[part] for part in _COUNTED[kind]) / rate for kind, rate in rates.items())
     return found
 
 
@@ -128,7 +128,7 @@ def sections(preset: str, threads: int) -> list[Case]:
     problem = replace(named("TL1279", part, 1), hours=3.0, output=1.0, accounts=True)
     return [
         Case(
-            f"T{problem.truncation} on {problem.grid}, {counted(count, 'thread')}",
+            f"T{problem.truncation} on {problem.grid}, {plural(count, 'thread')}",
             shallow_water,
             problem,
             count,
@@ -139,7 +139,7 @@ def sections(preset: str, threads: int) -> list[Case]:
     ]
 
 
-def class_columns(measurements: Sequence[Measurement]) -> dict[str, Any]:
+def _class_columns(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """What the threads of each run did in its time: median, least and largest sample."""
     split = [[[seconds / m.repeats for seconds in m.observed[name]] for name in SPLIT] for m in measurements]
     return {
@@ -160,11 +160,7 @@ def section_table(measurements: Sequence[Measurement]) -> dict[str, Any]:
         best = int(np.argmin(m.samples))
         rows.append([m.observed[name][best] / m.repeats for name in names])
         rows[-1].append(max(0.0, m.samples[best] - sum(rows[-1])))
-    return {
-        "section_name": [*names, "rest"],
-        "section_seconds": rows,
-        **class_columns(measurements),
-    }
+    return {"section_name": [*names, "rest"], "section_seconds": rows, **_class_columns(measurements)}
 
 
 # --- aliasing: a result of the small model, not a time ----------------------------------------------

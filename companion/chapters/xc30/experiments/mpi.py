@@ -3,8 +3,8 @@
 from typing import Any
 
 from companion.bench import Case
-from companion.labels import counted
-from companion.registrations import cases_of, of, outputs_of, sent
+from companion.chapters import cases_of, of, outputs_of, sent
+from companion.labels import plural
 
 
 def _counts(ranks: int) -> list[int]:
@@ -14,7 +14,8 @@ def _counts(ranks: int) -> list[int]:
 @cases_of("xc30-ranks")
 def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """The shallow-water model on 1, 2, 4 … ranks: strong scaling, and the split of the time."""
-    from kernels.mpi import scale, shallow_water
+    from kernels.mpi import scale
+    from kernels.shallow_water import ranks as shallow_water
 
     cases = []
     for used in _counts(ranks):
@@ -51,7 +52,7 @@ def _overlap(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     cases = []
     for way, count, spare in wanted:
         problem = overlap.Problem.preset(preset, way=way, groups=count, spare=spare, ranks=ranks)
-        label = f"{way}, {counted(count, 'group')}{', processors set apart' if spare else ''}"
+        label = f"{way}, {plural(count, 'group')}{', processors set apart' if spare else ''}"
         cases.append(Case(label, overlap, problem, threads, {"way": way, "groups": count, "spare": int(spare)}))
     return cases
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.registrations import cases_of, of, outputs_of
+from companion.chapters import cases_of, of, outputs_of
 
 #: Processes that load the file system beside the output steps, and what the steps are then called.
-LOADS = {0: "", 1: ", file system loaded"}
+_LOADS = {0: "", 1: ", file system loaded"}
 
 
 @cases_of("xc30-storm")
@@ -36,12 +36,12 @@ def _storm(preset: str, threads: int) -> list[Case]:
 
     def case(load):
         problem = storm.Problem.preset(preset, load=load, **changes)
-        label = f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{LOADS[load]}"
+        label = f"{problem.tasks} tasks, {problem.files} files, {problem.steps} steps{_LOADS[load]}"
         return Case(
             label, storm, problem, threads, of(problem, "steps", "files", "tasks", "record_bytes", "load"), observe
         )
 
-    return [case(load) for load in LOADS]
+    return [case(load) for load in _LOADS]
 
 
 @outputs_of("xc30-storm")
@@ -57,7 +57,7 @@ def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, Any]:
         return [np.mean(m.observed[f"{name} {what}"]) / steps for m, name in runs]
 
     return {
-        "variant_name": [texts[name] + LOADS[m.parameters["load"]] for m, name in runs],
+        "variant_name": [texts[name] + _LOADS[m.parameters["load"]] for m, name in runs],
         "variant_load": [m.parameters["load"] for m, _ in runs],
         "step_seconds": every[..., -1],
         "every_step": every,
@@ -69,9 +69,9 @@ def _storm_steps(measurements: Sequence[Measurement]) -> dict[str, Any]:
 
 
 #: Seconds that an open of a small file takes at least; 0: what it takes here.
-LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
+_LATENCIES = (0.0, 1e-4, 1e-3, 1e-2)
 #: A step of these cases is that of the talk over this: as many small files for each byte, in a memory of today.
-PART = 20
+_PART = 20
 
 
 @cases_of("xc30-records")
@@ -85,13 +85,13 @@ def _records(preset: str, threads: int) -> list[Case]:
     sizes = [2**power for power in ((16, 20) if preset == "quick" else (16, 18, 20, 22, 24))]
     sizes += [] if preset == "quick" else [most]
     wanted = [(size, 0.0) for size in sizes]
-    wanted += [(size, latency) for size in (sizes[0], sizes[-1]) for latency in LATENCIES[1:]]
+    wanted += [(size, latency) for size in (sizes[0], sizes[-1]) for latency in _LATENCIES[1:]]
     cases = []
     for size, latency in wanted:
         problem = storm.Problem(
-            steps=2 if latency > 0 else min(25, max(2, 2**29 // (size * whole.files // PART))),
-            files=whole.files // PART,
-            tasks=whole.tasks // PART,
+            steps=2 if latency > 0 else min(25, max(2, 2**29 // (size * whole.files // _PART))),
+            files=whole.files // _PART,
+            tasks=whole.tasks // _PART,
             record_bytes=size,
             latency=latency,
         )

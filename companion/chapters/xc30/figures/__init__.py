@@ -21,14 +21,7 @@ from companion.chapters.xc30.figures.evidence import (
     verdicts,
 )
 from companion.chapters.xc30.figures.findings import days_said, linear_cost, same_forecast, shares_now, small_files_cost
-from companion.chapters.xc30.figures.live import (
-    cycle_table,
-    nproma,
-    routine_gains,
-    routine_table,
-    routines,
-    transforms,
-)
+from companion.chapters.xc30.figures.live import cycle_table, nproma, routine_gains, routine_table, routines, transforms
 from companion.chapters.xc30.figures.model import aliasing, cases, costs, sections, steady_table, step_seconds, tendency
 from companion.chapters.xc30.figures.output import opens, output_rates, records, storm, storm_table, with_small_files
 from companion.chapters.xc30.figures.peak import cores, measured_cores, printed_cores, whole_forecasts, whole_said
@@ -37,55 +30,6 @@ from companion.chapters.xc30.figures.threads import classes
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, hollow
-
-__all__ = [
-    "SAME_GRID",
-    "aliasing",
-    "builds",
-    "cases",
-    "classes",
-    "cores",
-    "costs",
-    "cycle_table",
-    "day",
-    "day_table",
-    "days_said",
-    "halo",
-    "inflight",
-    "inflight_times",
-    "linear_cost",
-    "measured_cores",
-    "moves",
-    "nproma",
-    "opens",
-    "output_rates",
-    "printed_cores",
-    "profile_table",
-    "records",
-    "routine_gains",
-    "routine_table",
-    "routines",
-    "same_forecast",
-    "sections",
-    "shares_now",
-    "significant",
-    "small_files",
-    "small_files_cost",
-    "split",
-    "steady_table",
-    "step_seconds",
-    "storm",
-    "storm_table",
-    "systems",
-    "tendency",
-    "timeline",
-    "transforms",
-    "verdicts",
-    "volume",
-    "whole_forecasts",
-    "whole_said",
-    "with_small_files",
-]
 
 IBM, CRAY = "IBM Power7", "Cray XC30"
 
@@ -136,8 +80,8 @@ def _when(date: str, year: int) -> float:
     parts = [int(part) for part in date.split("-")]
     if parts[0] < 1000:
         parts = [year, *parts]
-    day = (parts[2] - 1) / 30.5 if len(parts) > 2 else 0.5
-    return parts[0] + ((parts[1] - 1 + day) / 12 if len(parts) > 1 else 0.5)
+    month = (parts[2] - 1) / 30.5 if len(parts) > 2 else 0.5
+    return parts[0] + ((parts[1] - 1 + month) / 12 if len(parts) > 1 else 0.5)
 
 
 def timeline(table: xr.Dataset, year: int) -> Shown:

@@ -99,7 +99,6 @@ def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
 
     ``names`` are those that the page calls the builds; ``samples`` is the least number of samples of the talk.
     """
-    record = single(record)
     figure, (judged, size) = axes(2, 1, height=5.2, sharex=True)
     lead, mean = record["lead"].values / 24, record["difference"].values
     half = record["difference_high"].values - mean

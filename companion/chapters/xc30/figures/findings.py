@@ -33,7 +33,7 @@ def shares_now(transforms: xr.Dataset, forecast: xr.Dataset | None, truncation: 
     return f"Today a forecast with one layer reaches {whole[0]}, and spectral transforms alone reach {part}."
 
 
-def day_over(record: xr.Dataset, above: str, below: str) -> Ratio:
+def _day_over(record: xr.Dataset, above: str, below: str) -> Ratio:
     """A day at one resolution over one at another: steps measured, their number in proportion to the truncation."""
     record = single(record)
     parts = [seconds for name, seconds in section_samples(record).items() if name != "output"]
@@ -47,7 +47,7 @@ def linear_cost(record: xr.Dataset) -> str:
     """A day with the linear truncation over one with the cubic one of the same grid."""
     linear, cubic = "TL2559", "TC1279"
     return (
-        f"On the talk's finest grid a day of a one-layer model takes {day_over(record, linear, cubic).times} as long "
+        f"On the talk's finest grid a day of a one-layer model takes {_day_over(record, linear, cubic).times} as long "
         f"with {linear[2:]} waves (linear truncation) as with {cubic[2:]} (cubic)."
     )
 
@@ -56,7 +56,7 @@ def days_said(record: xr.Dataset) -> str:
     """What a day costs with the linear truncation over the cubic one of two grids, and with a finer grid for fewer
     waves."""
     pairs = (*SAME_GRID, ("TC1023", "TL1279"))
-    said = (f"{one} {day_over(record, one, other).times} as much as {other}" for one, other in pairs)
+    said = (f"{one} {_day_over(record, one, other).times} as much as {other}" for one, other in pairs)
     return f"What a day costs: {'; '.join(said)}."
 
 

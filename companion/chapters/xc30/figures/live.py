@@ -11,24 +11,15 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    case_intervals,
-    converted,
-    cpu,
-    log_axis,
-    points,
-    quotient,
-    with_spread,
-)
+from companion.figures.parts import bars, case_intervals, converted, cpu, log_axis, points, quotient, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 #: Rates in millions are written out: the unit has its own prefix already.
-MEGA = FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", "\u2009"))
-TWO_AND_FIVE = FuncFormatter(lambda value, _: MEGA(value) if f"{value:.0e}"[0] in "25" else "")
+_MEGA = FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", "\u2009"))
+_TWO_AND_FIVE = FuncFormatter(lambda value, _: _MEGA(value) if f"{value:.0e}"[0] in "25" else "")
 
 
 def frame_of(record: xr.Dataset, *names: str) -> pd.DataFrame:
@@ -75,7 +66,7 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
     for number, (system, value) in enumerate(printed.items()):
         points(axis, [truncation], [value], label=f"forecast, {system} (2014)", index=number, line=False)
     for number, ((threads, fields), line) in enumerate(groups, start=len(printed)):
-        name = f"transforms, {counted(fields, 'field')}, {counted(threads, 'thread')}"
+        name = f"transforms, {plural(fields, 'field')}, {plural(threads, 'thread')}"
         bars(axis, line["truncation"], _ends(line, "share"), label=name, index=number)
     log_axis(axis, "y")
     axis.set(ylabel="share of peak [%]", ylim=(5, 100), xlabel="truncation", xlim=(0, None))
@@ -108,7 +99,7 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     log_axis(axis, "x")
-    axis.xaxis.set_major_formatter(MEGA)
+    axis.xaxis.set_major_formatter(_MEGA)
     axis.set(xlabel="rate [MFLOPS]")
     gain = builds["vector"]["middle"] / builds["scalar"]["middle"]
     return show(
@@ -117,9 +108,8 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
         name="xc30_routines",
         run=record,
         where_most=names[int(gain.argmax())],
-        gain_most=gain.max(),
+        gain=gain,
         where_least=names[int(gain.argmin())],
-        gain_least=gain.min(),
     )
 
 
@@ -206,8 +196,8 @@ def nproma(record: xr.Dataset) -> Shown:
         bars(axis, part["nproma"], found.loc[part.index], label=str(name), index=number)
         medians[str(name)] = pd.Series(found["middle"][part.index].to_numpy(), part["nproma"])
     log_axis(axis, "y")
-    axis.yaxis.set_major_formatter(MEGA)
-    axis.yaxis.set_minor_formatter(TWO_AND_FIVE)
+    axis.yaxis.set_major_formatter(_MEGA)
+    axis.yaxis.set_minor_formatter(_TWO_AND_FIVE)
     log_axis(axis, "x", base=2)
     axis.set(xlabel="columns of a block (NPROMA)", ylabel="rate [MFLOPS]")
     best = ", ".join(f"{name} at {row.idxmax()}" for name, row in medians.items())

@@ -10,15 +10,7 @@ from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    cpu,
-    log_axis,
-    of_samples,
-    points,
-    stacked_bars,
-    with_spread,
-)
+from companion.figures.parts import bars, cpu, log_axis, of_samples, points, stacked_bars, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, hatched, meaning
 from companion.records.runs import single
@@ -55,7 +47,6 @@ def step_ends(frame: pd.DataFrame) -> pd.DataFrame:
 @each_machine
 def costs(record: xr.Dataset) -> Shown:
     """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model."""
-    record = single(record)
     figure, (measured, model) = axes(2, 1, height=6.0)
     steps = step_seconds(record)
     found, place = step_ends(steps), np.arange(len(steps))
@@ -83,9 +74,8 @@ def costs(record: xr.Dataset) -> Shown:
         name="xc30_costs",
         run=record,
         where_least=step.idxmin(),
-        step_least=step.min(),
+        step=step,
         where_most=step.idxmax(),
-        step_most=step.max(),
         least=least,
         most=most,
     )
@@ -94,7 +84,6 @@ def costs(record: xr.Dataset) -> Shown:
 @each_machine
 def sections(record: xr.Dataset) -> Shown:
     """Where the time of the small model goes: shares of the median times, and these times with their spread."""
-    record = single(record)
     labels = [str(name) for name in record["label"].values]
     parts = section_samples(record)
     parts["rest"] = np.maximum(record["seconds"].values - np.sum(list(parts.values()), axis=0), 0.0)
@@ -129,7 +118,6 @@ def sections(record: xr.Dataset) -> Shown:
 @each_machine
 def cases(record: xr.Dataset) -> Shown:
     """Errors over the mountain against the number of grid points, here and as published."""
-    record = single(record)
     figure, panels = axes(2, 1, height=5.4, sharex=True)
     for axis, name in zip(panels, ("height", "vorticity"), strict=True):
         points(axis, record["published_points"], record[f"published_{name}"], label="GME, published", index=0)
@@ -219,7 +207,6 @@ def aliasing(record: xr.Dataset) -> Shown:
 @each_machine
 def tendency(record: xr.Dataset) -> Shown:
     """Relative error of the tendency of vorticity by degree, a line for each grid that makes any."""
-    record = single(record)
     figure, axis = axes(height=3.4)
     worst, columns = {}, {}
     for number, name in enumerate(str(name) for name in record["matching"].values):

@@ -11,7 +11,7 @@ from companion.figures.style import INK, axes, series
 from companion.records.runs import single
 
 #: Small files that a task opens in a step.
-OPENED = 3
+_OPENED = 3
 
 
 def every_step(record: xr.Dataset) -> np.ndarray:
@@ -65,7 +65,7 @@ def with_small_files(record: xr.Dataset) -> pd.DataFrame:
     without, small = (record[f"observed_{name}"].values for name in ("without", "small"))
     found = of_samples(1 + small / without, record["flags"].values)
     found = found.rename(columns={"middle": "times", "low": "times_low", "high": "times_high"})
-    sets = record["tasks"].values * OPENED
+    sets = record["tasks"].values * _OPENED
     each = {"record_bytes": record["record_bytes"].values, "asked": record["latency"].values,
             "open": np.nanmedian(small, axis=1) / sets, "without": np.nanmedian(without, axis=1)}  # fmt: skip
     return pd.DataFrame(each).join(found)
@@ -107,12 +107,7 @@ def records(record: xr.Dataset) -> Shown:
     axis.set(xlabel="one record [MB]")
     text = ", ".join(f"{row.times:.3g} times at {row.record_bytes / 1e6:.2g} MB" for row in here.itertuples())
     return show(
-        figure,
-        data=here,
-        name="xc30_records",
-        run=record,
-        text=text,
-        files_first=int(single(record)["files"].values[0]),
+        figure, data=here, name="xc30_records", run=record, text=text, files_first=int(record["files"].values[0])
     )
 
 

@@ -8,19 +8,10 @@ import xarray as xr
 
 from companion.chapters.xc30.figures.live import rates
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    case_intervals,
-    converted,
-    cpu,
-    log_axis,
-    points,
-    quotient,
-    with_spread,
-)
+from companion.figures.parts import bars, case_intervals, converted, cpu, log_axis, points, quotient, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 
@@ -59,7 +50,7 @@ def measured_cores(transforms: xr.Dataset, forecast: xr.Dataset | None, truncati
     rows = []
     for name, record, (threads, rate, peak) in parts:
         share = converted(quotient(rate, peak), lambda share: 100 * share)
-        named = pd.DataFrame({"what": [f"{name} on {counted(threads, 'thread')}, {cpu(record)}"]})
+        named = pd.DataFrame({"what": [f"{name} on {plural(threads, 'thread')}, {cpu(record)}"]})
         rows.append(with_spread(named, rate=rate, peak=peak, share=share))
     return pd.concat(rows, ignore_index=True)
 
@@ -150,8 +141,8 @@ def whole_said(record: xr.Dataset | None, forecast: xr.Dataset, runs: xr.Dataset
     size = f", 1/{part:.0f} of the talk's {float(forecast['truncation']):.0f}" if part > 1 else ""
     return (
         "A whole forecast can be timed with a small model of one layer and without physics. At truncation "
-        f"{found.truncation:.0f}{size}, a forecast of {counted(int(found.days), 'day')} takes {found.elapsed:.0f} s "
-        f"({elapsed.low:.0f} to {elapsed.high:.0f}) on {counted(threads, 'thread')} of {cpu(record)}, in steps of "
+        f"{found.truncation:.0f}{size}, a forecast of {plural(int(found.days), 'day')} takes {found.elapsed:.0f} s "
+        f"({elapsed.low:.0f} to {elapsed.high:.0f}) on {plural(threads, 'thread')} of {cpu(record)}, in steps of "
         f"{step:.0f} s and with output every two hours. This is {share['middle']:.0f} % ({share['low']:.0f} to "
         f"{share['high']:.0f}) of their peak. The talk's {float(forecast['days']):.0f} days, with "
         f"{float(forecast['levels']):.0f} levels, physics and steps of {float(forecast['timestep']):.0f} s, took about "

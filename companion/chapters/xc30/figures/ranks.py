@@ -11,7 +11,7 @@ from companion.figures.parts import calculated, cpu, intervals, log_axis, points
 from companion.figures.ranks import cases, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "serial": "Serial"}
@@ -20,7 +20,7 @@ CLASSES = {"compute": "CPU", "communication": "Comms", "barrier": "Barrier", "se
 def split(record: xr.Dataset) -> Shown:
     """The four classes of the report's pies, as shares of the time, by number of ranks."""
     frame = observed(record, *CLASSES).rename(columns=CLASSES)
-    frame.index = [counted(n, "rank") for n in record["ranks"].values]
+    frame.index = [plural(n, "rank") for n in record["ranks"].values]
     shares = 100 * frame.div(frame.sum(axis=1), axis=0)
     figure, axis = axes(height=2.5)
     stacked_bars(axis, shares, label="share of the time [%], mean over ranks, medians")
@@ -88,7 +88,7 @@ def _ways(frame: pd.DataFrame) -> list[str]:
     """What each way of exchanging is called: blocking or in flight, in how many groups, with which processors."""
     names = {"alltoallv": "blocking", "ialltoallv": "in flight", "progress": "in flight, thread"}
     return [
-        f"{names[way]}, {counted(groups, 'group')}{', apart' if spare else ''}"
+        f"{names[way]}, {plural(groups, 'group')}{', apart' if spare else ''}"
         for way, groups, spare in zip(frame["way"], frame["groups"], frame["spare"], strict=True)
     ]
 
@@ -152,11 +152,7 @@ def halo(record: xr.Dataset) -> Shown:
     return show(figure, data=data, name="xc30_halo", run=record, text=text)
 
 
-_PARTS = {
-    "transpositions": "transpositions",
-    "halo_fixed": "halo of fixed width",
-    "halo_on_demand": "halo on demand",
-}
+_PARTS = {"transpositions": "transpositions", "halo_fixed": "halo of fixed width", "halo_on_demand": "halo on demand"}
 
 
 def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, processors: Mapping) -> Shown:
@@ -182,8 +178,7 @@ def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, process
         figure,
         data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),
         name="xc30_volume",
-        whole_least=whole.min(),
-        whole_most=whole.max(),
+        whole=whole,
         printed_terabytes=printed_terabytes,
         dotted=dotted,
     )

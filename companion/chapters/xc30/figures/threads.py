@@ -8,13 +8,11 @@ from companion.figures.beside import each_machine
 from companion.figures.parts import bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
-from companion.records.runs import single
 
 
 @each_machine
 def classes(record: xr.Dataset) -> Shown:
     """Shares of the clock by what the threads did, medians with the range of their samples, a mark for each run."""
-    record = single(record)
     middle, low, high = (record[name].values for name in ("class_seconds", "class_low", "class_high"))
     whole = middle.sum(axis=1, keepdims=True)
     names = [str(name) for name in record["class_name"].values]

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, outputs_of
 from companion.chapters.xmp1982.experiments import pairs
 from companion.chapters.xmp1982.experiments.forecast import places, sized
-from companion.registrations import cases_of, outputs_of
 
 #: Configuration: place of the work files and of the sequential ones.
-CONFIGURATIONS = {
+_CONFIGURATIONS = {
     "all in memory": ("memory", "memory"),
     "memory": ("memory", "direct"),
     "half in memory": ("half", "direct"),
@@ -27,14 +27,14 @@ CONFIGURATIONS = {
 #: The programs of Fig. 6.2, by the names of the steps.
 PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
 #: Analysis and forecast together: the analysis' configuration, the forecast's work files.
-TOGETHER = (
+_TOGETHER = (
     ("half in memory", "ssd1-async"),
     ("half in memory", "disk4"),
     ("page cache", "ssd1-async"),
     ("page cache", "disk4"),
 )
 #: Length of the forecast next to the analysis in days, so that it lasts longer than the analysis, as in 1982.
-DAYS = {"ssd1-async": 4, "disk4": 1}
+_DAYS = {"ssd1-async": 4, "disk4": 1}
 
 
 def _sized(preset: str, name: str):
@@ -44,7 +44,7 @@ def _sized(preset: str, name: str):
 
     problem = Problem.preset(preset)
     refused = direct_refusal(tempfile.gettempdir())
-    work, rest = ("cache" if refused and place == "direct" else place for place in CONFIGURATIONS[name])
+    work, rest = ("cache" if refused and place == "direct" else place for place in _CONFIGURATIONS[name])
     return replace(problem, work=work, rest=rest)
 
 
@@ -55,7 +55,7 @@ def usable() -> list[str]:
     from kernels.analysis import Problem
 
     tmpfs = Problem().tmpfs
-    return [name for name in CONFIGURATIONS if name != "tmpfs" or os.access(tmpfs, os.W_OK)]
+    return [name for name in _CONFIGURATIONS if name != "tmpfs" or os.access(tmpfs, os.W_OK)]
 
 
 def observe(result) -> dict[str, float]:
@@ -86,8 +86,8 @@ def _steps(measurements: Sequence[Measurement]) -> dict[str, Any]:
 
     found = measurements[0].observed
     return {
-        "letter": [letter for letter, _ in STEPS],
-        "step_name": [name for _, name in STEPS],
+        "letter": [letter for letter, *_ in STEPS],
+        "step_name": [name for _, name, *_ in STEPS],
         "field": list(NAMES),
         "guess_error": [found[f"guess_error_{name}"][0] for name in NAMES],
         "analysis_error": [found[f"analysis_error_{name}"][0] for name in NAMES],
@@ -101,11 +101,11 @@ def _beside(preset: str, threads: int) -> list[Case]:
     """Fig. 6.3: analysis and forecast, each on a CPU of its own, and each of them alone there."""
     pairs.require_two()
     base, found = sized(preset), []
-    forecasts = {name: replace(places(base, name), hours=24.0 * days) for name, days in DAYS.items()}
+    forecasts = {name: replace(places(base, name), hours=24.0 * days) for name, days in _DAYS.items()}
     analyses = {name: _sized(preset, name) for name in ("disk", "half in memory", "page cache")}
     one = {name: (name, "analysis", problem) for name, problem in analyses.items()}
     one |= {name: (name, "forecast", problem) for name, problem in forecasts.items()}
-    for names in (*((name,) for name in one), *TOGETHER):
+    for names in (*((name,) for name in one), *_TOGETHER):
         found.append(pairs.case([one[name] for name in names], "one each"))
     return found
 
@@ -114,12 +114,12 @@ def _beside(preset: str, threads: int) -> list[Case]:
 def _together(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Fig. 6.3: times of both, alone with files on disk, and at once; of the forecast for each of its days."""
     of = {each.parameters["test"]: each.observed for each in measurements}
-    names = [f"{name}; {'disk' if way == 'disk4' else 'memory'}" for name, way in TOGETHER]
-    days = [DAYS[way] for _, way in TOGETHER]
-    both = [of["+".join(pair)] for pair in TOGETHER]
+    names = [f"{name}; {'disk' if way == 'disk4' else 'memory'}" for name, way in _TOGETHER]
+    days = [_DAYS[way] for _, way in _TOGETHER]
+    both = [of["+".join(pair)] for pair in _TOGETHER]
     analyses = list(zip(*(each["job_0_clock"] for each in both), strict=True))
     forecasts = zip(*([t / d for t in each["job_1_clock"]] for each, d in zip(both, days, strict=True)), strict=True)
-    disk = [t / DAYS["disk4"] for t in of["disk4"]["job_0_clock"]]
+    disk = [t / _DAYS["disk4"] for t in of["disk4"]["job_0_clock"]]
     return pairs.gain(measurements) | {
         "test": names,
         "days": days,

@@ -13,18 +13,13 @@ import numpy as np
 import pandas as pd
 
 from companion import tables
-from companion.registrations import outputs_of
+from companion.chapters import outputs_of
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
-GRID = {
-    "overhead": (8, 16, 24),
-    "latency": (12, 20, 28),
-    "bank_b": tuple(range(16)),
-    "bank_c": tuple(range(16)),
-}
+GRID = {"overhead": (8, 16, 24), "latency": (12, 20, 28), "bank_b": tuple(range(16)), "bank_c": tuple(range(16))}
 RUNS = ("alone", "first of two", "second of two")
 #: Banks and CPUs of the predictions; the report tested two numbers of banks and at most two CPUs.
-BANKS, CPUS = (8, 16, 32, 64), (1, 2, 4)
+BANKS, _CPUS = (8, 16, 32, 64), (1, 2, 4)
 #: Strides of the table of endless streams.
 STRIDES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
 #: Shares of the time that the mixed job spends in the heavy loop when it is alone.
@@ -91,7 +86,7 @@ def predictions(job) -> np.ndarray:
     """(banks, CPUs, first and last) times over the time of one job alone in the full number of banks."""
     _wanted, full, _half = printed()
     base = ends(full, 1, job)[0]
-    found = [[ends(count, cpus, job)[[0, -1]] / base for cpus in CPUS] for count in BANKS]
+    found = [[ends(count, cpus, job)[[0, -1]] / base for cpus in _CPUS] for count in BANKS]
     return np.array(found)
 
 
@@ -141,7 +136,7 @@ def outputs(_measurements) -> dict[str, Any]:
         "run": list(RUNS),
         "fitted_ratio": ratios(job, full, half),
         "predicted_banks": list(BANKS),
-        "predicted_cpus": list(CPUS),
+        "predicted_cpus": list(_CPUS),
         "predicted_ratio": predictions(job),
         "least_ratio": near.min(0),
         "most_ratio": near.max(0),

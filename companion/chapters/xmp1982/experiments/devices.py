@@ -5,7 +5,7 @@ import tempfile
 
 from companion import tables
 from companion.bench import Case
-from companion.registrations import cases_of
+from companion.chapters import cases_of
 
 #: Names of places as in the other sections: SSD, buffer memory, disk.
 SSD, BMR, DISK = "memory", "cache", "direct"
@@ -23,8 +23,8 @@ TESTS = {
     "bmr-with-disk": ((BMR, 1, 1600), (DISK, 2, 800)),
 }
 #: At ``quick`` records and transfers are divided by these.
-SMALLER = {"quick": (50, 40), "paper": (1, 1)}
-RECORDS = {"quick": 8, "paper": 32}
+_SMALLER = {"quick": (50, 40), "paper": (1, 1)}
+_RECORDS = {"quick": 8, "paper": 32}
 
 
 def places() -> dict[str, str]:
@@ -50,7 +50,7 @@ def observe(result) -> dict[str, float]:
 def _cases(preset: str, threads: int) -> list[Case]:
     from kernels.files import devices
 
-    shorter, fewer = SMALLER[preset]
+    shorter, fewer = _SMALLER[preset]
     words = int(tables.printed("xmp1982", "fig7_2")["record_length"].min())
     here, cases = places(), []
     for name, jobs in TESTS.items():
@@ -59,7 +59,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
         made = []
         for place, factor, transfers in jobs:
             record = factor * words // shorter // 512 * 512 if shorter > 1 else factor * words
-            made.append(devices.Job(here[place], record, max(2, transfers // fewer), RECORDS[preset] // factor))
+            made.append(devices.Job(here[place], record, max(2, transfers // fewer), _RECORDS[preset] // factor))
         problem = devices.Problem(tuple(made))
         mega = [job.record * job.transfers / 1e6 for job in made]
         parameters = {"test": name, "jobs": len(made), "mwords": mega[0], "mwords_second": (mega + [0.0])[1]}

@@ -12,8 +12,8 @@ from statistics import median
 from typing import Any
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, outputs_of
 from companion.experiments import Unavailable
-from companion.registrations import cases_of, outputs_of
 
 #: Configuration of the report: files, place on the host, overlap.
 CONFIGURATIONS = {
@@ -71,7 +71,7 @@ def observe(result) -> dict[str, float]:
     return found
 
 
-def observe_forecast(result) -> dict[str, float]:
+def _observe_forecast(result) -> dict[str, float]:
     """The same of a forecast that ran as a job, and of its post-processing jobs."""
     found = observe(result.jobs[0]) | {"complete": result.complete}
     for n, post in enumerate(result.posts):
@@ -85,11 +85,12 @@ def _case(label: str, program: str, problem, threads: int, configuration: str, b
 
     parameters = {"configuration": configuration, "place": problem.place, "overlap": problem.overlap}
     job = jobs.Problem((jobs.Job(program, problem),), binding, **{"posts": "after", **how})
-    return Case(label, jobs, job, threads, parameters, observe_forecast)
+    return Case(label, jobs, job, threads, parameters, _observe_forecast)
 
 
 @cases_of("xmp1982-forecast")
 def _alone(preset: str, threads: int) -> list[Case]:
+    from kernels import gridpoint
     from kernels.memory import stream
     from kernels.runtime.resources import usable_cpus
 
@@ -98,7 +99,7 @@ def _alone(preset: str, threads: int) -> list[Case]:
     if threads == 1 and usable_cpus() > 1:
         cases.append(_case("in memory, two threads", "forecast", base, 2, "memory, two threads"))
     cases += [_case(name, "forecast", places(base, name), threads, name) for name in CONFIGURATIONS]
-    records = stream.Problem(base.nj * base.words, "copy")
+    records = stream.Problem(gridpoint.record_bytes(base) // 8, "copy")
     for count in sorted({case.threads for case in cases}):
         cases.append(
             Case(f"records copied, {count} threads", stream, records, count, {"configuration": f"copy, {count}"})
@@ -142,9 +143,6 @@ def _posts(measurements: Sequence[Measurement]) -> dict[str, Any]:
     copies = {
         each.threads: each.minimum for each in measurements if each.parameters["configuration"].startswith("copy")
     }
-    found = {
-        "copiers": list(copies),
-        "memory_bound": list(copies.values()),
-    }
+    found = {"copiers": list(copies), "memory_bound": list(copies.values())}
     ups = [name.removesuffix("_cpu") for name in first if name.startswith("post_") and name.endswith("_cpu")]
     return found | {f"post_{key}": [median(first[f"{name}_{key}"]) for name in ups] for key in ("clock", "cpu")}

@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from companion import tables
 from companion.bench import Case
+from companion.chapters import cases_of
 from companion.chapters.xmp1982.experiments.forecast import observe, sized
-from companion.registrations import cases_of
 
 #: Work files of the paced comparison: device, overlap.
-PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
+_PACED = (("SSD", "none"), ("SSD", "both"), ("BMR", "none"), ("BMR", "one"), ("BMR", "both"))
 #: Length of the forecasts, h: shares do not depend on it.
 HOURS = {"quick": 24.0, "paper": 6.0}
 #: Seconds that a step of the paced comparison computes, and its steps.
 STEP = {"quick": 0.05, "paper": 0.4}
-PACED_STEPS = 6
+_PACED_STEPS = 6
 #: Devices of the host: name, work files, place.
 DEVICES = (("memory", 2, "memory"), ("page cache", 2, "cache"), ("disk, O_DIRECT", 4, "direct"))
 
@@ -34,7 +34,7 @@ def balance() -> dict[str, float]:
     return {device: moved / float(rates.sel(target=device)) / step for device in ("SSD", "BMR")}
 
 
-class Stand:
+class _Stand:
     """The simulator with steps that compute for ``seconds``; for none, transfers alone."""
 
     def __init__(self, seconds: float):
@@ -52,9 +52,11 @@ class Stand:
 
 def _paced(base, preset: str) -> list[Case]:
     """The simulator with long steps: a forecast computes so fast here that memory is too slow for its balance."""
-    hours, step = PACED_STEPS * base.dt / 3600, STEP[preset]
-    cases, moved, kernel = [], 2 * 8 * base.words * base.nj, Stand(step)
-    for device, overlap in PACED:
+    from kernels import gridpoint
+
+    hours, step = _PACED_STEPS * base.dt / 3600, STEP[preset]
+    cases, moved, kernel = [], 2 * gridpoint.record_bytes(base), _Stand(step)
+    for device, overlap in _PACED:
         rate = moved / (balance()[device] * step)
         files = 2 if device == "SSD" else 1
         problem = replace(base, hours=hours, files=files, place="paced", overlap=overlap, rate=rate)
@@ -67,7 +69,7 @@ def _measured(base, threads: int) -> list[Case]:
     from kernels import gridpoint
     from kernels.files.filesystem import direct_refusal
 
-    cases, idle = [], Stand(0.0)
+    cases, idle = [], _Stand(0.0)
     for device, files, place in DEVICES:
         if place == "direct" and direct_refusal(base.folder or tempfile.gettempdir()):
             continue

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, outputs_of
 from companion.chapters.xmp1982.experiments.forecast import places, sized
 from companion.experiments import Unavailable
-from companion.registrations import cases_of, outputs_of
 
 #: The pairings of the report.
 PAIRINGS = (
@@ -24,7 +24,7 @@ HOURS = {"quick": 24.0, "paper": 8.0}
 #: Of these the accounts are kept, without write-ups.
 ACCOUNTED = (("disk4",), ("ssd1-async",), ("bmr1",), ("bmr1", "disk4"), ("ssd1-async", "disk4"), ("ssd1-async", "bmr1"))
 #: The pair that is bound to one CPU while the other idles.
-FORCED = ("ssd1-async", "bmr1")
+_FORCED = ("ssd1-async", "bmr1")
 
 
 def observe(result) -> dict[str, float]:
@@ -129,7 +129,7 @@ worth = outputs_of("xmp1982-pairs", "xmp1982-pairs-synchronous", "xmp1982-pairs-
 def _accounted(preset: str, threads: int) -> list[Case]:
     require_two()
     base = replace(sized(preset), hours=HOURS[preset], writeup=0.0)
-    tests = [*((names, "one each") for names in ACCOUNTED), (FORCED, "one for all")]
+    tests = [*((names, "one each") for names in ACCOUNTED), (_FORCED, "one for all")]
     return [case([(name, "forecast", places(base, name)) for name in names], how, "", "none") for names, how in tests]
 
 

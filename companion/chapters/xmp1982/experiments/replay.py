@@ -14,9 +14,9 @@ from typing import Any
 
 from companion import tables
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, outputs_of
 from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.experiments.pairs import require_two
-from companion.registrations import cases_of, outputs_of
 
 #: (table, row) -> what it gives to the replay.
 CALIBRATED = {
@@ -28,9 +28,9 @@ CALIBRATED = {
     ("fig5_1", "ssd2-sync"): "words that a post-processing job moves",
 }
 #: How many times as fast as in 1982: the slower, the less of a job is what the host adds.
-FACTOR = {"quick": 12000.0, "paper": 60.0}
+_FACTOR = {"quick": 12000.0, "paper": 60.0}
 #: Bands of a scan: the first read and the last write do not overlap, which leaves 94 % that do, as the report has it.
-BANDS = {"quick": 8, "paper": 16}
+_BANDS = {"quick": 8, "paper": 16}
 
 
 @functools.cache
@@ -51,7 +51,7 @@ def _scan(program, share: float, times: int, band: float) -> float:
     return times * (program.bands * max(computing, band) + min(computing, band) + band)
 
 
-def disk_request(program, net: float, system: float) -> float:
+def _disk_request(program, net: float, system: float) -> float:
     """Seconds that a request to a disk costs, where a forecast on four disks takes ``net`` without write-up steps.
 
     Each of its four files has a disk; while one band is computed, the next is read and the last written.  A scan is as
@@ -97,7 +97,7 @@ def machine(bands: int) -> tuple[Any, tuple, dict[str, float]]:
     )
     system = {name: float(getattr(constants, f"requests_{name}")) / steps for name in ("sync", "async", "bmr")}
     system["base"] = float(constants.base_simulator) / steps
-    request = disk_request(program, model.printed_net("fig5_2", "disk4"), system["base"])
+    request = _disk_request(program, model.printed_net("fig5_2", "disk4"), system["base"])
     waits = float(post["pp_clock"]) - program.post
     program = program._replace(post_words=(waits - 2 * rows * request) * rates["disk"])
     trunks = tuple(rates[name] for name in ("disks-biop", "disks-diop"))
@@ -144,15 +144,15 @@ def _cases(preset: str, threads: int) -> list[Case]:
     require_two()
     from kernels.files import replay
 
-    program, devices, system = machine(BANDS[preset])
+    program, devices, system = machine(_BANDS[preset])
     controllers, found = int(_prose()["disk_controllers"]), []
     shared = tuple(each._replace(channels=controllers) if each.name == "disk" else each for each in devices)
     named = [(name, "", devices) for name in tests()]
     named += [(name, SHARED, shared) for name in tests() if "+" in name and "disk" in name]
     for name, suffix, these in named:
         jobs = tuple(job(each, system) for each in name.split("+"))
-        problem = replay.Problem(jobs, program, these, "disk", FACTOR[preset])
-        parameters = {"test": name + suffix, "jobs": len(jobs), "paced": "yes", "factor": FACTOR[preset]}
+        problem = replay.Problem(jobs, program, these, "disk", _FACTOR[preset])
+        parameters = {"test": name + suffix, "jobs": len(jobs), "paced": "yes", "factor": _FACTOR[preset]}
         found.append(Case(name + suffix, replay, problem, 1, parameters, observe))
     return found
 

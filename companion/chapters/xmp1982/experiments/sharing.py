@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, outputs_of
 from companion.chapters.xmp1982.experiments.forecast import sized
-from companion.registrations import cases_of, outputs_of
 
 #: Bytes from load to load: a power of two meets few sets of a cache, one line more meets all of them in turn.
-SPACINGS = {"4096 bytes": 4096, "4096 + 64 bytes": 4160, "65536 bytes": 65536, "65536 + 64 bytes": 65600}
-LINES = {"quick": (4, 8, 16, 32), "paper": (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64)}
-LOADS = {"quick": 2**12, "paper": 2**16}
+_SPACINGS = {"4096 bytes": 4096, "4096 + 64 bytes": 4160, "65536 bytes": 65536, "65536 + 64 bytes": 65600}
+_LINES = {"quick": (4, 8, 16, 32), "paper": (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64)}
+_LOADS = {"quick": 2**12, "paper": 2**16}
 #: Working sets of one job: in its own cache, in the cache that both share, in memory.
-LEVELS = {"quick": (2**17, 2**22), "paper": (2**15, 2**17, 2**19, 2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**28)}
+_LEVELS = {"quick": (2**17, 2**22), "paper": (2**15, 2**17, 2**19, 2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**28)}
 
 
 @cases_of("xmp1982-sharing")
@@ -23,16 +23,16 @@ def _cases(preset: str, threads: int) -> list[Case]:
     from kernels.runtime.resources import usable_cpus
 
     cases, most = [], min(2, usable_cpus())
-    for name, spacing in SPACINGS.items():
-        for lines in LINES[preset]:
+    for name, spacing in _SPACINGS.items():
+        for lines in _LINES[preset]:
             if lines * spacing < 4096:
                 continue
             walk = latency.Problem(
-                lines * spacing, "stride", spacing, LOADS[preset], "huge" if preset == "paper" else "default", True
+                lines * spacing, "stride", spacing, _LOADS[preset], "huge" if preset == "paper" else "default", True
             )
             parameters = {"kind": "one set", "spacing": name, "lines": lines, "nbytes": lines * spacing, "jobs": 1}
             cases.append(Case(f"{lines} lines, {name}", latency, walk, 1, parameters))
-    for nbytes in LEVELS[preset]:
+    for nbytes in _LEVELS[preset]:
         for jobs in range(1, most + 1):
             reads = stride.Problem(nbytes, 16, binding=True)
             parameters = {"kind": "sharing", "spacing": "line by line", "lines": 0, "nbytes": nbytes, "jobs": jobs}
@@ -67,7 +67,4 @@ def _first(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Every ordinary step of the first sample."""
     found = measurements[0].observed
     kept = {int(name.removeprefix("step_")): samples[0] for name, samples in found.items() if name.startswith("step_")}
-    return {
-        "number": list(kept),
-        "step_clock": list(kept.values()),
-    }
+    return {"number": list(kept), "step_clock": list(kept.values())}

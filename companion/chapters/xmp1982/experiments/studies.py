@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from companion.bench import Case, Measurement
+from companion.chapters import cases_of, outputs_of
 from companion.chapters.xmp1982.experiments.forecast import sized
 from companion.experiments import Unavailable
-from companion.registrations import cases_of, outputs_of
 
-ONCE = "bits and conserved integrals do not change from run to run"
+_ONCE = "bits and conserved integrals do not change from run to run"
 #: Cases of the dynamics by their label: fields of the problem.
 CASES: dict[str, dict[str, Any]] = {
     "wave": {"case": "wave"},
@@ -17,9 +17,9 @@ CASES: dict[str, dict[str, Any]] = {
     "steady state": {"case": "steady"},
     "rest over a mountain": {"case": "rest", "mountain": 2000.0},
 }
-DAYS = {"quick": 1, "paper": 10}
+_DAYS = {"quick": 1, "paper": 10}
 #: Day of the map: the wave is deep and has not broken.
-MAP_DAY = 9
+_MAP_DAY = 9
 
 
 @cases_of("xmp1982-builds")
@@ -52,7 +52,7 @@ def _published(preset: str, threads: int) -> list[Case]:
     cases = []
     for label, changes in CASES.items():
         fields = dict(changes)
-        problem = Problem.preset(preset, hours=24.0 * DAYS[preset], writeup=0.0)
+        problem = Problem.preset(preset, hours=24.0 * _DAYS[preset], writeup=0.0)
         if fields.pop("halved", False):
             points = -(-problem.ni // 32) * 16  # a multiple of sixteen
             problem = replace(problem, ni=points, nj=problem.nj // 2, dt=2 * problem.dt)
@@ -68,10 +68,7 @@ def _series(measurements: Sequence[Measurement]) -> dict[str, Any]:
     from kernels.gridpoint.daily import MEASURES
 
     longest = max((m.result.days for m in measurements), key=len)
-    found = {
-        "test": [m.label for m in measurements],
-        "days": [float(day) for day in longest],
-    }
+    found = {"test": [m.label for m in measurements], "days": [float(day) for day in longest]}
     for name in MEASURES:
         rows = [[float(x) for x in m.result.series[name]] for m in measurements]
         found[f"daily_{name}"] = [row + [None] * (len(longest) - len(row)) for row in rows]
@@ -82,7 +79,7 @@ def _weather(waves) -> dict[str, Any]:
     """The northern hemisphere on the day of the map, or the last one before, on each grid."""
     found = {}
     for number, wave in enumerate(waves):
-        day = int((wave.days <= MAP_DAY).sum()) - 1
+        day = int((wave.days <= _MAP_DAY).sum()) - 1
         north = slice(wave.pressure.shape[1] // 2, None)
         for name, field in (("pressure", wave.pressure), ("warmth", wave.warmth)):
             found[f"{name}_{number}"] = field[day, north].round(1)

@@ -79,8 +79,7 @@ def cpu_ratios(components: xr.Dataset, analysis: xr.Dataset) -> Shown:
         name="xmp1982_cpu_ratios",
         number_first=len(parts[0]),
         number_second=len(parts[1]),
-        from_times_least=frame["from the times"].min(),
-        from_times_most=frame["from the times"].max(),
+        from_times=frame["from the times"],
         said="; ".join(off.index) or "none",
     )
 

@@ -14,7 +14,7 @@ from companion.figures.tabular import Table, table
 from companion.records.runs import single
 
 
-def overheads(record: xr.Dataset) -> pd.DataFrame:
+def _overheads(record: xr.Dataset) -> pd.DataFrame:
     """Accounts of every job, medians of the rounds, in seconds; and what they leave unexplained.
 
     ``system`` is the clock that no account explains; ``problem`` what the accounts exceed those of the same job alone.
@@ -57,7 +57,7 @@ def _shares(record: xr.Dataset, frame: pd.DataFrame) -> tuple[np.ndarray, np.nda
 @each_machine
 def drawn(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """System and problem overhead as shares of the clock (Fig. 5.5), then and now, and a forced hang."""
-    frame = overheads(record)
+    frame = _overheads(record)
     shares = []
     for row in frame.itertuples():
         test = "disk4-biop" if row.test == "disk4" else row.test
@@ -92,7 +92,7 @@ def drawn(printed: xr.Dataset, record: xr.Dataset) -> Shown:
 
 def listed(record: xr.Dataset) -> Table:
     """Where the clock time of each forecast went, in seconds."""
-    frame = overheads(record)
+    frame = _overheads(record)
     shown = pd.DataFrame({"job": [_label(row) for row in frame.itertuples()]})
     for name, title in (
         ("executing", "executing"),
@@ -116,7 +116,7 @@ def listed(record: xr.Dataset) -> Table:
 
 def said(record: xr.Dataset) -> str:
     """What the accounts of the operating system explain, which jobs lose measurably to another, and a forced wait."""
-    frame = overheads(record)
+    frame = _overheads(record)
     usual, forced = frame[~frame["forced"]], frame[frame["forced"]]
     problem = of_samples(_shares(record, frame)[1], [""] * len(frame)).set_axis(frame.index)
     pair = usual.index[usual["test"] != usual["job"]]

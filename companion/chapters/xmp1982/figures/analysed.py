@@ -13,7 +13,7 @@ from companion.figures.tabular import Table, table
 from companion.records.runs import single
 
 #: Configuration here -> that of Fig. 6.1 whose place it takes.
-PLACES = {
+_PLACES = {
     "disk": "FILES ON DISK",
     "page cache": "FILES ON BMR",
     "half in memory": "FILES ON HALF SSD",
@@ -30,9 +30,9 @@ _COMPILER = "CFT 15K"
 def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Clock of the analysis from step d to w by place of its work files (Fig. 6.1), then and now."""
     cases = observed(record)
-    names = [name for name in PLACES if name in cases["configuration"]]
+    names = [name for name in _PLACES if name in cases["configuration"]]
     clock = printed[printed["compiler"] == _COMPILER].set_index("configuration")["clock"].astype(float)
-    then = np.array([clock.get(PLACES[name], np.nan) for name in names])
+    then = np.array([clock.get(_PLACES[name], np.nan) for name in names])
     here = cases.sel(configuration=names)
     middles = middle(here["clock"]).values
     return dots(
@@ -47,8 +47,7 @@ def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
         name="xmp1982_analysis_rerun",
         least_then=np.nanmin(then),
         most_then=np.nanmax(then),
-        middles_least=middles.min(),
-        middles_most=middles.max(),
+        middles=middles,
     )
 
 
@@ -159,10 +158,8 @@ def together(tests: pd.DataFrame, analyses: pd.DataFrame, forecasts: xr.Dataset,
         record=record,
         log=False,
         name="xmp1982_together_rerun",
-        then_least=then.min(),
-        then_most=then.max(),
-        middles_least=middles.min(),
-        middles_most=middles.max(),
+        then=then,
+        middles=middles,
     )
 
 

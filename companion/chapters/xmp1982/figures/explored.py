@@ -17,8 +17,8 @@ from companion.figures.rendering import Shown, show
 from companion.figures.style import axes, meaning
 from companion.figures.tabular import table
 
-DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
-DRIVERS = {"sync": "synchronous", "async": "asynchronous", "overlapped": "overlapping as two files do"}
+_DEVICES = {"disk": "disks", "ssd": "SSD", "bmr": "buffer memory"}
+_DRIVERS = {"sync": "synchronous", "async": "asynchronous", "overlapped": "overlapping as two files do"}
 #: What the clock of a forecast consists of, in the order in which it is drawn.
 PARTS = (
     "computing",
@@ -30,11 +30,11 @@ PARTS = (
     "post-processing jobs",
 )
 _SPENT_ON = ("computing", "serial", "communication", "files", "waiting", "calculated")
-COLOURS = (*map(meaning, _SPENT_ON), "#8490b4")
+_COLOURS = (*map(meaning, _SPENT_ON), "#8490b4")
 
 
 @dataclass
-class Day:
+class _Day:
     """One way to run the day: its parts on each CPU, as (CPU, begin, end, part), in seconds."""
 
     device: str
@@ -50,11 +50,11 @@ class Day:
 
     @property
     def name(self) -> str:
-        how = "" if self.device == "disk" else f", {DRIVERS[self.driver]}"
-        return f"{self.files} on {DEVICES[self.device]}{how}"
+        how = "" if self.device == "disk" else f", {_DRIVERS[self.driver]}"
+        return f"{self.files} on {_DEVICES[self.device]}{how}"
 
 
-def choices() -> list[tuple[str, int, str]]:
+def _choices() -> list[tuple[str, int, str]]:
     """Every device with the numbers of files and the drivers that the model knows for it."""
     fast = itertools.product(("ssd", "bmr"), (1, 2, 4), ("sync", "async", "overlapped"))
     kept = [
@@ -109,14 +109,14 @@ def _printed(device: str, files: int, driver: str, cpus: int) -> float | None:
     return float(frame[name]) if name in frame.index else None
 
 
-def day(device: str, files: int, driver: str, cpus: int) -> Day:
+def day(device: str, files: int, driver: str, cpus: int) -> _Day:
     """A forecast a CPU and all their post-processing jobs, on one CPU or two.
 
     The forecast is the model's; write-up steps and jobs are the means of what the report printed for the device.
     A job goes to whichever CPU is free first, after the forecasts.
     """
     where = model.Layout(device, files, driver == "sync", driver == "overlapped", paired=cpus == 2)
-    found, free = Day(device, files, driver, cpus, printed=_printed(device, files, driver, cpus)), []
+    found, free = _Day(device, files, driver, cpus, printed=_printed(device, files, driver, cpus)), []
     parts = _parts(where) | {"write-up steps": _write_up(device, cpus)}
     for cpu in range(cpus):
         at = 0.0
@@ -133,26 +133,26 @@ def day(device: str, files: int, driver: str, cpus: int) -> Day:
     return found
 
 
-def days() -> list[Day]:
+def days() -> list[_Day]:
     """Every choice, on one CPU and on two."""
-    return [day(*choice, cpus) for cpus in (1, 2) for choice in choices()]
+    return [day(*choice, cpus) for cpus in (1, 2) for choice in _choices()]
 
 
-def _clock_still(found: list[Day]) -> Shown:
+def _clock_still(found: list[_Day]) -> Shown:
     figure, (one, two) = axes(1, 2, height=4.6, wide=True, sharey=True)
     for axis, cpus in ((one, 1), (two, 2)):
         chosen = [each for each in found if each.cpus == cpus]
         for place, each in enumerate(chosen):
             last = [segment for segment in each.segments if segment[0] == 0]
             for _cpu, begin, end, part in last:
-                axis.barh(place, end - begin, left=begin, height=0.7, color=COLOURS[PARTS.index(part)])
+                axis.barh(place, end - begin, left=begin, height=0.7, color=_COLOURS[PARTS.index(part)])
             if each.printed:
                 points(axis, each.printed, place, label="_", index=1, line=False)
         axis.set_yticks(range(len(chosen)), [each.name for each in chosen], size=8)
         axis.grid(False, axis="y")
         axis.set(xlabel="clock [s]", title="one CPU" if cpus == 1 else "two CPUs")
         axis.set_ylim(len(chosen) - 0.4, -0.6)
-    handles = [Patch(color=colour, label=part) for colour, part in zip(COLOURS, PARTS, strict=True)]
+    handles = [Patch(color=colour, label=part) for colour, part in zip(_COLOURS, PARTS, strict=True)]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     ends = [each.end for each in found if each.cpus == 1]
     frame = pd.DataFrame(
@@ -184,7 +184,7 @@ def clock() -> Shown:
         name="xmp1982_day",
         folded=True,
     )
-    data: dict[str, Any] = {"parts": PARTS, "partColours": COLOURS, "devices": DEVICES, "drivers": DRIVERS}
+    data: dict[str, Any] = {"parts": PARTS, "partColours": _COLOURS, "devices": _DEVICES, "drivers": _DRIVERS}
     data["days"] = [
         {
             **{name: getattr(each, name) for name in ("device", "files", "driver", "cpus", "name", "printed")},

@@ -33,7 +33,6 @@ def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         *(c for c in cases["configuration"].values if c in ("memory", "degraded")),
     ]
     here = cases.reindex(configuration=names)
-    post = single(record)
     rows = [_label(name) for name in names] + ["post-processing job"]
 
     def then(name, job):
@@ -41,9 +40,9 @@ def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
 
     def now(name, job):
         values = here[name].values
-        samples = np.full((len(names) + 1, max(values.shape[1], post.sizes["write_up"])), np.nan)
+        samples = np.full((len(names) + 1, max(values.shape[1], record.sizes["write_up"])), np.nan)
         samples[:-1, : values.shape[1]] = values
-        samples[-1, : post.sizes["write_up"]] = post[job].values
+        samples[-1, : record.sizes["write_up"]] = record[job].values
         return samples
 
     flagged = np.append(here["flagged"].fillna(False).values.astype(bool), False)
@@ -60,10 +59,8 @@ def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         "time of a one-day forecast, or of one job after it [s]",
         record=record,
         name="xmp1982_forecast_times_rerun",
-        printed_least=float(printed["forecast_clock"].min()),
-        printed_most=float(printed["forecast_clock"].max()),
-        known_least=float(known.min()),
-        known_most=float(known.max()),
+        printed=printed["forecast_clock"],
+        known=known,
     )
 
 
@@ -116,8 +113,7 @@ def write_steps(printed: xr.Dataset, record: xr.Dataset) -> Shown:
         "clock of a write-up step [s]",
         record=record,
         name="xmp1982_write_steps_rerun",
-        printed_least=float(printed["write_step"].min()),
-        printed_most=float(printed["write_step"].max()),
+        printed=printed["write_step"],
         least_medians=np.nanmin(medians),
         most_medians=np.nanmax(medians),
     )
@@ -176,9 +172,8 @@ def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-as
         reference=label(reference),
         net_most=net.max(),
         where_most=label(net.idxmax()),
-        middles_least=middles.min(),
+        middles=middles,
         where_least=_label(middles.idxmin()),
-        middles_most=middles.max(),
         where_most_too=_label(middles.idxmax()),
     )
 
@@ -285,8 +280,7 @@ def simulators(printed: xr.Dataset, forecast: xr.Dataset, simulator: xr.Dataset)
         name="xmp1982_simulators_rerun",
         least_then=np.nanmin(then),
         most_then=np.nanmax(then),
-        middles_least=middles.min(),
-        middles_most=middles.max(),
+        middles=middles,
     )
 
 

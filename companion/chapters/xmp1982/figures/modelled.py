@@ -8,7 +8,7 @@ from companion.chapters.xmp1982.figures import label
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes, hatched, meaning, series
 from companion.figures.tabular import Table, table
-from companion.labels import counted
+from companion.labels import plural
 
 
 def _name(table: str, row: str) -> str:
@@ -20,7 +20,7 @@ def _name(table: str, row: str) -> str:
 
 def predicted_banks(record) -> Table:
     """Times of the last job to end over one job in all banks: of the best point, and the range of those near it."""
-    columns = [counted(count, "CPU") for count in record["predicted_cpus"].values]
+    columns = [plural(count, "CPU") for count in record["predicted_cpus"].values]
     best, least, most = (record[name].values for name in ("predicted_ratio", "least_ratio", "most_ratio"))
     rows = [
         [f"{b:.2f} ({a:.2f} to {c:.2f})" for a, b, c in zip(*row, strict=True)]
@@ -49,7 +49,7 @@ def unexplained(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 #: Bars of rows that a model predicts, that it predicts and does not explain, and that give it a constant.
-STYLES = (hatched(), hatched("waiting"), hatched("serial"))
+_STYLES = (hatched(), hatched("waiting"), hatched("serial"))
 
 
 def clock_departures(frame: pd.DataFrame) -> Shown:
@@ -57,7 +57,7 @@ def clock_departures(frame: pd.DataFrame) -> Shown:
     figure, axis = axes(height=6.4)
     places = np.arange(len(frame))
     kinds = np.where(frame["calibrates"] != "", 2, np.where(frame["unexplained"] != "", 1, 0))
-    for kind, style in enumerate(STYLES):
+    for kind, style in enumerate(_STYLES):
         axis.barh(places[kinds == kind], 100 * frame["departure"][kinds == kind], height=0.62, **style)
     axis.plot(np.zeros((kinds == 2).sum()), places[kinds == 2], "D", color=meaning("serial"), markersize=4)
     axis.set_yticks(
@@ -68,7 +68,7 @@ def clock_departures(frame: pd.DataFrame) -> Shown:
     axis.axvline(0, linewidth=0.8, color="gray")
     axis.set_xlabel("modelled net time over printed, less 1 [%]", loc="right")
     names = ("predicted", "predicted, not explained", "gives a constant")
-    handles = [Patch(**style, label=name) for style, name in zip(STYLES, names, strict=True)]
+    handles = [Patch(**style, label=name) for style, name in zip(_STYLES, names, strict=True)]
     figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.2)
     predicted = frame[kinds == 0]["departure"].abs().max()
     return show(
@@ -192,7 +192,7 @@ def host_departures(frame: pd.DataFrame) -> Shown:
     """Departure of the modelled net forecast from the one that was measured, row by row (``hostmodel.residuals``)."""
     figure, axis = axes(height=5.4)
     places, gives = np.arange(len(frame)), (frame["calibrates"] != "").to_numpy()
-    for chosen, style in ((~gives, STYLES[0]), (gives, STYLES[2])):
+    for chosen, style in ((~gives, _STYLES[0]), (gives, _STYLES[2])):
         axis.barh(places[chosen], 100 * frame["departure"][chosen], height=0.62, **style)
     axis.plot(np.zeros(gives.sum()), places[gives], "D", color=meaning("serial"), markersize=4)
     names = [f"{kind}, {label(row)}" for kind, row in zip(frame["table"], frame["row"], strict=True)]
@@ -201,7 +201,7 @@ def host_departures(frame: pd.DataFrame) -> Shown:
     axis.grid(False, axis="y")
     axis.axvline(0, linewidth=0.8, color="gray")
     axis.set_xlabel("modelled net time over measured, less 1 [%]", loc="right")
-    handles = [Patch(**STYLES[0], label="predicted"), Patch(**STYLES[2], label="gives a constant")]
+    handles = [Patch(**_STYLES[0], label="predicted"), Patch(**_STYLES[2], label="gives a constant")]
     figure.legend(
         handles=handles,
         loc="outside upper left",

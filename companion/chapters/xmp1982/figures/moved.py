@@ -35,7 +35,7 @@ NAMES = {
     "bmr-with-disk": "buffer memory; page cache, next to a disk job",
 }
 #: The same by the devices of 1982 alone.
-THEN = {
+_THEN = {
     "ssd": "SSD",
     "ssd-2-jobs": "SSD, two jobs",
     "ssd-with-disk": "SSD, beside a disk job",
@@ -46,8 +46,8 @@ THEN = {
     "disks-both": "eight disks, two jobs",
 }
 #: Tests whose two jobs count together; in the others the second job only disturbs.
-BOTH = ("ssd-2-jobs", "bmr-2-jobs", "tmpfs-2-jobs", "disks-both")
-MBYTE, MBIT = 8.0, 64.0  # of a megaword
+_BOTH = ("ssd-2-jobs", "bmr-2-jobs", "tmpfs-2-jobs", "disks-both")
+_MBYTE, _MBIT = 8.0, 64.0  # of a megaword
 
 
 def _tests(record: xr.Dataset) -> xr.Dataset:
@@ -65,7 +65,7 @@ def rates(record: xr.Dataset) -> xr.DataArray:
     for name in cases["test"].values.astype(str):
         case = cases.sel(test=name)
         mega, seconds = float(case["mwords"]), case["job_0_time"].values
-        if name in BOTH:
+        if name in _BOTH:
             mega, seconds = mega + float(case["mwords_second"]), case["clock"].values
         found.append(mega / seconds)
     return xr.DataArray(np.array(found), dims=("test", "sample"), coords={"test": cases["test"].values})
@@ -105,17 +105,14 @@ def _places_said(record: xr.Dataset) -> str:
 def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Transfer rates of Fig. 7.2, then and now."""
     here, listed = rates(record), printed.set_index("test")["mbyte_rate"].astype(float)
-    names = [name for name in THEN if name in here["test"]]
+    names = [name for name in _THEN if name in here["test"]]
     then = listed[names].to_numpy()
-    values = MBYTE * here.sel(test=names).values
+    values = _MBYTE * here.sel(test=names).values
     middles = np.nanmedian(values, axis=1)
     flagged = _tests(record)["flagged"].sel(test=names).values.astype(bool)
     return dots(
-        [THEN[name] for name in names],
-        [
-            Series("X-MP 1982", then),
-            Series("today", values, host=True, flagged=flagged),
-        ],
+        [_THEN[name] for name in names],
+        [Series("X-MP 1982", then), Series("today", values, host=True, flagged=flagged)],
         "transfer rate [MB/s]",
         record=record,
         name="xmp1982_devices_rerun",
@@ -149,7 +146,7 @@ def devices_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
         for n, (mega, seconds, _) in enumerate(streams):
             label = cpu(record) if len(streams) == 1 else f"{cpu(record)}, stream {n + 1}"
             rows.append(_row(name, label, mega, spread_text(seconds)) | _rates(mega / seconds))
-        if name in BOTH:
+        if name in _BOTH:
             mega = sum(each[0] for each in streams)
             whole = here.sel(test=name).values
             rows.append(_row(name, f"{cpu(record)}, both", mega, spread_text(case["clock"].values)) | _rates(whole))
@@ -165,7 +162,7 @@ def _row(name: str, when: str, mega: float, seconds: str) -> dict[str, str]:
 
 def _rates(mega) -> dict[str, str]:
     rate = float(np.nanmedian(mega))
-    return {"MW/s": significant(rate, 4), "MB/s": significant(MBYTE * rate, 4), "Mbit/s": significant(MBIT * rate, 4)}
+    return {"MW/s": significant(rate, 4), "MB/s": significant(_MBYTE * rate, 4), "Mbit/s": significant(_MBIT * rate, 4)}
 
 
 def directions(record: xr.Dataset) -> Table:
@@ -173,7 +170,7 @@ def directions(record: xr.Dataset) -> Table:
     cases, rows = _tests(record), []
     for name in (each for each in NAMES if each in cases["test"]):
         case = cases.sel(test=name)
-        half = 0.5 * MBYTE * float(case["mwords"])
+        half = 0.5 * _MBYTE * float(case["mwords"])
         rows.append(
             {
                 "test": NAMES[name],
@@ -246,12 +243,11 @@ def shared(record: xr.Dataset) -> Shown:
 @each_machine
 def days(record: xr.Dataset) -> Shown:
     """Every ordinary step of a forecast of two days."""
-    found = single(record)
-    number, clock = found["number"].values, 1e3 * found["step_clock"].values
+    number, clock = record["number"].values, 1e3 * record["step_clock"].values
     figure, axis = axes(height=3.2)
     axis.plot(number, clock, ".", markersize=3, color="gray", label="a step of one run")
-    halves = np.stack([found["observed_first_day"].values, found["observed_second_day"].values])
-    flags = 2 * [str(found["flags"].values.ravel()[0])]
+    halves = np.stack([record["observed_first_day"].values, record["observed_second_day"].values])
+    flags = 2 * [str(record["flags"].values.ravel()[0])]
     last = number.max()
     bars(axis, [0.25 * last, 0.75 * last], of_samples(1e3 * halves, flags), label="median of a day", line=False)
     axis.axvline(last / 2, linewidth=0.8, color="gray", linestyle=":")
@@ -261,7 +257,7 @@ def days(record: xr.Dataset) -> Shown:
     figure.legend(
         loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
     )
-    one, two = (float(np.nanmedian(found[f"observed_{name}_day"].values)) for name in ("first", "second"))
+    one, two = (float(np.nanmedian(record[f"observed_{name}_day"].values)) for name in ("first", "second"))
     return show(
         figure,
         data=pd.DataFrame({"step": number, "ms": clock}),

@@ -9,7 +9,7 @@ from companion.figures.beside import each_machine
 from companion.figures.parts import cpu, of_samples, times
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
-from companion.labels import counted
+from companion.labels import plural
 from companion.records.runs import single
 
 
@@ -47,11 +47,7 @@ def savings(facts: xr.Dataset, record: xr.Dataset) -> Shown:
 
     return dots(
         rows,
-        [
-            Series("the report", then),
-            series("today, paced", ~later, 0),
-            series("today, own devices", later, 1),
-        ],
+        [Series("the report", then), series("today, paced", ~later, 0), series("today, own devices", later, 1)],
         "share of the net time that overlapping saves [%]",
         record=record,
         log=False,
@@ -136,7 +132,7 @@ def _bounded(record: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray, np.
     cases, names = observed(record), single(record)["configuration"].values.astype(str)
     step, copy = (np.char.startswith(names, word) for word in ("memory", "copy"))
     flagged = np.stack([cases["flagged"].values[kind] for kind in (step, copy)])
-    threads = [counted(int(count), "thread") for count in single(record)["copiers"].values]
+    threads = [plural(int(count), "thread") for count in single(record)["copiers"].values]
     return threads, cases["normal_clock"].values[step], single(record)["seconds"].values[copy], flagged
 
 

@@ -12,13 +12,12 @@ from companion.figures.tabular import Table, table
 from companion.records.runs import single
 
 #: Day on which models of the published case have a depth to compare with.
-PUBLISHED_DAY = 9
+_PUBLISHED_DAY = 9
 
 
 @each_machine
 def builds(record: xr.Dataset) -> Shown:
     """Largest difference of temperature through the day between builds of one source (section 4.9)."""
-    record = single(record)
     hours, names = record["hours"].values, record["build"].values.astype(str)
     frame = pd.DataFrame({"time [h]": hours})
     figure, axis = axes(height=3.4)
@@ -55,7 +54,6 @@ def builds(record: xr.Dataset) -> Shown:
 @each_machine
 def lowest_pressure(record: xr.Dataset) -> Shown:
     """Lowest surface pressure of the baroclinic wave by day, on two grids."""
-    record = single(record)
     names, days = record["test"].values.astype(str), record["days"].values
     frame, lowest = pd.DataFrame({"day": days}), record["daily_lowest"].values
     figure, axis = axes(height=2.7)
@@ -80,7 +78,7 @@ def lowest_pressure(record: xr.Dataset) -> Shown:
 def weather_said(cases: xr.Dataset, builds_: xr.Dataset) -> str:
     """The low on two grids on the day to which the published one is known, and what another build changes."""
     lowest, days = single(cases)["daily_lowest"].values, single(cases)["days"].values
-    day = max(0, int((days <= PUBLISHED_DAY).sum()) - 1)
+    day = max(0, int((days <= _PUBLISHED_DAY).sum()) - 1)
     waves = [n for n, name in enumerate(cases["test"].values.astype(str)) if name.startswith("wave")]
     fine, coarse = (lowest[n][day] for n in (waves[0], waves[-1]))
     last = single(builds_)["differing"].isel(write_up=-1).values
@@ -94,7 +92,7 @@ def weather_said(cases: xr.Dataset, builds_: xr.Dataset) -> str:
 
 
 #: hPa by which surface pressure departs from 1000 where a map shows the wave.
-DEPARTURE = 4.0
+_DEPARTURE = 4.0
 
 
 def _map(record: xr.Dataset, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -124,7 +122,7 @@ def weather(record: xr.Dataset) -> Shown:
         shown = {"grid": name, "latitude": grid[0].ravel(), "longitude": grid[1].ravel()}
         data.append(pd.DataFrame(shown | {"hPa": pressure.ravel(), "K": warmth.ravel()}))
     longitude, _, pressure, _ = _map(record, 0)
-    moved = longitude[(np.abs(pressure - 1000) > DEPARTURE).any(0)]
+    moved = longitude[(np.abs(pressure - 1000) > _DEPARTURE).any(0)]
     panels[-1].set(xlabel="longitude [°]", ylim=(25, 80))
     if moved.size:
         panels[-1].set_xlim(max(moved.min() - 20, 0), min(moved.max() + 20, longitude[-1]))

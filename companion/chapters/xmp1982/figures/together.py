@@ -152,10 +152,8 @@ def worth(alone: xr.Dataset, pairs: xr.Dataset, *records: xr.Dataset) -> Shown:
         log=False,
         tight=not named,
         name="xmp1982_worth",
-        then_least=then.min(),
-        then_most=then.max(),
-        here_least=here.min(),
-        here_most=here.max(),
+        then=then,
+        here=here,
     )
 
 
@@ -192,7 +190,6 @@ def shortfall(record: xr.Dataset) -> pd.DataFrame:
 @each_machine
 def limits(record: xr.Dataset) -> Shown:
     """Pairs that share less and less: what takes the rest of the second CPU."""
-    record = single(record)
     names = [name.split("+")[0] for name in record["pairing"].values]
     values = record["throughput"].transpose("pairing_number", "round").values
     flagged = observed(record, "test")["flagged"].sel(test=record["pairing"].values).values
@@ -283,8 +280,7 @@ def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> S
         name="xmp1982_pair_steps_rerun",
         least_then=np.nanmin(then),
         most_then=np.nanmax(then),
-        medians_least=medians.min(),
-        medians_most=medians.max(),
+        medians=medians,
     )
 
 

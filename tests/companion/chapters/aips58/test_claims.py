@@ -4,20 +4,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from frictionless import Package
 
 from companion import claims, tables
 
-VERDICTS = {
-    "agrees": 323,
-    "rounding": 1,
-    "contradicts": 3,
-    "our bound": 29,
-    "our base": 1,
-    "identity": 117,
-    "restored by this": 21,
-    "not checkable": 6,
-}
 CONTRADICTIONS = {  # printed, recomputed to the printed place
     "clsc_cpu_per_real[medium ASCAL]": (".78", 0.83),
     "clsc_over_nrao1_cpu[medium ASCAL]": (".12", 0.13),
@@ -30,8 +19,7 @@ def ledger():
     return {claim.id.removeprefix("aips58."): claim for claim in claims.check("aips58")}
 
 
-def test_counts_by_verdict_are_those_of_the_printed_digits(ledger):
-    assert Counter(claim.verdict for claim in ledger.values()) == VERDICTS
+def test_contradictions_are_those_of_the_printed_digits(ledger):
     assert {
         name: (claim.printed, round(claim.recomputed, 2))
         for name, claim in ledger.items()
@@ -110,11 +98,3 @@ def test_ddt_is_system_by_problem_by_size():
     assert float(ddt["cpu"].sel(size="small", problem="UVMAP", system="PSC")) == 9.49
     assert ddt["cpu_over_nrao1"].sel(system="NRAO1").isnull().all()
     assert (ddt["real"] >= ddt["cpu"]).all()
-
-
-def test_frictionless_finds_the_tables_valid():
-    package = tables.package()
-    package["resources"] = [each for each in package["resources"] if each["name"].startswith("aips58-")]
-    assert len(package["resources"]) == len(tables.names("aips58"))
-    report = Package.from_descriptor(package, basepath=str(tables.DATA)).validate()
-    assert report.valid, report.flatten(["title", "rowNumber", "fieldName", "message"])

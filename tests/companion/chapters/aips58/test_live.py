@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 from drawing import runs_of as rows
 
-from companion import experiments, tables
+from companion import tables
 from companion.chapters.aips58 import figures, overhead
 from companion.chapters.aips58.figures import live, said, studies
 from kernels.imaging import damage
@@ -120,30 +120,6 @@ def test_full_tables_with_and_without_a_record():
     assert "The small problems" in text and "The large problems" in text and "The medium" not in text
 
 
-@pytest.mark.parametrize(
-    ("id", "cases"),
-    [
-        ("aips58-ddt", 13),
-        ("aips58-gather", 6),
-        ("aips58-load", 8),
-        ("aips58-tape", 6),
-        ("aips58-habits", 26),
-        ("aips58-ddtload", 4),
-    ],
-)
-def test_what_is_measured(id, cases):
-    entry = experiments.experiment(id)
-    assert len(entry.cases("quick", 1)) == cases
-    assert len({case.label for case in entry.cases("paper", 1)}) == len(entry.cases("paper", 1))
-
-
-def test_the_messages_experiment_runs_and_verifies():
-    data = experiments.run("aips58-messages", rounds=1, budget=3.0, progress=False)
-    cost = live.runs_frame(data).groupby("way")["cpu"].min()
-    assert cost["late"] > cost["off"] > 0
-    assert "no file" in live.messages(data).alt
-
-
 def test_the_files_hid_the_speed_of_vectors():
     found = overhead.model(DDT, LOAD)
     frame = overhead.hidden(DDT, found, ["VTESS"]).iloc[0]
@@ -186,8 +162,3 @@ def test_findings_are_computed_and_name_the_machine():
     assert "took 27 s on the Convex, 11 s at Toronto, and 1.00 s (1.00 to 1.01) on a machine" in third
     assert "There they take 2.000 times (95 % interval" in third
     assert "No run of this kind is committed" in studies.shown(None, None, name="x", caption="A table").text
-
-
-def test_the_stripes_experiment_runs_and_verifies():
-    data = experiments.run("aips58-stripes", rounds=1, budget=3.0, progress=False)
-    assert (live.runs_frame(data)["write"] > 0).all()

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from companion import experiments, tables
+from companion import tables
 from companion.chapters.p5plus.experiments import monitoring
 from companion.chapters.p5plus.figures import evidence
-from companion.records import runs
 
 
 def test_the_parts_of_a_job_add_up_to_its_wall_time():
@@ -56,15 +55,3 @@ def test_outputs_of_made_up_times():
     found = monitoring._lost([measured(*key, float(value)) for key, value in times.items()])
     assert found["dt"]["value"] == 1 and found["lost_synchronised"]["value"] == [1, 1]
     assert found["lost_drifted"]["value"] == [1, 2]
-
-
-def test_the_figures_say_what_they_show():
-    times = tables.load("p5plus", "ifs_times")
-    solver = experiments.run("nht1-solver", rounds=1, budget=3.0, progress=False)
-    drawn = evidence.scalability(times, solver, runs.latest("xc30-sections"))
-    assert "not a measurement" in drawn.alt and "spectral model, T639" in drawn.alt and "BT, N = 12" in drawn.alt
-    measured = experiments.run("p5plus-monitoring", rounds=1, budget=3.0, progress=False)
-    simulated = experiments.run("p5plus-monitoring-simulated", progress=False)
-    assert "Simulated" in evidence.monitoring(measured, simulated).alt
-    printed = (tables.printed("p5plus", name) for name in ("power_performance", "blades"))
-    assert "BlueGene" in evidence.systems(*printed, tables.load("p5plus", "p4_p5"), 10.0).alt

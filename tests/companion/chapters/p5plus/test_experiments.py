@@ -92,20 +92,6 @@ def test_sizes_read_well():
     assert texts == ["4 KiB", "1 MiB", "1536 KiB", "512 MiB"]
 
 
-def test_the_smt_experiment_runs_and_verifies():
-    data = experiments.run("p5plus-smt", rounds=2, budget=5.0, progress=False)
-    assert list(data.loop_name.values) == list(p5plus.LOOPS)
-    assert (data.S_fused > 0).all()
-    assert set(data.kind.values) >= {"one thread", "two fused streams"}
-    assert (data.seconds > 0).all()
-
-
-def test_the_stream_experiment_runs_and_verifies():
-    data = experiments.run("p5plus-stream", rounds=1, budget=5.0, progress=False)
-    assert data.sizes["case"] == 8
-    assert set(data.stores.values) == {"plain", "non-temporal"}
-
-
 @pytest.mark.parametrize(
     ("preset", "caches", "free", "words", "level"),
     [

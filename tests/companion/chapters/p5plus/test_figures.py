@@ -44,10 +44,6 @@ def test_cpi_leaves_add_up_to_all_cycles():
     np.testing.assert_allclose(frame[["MAIN", "LAITLI", "CLOUDSC3"]].sum(), 100, atol=0.3)
 
 
-def test_drhook_names_the_fastest_routine():
-    assert "MXMAOP is fastest with 3162 MFLOPS" in p5.drhook(table("drhook")).alt
-
-
 def accounted():
     """A forecast of two repeats of 10 s: three of them Legendre, one serial, the rest grid points; and a peak."""
     named = profile.REGIONS
@@ -73,12 +69,6 @@ def test_every_compiled_region_of_the_model_has_a_name():
     problem = shallow_water.Problem(truncation=15, grid="F12", hours=0.5, dt=900.0, accounts=True)
     result = shallow_water.run(problem, shallow_water.setup(problem))
     assert set(result.parts) == set(profile.REGIONS)
-
-
-def test_binding_cube_names_its_extremes():
-    time = table("smt_binding")["time"]
-    alt = p5.smt_binding(table("smt_binding")).alt
-    assert f"{time.max().item():.0f} s without any" in alt and f"to {time.min().item():.0f} s" in alt
 
 
 def test_blades_split_adds_up_to_the_time():

@@ -34,16 +34,6 @@ def measurement(minimum=1.0, threads=1, work=None, observed=None, **parameters):
     )
 
 
-IDS = ("transforms", "resolutions", "sections", "cases", "aliasing", "routines", "builds", "storm", "records")
-
-
-@pytest.mark.parametrize("name", IDS)
-@pytest.mark.parametrize("preset", experiments.PRESETS)
-def test_every_preset_has_cases_with_labels_of_their_own(name, preset):
-    cases = experiments.REGISTER[f"xc30-{name}"].cases(preset, 1)
-    assert cases and len({case.label for case in cases}) == len(cases)
-
-
 def test_the_seven_resolutions_are_those_of_the_talk():
     printed = tables.load("xc30", "resolutions")
     pairs = {

@@ -29,22 +29,11 @@ def test_the_rate_of_a_core_is_the_printed_share_of_its_peak():
     np.testing.assert_allclose(rate, float(table("forecast")["tflops"]), atol=0.05)
 
 
-def test_small_files_draw_every_suite():
-    shown = figures.small_files(table("io_to_remove"))
-    assert all(suite in shown.alt for suite in tables.text("xc30", "io_to_remove")["suite"])
-
-
 @pytest.mark.parametrize(
     "text, expected", [("2011-06", 2011 + 5.5 / 12), ("2015", 2015.5), ("10-19", 2014 + (9 + 18 / 30.5) / 12)]
 )
 def test_dates_become_years(text, expected):
     assert figures._when(text, 2014) == pytest.approx(expected)
-
-
-def test_timeline_is_in_order_and_says_which_year_is_assumed():
-    shown = figures.timeline(table("timeline"), 2014)
-    assert "no printed year" in shown.alt
-    assert shown.alt.index("Power7 in service") < shown.alt.index("Power7 out of service")
 
 
 # --- figures of run records, from records made up here ---------------------------------------------

@@ -1,14 +1,11 @@
 """Tables and claims of the X-MP report."""
 
 import re
-from collections import Counter
 
 import pytest
-from frictionless import Package
 
 from companion import claims, tables
 
-VERDICTS = {"agrees": 290, "rounding": 27, "contradicts": 21, "our bound": 25, "our base": 7, "not checkable": 7}
 CONTRADICTIONS = {  # printed, recomputed to the printed place
     "forecast_total_clock[ssd2-async]": ("909", 899),
     "forecast_total_clock[ssd4-sync]": ("919", 917),
@@ -39,8 +36,7 @@ def ledger():
     return {claim.id.removeprefix("xmp1982."): claim for claim in claims.check("xmp1982")}
 
 
-def test_counts_by_verdict_are_those_of_the_printed_digits(ledger):
-    assert Counter(claim.verdict for claim in ledger.values()) == VERDICTS
+def test_contradictions_are_those_of_the_printed_digits(ledger):
     assert {
         name: (claim.printed, round(claim.recomputed, 2))
         for name, claim in ledger.items()
@@ -126,11 +122,3 @@ def test_dimensions_suit_analysis():
     assert dict(both.sizes) == {"model": 2, "configuration": 10, "step": 5}
     assert list(both["configuration"].values[:3]) == ["cray1a-disk4", "disk4", "bmr1"]
     assert both["location"].sel(model="simulator", configuration="cray1a-disk4") == ""
-
-
-def test_frictionless_finds_the_tables_valid():
-    package = tables.package()
-    package["resources"] = [each for each in package["resources"] if each["name"].startswith("xmp1982-")]
-    assert len(package["resources"]) == len(tables.names("xmp1982"))
-    report = Package.from_descriptor(package, basepath=str(tables.DATA)).validate()
-    assert report.valid, report.flatten(["title", "rowNumber", "fieldName", "message"])

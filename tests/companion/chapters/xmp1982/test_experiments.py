@@ -6,7 +6,7 @@ import pytest
 
 from companion import bench, experiments, tables
 from companion.chapters.xmp1982.experiments import forecast, overlap, pairs, studies
-from companion.chapters.xmp1982.figures import accounts, live, overlapping, studied, summary, together
+from companion.chapters.xmp1982.figures import live, studied, summary, together
 from companion.figures.rendering import offered
 from companion.records import runs
 from kernels import gridpoint
@@ -64,46 +64,6 @@ def test_balance_is_that_of_the_report():
     assert share["BMR"] / share["SSD"] == pytest.approx(245.76 / 43.50)
 
 
-def test_forecasts_alone_and_their_simulator(brief):
-    alone = read(record("xmp1982-forecast", forecast._alone("quick", 1), forecast._posts))
-    forecasts = ~alone["configuration"].str.startswith("copy").values
-    assert (alone["observed_net"].isel(case=forecasts) > 0).all()
-    assert forecasts.sum() >= len(forecast.CONFIGURATIONS) + 1 and (alone["memory_bound"] > 0).all()
-    stood_in = read(record("xmp1982-simulator", forecast._simulated("quick", 1)))
-    names = [tables.load("xmp1982", name) for name in ("fig4_1", "fig4_2", "fig4_4", "write_ups", "sec4_5", "fig5_1")]
-    times, ups, parts, both, listed, simulated = names
-    shown = [
-        live.forecast_times(times, alone),
-        live.write_steps(ups, alone),
-        live.net_times(ups, alone),
-        live.cpu_parts(parts, alone),
-        live.simulators(both, alone, stood_in),
-    ]
-    assert all("nan" not in figure.alt and len(figure.alt) > 60 for figure in shown)
-    texts = [
-        live.times_table(times, alone, name="a", figure="Fig. 4.1"),
-        live.times_table(simulated, stood_in, name="b", figure="Fig. 5.1"),
-        live.write_steps_table(ups, alone, name="c", figure="Fig. 4.2"),
-        live.ratios_table(listed, ups, alone),
-        live.parts_table(parts, alone),
-    ]
-    assert all("nan" not in each.text for each in texts)
-    assert "too few samples" in summary.files(ups, alone)
-    assert "nan" not in summary.net_times(times, ups, alone) + overlapping.threads_said(alone)
-    assert "waited for 59 to 63 % of its clock time" in summary.waiting_jobs(times, alone)
-
-
-@pytest.mark.weekly  # the chapter runs the same experiment and draws the same figures
-def test_paced_and_measured_devices(brief):
-    made = read(record("xmp1982-overlap", overlap._cases("quick", 1)))
-    shown = overlapping.savings(tables.load("xmp1982", "prose"), made)
-    assert "paced" in shown.alt and "page cache" in shown.alt and "nan" not in shown.alt
-    frame = overlapping.device_costs(made)
-    assert {"memory", "page cache"} <= set(frame["device"]) and frame["hidden"].notna().all()
-    assert (frame["both overlapped"] > 0).all() and "SSD" in overlapping.paced_table(made).text
-    assert overlapping.devices(made).text and "memory" in summary.overlap(made)
-
-
 @pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
 def test_what_pairs_are_worth_is_held_to_the_same_jobs_alone(brief, monkeypatch):
     monkeypatch.setattr(pairs, "PAIRINGS", (("ssd1-async", "bmr1"),))
@@ -155,17 +115,6 @@ def test_what_takes_the_rest_is_measured_step_by_step(brief, monkeypatch):
     )
     shown = live.completed(fig4_1, fig4_3, less)
     assert "took 0.92; medians" in shown.alt and "usual, in turn 1.00" in shown.alt and "nan" not in shown.alt
-
-
-@pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
-def test_accounts_are_kept_of_every_job(brief, monkeypatch):
-    monkeypatch.setattr(pairs, "ACCOUNTED", (("ssd1-async",), ("bmr1",)))
-    kept = read(record("xmp1982-accounts", pairs._accounted("quick", 1), pairs._accounts))
-    frame = accounts.overheads(kept)
-    assert list(frame["forced"]) == [False, False, True, True] and np.isfinite(frame["transfers"]).all()
-    assert (frame["system"] > -0.01 * frame["clock"]).all()
-    assert "waits for" in accounts.drawn(tables.load("xmp1982", "fig5_5"), kept).alt
-    assert "one CPU" in accounts.listed(kept).text and "waited to execute for" in accounts.said(kept)
 
 
 def test_published_cases():

@@ -207,12 +207,3 @@ def test_any_entry_of_the_header_is_refused_or_means_the_same(tmp_path_factory, 
     path.write_bytes((head[:16] + json.dumps(changed).encode()).ljust(HEADER_BYTES - 1) + b"\n" + bytes(100))
     with pytest.raises(SolutionError, match="any-entry"):
         open_solution(path)
-
-
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    for path, words in ((tmp_path / "fifo", "no regular file"), ("/dev/zero", "no regular file"), (tmp_path, "folder")):
-        with pytest.raises(SolutionError, match=words):
-            open_solution(path)
-    with pytest.raises(FileNotFoundError):
-        open_solution(tmp_path / "nowhere")

@@ -6,7 +6,8 @@ solution of the first point (40 words).
 
 In the compiled functions ``u`` and ``rhs`` are a box's field and right-hand side with their neighbours (float64,
 flat), ``place`` says where its points lie in them, ``direction`` is a ``lines.Direction``, ``ends`` says where the box
-reaches the boundary of the grid, and ``work`` is scratch of ``work_size`` doubles.
+reaches the boundary of the grid, and ``work`` is scratch of ``work_size`` doubles; ``at`` is where the first point of
+a group of lines lies, and ``points`` how many each line has.
 """
 
 from typing import NamedTuple
@@ -43,7 +44,7 @@ def _scratch(work, place):
 
 @kernel(inline=True)
 def _along(axis, at, place, points):
-    """Eight lines of a box from a cell on; x runs through a tile."""
+    """Eight lines of a box along ``axis`` from a cell on; x runs through a tile."""
     row = place.row
     if axis == 0:
         return Lines(at, _TILE, _ZERO, _TWO * _V, np.uint64(3) * _V, _V, np.uint64(4) * _V, points)
@@ -60,7 +61,7 @@ def _tile_groups(place):
 
 @kernel
 def _fill(source, at, place, tile):
-    """Eight rows turned into a tile, whose cell i + 8 is point i."""
+    """Eight rows of ``source`` turned into a tile, whose cell i + 8 is point i."""
     for m in range(_FIVE):
         for group in range(_tile_groups(place)):
             column = at + m * place.row + group * _V - _V
@@ -69,7 +70,7 @@ def _fill(source, at, place, tile):
 
 @kernel
 def _turn_back(tile, r, at, place, lanes, block):
-    """The box's columns of a tile back into ``lanes`` rows."""
+    """The box's columns of a tile back into ``lanes`` rows of ``r``; ``block`` is scratch of 8×8 words."""
     line = _FIVE * place.row
     for m in range(line // place.row):  # five; the constant would be unrolled, with ten copies of the block
         for group in range(_ONE, _ONE + (place.ni + _V - _ONE) // _V):

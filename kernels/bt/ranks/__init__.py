@@ -17,12 +17,11 @@ from kernels.bt.elimination import UPPER
 from kernels.bt.pieces import BACKWARD, FORWARD
 from kernels.bt.problem import exact_parts, initial_component
 from kernels.bt.published import CLASSES, TOLERANCE
+from kernels.bt.ranks.box import HALO, Box
+from kernels.bt.ranks.lines import Sweep, add, columns, planes, sweep, work_size
 from kernels.contract import Check, Footprint, Presets, Work, require_range
 from kernels.decomposition import box, process_grid
 from kernels.mpi import world
-from kernels.mpi.bt_box import HALO, Box
-from kernels.mpi.bt_lines import Sweep, add, columns, planes, sweep, work_size
-from kernels.mpi.traffic import CLASSES as TIMES
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory
@@ -65,7 +64,7 @@ class Problem(Presets):
 
 
 class State(NamedTuple):
-    """Box of one rank; arrays as in ``bt_box``."""
+    """Box of one rank; arrays as in ``box``."""
 
     traffic: Traffic
     box: Box
@@ -237,8 +236,6 @@ def norms(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_step=None) -> Result:
     """``repeats`` times: back to the initial field, then NS steps; ``on_step(number, state)`` after each."""
     traffic = state.traffic
-    traffic.messages = traffic.bytes = 0
-    traffic.seconds.update(dict.fromkeys(TIMES, 0.0))
     traffic.start()
     for _ in range(repeats):
         reset(state)

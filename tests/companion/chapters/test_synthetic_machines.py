@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_up import on
+from synthetic import on
 
 from companion import drawings, experiments, items, notebook_files
 from companion.figures import rendering

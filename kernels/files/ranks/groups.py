@@ -5,7 +5,6 @@ r + g afterwards.  U is cut along three dimensions, so a rank writes rows of a f
 its own place.  Time is from a common start to the last rank's end.
 """
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -21,9 +20,10 @@ from kernels.files.format.solution import SolutionWriter
 from kernels.files.formulas import dump_bytes
 from kernels.files.groups import field_values
 from kernels.files.pending import WorkFolder
+from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder, write_rows
+from kernels.files.ranks.shared import close as close
 from kernels.mpi import world
-from kernels.mpi.files import WAYS, SharedSolution, shared_folder, write_rows
-from kernels.runtime.resources import require_disk, require_memory
+from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
 
 #: Files up to this size are compared with the serial writer's, byte for byte.
@@ -38,7 +38,7 @@ class Problem(Presets):
     ranks: int = 1  # ranks that write
     dumps: int = 2  # dumps a file
     group: int = 0  # ranks that write at a time; 0: all
-    way: str = "rows"  # rows one by one, or a way of ``files`` (which takes no groups)
+    way: str = "rows"  # rows one by one, or a way of ``shared`` (which takes no groups)
     fsync: bool = False  # wait for the device inside the time
     folder: str | None = None  # shared by all hosts; None: the system's temporary folder
 
@@ -94,19 +94,11 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's part of every dump (``seed`` is not used)."""
     require_memory(footprint(problem).memory, f"writing with N = {problem.N}")
     comm = world.team(problem.ranks)
-    folder, keep = shared_folder(comm, problem.folder or tempfile.gettempdir(), "mpi-groups")
-    if comm.rank == 0:
-        require_disk(folder, footprint(problem).disk, "the files of the write groups")
+    need, what = footprint(problem).disk, "the files of the write groups"
+    folder, keep = shared_folder(comm, problem.folder, "mpi-groups", need, what)
     limits = box(problem.N, comm.size, comm.rank)
     parts = [np.ascontiguousarray(field_values(problem.N, dump, *limits)) for dump in range(problem.dumps)]
     return State(comm, folder, keep, limits, parts)
-
-
-def close(state: State) -> None:
-    """Remove the files."""
-    state.comm.Barrier()
-    if state.keep is not None:
-        state.keep.close()
 
 
 def _in_turn(state: State, solution: SharedSolution, group: int) -> None:

@@ -19,13 +19,13 @@ from kernels.contract import Check, Footprint, Presets, Work, require_range, wor
 from kernels.files.pending import WorkFolder, atomic
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
-from kernels.mpi.traffic import CLASSES, Traffic
-from kernels.mpi.transform import Transform
+from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_disk, require_memory
 from kernels.runtime.states import Notes
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.problem import GRAVITY, RADIUS
 from kernels.spectral.legendre import epsilon
+from kernels.spectral.ranks import Transform
 
 #: Fields that a step takes from spectra to the grid, and back.
 INVERSE, DIRECT = 4, 5
@@ -261,8 +261,6 @@ def close(state: State) -> None:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times."""
     traffic = state.traffic
-    traffic.messages = traffic.bytes = 0
-    traffic.seconds.update(dict.fromkeys(CLASSES, 0.0))
     traffic.start()
     for _ in range(repeats):
         stepper = Stepper(problem, state)

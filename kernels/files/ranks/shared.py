@@ -20,16 +20,17 @@ from kernels.contract import require_choice
 from kernels.files import positioned
 from kernels.files.format.layout import DTYPE, Layout, checksum
 from kernels.files.formulas import COMPONENTS, WORD
+from kernels.files.groups import write_box
 from kernels.files.pending import Pending, WorkFolder
-from kernels.files.ways import preallocate, pwrite_all
+from kernels.files.ways import end_file, preallocate, pwrite_all
 from kernels.mpi import world
 
 WAYS = ("collective", "independent", "elements", "per-rank")
 _ELEMENT = COMPONENTS * WORD
 
 
-def shared_folder(comm, base, name: str) -> tuple[Path, WorkFolder | None]:
-    """A work folder that rank 0 made and holds (the second value is None elsewhere).
+def shared_folder(comm, base, name: str, nbytes: int, what: str) -> tuple[Path, WorkFolder | None]:
+    """A work folder with room for ``nbytes`` that rank 0 made and holds (the second value is None elsewhere).
 
     Raises
     ------
@@ -39,16 +40,23 @@ def shared_folder(comm, base, name: str) -> tuple[Path, WorkFolder | None]:
     keep, found = None, None
     if comm.rank == 0:
         try:
-            keep = WorkFolder(base, name)
+            keep = WorkFolder(base, name, nbytes, what)
             found = str(keep.path)
         except OSError as error:
             found = [error.errno, error.strerror or str(error)]
     found = world.broadcast(comm, found)
     if isinstance(found, list):
-        raise OSError(*found)
+        raise OSError(*filter(None, found))
     if world.total(comm, float(Path(found).is_dir())) < comm.size:
         raise OSError(errno.ENOENT, f"the folder {base} is not shared by all hosts; name a shared one in folder")
     return Path(found), keep
+
+
+def close(state) -> None:
+    """Remove the files of ``state``, which has ``comm`` and what :func:`shared_folder` gave as ``keep``."""
+    state.comm.Barrier()
+    if state.keep is not None:
+        state.keep.close()
 
 
 class SharedSolution:
@@ -129,11 +137,8 @@ class SharedSolution:
         if self.comm.rank == 0:
             handle = os.open(self.part, os.O_RDWR)
             try:
-                tail = self.layout.trailer(
-                    [checksum([self._dump(handle, index)]) for index in range(self.layout.dumps)]
-                )
-                pwrite_all(handle, tail, self.layout.trailer_offset)
-                os.ftruncate(handle, self.layout.trailer_offset + len(tail))
+                sums = [checksum([self._dump(handle, index)]) for index in range(self.layout.dumps)]
+                end_file(handle, self.layout.trailer(sums), self.layout)
             finally:
                 os.close(handle)
             self._pending.commit()
@@ -156,9 +161,7 @@ class SharedSolution:
         try:
             boxes = np.fromfile(self.own, DTYPE).reshape(self.layout.dumps, *self.shape)
             for index, box in enumerate(boxes):
-                write_rows(
-                    lambda at, row: pwrite_all(handle, row.view(np.uint8), at), self.layout, index, box, self.limits
-                )
+                write_box(handle, self.layout, index, box, self.limits)
         finally:
             os.close(handle)
         self.own.unlink()

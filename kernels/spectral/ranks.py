@@ -20,7 +20,7 @@ from kernels.contract import Check, Footprint, Work, worst
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, Shared
 from kernels.mpi.moves import Moves
-from kernels.mpi.traffic import CLASSES, Traffic
+from kernels.mpi.traffic import Traffic
 from kernels.runtime.resources import require_memory
 from kernels.runtime.states import Notes
 from kernels.spectral import Plan
@@ -216,8 +216,6 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     traffic = state.transform.traffic
-    traffic.messages = traffic.bytes = 0
-    traffic.seconds.update(dict.fromkeys(CLASSES, 0.0))
     state.repeats[0] = repeats
     traffic.start()
     for _ in range(repeats):

@@ -37,7 +37,7 @@ settings.register_profile("mutation", deadline=None, database=None, phases=[Phas
 """
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=mutation")
 #: The test of every kernel: its ``verify`` on what it and its reference return for a small problem.
-CONTRACT = "tests/kernels/test_contract.py::test_reference_returns_what_run_returns"
+CONTRACT = "tests/kernels/test_contract.py::test_results_verify_and_stay_within_the_footprint"
 
 
 def imported(file: str, text: str, files: set[str]) -> set[str]:
@@ -124,7 +124,7 @@ class Stillborn(Exception):
 UNCOMPILED = ("numba.core.errors.TypingError", "numba.core.errors.LoweringError", "numba.core.errors.UnsupportedError")
 
 
-class Court:
+class Runner:
     """A copy of the tree with compiled code of its own, in which mutants are judged one after another."""
 
     def __init__(self, folder: Path, rooms):
@@ -233,7 +233,7 @@ class Court:
         return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
 
     def _enter(self, heard: int, limit: float) -> None:
-        """Make this process a judge: in the tree, with limits, heard by nobody but the court."""
+        """Make this process a judge: in the tree, with limits, heard by nobody but the runner."""
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,12 +1,10 @@
 """NHT-1 Application I/O over MPI-IO (N1, N6): BT on ranks, writing U every IW steps.
 
 T_T, T_C, R_IO and zeta as in ``kernels.files.application``; the ways of writing are those of
-``kernels.mpi.files``.  Opening the file comes before the clock, joining, checksums and the final name
-after it.
+``shared``.  Opening the file comes before the clock, joining, checksums and the final name after it.
 """
 
 import functools
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -14,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from kernels.bt import ranks as bt
 from kernels.contract import Check, Footprint, Presets, Work, require_choice
 from kernels.files.application import exact_plane, known_diagonal
 from kernels.files.format.layout import Layout, require_checksums
@@ -22,9 +21,9 @@ from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import compare_diagonals, mean_error_checks, verify_file
 from kernels.files.formulas import require_schedule, solution_bytes, transfer_rate
 from kernels.files.pending import WorkFolder
-from kernels.mpi import bt, world
-from kernels.mpi.files import WAYS, SharedSolution, shared_folder
-from kernels.runtime.resources import require_disk
+from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
+from kernels.files.ranks.shared import close as close
+from kernels.mpi import world
 from kernels.runtime.states import Notes
 
 #: Up to this N files are compared with what one process writes.
@@ -39,7 +38,7 @@ class Problem(Presets):
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
     dt: float = 0.01  # length of a time step
-    way: str = "collective"  # see ``files``; "none" computes only, which gives T_C
+    way: str = "collective"  # see ``shared``; "none" computes only, which gives T_C
     fsync: bool = False  # T_T includes waiting for the device
     ranks: int = 1  # ranks that take part
     folder: str | None = None  # shared by all hosts; None: the system's temporary folder
@@ -70,6 +69,7 @@ class Problem(Presets):
 class State(NamedTuple):
     """Solver and folder of one rank."""
 
+    comm: Any
     solver: bt.State
     folder: Path
     keep: WorkFolder | None
@@ -93,21 +93,12 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """The solver's boxes and a folder (``seed`` is not used)."""
     solver = bt.setup(problem.solver)
     comm = solver.traffic.comm
-    folder, keep = shared_folder(comm, problem.folder or tempfile.gettempdir(), "mpi-application")
-    if comm.rank == 0:
-        require_disk(folder, footprint(problem).disk, f"the solution with N = {problem.N}")
-    return State(solver, folder, keep)
-
-
-def close(state: State) -> None:
-    """Remove the files."""
-    state.solver.traffic.comm.Barrier()
-    if state.keep is not None:
-        state.keep.close()
+    need, what = footprint(problem).disk, f"the solution with N = {problem.N}"
+    return State(comm, solver, *shared_folder(comm, problem.folder, "mpi-application", need, what))
 
 
 def _once(problem: Problem, state: State) -> Result:
-    comm, path, solution = state.solver.traffic.comm, None, None
+    comm, path, solution = state.comm, None, None
     if problem.way != "none":
         path = state.folder / f"{problem.way}.nht1"
         solution = SharedSolution(comm, path, problem.layout, state.solver.box.limits, problem.way)
@@ -148,7 +139,7 @@ def _diagonal(N: int, NS: int, IW: int, dt: float) -> np.ndarray:
 
 def reference(problem: Problem, state: State) -> Result:
     """The file as one process computes and writes it (rank 0 does), with the serial writer; norms of that run."""
-    comm, path = state.solver.traffic.comm, state.folder / "serial.nht1"
+    comm, path = state.comm, state.folder / "serial.nht1"
     norms = None
     if comm.rank == 0:
         alone = replace(problem.solver, ranks=1)
@@ -169,7 +160,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
 
     A small file is also compared, byte for byte, with that of :func:`reference`.
     """
-    comm = result.state.solver.traffic.comm
+    comm = result.state.comm
     checks = bt.verify(problem.solver, result.norms)
     if result.path is None:
         return checks

@@ -1,0 +1,348 @@
+"""One wavenumber: its Legendre functions, 24 latitudes at a time while the sums are computed that need them, and the
+coefficients that these sums take.
+
+``p_{l+1} = (a_l μ² + b_l) p_l - p_{l-1}`` (see ``legendre``), three vectors of eight latitudes a block.  In the
+functions below a ``state`` holds two values of ``p`` for every latitude of a block, 2·BLOCK doubles: the
+earlier ones, then the later ones.
+
+``P_{m+2l} = even_l p_l + carry_{l-1} p_{l-1}`` and ``P_{m+2l+1} = μ odd_l p_l`` turn the coefficients of ``P_n``,
+degree by degree, into those of ``p_l``: even-real, even-imaginary, odd-real, odd-imaginary, eight fields in lanes.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import (
+    LANES,
+    address,
+    at,
+    fma,
+    fms,
+    high_of_two,
+    load,
+    low_of_two,
+    prefetch,
+    put,
+    spread,
+    store,
+    transpose,
+)
+from kernels.spectral.quads import BLOCK, SPAN, emit_rows, listed, load4, load_columns, store4, strided
+
+PAIR = 2 * SPAN  # doubles of two ell: four degrees of eight fields, an 8×8 matrix
+
+
+class LegendreTables(NamedTuple):
+    """What a plan knows of the Legendre functions of wavenumbers 0 … T and degrees up to T + 1."""
+
+    factors: np.ndarray  # float64, (5, terms): a, b, even, carry, odd of ``legendre.coefficients``, 1
+    offset: np.ndarray  # int64, (T + 1,): where the terms of each wavenumber start in a row of ``factors``
+    squares: np.ndarray  # float64, (rows,): μ² of the northern latitudes, padded to whole blocks
+    rows: int  # latitudes without padding
+    first_row: np.ndarray  # int64, (T + 1,): first latitude that carries each wavenumber
+    first: np.ndarray  # int64, (T + 1, blocks): first ell at which the block matters
+    seeds: np.ndarray  # float64, (T + 1, blocks, 2·BLOCK): two values of p to start from
+
+
+class Spectra(NamedTuple):
+    """Spectra of up to eight fields."""
+
+    values: Any  # float64, flat: real and imaginary parts in turn, m by m
+    columns: Any  # int64, (T + 2,): first coefficient of each wavenumber, and the end
+    extra: int  # 0 or 1: degrees go up to the truncation plus this
+    lanes: Any  # int64, (8,): offset of the field in each lane, doubles; missing fields share the last one's
+    fields: int  # 1 … 8
+
+
+class Functions(NamedTuple):
+    """The functions ``p_l`` of one wavenumber; addresses are of float64 unless it says otherwise."""
+
+    count: int  # values of ell: 0 … count - 1
+    a: Any  # address of the recurrence's first factors, 1
+    b: Any  # address of its second factors, 1
+    term: int  # where this wavenumber's factors start in ``a`` and ``b``
+    squares: Any  # address of μ² of every latitude, padded to whole blocks
+    first: Any  # address, int64: first ell that matters, of every block of every wavenumber
+    seeds: Any  # address of the two values to start from, 2·BLOCK for every block of every wavenumber
+    block: int  # number of this wavenumber's first block in ``first`` and ``seeds``
+    blocks: int  # blocks of a wavenumber
+    following: int  # doubles from the seeds of a block to those of the thread's next wavenumber
+
+
+class Weights(NamedTuple):
+    """Factors of one wavenumber between ``P_n`` and ``p_l``; addresses of float64."""
+
+    even: Any
+    carry: Any
+    odd: Any
+    term: int  # place of the first ell in all three
+
+
+class Column(NamedTuple):
+    """One wavenumber of ``Spectra``."""
+
+    values: Any  # address of ``Spectra.values``
+    place: int  # its first coefficient in a field, doubles
+    lanes: Any  # address of ``Spectra.lanes``
+    fields: int  # 1 … 8
+    degrees: int  # coefficients
+
+
+@kernel(inline=True)
+def terms(degrees):
+    """Values of ell for ``degrees`` coefficients."""
+    return (degrees - 1) // 2 + 1
+
+
+@kernel(inline=True)
+def any_wave(tables, spectra, threads):
+    """``Functions``, ``Weights`` and ``Column`` of no wavenumber yet, from the plan's ``tables`` (``LegendreTables``)
+    and ``spectra`` (``Spectra``).
+
+    Each of ``threads`` threads takes every ``threads``-th wavenumber.  Made once a thread: numba counts the
+    references to an array with locked instructions wherever its address is taken.
+    """
+    blocks, factors = tables.first.shape[1], tables.factors
+    a, b = address(factors[0]), address(factors[1])
+    squares, first, seeds = address(tables.squares), address(tables.first), address(tables.seeds)
+    return (
+        Functions(0, a, b, 0, squares, first, seeds, 0, blocks, threads * blocks * 2 * BLOCK),
+        Weights(address(factors[2]), address(factors[3]), address(factors[4]), 0),
+        Column(address(spectra.values), 0, address(spectra.lanes), spectra.fields, 0),
+    )
+
+
+@kernel(inline=True)
+def wave_at(wave, m, tables, spectra):
+    """``wave`` (of ``any_wave``) at wavenumber ``m``; ``tables`` and ``spectra`` as there."""
+    (_, a, b, _, squares, first, seeds, _, blocks, following), (even, carry, odd, _), column = wave
+    term, degrees = tables.offset[m], spectra.columns.size - 1 + spectra.extra - m
+    return (
+        Functions(terms(degrees), a, b, term, squares, first, seeds, m * blocks, blocks, following),
+        Weights(even, carry, odd, term),
+        Column(column.values, 2 * spectra.columns[m], column.lanes, column.fields, degrees),
+    )
+
+
+@kernel(inline=True)
+def first_of(functions, block):
+    """First ell of ``functions`` that matters to a ``block`` of latitudes, by number."""
+    return at(functions.first, functions.block + block)
+
+
+@kernel(inline=True)
+def load_block(values, place):
+    """BLOCK numbers as a tuple of three vectors, from ``place`` of ``values`` (address of float64)."""
+    return load(values, place), load(values, place + LANES), load(values, place + 2 * LANES)
+
+
+@kernel(inline=True)
+def store_block(values, place, three):
+    """Write ``three`` vectors to ``values`` (address of float64) from ``place`` on."""
+    store(values, place, three[0])
+    store(values, place + LANES, three[1])
+    store(values, place + 2 * LANES, three[2])
+
+
+@kernel(inline=True)
+def step(functions, ell, x, q, p):
+    """``p_l, p_{l+1}`` from ``q`` = ``p_{l-1}`` and ``p`` = ``p_l``, ``l = ell``; ``x`` = μ², three vectors
+    each, with the factors of ``functions`` (``Functions``)."""
+    a, b = spread(at(functions.a, functions.term + ell)), spread(at(functions.b, functions.term + ell))
+    return p, (
+        fms(fma(a, x[0], b), p[0], q[0]),
+        fms(fma(a, x[1], b), p[1], q[1]),
+        fms(fma(a, x[2], b), p[2], q[2]),
+    )
+
+
+@kernel(inline=True)
+def step_one(functions, ell, x, q, p):
+    """``step`` of one vector each: ``functions``, ``ell``, ``x``, ``q`` and ``p`` are as there."""
+    a, b = spread(at(functions.a, functions.term + ell)), spread(at(functions.b, functions.term + ell))
+    return p, fms(fma(a, x, b), p, q)
+
+
+@kernel(inline=True)
+def begin(functions, block, state, place):
+    """Seeds of a ``block`` of latitudes of ``functions`` (``Functions``) to ``state[place:]``.
+
+    Meanwhile the seeds of the same block of the thread's next wavenumber are asked for.
+    """
+    here = 2 * BLOCK * (functions.block + block)
+    for i in range(0, 2 * BLOCK, LANES):
+        store(state, place + i, load(functions.seeds, here + i))
+        prefetch(functions.seeds, here + i + functions.following)
+
+
+@kernel(inline=True)
+def build(functions, block, ell, count, panel, width, state):
+    """``p_l`` of 24 latitudes for ``count`` values of ell from ``ell`` on; ``state`` carries two values on.
+
+    Parameters
+    ----------
+    functions : Functions
+    block : int
+        Number of the block of latitudes.
+    ell, count : int
+    panel : (address of float64, int)
+        Where to write, with the place of the first value in doubles.
+    width : int
+        Doubles from the values of one ell to those of the next.
+    state : (address of float64, int)
+        Two values of every latitude, with their place in doubles.
+    """
+    x = load_block(functions.squares, block * BLOCK)
+    q, p = load_block(state[0], state[1]), load_block(state[0], state[1] + BLOCK)
+    for i in range(count):
+        store_block(panel[0], panel[1] + i * width, p)
+        q, p = step(functions, ell + i, x, q, p)
+    store_block(state[0], state[1], q)
+    store_block(state[0], state[1] + BLOCK, p)
+
+
+@kernel
+def build_or_zero(functions, block, ell, end, panel, width, state):
+    """As ``build``, ``functions``, ``panel`` and ``width`` too, for ``ell … end - 1``, with zeros where ``p_l``
+    does not matter yet; the state of block
+    number ``block`` is the ``block``-th of ``state`` (address of float64)."""
+    start, kept = first_of(functions, block), 2 * BLOCK * block
+    low = min(max(start, ell), end) - ell
+    for i in range(low):
+        for lane in range(0, BLOCK, LANES):
+            store(panel[0], panel[1] + i * width + lane, spread(0.0))
+    if start < end:
+        if start >= ell:
+            begin(functions, block, state, kept)
+        build(functions, block, ell + low, end - ell - low, (panel[0], panel[1] + low * width), width, (state, kept))
+
+
+@kernel(inline=True)
+def _last_degrees(column, last, edge):
+    """Real and imaginary parts of four degrees from ``last`` on, one vector of eight fields each, zero beyond the end;
+    through ``edge``, an 8×8 matrix."""
+    for f in range(LANES):
+        for i in range(LANES):
+            n = 2 * last + i
+            inside = n < 2 * column.degrees
+            put(edge, LANES * f + i, at(column.values, at(column.lanes, f) + column.place + n) if inside else 0.0)
+    return load_columns(edge, strided(0, LANES), 0)
+
+
+@kernel
+def to_functions(column, weights, edge, c):
+    """Coefficients of ``p_l`` from those of ``P_n``, from the highest degree down, two ell at a time.
+
+    Parameters
+    ----------
+    column : Column
+    weights : Weights
+    edge : address of float64, (8, 8)
+        Scratch.
+    c : address of float64, (ell, 4, 8)
+        Receives the coefficients; room for an even number of ell.
+    """
+    even, carry, odd, term = weights
+    last = (column.degrees - 1) // 4 * 4
+    r = _last_degrees(column, last, edge)
+    above = spread(0.0), spread(0.0)
+    top = term + (column.degrees - 1) // 2
+    for i in range(last, -1, -4):
+        if i < last:
+            r = load_columns(column.values, listed(column.lanes, 0), column.place + 2 * i)
+        place = PAIR // 4 * i
+        low, high = term + i // 2, min(term + i // 2 + 1, top)
+        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
+        store4(c, place, (fma(u, r[0], v * r[4]), fma(u, r[1], v * r[5]), w * r[2], w * r[3]))
+        u, v, w = spread(at(even, high)), spread(at(carry, high)), spread(at(odd, high))
+        store4(c, place + SPAN, (fma(u, r[4], v * above[0]), fma(u, r[5], v * above[1]), w * r[6], w * r[7]))
+        above = r[0], r[1]
+
+
+@kernel
+def from_functions(c, weights, edge, column):
+    """Transpose of ``to_functions``: coefficients of ``P_n`` of the fields that there are.
+
+    Parameters
+    ----------
+    c : address of float64, (ell, 4, 8)
+        Coefficients of ``p_l``, an even number of ell.
+    weights : Weights
+    edge : address of float64, (8, 8)
+        Scratch.
+    column : Column
+        Where to write.
+    """
+    even, carry, odd, term = weights
+    last = (column.degrees - 1) // 4 * 4
+    top = term + (column.degrees - 1) // 2
+    below = spread(0.0), spread(0.0)
+    for i in range(0, last + 4, 4):
+        place = PAIR // 4 * i
+        s, t = load4(c, place), load4(c, place + SPAN)
+        low, high = term + i // 2, min(term + i // 2 + 1, top)
+        u, v, w = spread(at(even, low)), spread(at(carry, low)), spread(at(odd, low))
+        y, z = spread(at(even, high)), spread(at(odd, high))
+        r = transpose(
+            fma(u, s[0], below[0]),
+            fma(u, s[1], below[1]),
+            w * s[2],
+            w * s[3],
+            fma(y, t[0], v * s[0]),
+            fma(y, t[1], v * s[1]),
+            z * t[2],
+            z * t[3],
+        )
+        v = spread(at(carry, high))
+        below = v * t[0], v * t[1]
+        if i < last:
+            emit_rows(column.values, listed(column.lanes, 0), column.place + 2 * i, r, False)
+        else:
+            store4(edge, 0, (r[0], r[1], r[2], r[3]))
+            store4(edge, SPAN, (r[4], r[5], r[6], r[7]))
+    for f in range(column.fields):
+        for i in range(2 * (column.degrees - last)):
+            put(column.values, at(column.lanes, f) + column.place + 2 * last + i, at(edge, LANES * f + i))
+
+
+@kernel(inline=True)
+def _degree_of_two(column, n):
+    """Real and imaginary parts of one degree of two fields; zero beyond the end."""
+    if n >= column.degrees:
+        return spread(0.0), spread(0.0)
+    return load_columns(column.values, listed(column.lanes, 0), column.place + 2 * n)
+
+
+@kernel
+def _to_functions_of_two(column, weights, edge, c):
+    """``to_functions`` of two fields; ``edge`` is not used."""
+    even, carry, odd, term = weights
+    above = spread(0.0), spread(0.0)
+    for ell in range((column.degrees - 1) // 2, -1, -1):
+        e, o = _degree_of_two(column, 2 * ell), _degree_of_two(column, 2 * ell + 1)
+        u, v, w = spread(at(even, term + ell)), spread(at(carry, term + ell)), spread(at(odd, term + ell))
+        store4(c, SPAN * ell, (fma(u, e[0], v * above[0]), fma(u, e[1], v * above[1]), w * o[0], w * o[1]))
+        above = e
+
+
+@kernel
+def _from_functions_of_two(c, weights, edge, column):
+    """``from_functions`` of two fields; ``edge`` is not used."""
+    even, carry, odd, term = weights
+    below = spread(0.0), spread(0.0)
+    for ell in range(terms(column.degrees)):
+        s, place = load4(c, SPAN * ell), column.place + 4 * ell
+        u, v, w = spread(at(even, term + ell)), spread(at(carry, term + ell)), spread(at(odd, term + ell))
+        first, second = fma(u, s[0], below[0]), fma(u, s[1], below[1])
+        lanes = listed(column.lanes, 0)
+        emit_rows(column.values, lanes, place, (low_of_two(first, second), high_of_two(first, second)), False)
+        if 2 * ell + 1 < column.degrees:
+            first, second = w * s[2], w * s[3]
+            emit_rows(column.values, lanes, place + 2, (low_of_two(first, second), high_of_two(first, second)), False)
+        below = v * s[0], v * s[1]
+
+
+if LANES == 2:
+    to_functions, from_functions = _to_functions_of_two, _from_functions_of_two

@@ -1,0 +1,36 @@
+"""Which registers a processor has, by its name and features, without that processor."""
+
+import pytest
+
+from kernels.runtime import registers
+
+
+@pytest.mark.parametrize(
+    "target, features, expected",
+    [
+        ("x86_64-unknown-linux-gnu", "+sse2,+avx,+avx2,+fma,+avx512f", (8, 24, False)),
+        ("x86_64-apple-darwin", "+avx,+fma,-avx512f", (4, 12, False)),
+        ("x86_64-pc-windows-msvc", "+sse2,-avx,-avx512f", (2, 12, False)),
+        ("x86_64-unknown-linux-gnu", "", (2, 12, False)),
+        ("aarch64-unknown-linux-gnu", "+neon,+sve", (2, 24, True)),
+        ("arm64-apple-darwin24.1.0", "+neon", (2, 24, True)),
+        ("powerpc64le-unknown-linux-gnu", "+vsx", (2, 12, False)),
+    ],
+)
+def test_registers_are_the_architectures(target, features, expected):
+    found = registers.registers(target, features)
+    assert (found.lanes, found.chains, found.sums) == expected
+
+
+def test_chains_fill_the_pipes_of_their_architecture():
+    """Latency times pipes: 4 × 2 of 512 bits and of 256 bits, 4 × 4 of 128 bits on AArch64."""
+    for row in registers.REGISTERS:
+        assert row.chains >= (16 if row.sums else 8)
+        assert row.chains + 2 <= (32 if row.sums or row.feature == "avx512f" else 16)
+
+
+@pytest.mark.parametrize("features, lanes", [("+avx,+avx512f", 8), ("+avx", 4), ("+sse2", 2)])
+def test_chosen_features_are_followed(monkeypatch, features, lanes):
+    monkeypatch.setattr(registers.config, "CPU_FEATURES", features)
+    monkeypatch.setattr(registers.binding, "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
+    assert registers._made_for().lanes == lanes
