@@ -30,6 +30,8 @@ def above(builder, a, b):
 
 @kernel(fastmath=CONTRACT)
 def _combine(x, y, a, b, out, threads, thread):
+    """``a`` · ``x`` + ``b`` · ``y``, flat float32, into ``out``: part ``thread`` of ``threads``, and by the first what
+    is left of whole vectors."""
     size = x.size // SINGLES
     for n in range(size * thread // threads, size * (thread + 1) // threads):
         store(out, SINGLES * n, fma(load(x, SINGLES * n), a, load(y, SINGLES * n) * b))
@@ -78,7 +80,11 @@ class Differences(NamedTuple):
 
 @kernel(fastmath=CONTRACT)
 def _differences(x, y, limits, counts, largest):
-    """Two records a vector; counts in float32 are emptied before they would round."""
+    """Differences of the records ``x`` and ``y``, float32 flat, eight numbers each: by column, adds to ``counts`` int64
+    (8,) how many exceed ``limits``, float32 (16,), twice those of the columns, and raises ``largest``, float32 (8,).
+
+    Two records a vector; counts in float32 are emptied before they would round.
+    """
     pairs = x.size // SINGLES
     most, limit = spread(float32(0)), load(limits, 0)
     lanes = np.zeros(SINGLES, np.float32)

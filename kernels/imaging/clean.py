@@ -69,7 +69,12 @@ class Cleaned(NamedTuple):
 
 @kernel
 def _listed(residual, box, side, limit, index, values, places):
-    """The pixels above ``limit`` in the box, row by row; their number, or −1 if there are too many."""
+    """The pixels above ``limit`` in the ``box`` of ``residual``, flat (side · side,), row by row; their number, or −1
+    if there are too many.
+
+    Each gets its place in rows of twice the ``side`` into ``index``, int32, its flux into ``values``, float32, and row
+    and column into ``places``, int32 (most, 2).
+    """
     count = 0
     for y in range(box[0], box[1] + 1):
         for x in range(box[2], box[3] + 1):
@@ -85,7 +90,13 @@ def _listed(residual, box, side, limit, index, values, places):
 
 @kernel(fastmath=STRICT)
 def _minor_scalar(values, index, pixels, count, table, middle, gain, limit, places, fluxes):
-    """The list walked number by number.  ``table`` holds the patch in rows of twice the side, else zeros."""
+    """The list walked number by number until no pixel is above ``limit`` or ``fluxes`` is full; the number of
+    components.
+
+    The list is ``values``, ``index`` and ``pixels`` (as ``places``) of :func:`_listed`, ``count`` long; ``values`` are
+    changed.  ``table`` holds the patch in rows of twice the side, else zeros; ``middle`` is the place of its peak.
+    Each component takes ``gain`` of the peak: its pixel into ``places``, its flux into ``fluxes``.
+    """
     best = 0
     for k in range(1, count):
         if abs(values[k]) > abs(values[best]):
@@ -106,7 +117,11 @@ def _minor_scalar(values, index, pixels, count, table, middle, gain, limit, plac
 
 @kernel(fastmath=CONTRACT)
 def _minor_gather(values, index, pixels, starts, table, middle, gain, limit, places, fluxes):
-    """The same sixteen pixels at a time; ``starts`` has the first list entry of every row of the image."""
+    """:func:`_minor_scalar` sixteen pixels at a time: ``values`` and ``index`` are filled to whole vectors.
+
+    ``starts`` has the first list entry of every row of the image and the list's length; ``pixels``, ``table``,
+    ``middle``, ``gain``, ``limit``, ``places`` and ``fluxes`` are the same.
+    """
     count, best = starts[-1], 0
     for k in range(1, count):
         if abs(values[k]) > abs(values[best]):
@@ -139,6 +154,8 @@ def _minor_gather(values, index, pixels, starts, table, middle, gain, limit, pla
 
 @kernel(inline=True, fastmath=CONTRACT)
 def _block_peak(image, listed, at):
+    """Largest magnitude of the 64 pixels of ``image`` from place ``at`` on that are ``listed`` (1, else 0), both
+    flat."""
     best = magnitude(load(image, at)) * load(listed, at)
     best = larger(best, magnitude(load(image, at + SINGLES)) * load(listed, at + SINGLES))
     best = larger(best, magnitude(load(image, at + 2 * SINGLES)) * load(listed, at + 2 * SINGLES))
@@ -147,7 +164,11 @@ def _block_peak(image, listed, at):
 
 @kernel(fastmath=CONTRACT)
 def _minor_blocks(image, listed, step, rows, patch, gain, limit, places, fluxes):
-    """Pixels where they are, in a padded image whose rows are ``step`` long; ``patch`` has rows of 64."""
+    """The minor cycle on ``rows`` rows of a padded, flat image, each ``step`` long; the number of components.
+
+    ``listed`` is 1 at the pixels that may become components, else 0; ``patch`` has rows of 64.  ``gain``, ``limit``,
+    ``places`` and ``fluxes`` as for :func:`_minor_scalar`, and places are those without the margin.
+    """
     blocks = step // BLOCK
     wide = -(-blocks // SINGLES) * SINGLES
     peaks = np.zeros((rows, wide), np.float32)

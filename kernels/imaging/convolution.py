@@ -25,7 +25,8 @@ from kernels.runtime.vector import load, store, transpose_block
 
 @kernel(fastmath=CONTRACT)
 def _times(done, out, response, first, cells):
-    """Products with the beam's transform; ``done`` has its parts exchanged, ``out`` has not."""
+    """Products of ``cells`` numbers of sixteen lines with those of ``response`` from place ``first`` on; ``done`` has
+    its parts exchanged, ``out`` has not."""
     for cell in range(cells):
         re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
         br, bi = load(response, first + PAIR * cell), load(response, first + PAIR * cell + SINGLES)
@@ -35,7 +36,10 @@ def _times(done, out, response, first, cells):
 
 @kernel
 def _rows_through(half, response, shape, passes, factors, scratch, thread):
-    """Along rows, times the beam, and back, on blocks of sixteen rows of ``half``."""
+    """Along rows, times the beam's transform ``response``, and back, on blocks of sixteen rows of ``half``.
+
+    ``shape``, ``passes``, ``factors``, ``scratch`` and ``thread`` as in :mod:`kernels.imaging.dirty`.
+    """
     blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):

@@ -26,7 +26,11 @@ class Case(NamedTuple):
 
 @kernel(fastmath=STRICT)
 def _in_single(u, v, re, im, pixels, cell, middle, out):
-    """The direct sum with phases and sums in float32, one visibility after the other."""
+    """The direct sum with phases and sums in float32, one visibility after the other, into ``out``, float32 (n,).
+
+    ``u``, ``v``: wavelengths; ``re``, ``im``: weighted visibilities; ``pixels``, int (n, 2): row and column; ``cell``:
+    radians of a pixel; ``middle``: row and column of the phase centre.
+    """
     turn = np.float32(2 * np.pi)
     for p in range(pixels.shape[0]):
         total = np.float32(0)

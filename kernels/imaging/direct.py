@@ -40,6 +40,7 @@ _SINE, _COSINE = _wave_coefficients()
 
 @kernel(inline=True, fastmath=CONTRACT)
 def _polynomial(x, c):
+    """The polynomial of degree 5 with the coefficients ``c``, constant first, at the sixteen numbers ``x``."""
     y = fma(fma(fma(spread(c[5]), x, c[4]), x, c[3]), x, c[2])
     return fma(fma(y, x, c[1]), x, c[0])
 
@@ -57,7 +58,12 @@ def _wave(across, up, at, i, j, amplitude):
 
 @kernel(fastmath=CONTRACT)
 def _block(across, up, at, columns, rows, fluxes, first, end, real, imaginary):
-    """Sums of the components first … end − 1 at 64 visibilities, float32, into ``real`` and ``imaginary``."""
+    """Sums of the components first … end − 1 at the 64 visibilities from ``at`` on, float32, into ``real`` and
+    ``imaginary``.
+
+    ``across``, ``up``, int32: 2⁻³² turns a pixel along l and m of every visibility; ``columns``, ``rows``, int32:
+    pixels of every component from the middle; ``fluxes``: Jy.
+    """
     zero = spread(float32(0))
     ar, br, cr, dr, ai, bi, ci, di = zero, zero, zero, zero, zero, zero, zero, zero
     for k in range(np.uint64(first), np.uint64(end)):
@@ -82,6 +88,11 @@ def _block(across, up, at, columns, rows, fluxes, first, end, real, imaginary):
 
 @kernel
 def _predict(across, up, columns, rows, fluxes, out, threads, thread):
+    """Every ``threads``-th block of visibilities from block ``thread`` on into ``out``, float32 (n, 2): real and
+    imaginary part.
+
+    ``across``, ``up``, ``columns``, ``rows`` and ``fluxes`` as for :func:`_block`, whose sums are added up in float64.
+    """
     blocks = across.size // BLOCK
     real, imaginary = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     sums = np.empty((BLOCK, 2))

@@ -8,6 +8,11 @@ m = (j − side/2)·cell.  Apart from the factor 1/Σ w and the weights, the two
 
 The transform goes first along the contiguous u, where it drops half of every row, then along v, two
 columns of real numbers as one of complex ones.  Sixteen lines make one vector.
+
+Compiled functions share a ``shape`` (:class:`_Shape`), the ``passes`` and ``factors`` of
+:func:`kernels.imaging.fourier.plan`, ``scratch`` of :func:`scratch`, and the number of their ``thread``, which takes
+every ``threads``-th block.  ``half``, float32 (rows, 2, side), has rows transformed along u: real parts of the image's
+columns, then imaginary ones.  Grid, image and ``half`` are flat.
 """
 
 import threading
@@ -45,7 +50,8 @@ class _Shape(NamedTuple):
 
 @kernel
 def _fold(grid, cells, step):
-    """Add the rows below v = 0, and the conjugate half of row 0."""
+    """Add the rows of ``grid`` below v = 0, and the conjugate half of row 0; a row has ``cells`` cells and is ``step``
+    float32 long."""
     for below in range(1, BELOW + 1):
         source, target = (BELOW - below) * step, (BELOW + below) * step
         for x in range(1, cells):
@@ -60,14 +66,14 @@ def _fold(grid, cells, step):
 
 @kernel(inline=True)
 def _column(i, side, grid):
-    """Place of pixel ``i`` in a transform of ``grid`` points whose middle is 0."""
+    """Place of pixel ``i`` of ``side`` in a transform of ``grid`` points whose middle is 0."""
     place = i - side // 2
     return place if place >= 0 else place + grid
 
 
 @kernel
 def _rows_in(flat, half, shape, passes, factors, scratch, thread):
-    """Along u: rows of the grid in blocks of sixteen, the image's columns into ``half`` (rows, 2, side)."""
+    """Along u: rows of the grid ``flat`` in blocks of sixteen, the image's columns into ``half``."""
     blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
@@ -84,7 +90,8 @@ def _rows_in(flat, half, shape, passes, factors, scratch, thread):
 
 @kernel(fastmath=CONTRACT)
 def _pair_columns(half, x, i, shape):
-    """Two times sixteen real lines along v as sixteen complex ones: C = A + iB, and its mirror image."""
+    """Two times sixteen real lines along v, columns ``i`` to i + 31 of ``half``, into ``x`` as sixteen complex ones: C
+    = A + iB, and its mirror image."""
     wide, rows = 2 * shape.side, shape.rows
     zero = load(half, 0) * float32(0)
     for v in range(rows):
@@ -103,7 +110,7 @@ def _pair_columns(half, x, i, shape):
 
 @kernel(fastmath=CONTRACT)
 def _columns_in(half, image, shape, across, up, passes, factors, scratch, thread):
-    """Along v, with the corrections ``across`` and ``up``, to the image."""
+    """Along v, with the corrections ``across`` and ``up``, float32 (side,), from ``half`` to the ``image``."""
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, shape.side // PAIR, shape.threads):
         i = PAIR * block
@@ -118,7 +125,7 @@ def _columns_in(half, image, shape, across, up, passes, factors, scratch, thread
 
 @kernel(fastmath=CONTRACT)
 def _unpair(done, half, i, shape):
-    """Undo ``_pair_columns``; ``done`` has real and imaginary parts exchanged."""
+    """Undo ``_pair_columns`` for the columns from ``i`` on; ``done`` has real and imaginary parts exchanged."""
     wide = 2 * shape.side
     for v in range(shape.rows):
         at, mirror = PAIR * v, PAIR * ((shape.grid - v) % shape.grid)
@@ -133,7 +140,8 @@ def _unpair(done, half, i, shape):
 
 @kernel(fastmath=CONTRACT)
 def _columns_out(image, half, shape, across, up, passes, factors, scratch, thread):
-    """Along v from the image: the transform of the other sign, by exchanged parts."""
+    """Along v from the ``image``, with the corrections ``across`` and ``up``, to ``half``: the transform of the other
+    sign, by exchanged parts."""
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, shape.side // PAIR, shape.threads):
         i = PAIR * block
@@ -149,7 +157,7 @@ def _columns_out(image, half, shape, across, up, passes, factors, scratch, threa
 
 @kernel
 def _rows_out(half, flat, shape, passes, factors, scratch, thread):
-    """Along u to the rows of the grid."""
+    """Along u from ``half`` to the rows of the grid ``flat``."""
     blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
@@ -166,6 +174,8 @@ def _rows_out(half, flat, shape, passes, factors, scratch, thread):
 
 @kernel
 def _to_rows(done, spare, flat, first, shape):
+    """Sixteen transformed lines to the grid ``flat`` from place ``first`` on; parts of ``done`` are exchanged on the
+    way.  ``spare``, the other buffer, is not used."""
     for cell in range(shape.grid):
         re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
         store(done, PAIR * cell, re)
@@ -176,7 +186,8 @@ def _to_rows(done, spare, flat, first, shape):
 
 @kernel
 def _unfold(grid, cells, step):
-    """Rows below v = 0 from those above; their taps read them."""
+    """Rows of ``grid`` below v = 0 from those above; their taps read them.  ``cells`` and ``step`` as for
+    :func:`_fold`."""
     for below in range(1, BELOW + 1):
         target, source = (BELOW - below) * step, (BELOW + below) * step
         for x in range(1, cells):

@@ -17,6 +17,10 @@ the visibilities: its gradient is −2 r, without a second convolution, and its 
 Three things are added.  Steps are made conjugate (Polak and Ribière): along the gradient alone the residual was still
 ten times the noise of 10⁻⁴ of the peak after 2000 of them.  Where pixels would become negative the step is cut, and
 the image is scaled back to its flux, r with it.  And α ends where residuals are below what float32 holds.
+
+Compiled functions share ``images``, seven of float32 (side, side): dirty, b, r, step, beam ∗ step, ∇H and the last ∇J;
+``box``, first and last row and column; ``numbers`` of the step, float32; and ``sums``, float64 (side, 12), a row for
+each row of the images.  A ``thread`` takes every ``threads``-th row.
 """
 
 from typing import NamedTuple

@@ -149,6 +149,7 @@ def _value(text: str):
 
 @kernel
 def _swap(words):
+    """Turn the order of the bytes of every one of ``words``, uint32, in place."""
     for n in range(np.uint64(words.size)):
         x = words[n]
         words[n] = (

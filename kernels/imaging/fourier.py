@@ -5,6 +5,9 @@
 A line's element is 32 float32: sixteen real parts, then sixteen imaginary ones, so that every butterfly
 works on sixteen lines.  Stockham's form: each pass reads one buffer and writes the other, and the
 result comes out in order.  Exchanging real and imaginary parts on the way in and out changes the sign.
+
+The passes read ``x`` and write ``out``.  A pass has ``count`` butterflies, each with factors of its own (``factors``
+from row ``first`` on), and each for ``stride`` elements in a row.
 """
 
 from functools import cache
@@ -45,12 +48,14 @@ def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(inline=True, fastmath=CONTRACT)
 def _turned(out, place, re, im, c, s):
+    """Sixteen complex numbers ``re`` + i ``im`` times ``c`` + i ``s``, to ``place`` in ``out``."""
     store(out, place, fnma(im, s, re * c))
     store(out, place + SINGLES, fma(im, c, re * s))
 
 
 @kernel(fastmath=CONTRACT)
 def _pass2(x, out, count, stride, factors, first):
+    """A pass of radix 2."""
     for p in range(count):
         c, s = factors[first + p, 0], factors[first + p, 1]
         for q in range(stride):
@@ -65,6 +70,7 @@ def _pass2(x, out, count, stride, factors, first):
 
 @kernel(fastmath=CONTRACT)
 def _pass3(x, out, count, stride, factors, first):
+    """A pass of radix 3."""
     half, root = np.float32(-0.5), np.float32(0.8660254037844386)
     for p in range(count):
         at = first + 2 * p
@@ -86,6 +92,7 @@ def _pass3(x, out, count, stride, factors, first):
 
 @kernel(fastmath=CONTRACT)
 def _pass4(x, out, count, stride, factors, first):
+    """A pass of radix 4."""
     far = stride * count * PAIR
     for p in range(count):
         at = first + 3 * p

@@ -61,10 +61,11 @@ class Sorted(NamedTuple):
 
 @kernel(fastmath=CONTRACT)
 def _tiles_of(records, scale, numbers, keys, counts, sums, thread):
-    """Tile of every record of this thread's part, −1 where it is flagged, and how many each tile gets.
+    """Tile of every one of this thread's ``records`` into ``keys``, int32 (n,), −1 where it is flagged, and how many
+    each tile gets into ``counts``, int64 (threads, tiles).
 
-    ``numbers``: cells of a row, tiles of a band, threads.  ``sums`` (threads, 2): weight, and a number that is
-    not zero where a record holds something that is not finite or lies outside the grid.
+    ``scale``: cells a wavelength.  ``numbers``: cells of a row, tiles of a band, threads.  ``sums`` (threads, 2):
+    weight, and a number that is not zero where a record holds something that is not finite or lies outside the grid.
     """
     grid, tiles, threads = numbers
     middle, limit = grid // 2 - 4, grid / 2 - 5.4  # room for the taps; below, 5.5 is asked for
@@ -93,7 +94,12 @@ def _tiles_of(records, scale, numbers, keys, counts, sums, thread):
 
 @kernel(fastmath=CONTRACT)
 def _place(records, scale, numbers, keys, places, points, order, thread):
-    """Scatter this thread's records to their tiles, multiplied by their weights; ``places`` as ``counts``."""
+    """Scatter this ``thread``'s ``records`` to their tiles, multiplied by their weights: ``points`` and ``order`` as in
+    :class:`Sorted`.
+
+    ``scale``, ``numbers`` and ``keys`` as for :func:`_tiles_of`; ``places``, like its ``counts``: where the next record
+    of each thread and tile goes.
+    """
     grid, tiles, threads = numbers
     middle, count = grid // 2 - 4, records.shape[0]
     for n in range(np.uint64(count * thread // threads), np.uint64(count * (thread + 1) // threads)):
@@ -174,7 +180,11 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
 
 @kernel(inline=True, fastmath=CONTRACT)
 def _taps(x, y, table):
-    """Taps along u in lanes 0 … 7 and along v in lanes 8 … 15; the first cell and row they fall on."""
+    """Taps along u in lanes 0 … 7 and along v in lanes 8 … 15; the first cell and row they fall on.
+
+    ``x``, ``y``: left edges of the taps within the tile, cells; ``table``: flat coefficients of
+    :func:`kernels.imaging.taps.polynomials`.
+    """
     left, low = int32(x) + int32(1), int32(y) + int32(1)
     u, v = float32(2) * (float32(left) - x) - float32(1), float32(2) * (float32(low) - y) - float32(1)
     z = _halves(in_all_lanes(u), in_all_lanes(v))
@@ -186,7 +196,8 @@ def _taps(x, y, table):
 
 @kernel(fastmath=CONTRACT)
 def _spread_tile(points, first, end, grid, corner, step, table):
-    """Add the points of one tile; ``grid`` is flat float32, a row ``step`` numbers long."""
+    """Add the ``points`` first … end − 1 of one tile; ``grid`` is flat float32, a row ``step`` numbers long, and the
+    tile begins at ``corner``.  ``table`` as for :func:`_taps`."""
     for n in range(np.uint64(first), np.uint64(end)):
         taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
         # taps along v are needed one by one, those along u in pairs
@@ -205,7 +216,11 @@ def _spread_tile(points, first, end, grid, corner, step, table):
 
 @kernel(fastmath=CONTRACT)
 def _read_tile(points, first, end, grid, corner, step, table, out):
-    """Interpolate the grid at the points of one tile; real and imaginary parts into ``out`` (n, 2)."""
+    """Interpolate the ``grid`` at the ``points`` first … end − 1 of one tile; real and imaginary parts into ``out`` (n,
+    2).
+
+    ``corner``, ``step`` and ``table`` as for :func:`_spread_tile`.
+    """
     for n in range(np.uint64(first), np.uint64(end)):
         taps, left, low = _taps(points[n, np.uint64(0)], points[n, np.uint64(1)], table)
         at = corner + low * step + 2 * left
@@ -222,6 +237,11 @@ def _read_tile(points, first, end, grid, corner, step, table, out):
 
 @kernel
 def _spread_bands(points, starts, shares, tiles, grid, step, table, thread):
+    """Add the points of the bands of one ``thread`` and parity to the ``grid``.
+
+    ``points`` and ``starts`` as in :class:`Sorted`; ``shares``, int64 (threads, most): its ``bands`` of one parity;
+    ``tiles`` of a band; ``step`` and ``table`` as for :func:`_spread_tile`.
+    """
     for k in range(shares.shape[1]):
         band = shares[thread, k]
         if band >= 0:
@@ -233,6 +253,11 @@ def _spread_bands(points, starts, shares, tiles, grid, step, table, thread):
 
 @kernel
 def _read_bands(points, starts, shares, tiles, grid, step, table, out, thread):
+    """The grid at the points of the bands of one thread and parity into ``out``, float32 (n, 2).
+
+    ``points``, ``starts``, ``shares``, ``tiles``, ``grid``, ``step``, ``table`` and ``thread`` as for
+    :func:`_spread_bands`.
+    """
     for k in range(shares.shape[1]):
         band = shares[thread, k]
         if band >= 0:

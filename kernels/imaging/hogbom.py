@@ -15,6 +15,8 @@ from kernels.runtime.vector import load, store
 
 @kernel(fastmath=CONTRACT)
 def _row_peak(residual, inside, row, side):
+    """Largest magnitude of one ``row`` of ``residual``, flat with rows of ``side`` pixels, where ``inside``, float32
+    (side,), is 1 and not 0."""
     best = magnitude(load(residual, row * side)) * load(inside, 0)
     for x in range(SINGLES, side, SINGLES):
         best = larger(best, magnitude(load(residual, row * side + x)) * load(inside, x))
@@ -23,6 +25,8 @@ def _row_peak(residual, inside, row, side):
 
 @kernel(inline=True)
 def _column_of(residual, row, side, first, last, value):
+    """The column from ``first`` to ``last`` whose pixel in the ``row`` of ``residual`` has the magnitude ``value``, −1
+    if none has; rows have ``side`` pixels."""
     for x in range(first, last + 1):
         if abs(residual[row * side + x]) == value:
             return x
@@ -31,7 +35,8 @@ def _column_of(residual, row, side, first, last, value):
 
 @kernel(fastmath=CONTRACT)
 def _beam_rows(beam, out):
-    """Largest magnitude of every row of the beam, a little enlarged: what a component can change by at most."""
+    """Largest magnitude of every row of the flat ``beam``, a little enlarged, into ``out``, float32 (2 · side,): what a
+    component can change by at most."""
     wide = out.size
     for row in range(wide):
         best = magnitude(load(beam, row * wide))
@@ -42,7 +47,11 @@ def _beam_rows(beam, out):
 
 @kernel(fastmath=CONTRACT)
 def _bring(residual, beam, inside, row, first, end, places, fluxes):
-    """Subtract the components first … end − 1 from one row, in their order; returns its peak within the box."""
+    """Subtract the components first … end − 1 from one ``row`` of ``residual``, in their order; returns its peak within
+    the box, where ``inside`` is 1.
+
+    ``beam`` and ``residual`` are flat, ``places``, int32 (components, 2), are rows and columns, ``fluxes`` Jy.
+    """
     side = inside.size
     at, wide, best = row * side, 2 * side, spread(float32(0))
     for x in range(0, side, 2 * SINGLES):
@@ -59,11 +68,15 @@ def _bring(residual, beam, inside, row, first, end, places, fluxes):
 
 @kernel(fastmath=CONTRACT)
 def _hogbom(residual, beam, inside, box, gain, threshold, places, fluxes):
-    """Flat images; ``beam`` of twice the side.  Returns the number of components.
+    """CLEAN of the flat ``residual`` with the flat ``beam`` of twice the side; the number of components.
 
-    A row is brought up to date only when it may hold the peak.  Until then its bound is its last peak and
-    what the components since can have added: their flux times the largest value of the beam's row.  So a row
-    meets many components at once, in their order, and the residual is what subtracting each at once gives.
+    Each takes ``gain`` of the peak in the ``box``, first and last row and column; ``inside``, float32 (side,), is 1 in
+    its columns and else 0.  Components go into ``places`` and ``fluxes`` until these are full or the peak is at
+    ``threshold``, Jy per beam.
+
+    A row is brought up to date only when it may hold the peak.  Until then its bound is its last peak and what the
+    components since can have added: their flux times the largest value of the beam's row.  So a row meets many
+    components at once, in their order, and the residual is what subtracting each at once gives.
     """
     side = inside.size
     most, done = np.empty(2 * side, np.float32), np.zeros(side, np.int64)

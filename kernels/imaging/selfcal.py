@@ -35,7 +35,12 @@ class Solution(NamedTuple):
 
 @kernel(fastmath=CONTRACT)
 def _accumulate(records, model, first, second, when, x, y, p):
-    """Sums of w V M*, real parts ``x`` and imaginary ``y``, and of w |M|², ``p``, both ways round."""
+    """Sums of w V M*, real parts ``x`` and imaginary ``y``, and of w |M|², ``p``, both ways round, each (intervals, 27,
+    32).
+
+    ``records``, float32 (n, 8); ``model``, complex (n,): M; ``first``, ``second``, ``when``, int (n,): antennas and
+    interval.
+    """
     for n in range(np.uint64(records.shape[0])):
         weight = np.float64(records[n, np.uint64(WEIGHT)])
         if not weight > 0:
@@ -55,9 +60,10 @@ def _accumulate(records, model, first, second, when, x, y, p):
 
 @kernel(inline=True, fastmath=CONTRACT)
 def _closed_form(x, y, p, at, gains, squares):
-    """Real and imaginary part of Σ X g, and Σ P |g|², of eight antennas from ``at`` on; row 2 of ``squares`` has |g|².
+    """Real and imaginary part of Σ X g, and Σ P |g|², of eight antennas from ``at`` on.
 
-    Rows stand for columns: X is Hermitian and P symmetric.
+    ``x``, ``y``, ``p``: flat sums of :func:`_accumulate`, where rows stand for columns, since X is Hermitian and P
+    symmetric; ``gains`` (2, 32): real and imaginary parts; row 2 of ``squares`` has |g|².
     """
     xr = xi = yr = yi = below = spread(0.0)
     for j in range(np.uint64(ANTENNAS)):
@@ -73,7 +79,8 @@ def _closed_form(x, y, p, at, gains, squares):
 def _step(x, y, p, at, gains, share, ones, new):
     """New gains into ``gains`` (2, 32), ``share`` of the way from the old ones; their relative change.
 
-    ``ones``: what an antenna without data has; ``new``: space for gains and their squares (3, 32).
+    ``x``, ``y``, ``p``: flat sums, the interval's from ``at`` on.  ``ones``: what an antenna without data has; ``new``:
+    space for gains and their squares (3, 32).
     """
     for i in range(WIDE):
         new[2, i] = gains[0, i] * gains[0, i] + gains[1, i] * gains[1, i]
@@ -94,6 +101,11 @@ def _step(x, y, p, at, gains, share, ones, new):
 
 @kernel
 def _solve(sums, gains, limit, most, steps, change, threads, thread):
+    """The gains of every ``threads``-th interval from ``thread`` on, in place: ``gains``, float64 (intervals, 2, 32).
+
+    ``sums``: flat x, y and p of :func:`_accumulate`.  An interval ends after ``most`` steps, or once a mean of two
+    changes by less than ``limit``; ``steps`` and ``change`` as in :class:`Solution`.
+    """
     x, y, p = sums
     ones, new = np.zeros(WIDE), np.empty((3, WIDE))
     ones[:ANTENNAS] = 1.0

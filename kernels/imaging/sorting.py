@@ -33,7 +33,8 @@ class _Rule(NamedTuple):
 
 @kernel(inline=True)
 def _key(records, n, rule):
-    """Key of record n; one that is none where a value gives no place."""
+    """Key of record ``n`` of ``records`` by ``rule`` (:class:`_Rule`); ``rule.keys``, which is none, where a value
+    gives no place."""
     none = np.uint64(rule.keys)
     if rule.order == 0:
         name = records[n, np.uint64(BASELINE)]
@@ -51,6 +52,7 @@ def _key(records, n, rule):
 
 @kernel
 def _largest_baseline(records, most, threads, thread):
+    """Largest |u| or |v| of this ``thread``'s part of ``records``, wavelengths, into ``most``, float32 (threads,)."""
     numbers, count = records.shape[0], np.float32(0)
     for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
         count = max(count, max(abs(records[n, np.uint64(U)]), abs(records[n, np.uint64(V)])))
@@ -59,7 +61,8 @@ def _largest_baseline(records, most, threads, thread):
 
 @kernel
 def _count(records, rule, counts, threads, thread):
-    """How many records of this thread's part each key has, into its row of ``counts``; −1 first if one has no key."""
+    """How many ``records`` of this ``thread``'s part of ``threads`` have each key of ``rule``, into its row of
+    ``counts``, int64 (threads, keys); −1 first if one has no key."""
     numbers, mine = records.shape[0], counts[thread]
     for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
         key = _key(records, n, rule)
@@ -71,7 +74,7 @@ def _count(records, rule, counts, threads, thread):
 
 @kernel
 def _places(counts):
-    """Counts turned into the place of the first record of each key and thread."""
+    """``counts`` turned into the place of the first record of each key and thread."""
     place = 0
     for key in range(counts.shape[1]):
         for thread in range(counts.shape[0]):
@@ -82,6 +85,8 @@ def _places(counts):
 
 @kernel
 def _move(records, rule, places, out, threads, thread):
+    """Copy this ``thread``'s part of ``records`` to ``out``, each to the place that ``places``, of :func:`_places`, has
+    for its key by ``rule``, and count that place on; ``threads`` have parts."""
     numbers, mine = records.shape[0], places[thread]
     source, target = address(records), address(out)
     for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
