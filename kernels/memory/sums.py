@@ -7,6 +7,10 @@ takes half of the vector length on CPUs whose early models slowed their clock fo
 
 ``a`` is a C-contiguous uint32 array; ``n`` (of its first items, or of the items to be read), ``step`` and ``ahead`` are
 uint64.  All sums are modulo 2³².
+
+The compiled loops at the end sum every ``stride``-th of the first ``items`` of ``a``, ``passes`` times; some ask for an
+item ``ahead`` steps before they read it, the others do not use this number.  ``out`` is uint32, of two numbers or more:
+out[0] becomes the sum, and out[1] counts the passes.
 """
 
 import math
@@ -298,14 +302,9 @@ def sum_gathers(typingctx, a, n, step):
     return _summing(_gathers)(typingctx, a, n, step)
 
 
-# All take ``a`` (uint32), of whose first ``items`` every ``stride``-th is summed, how many steps ``ahead`` an item is
-# asked for if it is, the ``passes``, and ``out`` (uint32, two or more): out[0] becomes the sum modulo 2³², and out[1]
-# counts the passes.
-
-
 @kernel
 def sum_in_lines(a, items, stride, ahead, passes, out):
-    """Whole lines: ``a``, ``items``, ``stride`` up to 8, ``ahead`` (not used), ``passes``, ``out``."""
+    """Whole lines, ``stride`` up to 8."""
     for _ in range(passes):
         out[0] = sum_lines(a, np.uint64(items), np.uint64(stride))
         out[1] = np.uint32(out[1] + np.uint32(1))
@@ -314,6 +313,7 @@ def sum_in_lines(a, items, stride, ahead, passes, out):
 
 @kernel
 def _in_lines_ahead(a, items, stride, ahead, passes, out):
+    """Whole lines, asked for a page ahead."""
     for _ in range(passes):
         out[0] = sum_lines_ahead(a, np.uint64(items), np.uint64(stride))
         out[1] = np.uint32(out[1] + np.uint32(1))
@@ -322,6 +322,7 @@ def _in_lines_ahead(a, items, stride, ahead, passes, out):
 
 @kernel
 def _in_lines_streams(a, items, stride, ahead, passes, out):
+    """Whole lines, two streams of them."""
     for _ in range(passes):
         out[0] = sum_lines_streams(a, np.uint64(items), np.uint64(stride))
         out[1] = np.uint32(out[1] + np.uint32(1))
@@ -330,12 +331,13 @@ def _in_lines_streams(a, items, stride, ahead, passes, out):
 
 @kernel(inline=True)
 def _reads(items, stride):
+    """How many of ``items`` are read where every ``stride``-th is, uint64."""
     return (np.uint64(items) + np.uint64(stride) - np.uint64(1)) // np.uint64(stride)
 
 
 @kernel
 def sum_strided(a, items, stride, ahead, passes, out):
-    """A load for each item: ``a``, ``items``, ``stride``, ``ahead`` (not used), ``passes``, ``out``."""
+    """A load for each item."""
     n = _reads(items, stride)
     for _ in range(passes):
         out[0] = sum_steps(a, n, np.uint64(stride))
@@ -345,6 +347,7 @@ def sum_strided(a, items, stride, ahead, passes, out):
 
 @kernel
 def _strided_ahead(a, items, stride, ahead, passes, out):
+    """A load for each item, asked for ``ahead`` steps before."""
     n = _reads(items, stride)
     for _ in range(passes):
         out[0] = sum_steps_ahead(a, n, np.uint64(stride), np.uint64(ahead))
@@ -354,6 +357,7 @@ def _strided_ahead(a, items, stride, ahead, passes, out):
 
 @kernel
 def _strided_streams(a, items, stride, ahead, passes, out):
+    """A load for each item, two streams of them."""
     n = _reads(items, stride)
     for _ in range(passes):
         out[0] = sum_steps_streams(a, n, np.uint64(stride))
@@ -363,6 +367,7 @@ def _strided_streams(a, items, stride, ahead, passes, out):
 
 @kernel
 def _gathered(a, items, stride, ahead, passes, out):
+    """A register of items with one instruction."""
     n = _reads(items, stride)
     for _ in range(passes):
         out[0] = sum_gathers(a, n, np.uint64(stride))

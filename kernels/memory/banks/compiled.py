@@ -5,6 +5,10 @@ so a request for bank b is the word with bits b, b + banks, b + 2 banks … set,
 a vector is that word rotated by the stride: one machine instruction, whatever the number of banks.  The
 section of a bank is another such word.  A port's request is granted where its word and the word of
 what is busy or taken have no bit in common.  Between two beginnings of strips two CPUs live in registers.
+
+Functions share ``memory``, ``states``, ``programs``, ``rows``, ``strips``, ``books``, ``out`` and ``room`` of
+:func:`simulate`, and these: ``job``, a number; ``cpu``, the sixteen numbers of a row of ``states``; ``t``, the cycle;
+``busy``, the banks that are busy as it begins; ``now``, those granted in it so far; ``ring``, as in :class:`Room`.
 """
 
 from typing import NamedTuple
@@ -59,12 +63,16 @@ class Room(NamedTuple):
 
 @kernel(inline=True)
 def _rotated(word, by):
+    """The set of banks ``word`` moved on ``by`` 0 … 63 banks."""
     return (word << by) | (word >> ((HALF - by) & FULL))
 
 
 @kernel(inline=True)
 def _clock(cpu, t, busy, now, one_line, two_lines):
-    """One cycle of one CPU's three ports: its new state, and the banks granted so far in this cycle."""
+    """One cycle of one CPU's three ports: its new state, and the banks granted so far in this cycle.
+
+    ``one_line`` and ``two_lines`` as in :class:`Memory`.
+    """
     a, b, c, sa, sb, spare, na, nb, no, nc, by_a, by_b, by_c, chained, holds, ready = cpu
 
     line_a = line_b = ZERO
@@ -107,6 +115,7 @@ def _load(states, job):
 
 @kernel(inline=True)
 def _store(states, job, cpu):
+    """The row of a job becomes ``cpu``, without what no cycle changes."""
     s, k = states, job
     s[k, 0], s[k, 1], s[k, 2], s[k, 3], s[k, 4] = cpu[0], cpu[1], cpu[2], cpu[3], cpu[4]
     s[k, 6], s[k, 7], s[k, 8], s[k, 9] = cpu[6], cpu[7], cpu[8], cpu[9]
@@ -120,12 +129,14 @@ def _due(cpu, t):
 
 @kernel(inline=True)
 def _asks(cpu):
+    """Whether a port has elements left to ask for."""
     return (cpu[LEFT_A] | cpu[LEFT_B] | cpu[OLD_C] | cpu[LEFT_C]) != ZERO
 
 
 @kernel
 def _two(states, t, busy, ring, memory):
-    """Cycles of the first two CPUs in fixed order up to the next beginning of a strip, at least one."""
+    """Cycles of the first two CPUs in fixed order up to the next beginning of a strip, at least one; the cycle and the
+    busy banks then."""
     length, one_line, two_lines, limit = memory.busy, memory.one_line, memory.two_lines, memory.limit
     a, b = _load(states, 0), _load(states, 1)
     more = True
@@ -144,7 +155,7 @@ def _two(states, t, busy, ring, memory):
 
 @kernel
 def _four(states, t, busy, ring, memory):
-    """One cycle of up to four CPUs, in either order."""
+    """One cycle of up to four CPUs, in either order; the next cycle and the busy banks."""
     busy &= ~ring[(t - memory.busy) & RING]
     now = ZERO
     for k in range(4):
@@ -190,7 +201,7 @@ def _next_strip(states, job, t, programs, books, rows):
 
 @kernel(inline=True)
 def _strips(jobs, states, t, programs, books, rows, out):
-    """Begin what is due.  The job that began a strip, or −1, and whether all jobs have ended."""
+    """Begin what is due of ``jobs``.  The job that began a strip, or −1, and whether all jobs have ended."""
     began, ended = -1, True
     for job in range(jobs - 1, -1, -1):
         if out[job, 0] == ZERO:
@@ -206,7 +217,7 @@ def _strips(jobs, states, t, programs, books, rows, out):
 
 @kernel(inline=True)
 def _idle_until(jobs, states, t):
-    """Cycle before which no CPU asks for anything; ``t`` where one may ask now."""
+    """Cycle before which none of the CPUs of ``jobs`` asks for anything; ``t`` where one may ask now."""
     least = NEVER
     for job in range(jobs):
         if _asks(_load(states, job)):
@@ -217,7 +228,8 @@ def _idle_until(jobs, states, t):
 
 @kernel
 def _write(snap, states, books, out, ring, t, memory):
-    """The whole state relative to the cycle, as words: equal words have equal futures."""
+    """The whole state relative to the cycle into ``snap``, uint64 (96,), as words: equal words have equal futures.
+    Returns how many words."""
     at = 0
     for job in range(4):
         snap[at : at + 17] = ZERO
@@ -238,6 +250,7 @@ def _write(snap, states, books, out, ring, t, memory):
 
 @kernel
 def _equal(a, b, n):
+    """Whether the first ``n`` words of ``a`` and ``b`` are the same."""
     for i in range(n):
         if a[i] != b[i]:
             return False
@@ -246,7 +259,10 @@ def _equal(a, b, n):
 
 @kernel
 def _periods(books, begun, strips, out):
-    """Whole periods that can be leapt over before any job comes near its end."""
+    """Whole periods that can be leapt over before any job comes near its end.
+
+    ``begun``, int64 (4,): strips that each job had begun a period ago; ``strips``: that it has in all.
+    """
     least = NEVER
     for job in range(4):
         made = books[job, BEGUN] - begun[job]
@@ -258,7 +274,7 @@ def _periods(books, begun, strips, out):
 
 @kernel
 def _leap(states, books, programs, rows, strips, periods, by, room, out):
-    """Move clock, books and ring on by whole periods."""
+    """Move clock, books and ring on by so many ``periods``, which are ``by`` cycles."""
     for job in range(4):
         if out[job, 0] == ZERO:
             of_a_pass = 0
