@@ -1,4 +1,8 @@
-"""The simulated memory of the Cray X-MP, ``kernels.memory.banks``: two jobs of one loop each, cycle by cycle."""
+"""The simulated memory of the Cray X-MP, ``kernels.memory.banks``: two jobs of one loop each, cycle by cycle.
+
+``words`` (uint64) and ``counts`` (int64) are the two arrays that have all of a simulation; constants of this module say
+what is where.
+"""
 
 from dataclasses import replace
 
@@ -32,12 +36,13 @@ COUNTS = _BEGUN + 4
 
 @kernel
 def _out(words):
+    """``out`` of :func:`kernels.memory.banks.compiled.simulate`, in ``words``."""
     return carray(address(words[_OUTS:]), (5, 5))
 
 
 @kernel
 def _simulated(words, counts, memory):
-    """``out`` of a simulation from the start."""
+    """``out`` of a simulation from the start with ``memory`` (:class:`Memory`)."""
     states, books = carray(address(words[_STATES:]), (4, 16)), carray(address(counts[_BOOKS:]), (4, 5))
     programs, out = carray(address(words[_PROGRAMS:]), (4, 1, 10)), _out(words)
     for i in range(_STATE):
@@ -60,6 +65,8 @@ def _simulated(words, counts, memory):
 
 @kernel
 def _memory(busy, two_lines, limit):
+    """Banks that stay ``busy`` for so many cycles, one line to a section or, where ``two_lines``, two, up to cycle
+    ``limit``."""
     none, all_ones = np.uint64(0), ~np.uint64(0)
     one, two = (none, all_ones) if two_lines else (all_ones, none)
     return Memory(np.uint64(busy), one, two, none, False, limit)

@@ -1,4 +1,9 @@
-"""BT from its initial field to its norms in compiled code: what ``kernels.bt.solver`` does with NumPy."""
+"""BT from its initial field to its norms in compiled code: what ``kernels.bt.solver`` does with NumPy.
+
+``points`` is the number of cells of the cube along an axis, i, j and k are those of a cell, ``m`` is a component;
+``grid`` (:class:`Grid`) says where in a flat field, such as ``u`` and ``rhs``, a cell is; ``parts``, flat, are those of
+``exact_parts``.
+"""
 
 import numpy as np
 from numba import carray
@@ -18,37 +23,40 @@ _COMPONENTS = ("ρ", "ρu", "ρv", "ρw", "E")
 
 @kernel
 def _grid(points, row, plane, base):
+    """The :class:`Grid` of a cube: doubles from a ``row`` and a ``plane`` to the next, and to the first cell
+    (``base``)."""
     return Grid(np.uint64(base), np.uint64(plane), np.uint64(row), np.uint64(points))
 
 
 @kernel
 def _place(grid, k, j, m):
-    """Where the row of component m begins."""
+    """Where the row of component m begins that has the cells of ``j`` and ``k``."""
     return np.int64(grid.base) + k * np.int64(grid.plane) + (5 * j + m) * np.int64(grid.row)
 
 
 @kernel
 def _part(parts, points, axis, m, i):
-    """What the ``i``-th point along an axis adds to component m; ``parts`` are those of ``exact_parts``, flat."""
+    """What the ``i``-th point along an ``axis`` adds to component m."""
     return parts[5 + (5 * axis + m) * points + i]
 
 
 @kernel
 def _exact(parts, points, i, j, k, m):
-    """The exact solution at one point."""
+    """The exact solution at the point (``i``, ``j``, ``k``)."""
     return parts[m] + _part(parts, points, 0, m, i) + _part(parts, points, 1, m, j) + _part(parts, points, 2, m, k)
 
 
 @kernel
 def _between(parts, points, axis, m, i):
-    """``_part`` of an axis, interpolated between its ends."""
+    """``_part`` of an ``axis`` at point ``i``, interpolated between its ends."""
     s, last = i / (points - 1.0), points - 1
     return s * _part(parts, points, axis, m, last) + (1.0 - s) * _part(parts, points, axis, m, 0)
 
 
 @kernel
 def _initial(parts, points, i, j, k, m):
-    """As ``problem.initial_component`` has it, operation for operation; the faces themselves are exact."""
+    """As ``problem.initial_component`` has it at (``i``, ``j``, ``k``), operation for operation; the faces themselves
+    are exact."""
     last, c = points - 1, parts[m]
     if i * j * k == 0 or i == last or j == last or k == last:
         return _exact(parts, points, i, j, k, m)
@@ -62,6 +70,7 @@ def _initial(parts, points, i, j, k, m):
 
 @kernel
 def _fill(u, grid, parts, points, exact):
+    """``u`` becomes the ``exact`` solution, or else the initial field."""
     for k in range(points):
         for j in range(points):
             for m in range(5):
@@ -75,6 +84,8 @@ def _fill(u, grid, parts, points, exact):
 
 @kernel
 def _directions(table, points, dt):
+    """The :class:`Direction` of x and y and that of z, with a time step of ``dt`` and the weights of dissipation in
+    ``table``, flat (10 · points,)."""
     h = 1.0 / (points - 1.0)
     across = Direction(dt, table[: 5 * points], SECOND[0], h)
     return across, Direction(dt, table[5 * points :], SECOND[2], h)
@@ -82,6 +93,8 @@ def _directions(table, points, dt):
 
 @kernel
 def _right_hand_side(u, rhs, forcing, grid, directions, work):
+    """``rhs`` = ``forcing``, which has the factor dt, + dt · the operator on ``u``, by one thread; ``directions`` of
+    :func:`_directions`, scratch ``work``."""
     last = np.int64(grid.points) - 1
     rows(u, rhs, forcing, grid, directions[1], False, work, 1, last)
     planes(u, rhs, grid, directions[0], False, work, 1, last)
@@ -89,7 +102,8 @@ def _right_hand_side(u, rhs, forcing, grid, directions, work):
 
 @kernel
 def _state(u, rhs, forcing, table, work, shape):
-    """The arrays behind the addresses, and the grid; ``shape`` is points, row, plane, base, size, scratch."""
+    """The arrays behind the addresses ``u``, ``rhs``, ``forcing``, ``table`` and ``work``, and the grid; ``shape`` is
+    points, row, plane, base, size, scratch."""
     points, row, plane, base, size, scratch = shape[0], shape[1], shape[2], shape[3], shape[4], shape[5]
     fields = carray(u, (size,)), carray(rhs, (size,)), carray(forcing, (size,))
     return fields, carray(table, (10 * points,)), carray(work, (scratch,)), _grid(points, row, plane, base), points

@@ -3,6 +3,9 @@
 Initial spectra, every step and the integrals of the state are computed here; profiles of the initial state by latitude
 and longitude come as data.  One thread, no output.  The end is compared with that of ``kernels.shallow_water`` by a
 sum over all coefficients of each field, each with a weight of its own, and its integrals with those of the start.
+
+``block`` has the entries of :mod:`kernels.portable.transforms` and ``numbers`` (int64) where they are; ``fields``,
+float64 (11, points), are those on the grid, and ``flat`` is the same array flat.
 """
 
 import functools
@@ -58,6 +61,7 @@ _scale, _zonal_and_meridional, _curl_and_divergence = (
 
 @kernel
 def _given(block, fields, numbers):
+    """The arrays behind three addresses: ``block``, ``fields``, the same flat, ``numbers``."""
     numbers = carray(numbers, (len(_NUMBERS),))
     points = numbers[_ROWS] * numbers[_COLUMNS]
     return carray(block, (1,)), carray(fields, (_FIELDS, points)), carray(fields, (_FIELDS * points,)), numbers
@@ -65,31 +69,36 @@ def _given(block, fields, numbers):
 
 @kernel(inline=True)
 def _table(block, numbers, number, reals, count):
+    """Entry ``number``: ``count`` numbers of the kind of ``reals``."""
     return entry(block, numbers[number], reals, (count,))
 
 
 @kernel(inline=True)
 def _spectra(block, numbers, number, reals, fields, wide):
+    """Entry ``number`` as so many ``fields`` of complex coefficients, (``fields``, n), ``wide`` ones with one degree
+    more; ``reals`` has the kind of their parts."""
     count = numbers[_WIDE] if wide else numbers[_COEFFICIENTS]
     return complexes(entry(block, numbers[number], reals, (2,)), (fields, count))
 
 
 @kernel(inline=True)
 def _level(block, numbers, reals, level):
-    """One of four: three of the time step, and the start."""
+    """One of four levels, number ``level``, complex (3, n): three of the time step, and the start; ``reals`` has the
+    kind of their parts."""
     count = 6 * numbers[_COEFFICIENTS]
     return complexes(entry(block, numbers[_LEVELS], reals, (4 * count,))[level * count :], (3, numbers[_COEFFICIENTS]))
 
 
 @kernel(inline=True)
 def _reals(spectra, reals):
-    """Real and imaginary parts in turn."""
+    """Real and imaginary parts of ``spectra`` in turn, of the kind of ``reals``."""
     return carray(place_at(spectra.ctypes.data, reals), (spectra.shape[0], 2 * spectra.shape[1]))
 
 
 @kernel
 def _vordiv(block, numbers, flat, first, fields, curl, divergence):
-    """Curl and divergence of vectors: ``fields`` zonal parts from the field ``first`` on, then the meridional ones."""
+    """``curl`` and ``divergence`` of vectors: ``fields`` zonal parts from the field ``first`` on, then the meridional
+    ones."""
     points, stamps = flat.size // _FIELDS, entry(block, numbers[_STAMPS], flat, (1, 2))
     wide = _spectra(block, numbers, _WINDS, flat, _VECTORS, True)[: 2 * fields]
     direct(block, numbers[_DIRECT_WIDE], 2 * fields, flat[first * points :][: 2 * fields * points], wide)
@@ -100,7 +109,7 @@ def _vordiv(block, numbers, flat, first, fields, curl, divergence):
 
 @kernel
 def _to_grid(block, numbers, flat, now):
-    """ζ, φ' and the wind of a level on the grid."""
+    """ζ, φ' and the wind of the level ``now``, complex (3, n), on the grid."""
     points, stamps, top = flat.size // _FIELDS, entry(block, numbers[_STAMPS], flat, (1, 2)), numbers[_T]
     scaled, wide = (
         _spectra(block, numbers, _SCALED, flat, 2, False),
@@ -126,7 +135,8 @@ def _spectrum_of_energy(block, numbers, flat):
 
 @kernel
 def _means(block, numbers, fields, flat, level):
-    """Means over the sphere of depth, energy and potential enstrophy, see ``shallow_water.diagnostics``."""
+    """Means over the sphere of depth, energy and potential enstrophy of level number ``level``, see
+    ``shallow_water.diagnostics``."""
     _to_grid(block, numbers, flat, _level(block, numbers, flat, level))
     columns, mean = numbers[_COLUMNS], _table(block, numbers, _STEP, flat, 5)[1]
     weights = _table(block, numbers, _WEIGHTS, flat, numbers[_ROWS])
@@ -164,7 +174,8 @@ def begin(block, fields, numbers):
 
 @kernel
 def _step(block, numbers, fields, flat, levels, first):
-    """One time step with ``levels`` (old, now, new): forward at the start, leapfrog from then on."""
+    """One time step with ``levels`` (old, now, new): forward at the start, when it is the ``first``, leapfrog from then
+    on."""
     old, now, new = levels
     top, stamps = numbers[_T], entry(block, numbers[_STAMPS], flat, (1, 2))
     _to_grid(block, numbers, flat, now)

@@ -20,6 +20,8 @@ _T, _COEFFICIENTS, _POINTS, _FIELDS, _ROWS, _INVERSE, _DIRECT, _WEIGHTS = range(
 
 @kernel
 def _given(block, spectrum, values, numbers):
+    """The arrays behind four addresses: ``numbers``, the ``block``, the ``spectrum`` as complex (fields, coefficients),
+    and ``values``, flat (fields · points,)."""
     numbers = carray(numbers, (8,))
     fields = numbers[_FIELDS]
     spectra = complexes(carray(spectrum, (2,)), (fields, numbers[_COEFFICIENTS]))
