@@ -35,7 +35,8 @@ def weights(points: int, dt: float, second: float) -> np.ndarray:
 
 @kernel(fastmath=FINITE, inline=True)
 def _dissipation(u, component, cells, weight):
-    """Five-point sum of one component over neighbouring ``cells``."""
+    """Five-point sum of one ``component`` of ``u``, flat, over neighbouring ``cells``, five places, each times its
+    ``weight``."""
     return (
         weight[0] * load(u, cells[0] + component)
         + weight[1] * load(u, cells[1] + component)
@@ -60,7 +61,8 @@ def _five_weights(table, cell):
 
 @kernel(fastmath=FINITE, inline=True)
 def _emit(u, source, target, component, cells, weight, terms):
-    """target = source + terms + dissipation of one component of the cell in the middle."""
+    """target = source + terms + dissipation of one component of ``u`` in the cell in the middle of ``cells``;
+    ``weight`` as for :func:`_dissipation`."""
     place = cells[2] + component
     store(target, place, load(source, place) + terms + _dissipation(u, component, cells, weight))
 

@@ -16,6 +16,11 @@ pairs whose two divisions do not wait for each other (the second is m₀₀ / de
 sums are written in the order in which their terms become known.
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
+
+Private functions share ``u`` and ``r``, fields (float64, flat); ``lines``, the ``Lines`` of eight lines; ``here``, the
+place of a cell in both fields; ``ring``, scratch with the terms of three cells, each in its ``slot``; ``constants``,
+those of :func:`_constants`; and ``upper``, where X of a cell begins at ``x``.  A ``block`` is the 17 entries of
+:func:`_below`, a ``column`` five numbers, each in eight lanes.
 """
 
 import numpy as np
@@ -37,6 +42,7 @@ _CELL = np.uint64(7 * LANES)
 
 @kernel(inline=True)
 def _load_five(array, place, distance):
+    """Five vectors of ``array``, flat, from ``place`` on, each a ``distance`` behind the one before."""
     return (
         load(array, place),
         load(array, place + distance),
@@ -48,6 +54,7 @@ def _load_five(array, place, distance):
 
 @kernel(inline=True)
 def _store_five(array, place, distance, five):
+    """The vectors ``five`` to ``array``, flat, from ``place`` on, each a ``distance`` behind the one before."""
     store(array, place, five[0])
     store(array, place + distance, five[1])
     store(array, place + _TWO * distance, five[2])
@@ -57,7 +64,7 @@ def _store_five(array, place, distance, five):
 
 @kernel(inline=True)
 def _constants(direction):
-    """The scalar factors of the blocks, each in all lanes."""
+    """The scalar factors of the blocks of one ``direction`` (``Direction``), each in all lanes."""
     dt, second, h = direction.dt, direction.second, direction.h
     t1, t2 = dt / (h * h), dt / (2.0 * h)
     k, k4, sigma = t1 * C3C4, t1 * FOUR_THIRDS * C3C4, t1 * C1345
@@ -154,7 +161,7 @@ def _diagonal(ring, slot, constants):
 
 @kernel(fastmath=FINITE, inline=True)
 def _minus_product(column, block, x):
-    """column − Â·x, the last-known entries of x last."""
+    """column − Â·x with the ``block`` Â, the last-known entries of x last."""
     t2, dd, c2t2, a10, a20, a30, a40, a11, a31, a41, a32, a42, a13, a23, a33, a43, a44 = block
     x0, x1, x2, x3, x4 = x
     return (
@@ -168,7 +175,8 @@ def _minus_product(column, block, x):
 
 @kernel(fastmath=FINITE, inline=True)
 def _decompose(diagonal, block, upper, x):
-    """LU decomposition of B − Â·X: lower triangle, reciprocal pivots, upper triangle of ones."""
+    """LU decomposition of B − Â·X, with B as the columns ``diagonal``: lower triangle, reciprocal pivots, upper
+    triangle of ones."""
     one = spread(1.0)
     m00, l10, l20, l30, l40 = _minus_product(diagonal[0], block, _load_five(upper, x, _V))
     m01, m11, l21, l31, l41 = _minus_product(diagonal[1], block, _load_five(upper, x + _V5, _V))
@@ -204,7 +212,8 @@ def _decompose(diagonal, block, upper, x):
 
 @kernel(fastmath=FINITE, inline=True)
 def _solve(column, triangles):
-    """(L·U)⁻¹ column; the compiler drops what a zero at the top of the column makes zero."""
+    """(L·U)⁻¹ column with the ``triangles`` of :func:`_decompose`; the compiler drops what a zero at the top of the
+    column makes zero."""
     l10, l20, l30, l40, l21, l31, l41, l32, l42, l43 = triangles[0]
     d0, d1, d2, d3, d4 = triangles[1]
     u01, u02, u03, u04, u12, u13, u14, u23, u24, u34 = triangles[2]
@@ -235,6 +244,7 @@ def _load_cell(r, here, lines):
 
 @kernel(inline=True)
 def _store_cell(r, here, lines, five):
+    """The five components of a cell, in the order of ``Lines``, become ``five``."""
     store(r, here + lines.density, five[0])
     store(r, here + lines.first, five[1])
     store(r, here + lines.second, five[2])
@@ -297,6 +307,7 @@ def eliminate(u, r, lines, direction, upper, ring, ahead):
 
 @kernel(fastmath=FINITE, inline=True)
 def _add_scaled(sums, column, factor):
+    """``sums`` + ``column`` · ``factor``, of five numbers each."""
     return (
         sums[0] + column[0] * factor,
         sums[1] + column[1] * factor,

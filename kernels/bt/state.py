@@ -68,6 +68,11 @@ def _require_serial(state: State, field: np.ndarray, name: str, writable: bool) 
 
 @kernel
 def _pack_planes(u, out, points, row, plane, base, first, last):
+    """The planes first … last − 1 of ``u``, in the solver's layout, into ``out``, flat [k, j, i, m].
+
+    ``points``: cells of an axis; ``row``, ``plane``: doubles from one row and plane of ``u`` to the next; ``base``:
+    place of the first cell.
+    """
     for k in range(first, last):
         for j in range(points):
             source = np.uint64(base + k * plane + j * 5 * row)
@@ -79,6 +84,8 @@ def _pack_planes(u, out, points, row, plane, base, first, last):
 
 @kernel
 def _unpack_planes(field, u, points, row, plane, base):
+    """All planes of ``field``, flat [k, j, i, m], into ``u``; ``points``, ``row``, ``plane`` and ``base`` as for
+    :func:`_pack_planes`."""
     for k in range(points):
         for j in range(points):
             target = np.uint64(base + k * plane + j * 5 * row)

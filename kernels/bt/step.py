@@ -23,7 +23,8 @@ def work_size(points: int) -> int:
 
 @kernel
 def _scratch(work, points):
-    """The parts of one thread's scratch: upper blocks, ring, tiles of u and rhs, 8×8 block."""
+    """The parts of ``work``, one thread's scratch for lines of ``points`` cells: upper blocks, ring, tiles of u and
+    rhs, 8×8 block."""
     padded = (points + _V - _ONE) // _V * _V
     ring = padded * np.uint64(UPPER)
     tile = ring + np.uint64(RING)
@@ -57,7 +58,8 @@ def turn(source, start, rows, target, place, columns):
 
 @kernel(inline=True)
 def _turn_two(source, start, rows, target, place, columns):
-    """``turn`` of 2×2 blocks."""
+    """``turn`` of 2×2 blocks: from ``source`` at ``start``, its rows ``rows`` apart, to ``target`` at ``place``, its
+    rows ``columns`` apart."""
     first, second = load(source, start), load(source, start + rows)
     store(target, place, low_of_two(first, second))
     store(target, place + columns, high_of_two(first, second))
@@ -69,7 +71,8 @@ if LANES == 2:
 
 @kernel(fastmath=FINITE)
 def _turn_back(tile, rhs, at, grid, fresh, stop, block):
-    """Write lanes ``fresh <= lane < stop`` of a solved tile into their rows, zero on the boundary."""
+    """Write lanes ``fresh <= lane < stop`` of a solved ``tile`` into their rows of ``rhs``, which begin at ``at`` in
+    the ``grid``, zero on the boundary; ``block`` is scratch (8, 8)."""
     zero, line = spread(0.0), _FIVE * grid.row
     groups = (grid.points + _V - _ONE) // _V
     for m in range(line // grid.row):  # five; the constant would be unrolled, with ten copies of the block
@@ -88,27 +91,28 @@ def _turn_back(tile, rhs, at, grid, fresh, stop, block):
 
 @kernel(inline=True)
 def _along_x(points):
-    """The eight lines of a tile; the momentum along them is ρu, the second component."""
+    """The eight lines of a tile, of ``points`` cells each; the momentum along them is ρu, the second component."""
     return Lines(_ZERO, _TILE, _ZERO, _TWO * _V, _THREE * _V, _V, _FOUR * _V, points)
 
 
 @kernel(inline=True)
 def _along_y(at, grid):
-    """Eight lines down the rows of a plane; the momentum along them is ρv."""
+    """Eight lines down the rows of a plane of the ``grid``, the first at ``at``; the momentum along them is ρv."""
     row = grid.row
     return Lines(at, _FIVE * row, _ZERO, row, _THREE * row, _TWO * row, _FOUR * row, grid.points)
 
 
 @kernel(inline=True)
 def _along_z(at, grid):
-    """Eight lines down the planes; the momentum along them is ρw."""
+    """Eight lines down the planes of the ``grid``, the first at ``at``; the momentum along them is ρw."""
     row = grid.row
     return Lines(at, grid.plane, _ZERO, row, _TWO * row, _THREE * row, _FOUR * row, grid.points)
 
 
 @kernel(inline=True)
 def _fill_tiles(u, rhs, place, grid, tile_u, tile_r):
-    """Eight rows of both fields, turned, so that lanes are rows."""
+    """Eight rows of ``u`` and ``rhs``, the first at ``place`` in the ``grid``, turned into ``tile_u`` and ``tile_r``,
+    so that lanes are rows."""
     line = _FIVE * grid.row
     for m in range(_FIVE):
         for group in range((grid.points + _V - _ONE) // _V):

@@ -72,11 +72,11 @@ def _eliminate(diagonal, right):
 
 @kernel(fastmath=CONTRACT)
 def _line(u, r, axis, dt, second, blocks):
-    """Solve (I + dt ∂/∂x …) Δ = r along one line.
+    """Solve (I + dt ∂/∂x …) Δ = r along one line of the direction ``axis``: 0, 1 or 2 for x, y or z.
 
     ``u`` and ``r`` are float64 (N, 5), the second replaced; ``blocks`` float64 (3, N, 5, 5) of scratch: convection,
-    diffusion and what is above the diagonal; ``second`` the second-difference dissipation of this direction.
-    Loops, since an expression of whole blocks would allocate one at every point.
+    diffusion and what is above the diagonal; ``second`` the second-difference dissipation of this direction.  Loops,
+    since an expression of whole blocks would allocate one at every point.
     """
     points = u.shape[0]
     convect, diffuse, upper = blocks[0], blocks[1], blocks[2]
@@ -115,7 +115,10 @@ def _line(u, r, axis, dt, second, blocks):
 
 @kernel
 def _sweep(u, rhs, axis, dt, second):
-    """All lines of one direction; ``u`` and ``rhs`` are float64 [k, j, m, i], the second replaced inside."""
+    """All lines of one direction; ``u`` and ``rhs`` are float64 [k, j, m, i], the second replaced inside.
+
+    ``axis``, ``dt`` and ``second`` as for :func:`_line`.
+    """
     points = u.shape[0]
     line, right = np.empty((points, 5)), np.empty((points, 5))
     blocks = np.empty((3, points, 5, 5))

@@ -23,6 +23,7 @@ def _wave(k, start, node):
 
 @kernel(inline=True)
 def _two(g, s):
+    """Linear interpolation between the middle two of the four values ``g``, a part ``s`` of the way."""
     return (1.0 - s) * g[1] + s * g[2]
 
 
@@ -39,7 +40,11 @@ def _weights(s):
 
 @kernel(inline=True)
 def _cubic(gx, gy, gz, s, inside):
-    """Quasi-cubic value: two rows and two levels near the point in full, the outer ones linear."""
+    """Quasi-cubic value: two rows and two levels near the point in full, the outer ones linear.
+
+    ``gx``, ``gy``, ``gz``: the factor of each axis at −1, 0, 1 and 2; ``s``: where the point is between 0 and 1 on
+    each; ``inside``: whether there is a level above and one below these two.
+    """
     wx, wy, wz = _weights(s[0]), _weights(s[1]), _weights(s[2])
     near = wx[0] * gx[0] + wx[1] * gx[1] + wx[2] * gx[2] + wx[3] * gx[3]
     far = _two(gx, s[0])
