@@ -10,6 +10,9 @@ imaginary part of eight SIMD lanes.  In wavenumber space, ``halves[row, s, group
 imaginary part of modes 0 … 7, then of modes 8 … 15 of the group.
 
 Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``; ``first`` and ``end`` are wavenumbers.
+
+``w`` is the address of the window or of a thread's scratch, ``x`` and ``o`` are places in it, and ``pitch`` is the
+distance of its rows of ``ni`` longitudes, all in doubles.
 """
 
 from kernels.gridpoint.layout import HALO, PAIR, neighbours, record_row, window_row, wrap
@@ -110,7 +113,11 @@ def filter_tendencies(plan, arrays, j, t):
 
 @kernel(fastmath=STRICT)
 def _product(matrix, m, columns, w, x, pitch, y, ypitch, ni):
-    """Rows y[m … m+3] = matrix[m … m+3] · rows x, fused from the first column to the last."""
+    """Rows y[m … m+3] = matrix[m … m+3] · rows x, fused from the first column to the last.
+
+    ``matrix``: address of the rows of ``columns`` numbers; ``y``: address and place of its row m, rows ``ypitch``
+    apart.
+    """
     for i in range(0, ni, PAIR):
         z = spread(0.0)
         a, b, c, d, e, f, g, h = z, z, z, z, z, z, z, z

@@ -14,6 +14,8 @@ implicit   Yᵉ of j, j+1                D; right-hand sides; elimination from r
 All rows lie in a window; ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``.  Every stage is the same compiled
 function whatever calls it, works on whole vectors of eight longitudes, and reads nothing that depends on how many rows
 are in memory: answers are the same bit for bit.
+
+``w`` is the address of the window and ``scratch`` that of the thread's scratch.
 """
 
 import numpy as np

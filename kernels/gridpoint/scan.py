@@ -104,6 +104,7 @@ def wait(gate, threads):
 
 @kernel
 def _copy(to, o, source, p, count):
+    """``count`` numbers, in whole vectors, from place ``p`` of ``source`` to place ``o`` of ``to``."""
     for i in range(0, count, LANES):
         store(to, o + i, load(source, p + i))
 
@@ -263,7 +264,8 @@ def dismiss(shared, threads):
 
 @kernel
 def _solve(plan, arrays, gate, t, threads):
-    """Elimination and substitution of a share of the wavenumbers in all rows, then G of the band's rows."""
+    """Elimination and substitution of a share of the wavenumbers in all rows, then G of the band's rows; threads wait
+    for each other at the ``gate`` of ``shared``."""
     size = plan.size
     waves, nj = size.ni // 2 + 1, size.nj
     low, high = waves * t // threads, waves * (t + 1) // threads

@@ -43,6 +43,7 @@ class Pace:
 
 @kernel(fastmath=STRICT)
 def _chain(links):
+    """Multiply and add ``links`` times, each with the result of the one before."""
     x, a = opaque(1.0), opaque(0.5)
     for _ in range(links):
         x = x * a + a

@@ -11,6 +11,8 @@ pressure gradient, hence no spurious source of energy.  Diffusion is δ⁴ of X�
 
 N of u, v, T, q lie in the thread's scratch, ``size.tendency`` rows of longitude each; that of p_s is behind that of T.
 Arguments ``plan``, ``arrays``, ``t`` and ``j`` as in ``layout``.
+
+``w`` is the address of the window and ``scratch`` that of the thread's scratch.
 """
 
 from kernels.gridpoint.layout import HALO, neighbours, record_row, window_row
@@ -20,7 +22,12 @@ from kernels.runtime.vector import LANES, address, load, store
 
 @kernel(inline=True)
 def _fourth(w, x, lh, ls, ln, dn, ds, damp):
-    """Diffusion at one vector: δ⁴ in longitude, second difference of the second difference in latitude."""
+    """Diffusion at one vector, the one of X⁻ at ``x``: δ⁴ in longitude, second difference of the second difference in
+    latitude.
+
+    ``lh``, ``ls``, ``ln``: places of the second differences here, to the south and to the north; ``ds``, ``dn``: their
+    factors; ``damp``: that of the whole.
+    """
     here = load(w, x)
     far = load(w, x - 2) + load(w, x + 2)
     near = load(w, x - 1) + load(w, x + 1)
@@ -31,7 +38,7 @@ def _fourth(w, x, lh, ls, ln, dn, ds, damp):
 
 @kernel(inline=True)
 def _vertical(size, k):
-    """Distances to the levels above and below ``k``, and 0 where there is none, else 1."""
+    """Distances to the levels above and below level ``k`` of ``size.levels``, and 0 where there is none, else 1."""
     top, ground = k == 0, k == size.levels - 1
     return (0 if top else size.pitch), (0 if ground else size.pitch), (0.0 if top else 1.0), (0.0 if ground else 1.0)
 
@@ -152,7 +159,10 @@ def tendency(plan, arrays, j, t):
 
 @kernel(fastmath=CONTRACT, inline=True)
 def _march(w, rec, n, step, eps, places):
-    """P, Q and Yᵉ at one vector, of its N; ``places`` of X⁰, X⁻, Yᵉ in the window and P, Q in the record."""
+    """P, Q and Yᵉ at one vector, of its N ``n``, over the time ``step``; ``eps`` is the filter's factor ε.
+
+    ``places`` of X⁰, X⁻, Yᵉ in the window ``w`` and P, Q in the record ``rec``.
+    """
     now, before = load(w, places[0]), load(w, places[1])
     new = before + step * n
     explicit = (new - now) + (before - now)
