@@ -57,14 +57,16 @@ def in_one_sentence(reader, path):
         raise ValueError(sentence(error)) from None
 
 
-def said_of(name, path) -> str:
-    """What a reader says of a file that it must refuse."""
-    said = bounds.refusal(partial(in_one_sentence, READERS[name]), path)
-    kind, _, text = said.partition(": ")
-    assert kind not in ("MemoryError", "RecursionError", "AttributeError", "TypeError", "KeyError"), said
-    assert path.name in text and "\n" not in text and len(text) < 2000, said[:2000]
-    tried()
-    return text
+def said_of(name, *paths) -> list[str]:
+    """What a reader says of files that it must refuse."""
+    texts = []
+    for path, said in zip(paths, bounds.refusals(partial(in_one_sentence, READERS[name]), paths), strict=True):
+        kind, _, text = said.partition(": ")
+        assert kind not in ("MemoryError", "RecursionError", "AttributeError", "TypeError", "KeyError"), said
+        assert path.name in text and "\n" not in text and len(text) < 2000, said[:2000]
+        texts.append(text)
+    tried(len(texts))
+    return texts
 
 
 # what can be waited for, and what is no file
@@ -94,20 +96,17 @@ def odd(tmp_path):
 
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_no_regular_file_is_refused_at_once(odd, name):
-    for path in odd.values():
-        said_of(name, path)
+    said_of(name, *odd.values())
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_file_of_holes_or_without_end_is_refused(tmp_path, name):
-    sparse = tmp_path / "sparse"
-    for start in (b"", b"{", b"a\n", b"SIMPLE  =                    T"):
-        sparse.write_bytes(start)
-        os.truncate(sparse, 3 * 10**9)
-        said_of(name, sparse)
+    for number, start in enumerate((b"", b"{", b"a\n", b"SIMPLE  =                    T")):
+        (tmp_path / f"sparse{number}").write_bytes(start)
+        os.truncate(tmp_path / f"sparse{number}", 3 * 10**9)
     for endless in ("/proc/self/maps", "/proc/kallsyms"):  # no size is known of them before they are read
         (tmp_path / Path(endless).name).symlink_to(endless)
-        said_of(name, tmp_path / Path(endless).name)
+    said_of(name, *tmp_path.iterdir())
 
 
 COMMANDS = (
@@ -178,27 +177,26 @@ JSON_READERS = ("run record", "peer record", "report of ReFrame", "descriptor", 
 
 @pytest.mark.parametrize("name", JSON_READERS)
 def test_json_that_costs_much_is_refused_within_the_bounds(tmp_path, name):
-    for number, (what, text) in enumerate(texts().items()):
-        path = tmp_path / f"{number}.json"
-        path.write_text(text)
-        assert said_of(name, path), what
+    for number, text in enumerate(texts().values()):
+        (tmp_path / f"{number}.json").write_text(text)
+    assert all(said_of(name, *tmp_path.iterdir()))
 
 
 def test_a_record_that_would_make_a_large_table_is_refused_within_the_bounds(tmp_path):
     """600 cases, of which one has 50 000 samples, or each another parameter: gigabytes as a table."""
-    record, path = whole("runs"), tmp_path / "large.json"
+    record = whole("runs")
     case = {**record["measurements"][0], "parameters": {}, "observed": {}}
     small = {**case, "samples": case["samples"][:1], "checks_before": case["checks_before"][:1]}
     small["checks_after"] = small["checks_before"]
     long = {**small, "label": "long", "samples": [1.0] * 50_000}
     cases = [{**small, "label": str(number)} for number in range(600)]
-    for measurements in (
+    for number, measurements in enumerate((
         [*cases, long],
         [{**one, "observed": {f"o{number % 900}": [1.0] * 20}} for number, one in enumerate(cases)],
         [{**one, "parameters": {f"{c}{number}": 1 for c in "abcdefghijklmno"}} for number, one in enumerate(cases)],
-    ):
-        path.write_text(json.dumps({**record, "measurements": measurements}))
-        assert "makes a table of" in said_of("run record", path)
+    )):  # fmt: skip
+        (tmp_path / f"{number}.json").write_text(json.dumps({**record, "measurements": measurements}))
+    assert all("makes a table of" in said for said in said_of("run record", *tmp_path.iterdir()))
 
 
 def test_records_have_room_below_the_bounds():
@@ -211,16 +209,16 @@ def test_records_have_room_below_the_bounds():
 
 
 def test_a_record_whose_cases_or_parameters_cannot_be_told_apart_is_refused(tmp_path):
-    record, path = whole("runs"), tmp_path / "odd.json"
+    record = whole("runs")
     first, *others = record["measurements"]
     changes = [[first, first, *others]]
     for word in ("parameters", "observed"):
         for name in ("", " ", "a/b", "é", "a\n", "\u202ea", "0", "-", "a" * 10 + "\x1b[2J"):
             value = 1 if word == "parameters" else [1.0]
             changes.append([{**first, word: {name: value}}, *others])
-    for measurements in changes:
-        path.write_text(json.dumps({**record, "measurements": measurements}))
-        said_of("run record", path)
+    for number, measurements in enumerate(changes):
+        (tmp_path / f"{number}.json").write_text(json.dumps({**record, "measurements": measurements}))
+    said_of("run record", *tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
