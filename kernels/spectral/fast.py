@@ -10,6 +10,8 @@ keeps the arrays.  Several threads take the parts apart, each a region of its ow
 first field of those that are transformed.  The answer of a whole transform is what was wrong: ``SHARED`` memory or
 ``UNREADY`` input, seen before anything is written, or an ``INFINITE`` result, which one row or one mean tells: NaN and
 infinity spread to every one of them.
+
+``thread`` of ``threads`` takes its share of a part.
 """
 
 import numba
@@ -51,6 +53,7 @@ def _line(call, i, like):
 
 @kernel(inline=True)
 def _table(call, i, like):
+    """The array of two dimensions at place ``i`` of the call, of the type of ``like``; and the next place."""
     return carray(place_at(call[i], like), (call[i + 1], call[i + 2])), i + 3
 
 
@@ -105,7 +108,8 @@ def _infinite(values, begin, end, step):
 
 @kernel
 def _means_infinite(spectra, degrees, reals):
-    """How many imaginary parts of wavenumber 0, so many ``degrees`` that no transform reads, are not finite."""
+    """How many imaginary parts of wavenumber 0, so many ``degrees`` that no transform reads, are not finite; ``reals``
+    is any array of float64."""
     flat, found = carray(place_at(spectra.ctypes.data, reals), (2 * spectra.size,)), 0
     for field in range(spectra.shape[0]):
         begin = 2 * field * spectra.shape[1]
@@ -115,6 +119,7 @@ def _means_infinite(spectra, degrees, reals):
 
 @kernel
 def _inverse_legendre(thread, threads, call, spectra, values, first):
+    """Spectra to the Fourier buffer."""
     (tables, fields, scratch), _, buffer, _ = _given(call, spectra, values, first)
     if fields.fields == 1:
         _one.inverse(thread, threads, tables, fields, scratch[thread], buffer)
@@ -124,6 +129,7 @@ def _inverse_legendre(thread, threads, call, spectra, values, first):
 
 @kernel
 def _inverse_rows(thread, threads, call, spectra, values, first):
+    """The Fourier buffer to the grid; past the caches where the call says that the grid is large enough."""
     _, (rows, lengths, work), buffer, i = _given(call, spectra, values, first)
     streaming = call[i + 2] <= 8 * values.size and values.ctypes.data % LINE == 0
     grid = values.reshape(-1)[first * values.shape[1] :]
@@ -132,6 +138,7 @@ def _inverse_rows(thread, threads, call, spectra, values, first):
 
 @kernel
 def _direct_rows(thread, threads, call, spectra, values, first):
+    """The grid to the Fourier buffer."""
     _, (rows, lengths, work), buffer, _ = _given(call, spectra, values, first)
     grid = values.reshape(-1)[first * values.shape[1] :]
     fourier_rows.direct(thread, threads, rows, lengths, work[thread], buffer, grid)
@@ -139,6 +146,7 @@ def _direct_rows(thread, threads, call, spectra, values, first):
 
 @kernel
 def _direct_legendre(thread, threads, call, spectra, values, first):
+    """The Fourier buffer to spectra."""
     (tables, fields, scratch), _, buffer, _ = _given(call, spectra, values, first)
     if fields.fields == 1:
         _one.direct(thread, threads, tables, fields, scratch[thread], buffer)

@@ -153,7 +153,8 @@ def _chirp(n: int, m: int) -> list[np.ndarray]:
 
 @kernel
 def _multiply_by(work, x, n, table, offset, swap):
-    """Multiply ``x`` by a table, element by element; ``swap`` exchanges the parts of the product."""
+    """Multiply the ``n`` elements at ``x`` of ``work`` by the numbers at ``offset`` of a ``table``, one by one;
+    ``swap`` exchanges the parts of the product."""
     for j in range(n):
         z = multiply(element(work, x + ELEMENT * j), root(table, offset + 2 * j))
         if swap:

@@ -183,6 +183,7 @@ def read_rows(values, n, north, south, work, z):
 
 @kernel(inline=True)
 def _row(rows, i, lane, idle):
+    """Entry (``i``, ``lane``) of ``rows``, ``idle`` where it is negative."""
     return rows[i, lane] if rows[i, lane] >= 0 else idle
 
 
@@ -203,6 +204,7 @@ def places_of(rows, i, idle):
 
 @kernel(inline=True)
 def _places_of_two(rows, i, idle):
+    """:func:`places_of` for vectors of two lanes: ``rows``, ``i`` and ``idle`` are the same."""
     return _row(rows, i, 0, idle), _row(rows, i, 1, idle)
 
 

@@ -12,6 +12,11 @@ are offsets in it, in doubles.  The first ``SPARE`` numbers belong to the pass o
 Only the sign ``exp(+2πi jk / n)`` is coded; the other swaps real and imaginary parts on both sides.
 
 Source: C. Temperton, J. Comput. Phys. 52, 1 (1983).
+
+Functions of one butterfly take elements ``a``, ``b`` and so on, or the array ``x``, the place ``i`` of the first
+element and the distance ``d`` to the next (``_four_of`` alone has ``c`` and ``d`` as elements).  Those of a pass take
+``work``, ``inputs``, ``outputs``, ``count``, ``batch`` and ``roots`` of :func:`butterflies`; ``p`` is the number of a
+butterfly, and ``turned`` says whether its outputs are turned.
 """
 
 from typing import Any, NamedTuple
@@ -71,11 +76,13 @@ def root(table, place):
 
 @kernel(inline=True)
 def _plus(a, b):
+    """``a + b``."""
     return a[0] + b[0], a[1] + b[1]
 
 
 @kernel(inline=True)
 def _minus(a, b):
+    """``a - b``."""
     return a[0] - b[0], a[1] - b[1]
 
 
@@ -93,6 +100,7 @@ def _minus_i(a, b):
 
 @kernel(inline=True)
 def _scaled(c, z):
+    """``c z`` with a real ``c``."""
     return c * z[0], c * z[1]
 
 
@@ -104,6 +112,7 @@ def _more(c, z, a):
 
 @kernel(inline=True)
 def _three(x, i, d):
+    """Transform of three elements."""
     a, b, c = element(x, i), element(x, i + d), element(x, i + 2 * d)
     s, t = _plus(b, c), _scaled(np.sqrt(0.75), _minus(b, c))
     e = fnma(0.5, s[0], a[0]), fnma(0.5, s[1], a[1])
@@ -112,17 +121,20 @@ def _three(x, i, d):
 
 @kernel(inline=True)
 def _four_of(a, b, c, d):
+    """Transform of four elements."""
     s, t, u, v = _plus(a, c), _minus(a, c), _plus(b, d), _minus(b, d)
     return _plus(s, u), _plus_i(t, v), _minus(s, u), _minus_i(t, v)
 
 
 @kernel(inline=True)
 def _four(x, i, d):
+    """Transform of four elements of an array."""
     return _four_of(element(x, i), element(x, i + d), element(x, i + 2 * d), element(x, i + 3 * d))
 
 
 @kernel(inline=True)
 def _five(x, i, d):
+    """Transform of five elements."""
     c1, c2 = 0.30901699437494745, -0.8090169943749475  # cos 2π/5, cos 4π/5
     s1, s2 = 0.9510565162951535, 0.5877852522924731  # sin 2π/5, sin 4π/5
     a, b, c = element(x, i), element(x, i + d), element(x, i + 2 * d)
@@ -143,6 +155,7 @@ def _halves(x, i, d):
 
 @kernel(inline=True)
 def _eight(x, i, d):
+    """Transform of eight elements."""
     a, e = _halves(x, i, d)
     b, f = _halves(x, i + d, d)
     c, g = _halves(x, i + 2 * d, d)
@@ -159,12 +172,14 @@ def _eight(x, i, d):
 
 @kernel(inline=True)
 def _send(work, place, z, roots, w, turned):
-    """Write one output of a butterfly, turned by the root of unity ``w`` doubles into the roots if it has to be."""
+    """Write the output ``z`` of a butterfly to ``place``, turned by the root of unity ``w`` doubles into the roots if
+    it has to be."""
     put_element(work, place, multiply(z, root(roots.table, roots.start + w)) if turned else z)
 
 
 @kernel(inline=True)
 def _butterflies4(work, inputs, outputs, p, batch, roots, turned):
+    """Butterfly ``p`` of radix 4 of every member of the batch."""
     w = 2 * (roots.first + p) * roots.step
     for q in range(0, ELEMENT * batch, ELEMENT):
         z = _four(work, inputs.place + p * inputs.across + q, inputs.apart)
@@ -177,6 +192,7 @@ def _butterflies4(work, inputs, outputs, p, batch, roots, turned):
 
 @kernel(inline=True)
 def _butterflies5(work, inputs, outputs, p, batch, roots, turned):
+    """Butterfly ``p`` of radix 5 of every member of the batch."""
     w = 2 * (roots.first + p) * roots.step
     for q in range(0, ELEMENT * batch, ELEMENT):
         z = _five(work, inputs.place + p * inputs.across + q, inputs.apart)
@@ -190,6 +206,7 @@ def _butterflies5(work, inputs, outputs, p, batch, roots, turned):
 
 @kernel(inline=True)
 def _butterflies8(work, inputs, outputs, p, batch, roots, turned):
+    """Butterfly ``p`` of radix 8 of every member of the batch."""
     w = 2 * (roots.first + p) * roots.step
     for q in range(0, ELEMENT * batch, ELEMENT):
         z = _eight(work, inputs.place + p * inputs.across + q, inputs.apart)
@@ -206,6 +223,7 @@ def _butterflies8(work, inputs, outputs, p, batch, roots, turned):
 
 @kernel(inline=True)
 def _pass2(work, inputs, outputs, count, batch, roots):
+    """A pass of radix 2."""
     for p in range(count):
         u = root(roots.table, roots.start + 2 * (roots.first + p) * roots.step)
         for q in range(0, ELEMENT * batch, ELEMENT):
@@ -217,6 +235,7 @@ def _pass2(work, inputs, outputs, count, batch, roots):
 
 @kernel(inline=True)
 def _pass3(work, inputs, outputs, count, batch, roots):
+    """A pass of radix 3."""
     for p in range(count):
         w = 2 * (roots.first + p) * roots.step
         u, v = root(roots.table, roots.start + w), root(roots.table, roots.start + 2 * w)
@@ -230,6 +249,7 @@ def _pass3(work, inputs, outputs, count, batch, roots):
 
 @kernel(inline=True)
 def _pass4(work, inputs, outputs, count, batch, roots):
+    """A pass of radix 4."""
     for p in range(count):
         if (roots.first + p) * roots.step == 0:
             _butterflies4(work, inputs, outputs, p, batch, roots, False)
@@ -239,6 +259,7 @@ def _pass4(work, inputs, outputs, count, batch, roots):
 
 @kernel(inline=True)
 def _pass5(work, inputs, outputs, count, batch, roots):
+    """A pass of radix 5."""
     for p in range(count):
         if (roots.first + p) * roots.step == 0:
             _butterflies5(work, inputs, outputs, p, batch, roots, False)
@@ -248,6 +269,7 @@ def _pass5(work, inputs, outputs, count, batch, roots):
 
 @kernel(inline=True)
 def _pass8(work, inputs, outputs, count, batch, roots):
+    """A pass of radix 8."""
     for p in range(count):
         if (roots.first + p) * roots.step == 0:
             _butterflies8(work, inputs, outputs, p, batch, roots, False)
@@ -257,7 +279,8 @@ def _pass8(work, inputs, outputs, count, batch, roots):
 
 @kernel(inline=True)
 def _sums_and_differences(work, radix, i, apart):
-    """Of mirrored inputs, to the spare numbers; and the sum of all inputs."""
+    """Of mirrored inputs, of so many as the ``radix``, the first at ``i`` and each ``apart`` from the one before, to
+    the spare numbers; and the sum of all inputs."""
     z = element(work, i)
     for j in range(1, radix // 2 + 1):
         b, e = element(work, i + j * apart), element(work, i + (radix - j) * apart)

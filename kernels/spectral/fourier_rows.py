@@ -14,6 +14,10 @@ points and written to the grid.  The direct transform runs the same way back, fr
 A group holds ``[n₂, 16]`` elements; where ``n₁`` is no multiple of sixteen the last two groups overlap.
 
 Source: D. H. Bailey, J. Supercomputing 4, 23 (1990), for the two steps.
+
+``steps`` is the :class:`Steps` of a length and ``room`` the :class:`Room` of a thread, whose ``work`` has an element or
+a column at ``x``; ``fourier`` is the address of the Fourier buffer, where ``count`` wavenumbers of a row begin at
+``place``; ``scales`` as in ``fourier_ends``; ``roots`` is the address of the table of roots.
 """
 
 from typing import Any, NamedTuple
@@ -84,12 +88,13 @@ class PassTables(NamedTuple):
 
 @kernel(inline=True)
 def _groups(n1):
+    """Groups of sixteen ``k₁`` among so many as ``n1``."""
     return (n1 + GROUP - 1) // GROUP
 
 
 @kernel(inline=True)
 def _begin(g, n1):
-    """First ``k₁`` of a group."""
+    """First ``k₁`` of group ``g`` among so many as ``n1``."""
     return min(GROUP * g, n1 - GROUP)
 
 
@@ -116,7 +121,8 @@ def _build_pair(fourier, place, count, steps, j, scales, work, x):
 
 @kernel
 def _lay_down(room, x, advance, column, steps, roots, fourier, ahead):
-    """Turn one transformed column and put it into the groups; ask for the next row meanwhile."""
+    """Turn one transformed ``column``, whose elements are ``advance`` apart, and put it into the groups; ask for the
+    next row, from ``ahead`` on, meanwhile.  Returns where that has come to."""
     w = steps.twist + 2 * column * steps.n1
     for g in range(_groups(steps.n1)):
         k = _begin(g, steps.n1)
@@ -212,7 +218,7 @@ def _inverse_second_step(steps, tables, room, out, north, south, streaming):
 
 @kernel
 def _take_up(work, place, column, steps, roots, x, advance):
-    """One column out of the groups, turned."""
+    """One ``column`` out of the groups, turned, to elements ``advance`` apart."""
     w = steps.twist + 2 * column * steps.n1
     for g in range(_groups(steps.n1)):
         k = _begin(g, steps.n1)
@@ -224,7 +230,11 @@ def _take_up(work, place, column, steps, roots, x, advance):
 
 @kernel
 def _direct_groups(steps, tables, room, radix, last):
-    """The row at ``room.other_row`` to groups at ``room.row``, transformed over n₂."""
+    """The row at ``room.other_row`` to groups at ``room.row``, transformed over n₂ = ``radix`` · ``last``: a pass of
+    each, or one if ``radix`` is 1.
+
+    ``tables`` is :class:`PassTables`.
+    """
     part, line, work = GROUP_SPAN * last, ELEMENT * steps.n1, room.work
     turned = Roots(tables.roots, steps.roots2, 0, 1, last)
     unturned = Roots(tables.roots, steps.roots2, 0, 0, radix)
@@ -271,7 +281,7 @@ def _direct_long(steps, tables, scales, room, waves):
 
 @kernel(inline=True)
 def _two_steps(info, id):
-    """``Steps`` of a length."""
+    """``Steps`` of the length number ``id`` of ``info``, the table of ``fourier.FourierTables``."""
     first, second = info[id, FIRST], info[id, SECOND]
     return Steps(
         info[first, N],
@@ -286,7 +296,8 @@ def _two_steps(info, id):
 
 @kernel(inline=True)
 def _room(work, lengths, grid):
-    """``Room`` in one thread's work space; the row of idle lanes as an offset from ``grid``, an address."""
+    """``Room`` in one thread's work space for all ``lengths`` (``FourierTables``); the row of idle lanes as an offset
+    from ``grid``, an address."""
     row, line, column = SPARE, ELEMENT * lengths.largest, ELEMENT * lengths.columns
     columns = row + 2 * line
     group = columns + 2 * column
@@ -302,7 +313,8 @@ def scratch_size(lengths: FourierTables) -> int:
 
 @kernel
 def _expand(fourier, place, count, n, scales, work, x):
-    """A whole row as one column.  A function of its own: inlined into the loop over tasks it took longer."""
+    """A whole row of ``n`` points as one column.  A function of its own: inlined into the loop over tasks it took
+    longer."""
     build_lone(fourier, place, count, n, 1, 0, scales, work, x)
 
 

@@ -221,8 +221,8 @@ def build_or_zero(functions, block, ell, end, panel, width, state):
 
 @kernel(inline=True)
 def _last_degrees(column, last, edge):
-    """Real and imaginary parts of four degrees from ``last`` on, one vector of eight fields each, zero beyond the end;
-    through ``edge``, an 8×8 matrix."""
+    """Real and imaginary parts of four degrees of ``column`` (:class:`Column`) from ``last`` on, one vector of eight
+    fields each, zero beyond the end; through ``edge``, an 8×8 matrix."""
     for f in range(LANES):
         for i in range(LANES):
             n = 2 * last + i
@@ -309,7 +309,7 @@ def from_functions(c, weights, edge, column):
 
 @kernel(inline=True)
 def _degree_of_two(column, n):
-    """Real and imaginary parts of one degree of two fields; zero beyond the end."""
+    """Real and imaginary parts of degree number ``n`` of a ``column`` of two fields; zero beyond the end."""
     if n >= column.degrees:
         return spread(0.0), spread(0.0)
     return load_columns(column.values, listed(column.lanes, 0), column.place + 2 * n)
@@ -317,7 +317,7 @@ def _degree_of_two(column, n):
 
 @kernel
 def _to_functions_of_two(column, weights, edge, c):
-    """``to_functions`` of two fields; ``edge`` is not used."""
+    """``to_functions`` of two fields: ``column``, ``weights`` and ``c`` are the same; ``edge`` is not used."""
     even, carry, odd, term = weights
     above = spread(0.0), spread(0.0)
     for ell in range((column.degrees - 1) // 2, -1, -1):
@@ -329,7 +329,7 @@ def _to_functions_of_two(column, weights, edge, c):
 
 @kernel
 def _from_functions_of_two(c, weights, edge, column):
-    """``from_functions`` of two fields; ``edge`` is not used."""
+    """``from_functions`` of two fields: ``c``, ``weights`` and ``column`` are the same; ``edge`` is not used."""
     even, carry, odd, term = weights
     below = spread(0.0), spread(0.0)
     for ell in range(terms(column.degrees)):

@@ -59,7 +59,8 @@ def dd_div(a, al, b, bl):
 
 @kernel
 def _legendre(n, x, xl, p, pl, q, ql):
-    """``p = P_n(x)`` and ``q = P_{n-1}(x)`` for every node, all in double-double."""
+    """``p = P_n(x)`` and ``q = P_{n-1}(x)`` for every node, all in double-double: low parts are ``xl``, ``pl`` and
+    ``ql``."""
     for j in range(x.size):
         p[j] = x[j]
         pl[j] = xl[j]
@@ -80,7 +81,11 @@ def _legendre(n, x, xl, p, pl, q, ql):
 
 @kernel
 def _nodes(n, steps, x, xl, s, sl, w):
-    """Polish the nodes ``x``; give ``s = sqrt(1 - x²)`` and the weights as well."""
+    """Polish the nodes ``x`` of ``P_n`` by so many Newton ``steps``; give ``s = sqrt(1 - x²)`` and the weights ``w`` as
+    well.
+
+    ``n`` is even; ``xl`` and ``sl`` are the low parts of ``x`` and ``s``; arrays are float64 (n/2,).
+    """
     size = x.size
     p, pl, q, ql = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
     for step in range(steps + 1):

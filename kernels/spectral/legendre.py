@@ -37,6 +37,7 @@ def epsilon(n, m):
 
 @kernel(inline=True)
 def _eps(n, m):
+    """``ε_n`` of wavenumber ``m``, for ``n`` from m on."""
     return np.sqrt((n - m) * (n + m) / (4.0 * n * n - 1.0))
 
 
@@ -66,7 +67,7 @@ def coefficients(top, offset, factors):
 
 @kernel
 def _ratio_root(m):
-    """``sqrt((2m + 1) / 2m)`` in double-double."""
+    """``sqrt((2m + 1) / 2m)`` in double-double, for a float ``m``."""
     h, hl = dd_div(2.0 * m + 1.0, 0.0, 2.0 * m, 0.0)
     r = np.sqrt(h)
     t, tl = dd_mul(r, 0.0, r, 0.0)
@@ -75,7 +76,12 @@ def _ratio_root(m):
 
 @kernel
 def _seed_block(tables, latitudes, p, scale, terms, seeds):
-    """Run the recurrence for one block until it matters; give the first ``ell`` (the end: never)."""
+    """Run the recurrence for one block until it matters; give the first ``ell`` (the end: never).
+
+    ``tables``: ``LegendreTables``; ``latitudes``: number of the first one; ``p`` · 2^(256 ``scale``), (BLOCK,): the
+    first values; ``terms``: where the wavenumber's factors begin and end; ``seeds``, (2·BLOCK,): receives the two
+    values to start from.
+    """
     q, p, k = np.zeros(BLOCK), p.copy(), scale.copy()
     low, high = terms
     a, b, c = tables.factors[0, low:high], tables.factors[1, low:high], tables.factors[4, low:high]
@@ -108,7 +114,10 @@ def _seed_block(tables, latitudes, p, scale, terms, seeds):
 
 @kernel(inline=True)
 def _next_sectoral(m, cosine, cosine_low, hi, lo, exponent):
-    """``P_m^m = sqrt((2m + 1) / 2m) cos φ P_{m-1}^{m-1}``, in double-double: its error grows with m."""
+    """``P_m^m = sqrt((2m + 1) / 2m) cos φ P_{m-1}^{m-1}``, in double-double: its error grows with ``m``.
+
+    ``cosine + cosine_low`` is cos φ; (``hi + lo``) · 2^(256 ``exponent``) is replaced.  All are (rows,).
+    """
     r, rl = _ratio_root(float(m))
     for j in range(cosine.size):
         g, gl = dd_mul(cosine[j], cosine_low[j], r, rl)

@@ -10,6 +10,11 @@ Layouts (all float64): coefficient scratch ``c[ell, 4, 8]`` with the four rows e
 odd-real, odd-imaginary and the last axis fields; Fourier buffers hold the same 32 numbers for every
 (latitude, wavenumber), latitude-major for the inverse and wavenumber-major for the direct transform,
 so that each stage writes scattered blocks and reads contiguous ones.
+
+Functions share ``functions`` (:class:`kernels.spectral.functions.Functions`) and ``column``, the ``Column``, of a
+wavenumber; the ``room`` of a thread, a ``panel``, what to ask for ``ahead`` and the ``target`` (classes below);
+``block``, the number of one; ``count``, so many terms; ``place``, an offset in ``c`` or ``data``, the addresses of what
+is multiplied.
 """
 
 from typing import Any, NamedTuple
@@ -76,7 +81,7 @@ class Target(NamedTuple):
 
 @kernel(inline=True)
 def _six(panel, c, place, count, ahead, r):
-    """``r_j += Σ_i panel[j, i] c[i]`` for six j and ``count`` terms; ``c[i]`` and ``r_j`` are quads."""
+    """``r_j += Σ_i panel[j, i] c[i]`` for six j and ``count`` terms; ``c[i]`` and ``r_j``, six in ``r``, are quads."""
     r0, r1, r2, r3, r4, r5 = r
     for i in range(count):
         quad = load4(c, place + i * SPAN)
@@ -93,13 +98,15 @@ def _six(panel, c, place, count, ahead, r):
 
 @kernel(inline=True)
 def _emit_row(target, row, quad):
+    """Write the ``quad`` of latitude number ``row`` if it carries the wavenumber."""
     if target.first <= row < target.end:
         emit4(target.values, at(target.places, row) + target.wave, quad, target.streaming)
 
 
 @kernel
 def _sum_degrees(row, start, count, resumed, finished, room, ahead, target):
-    """Six latitudes from number ``row`` on, from zero or from the sums so far, to these or to the buffer.
+    """Six latitudes from number ``row`` on and the values of ell from ``start`` on, from zero or, if ``resumed``, from
+    the sums so far, to these or, if ``finished``, to the buffer.
 
     Streamed stores drain while the next six latitudes are computed.
     """
@@ -143,7 +150,8 @@ def _inverse_block(block, functions, room, column, near, target):
 
 @kernel
 def _sum_latitudes(panel, data, place, count, ahead, resumed, c, ell):
-    """Projections of ``count`` latitudes on six ``p_l``, from zero or added to ``c``."""
+    """Projections of ``count`` latitudes on six ``p_l`` from ``ell`` on, from zero or, if ``resumed``, added to
+    ``c``."""
     r = zero6()
     if resumed:
         r = load6(c, ell * SPAN)
@@ -197,7 +205,7 @@ def _direct_wavenumber(functions, rows, room, data, place, near, column):
 
 @kernel
 def _cut(work, truncation, blocks):
-    """``Room`` from one thread's work space."""
+    """``Room`` from one thread's work space ``work`` for a ``truncation`` and so many ``blocks`` of latitudes."""
     edge = _line(truncation)
     sums = edge + _EDGE
     state = sums + BLOCK * SPAN
@@ -254,7 +262,8 @@ def direct(thread, threads, tables, spectra, work, buffer):
 
 @kernel
 def _line(truncation):
-    """Doubles of the coefficients of one wavenumber, with room for a last panel of the direct transform."""
+    """Doubles of the coefficients of one wavenumber of a ``truncation``, with room for a last panel of the direct
+    transform."""
     return (truncation // 2 + 16) * SPAN
 
 

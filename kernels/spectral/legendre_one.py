@@ -2,6 +2,12 @@
 
 Layouts (float64): coefficient scratch ``c[ell, 4]`` (even-real, even-imaginary, odd-real, odd-imaginary);
 Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wavenumber).
+
+Functions share ``functions`` (:class:`kernels.spectral.functions.Functions`), ``weights`` (``Weights``) and ``column``
+(``Column``) of wavenumber ``m``; ``c``, the address of the coefficients; ``buffer``, the addresses of a
+``tasks.Buffer`` and whether to write past the caches; ``block``, the number of one; ``data``, the address of the
+Fourier buffer, and a ``place`` in it; ``state``, the address of two values of ``p`` of every latitude; ``sums``, that
+of the sums over latitudes.
 """
 
 from kernels.runtime.jit import CONTRACT, kernel
@@ -47,7 +53,7 @@ PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imagin
 
 @kernel(inline=True)
 def _blocks(rows):
-    """Full blocks among so many latitudes, and the vectors of latitudes that are left."""
+    """Full blocks among so many latitudes as ``rows``, and the vectors of latitudes that are left."""
     vectors = (rows + LANES - 1) // LANES
     return vectors // VECTORS, vectors % VECTORS
 
@@ -120,7 +126,8 @@ def _direct_block(functions, block, span, start, state, data, place, sums, fresh
 
 @kernel(inline=True)
 def _direct_vector(functions, block, vector, span, start, state, data, place, sums, fresh):
-    """The same for vector number ``vector`` of the last block, where it is not full."""
+    """The same for vector number ``vector`` of the last block, where it is not full; ``span``, ``start`` and ``fresh``
+    as for :func:`_direct_block`."""
     o = LANES * vector
     x, kept = load(functions.squares, block * BLOCK + o), 2 * BLOCK * block + o
     q, p, d = load(state, kept), load(state, kept + BLOCK), load4(data, place)
@@ -134,7 +141,8 @@ def _direct_vector(functions, block, vector, span, start, state, data, place, su
 
 @kernel
 def _reduce(sums, count, out, base):
-    """``out[base + 4 i + r] = Σ_lane sums[i, r, lane]``; two ``i`` at a time, room for both."""
+    """``out[base + 4 i + r] = Σ_lane sums[i, r, lane]`` for ``i`` below ``count``; two ``i`` at a time, room for
+    both."""
     for i in range(0, count, 2):
         u, v = load4(sums, SPAN * i), load4(sums, SPAN * i + SPAN)
         a, b = low1(u[0], u[1]) + high1(u[0], u[1]), low1(u[2], u[3]) + high1(u[2], u[3])
@@ -145,8 +153,8 @@ def _reduce(sums, count, out, base):
 
 @kernel(inline=True)
 def _weigh(factors, source, same, before, out, o):
-    """Eight ``ell``, two a vector: even or odd ``factors`` times the numbers at ``source[same]``, plus the
-    third factor times the even ones at ``source[before]``."""
+    """Eight ``ell``, two a vector, to place ``o`` of ``out``: even or odd ``factors`` times the numbers at
+    ``source[same]``, plus the third factor times the even ones at ``source[before]``."""
     u, w, v = factors
     n = spread(0.0)
     store(out, o, fma(pairs0(u, w), load(source, same), pairs0(v, n) * load(source, before)))
@@ -207,7 +215,8 @@ def _from_functions(c, weights, column):
 
 @kernel
 def _direct_last(functions, left, span, start, state, data, place, sums):
-    """The block next to the equator, which begins the sums: a full one, or the vectors that are ``left``."""
+    """The block next to the equator, which begins the sums: a full one, or the vectors that are ``left``; ``span`` and
+    ``start`` as for :func:`_direct_block`."""
     block = functions.blocks - 1
     if left == 0:
         _direct_block(functions, block, span, start, state, data, place, sums, True)
@@ -222,8 +231,9 @@ def _direct_last(functions, left, span, start, state, data, place, sums):
 def _direct_wavenumber(functions, rows, room, data, place, near):
     """Projections of one wavenumber on ``p_l`` into ``c[8 + 4 ell …]``; the next is at ``near``.
 
-    ``rows`` are the first latitude that carries it, and the vectors of the last block, 0 if that is full.  Blocks come
-    from the equator, where most ell matter, so that the first one writes the sums and few zeros are needed.
+    ``rows`` are the first latitude that carries it, and the vectors of the last block, 0 if that is full; ``room`` has
+    the addresses ``c``, ``sums`` and ``state``.  Blocks come from the equator, where most ell matter, so that the first
+    one writes the sums and few zeros are needed.
     """
     (row0, left), (c, sums, state) = rows, room
     parts = (functions.count + CHUNK - 1) // CHUNK

@@ -164,22 +164,26 @@ def emit_rows(values, places, offset, rows, streaming):
 
 @kernel(inline=True)
 def _two_strided(place, step):
+    """:func:`strided` for vectors of two lanes: ``place`` and the next, ``step`` behind."""
     return place, place + step
 
 
 @kernel(inline=True)
 def _two_listed(table, i):
+    """:func:`listed` for vectors of two lanes: entries ``i`` and i + 1 of ``table``."""
     return at(table, i), at(table, i + 1)
 
 
 @kernel(inline=True)
 def _two_columns(values, places, offset):
+    """:func:`load_columns` for vectors of two lanes, ``offset`` after ``places``."""
     first, second = load(values, places[0] + offset), load(values, places[1] + offset)
     return low_of_two(first, second), high_of_two(first, second)
 
 
 @kernel(inline=True)
 def _emit_two(values, places, offset, rows, streaming):
+    """:func:`emit_rows` for vectors of two lanes: the ``rows`` of a square, ``offset`` after ``places``."""
     emit(values, places[1] + offset, rows[1], streaming)
     emit(values, places[0] + offset, rows[0], streaming)
 

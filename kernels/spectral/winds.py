@@ -6,6 +6,9 @@ the cosine is divided out (or in) with the factors that every row is scaled by a
 
 The combinations are compiled, wavenumber by wavenumber: array by array they would cost more than
 the transforms.
+
+``threads`` share the wavenumbers up to the ``truncation`` T; ``stamps``, float64 (threads, 2), receives the clock of
+each before and after its share, s.
 """
 
 import numpy as np
@@ -79,8 +82,9 @@ def _scale(threads, truncation, factor, spectrum, out, stamps):
 def _curl_and_divergence(threads, truncation, eps, radius, zonal, meridional, vor, div, stamps):
     """Vorticity and divergence from the wide spectra of ``u / cos φ`` and ``v / cos φ``.
 
-    ``ζ_n = (im v_n + (n + 1) ε_n u_{n-1} - n ε_{n+1} u_{n+1}) / a``, ``D_n`` with ``im u_n`` and the
-    opposite signs of ``v``; arrays as in ``_zonal_and_meridional``.
+    ``ζ_n = (im v_n + (n + 1) ε_n u_{n-1} - n ε_{n+1} u_{n+1}) / a``, ``D_n`` with ``im u_n`` and the opposite signs of
+    ``v``; the spectra are ``zonal`` and ``meridional``, (fields, wide), ``vor`` and ``div``, (fields, ncoef), are
+    written, ``radius`` is a in m, and ``eps`` as in ``_zonal_and_meridional``.
     """
     for thread in prange(threads):
         stamps[thread, 0] = monotonic()

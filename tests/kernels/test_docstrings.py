@@ -1,4 +1,4 @@
-"""Every argument of a compiled function that others may call is named where it is documented."""
+"""Every argument of a compiled function is named where it is documented."""
 
 import ast
 import re
@@ -8,9 +8,9 @@ KERNELS = Path(__file__).resolve().parents[2] / "kernels"
 
 
 def compiled(tree: ast.Module):
-    """Public functions at the top of a module that ``kernel`` compiles."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+    """Functions that ``kernel`` compiles, those inside others included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
             decorators = (ast.unparse(each).partition("(")[0] for each in node.decorator_list)
             if "kernel" in decorators:
                 yield node
@@ -42,4 +42,5 @@ def test_an_argument_without_a_word_is_found():
     source = '"""Takes ``n``."""\n@kernel\ndef f(a, n, out):\n    """Into ``out``."""\n'
     assert unnamed(source) == {"f": ["a"]}
     assert unnamed(source.replace("@kernel", "@kernel(inline=True)")) == {"f": ["a"]}
+    assert unnamed(source.replace("def f", "def _f")) == {"_f": ["a"]}
     assert unnamed(source.replace("@kernel", "@other")) == {}
