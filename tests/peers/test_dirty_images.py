@@ -7,7 +7,12 @@ from kernels.imaging import dirty, masters
 from kernels.imaging.masters import CELL, SIZES
 from peers.kit import dirty_images
 
-RECORDS, SIDE = masters.masters("tiny").records, SIZES["tiny"].side
+SIDE = SIZES["tiny"].side
+
+
+@pytest.fixture(scope="module")
+def records():
+    return masters.masters("tiny").records
 
 
 def made(errors):
@@ -22,28 +27,28 @@ def test_a_peer_is_asked_for_the_least_accuracy_that_reaches_ours(ours, epsilon)
     assert run()()[0, 0] == errors[epsilon] and words == f"error {errors[epsilon]:.1e}, asked for {epsilon:.0e}"
 
 
-def test_errors_are_those_of_the_sum():
-    errors, image = dirty_images.Errors(RECORDS, SIDE), dirty.dirty(RECORDS, SIDE, CELL)
+def test_errors_are_those_of_the_sum(records):
+    errors, image = dirty_images.Errors(records, SIDE), dirty.dirty(records, SIDE, CELL)
     wrong = image.copy()
     wrong[errors.pixels[:, 0], errors.pixels[:, 1]] += np.float32(0.01) * image.max()
     assert errors.of(image) < 1e-6
     assert errors.of(wrong) == pytest.approx(0.01, rel=0.05)
 
 
-def test_libraries_give_our_image():
+def test_libraries_give_our_image(records):
     ducc0 = pytest.importorskip("ducc0")
-    image, errors = dirty.dirty(RECORDS, SIDE, CELL), dirty_images.Errors(RECORDS, SIDE)
+    image, errors = dirty.dirty(records, SIDE, CELL), dirty_images.Errors(records, SIDE)
     makes = dirty_images.sides(ducc0, None, planned=True)
     assert list(makes) == ["ducc0 wgridder", "ducc0 nufft", "ducc0 nufft, planned"]
     for make in makes.values():
-        found = make(RECORDS, SIDE, 1, 1e-5)()()
+        found = make(records, SIDE, 1, 1e-5)()()
         assert errors.of(found) < 1e-5 and np.abs(found - image).max() < 1e-5 * image.max()
 
 
-def test_finuffts_image_is_ours():
+def test_finuffts_image_is_ours(records):
     finufft = pytest.importorskip("finufft")
-    image = dirty.dirty(RECORDS, SIDE, CELL)
+    image = dirty.dirty(records, SIDE, CELL)
     makes = dirty_images.sides(None, finufft, planned=True)
     assert len(makes) == 4
     for make in makes.values():
-        assert np.abs(make(RECORDS, SIDE, 1, 1e-6)()() - image).max() < 1e-4 * image.max()
+        assert np.abs(make(records, SIDE, 1, 1e-6)()() - image).max() < 1e-4 * image.max()
