@@ -36,16 +36,6 @@ def cases(rows: list[dict], **outputs) -> xr.Dataset:
     return xr.Dataset({**variables, **outputs}, coords=coordinates, attrs=attributes)
 
 
-def runs_of(**columns) -> xr.Dataset:
-    """A run with these outputs by case; its ``cpu`` and ``real`` times are medians of seven rounds within 3 %."""
-    attributes = {"machine": "a machine", "preset": "quick", "date": "2026-01-01T00:00:00Z"}
-    data = {f"run_{name}": ("run", np.array(values)) for name, values in columns.items()}
-    for kind in ("cpu", "real"):
-        if kind in columns:
-            data[f"observed_{kind}"] = (("case", "sample"), np.outer(columns[kind], np.linspace(0.97, 1.03, 7)))
-    return xr.Dataset(data, attrs=attributes)
-
-
 def watch(monkeypatch, module, makers):
     """A function of a name: runs ``makers()[name]`` gives what ``module`` handed to ``show``, and axes."""
     caught, show = {}, module.show

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+import xarray as xr
+from drawing import cases
 
 from companion import tables
+from companion.chapters.p5plus import figures as p5
 from companion.chapters.p5plus.experiments import monitoring
-from companion.chapters.p5plus.figures import evidence
+from companion.chapters.p5plus.figures import evidence, profile, threads
+from companion.figures.rendering import offered as drawn
+from kernels import shallow_water
 
 
 def test_the_parts_of_a_job_add_up_to_its_wall_time():
@@ -55,3 +60,47 @@ def test_outputs_of_made_up_times():
     found = monitoring._lost([measured(*key, float(value)) for key, value in times.items()])
     assert found["dt"]["value"] == 1 and found["lost_synchronised"]["value"] == [1, 1]
     assert found["lost_drifted"]["value"] == [1, 2]
+
+
+def test_cpi_tree_refuses_children_that_exceed_their_parent():
+    cpi = tables.load("p5plus", "cpi_main").copy(deep=True)
+    cpi["cycles"].loc[{"node": "C1"}] = 2 * cpi["cycles"].sel(node="C").item()
+    with pytest.raises(ValueError, match="children of 'Stalls' exceed it"):
+        p5.cpi_tree(cpi, "MAIN")
+
+
+def test_every_compiled_region_of_the_model_has_a_name():
+    problem = shallow_water.Problem(truncation=15, grid="F12", hours=0.5, dt=900.0, accounts=True)
+    result = shallow_water.run(problem, shallow_water.setup(problem))
+    assert set(result.parts) == set(profile.REGIONS)
+
+
+def exchanged(*pairs):
+    """A second for 1e6 bytes of one pair, twice as long for each further pair; a report's message of 2 MB."""
+    each = {"label": "a case", "ranks": 2}
+    rows = [{**each, "nbytes": nbytes, "pairs": count, "seconds": 3 * [count * nbytes / 1e6]}
+            for count in pairs for nbytes in (10**6, 2 * 10**6)]  # fmt: skip
+    return cases(rows, then_message=2e6, then_tasks=128)
+
+
+def test_exchange_has_the_panels_of_the_report_where_there_are_four_pairs():
+    shown = p5.exchange(exchanged(1, 4))
+    assert drawn(shown).groupby("pairs")["MB_per_s"].max().tolist() == pytest.approx([1.0, 0.25])
+    assert (
+        "1 pair 1; 4 pairs 1 MB/s" in shown.alt
+        and "between 128 tasks, counted from its decomposition: 2 MB" in shown.html
+    )
+    assert (
+        shown.html.count("4 tasks on each side") == 1 and "4 tasks on each side" not in p5.exchange(exchanged(1)).html
+    )
+
+
+def test_the_model_is_the_documents_until_a_machine_with_smt_sends_a_run():
+    alone = p5.model(tables.load("p5plus", "smt_model"), [])
+    assert len(alone) == 2 and alone.iloc[-1, -1] == threads.UNMEASURED
+    outputs = {"S": [1.35], "f": [1.8], "speedup": [1.215], "speedup_timed": [1.2]}
+    record = xr.Dataset({name: ("loop", value) for name, value in outputs.items()} | {"loop_name": ("loop", ["s1"])})
+    record.attrs["machine"] = "Some CPU, 2 usable CPUs"
+    here = p5.model(tables.load("p5plus", "smt_model"), [record]).iloc[1:]
+    np.testing.assert_allclose(here["S f/2"], here["S"] * here["f"] / 2)
+    assert len(here) == 1 and here.iloc[0, -1] == 1.2

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from companion import bench, experiments, tables
-from companion.chapters.xmp1982.experiments import forecast, overlap, pairs, studies
+from companion.chapters.xmp1982.experiments import devices, forecast, overlap, pairs, sharing, studies
 from companion.chapters.xmp1982.figures import live, studied, summary, together
 from companion.figures.rendering import offered
 from companion.records import runs
@@ -147,3 +147,27 @@ def test_builds_are_drawn_from_their_differences():
     made = record("xmp1982-builds", [], None) | {"outputs": studies._others([measured])}
     shown = studied.builds(read(made))
     assert "not drawn: same" in shown.alt and "1e-12 K" in shown.alt
+
+
+def test_records_and_transfers_are_the_report_s():
+    printed = tables.printed("xmp1982", "fig7_2").set_index("test")
+    compared = 0
+    for case in devices._cases("paper", 1):
+        name = case.parameters["test"]
+        if name in printed.index and not name.startswith("disks"):
+            jobs = devices.TESTS[name]
+            assert case.problem.jobs[0].record == float(printed.loc[name, "record_length"])
+            assert sum(job[2] for job in jobs if job[0] == jobs[0][0]) == float(printed.loc[name, "transfers"])
+            compared += 1
+    assert compared >= 4
+    pair = [transfers for _place, _factor, transfers in devices.TESTS["disks-both"]]
+    assert pair == [float(printed.loc[f"disks-{each}", "transfers"]) for each in ("diop", "biop")]
+
+
+def test_halves_of_a_forecast_are_told_apart():
+    class Step:
+        def __init__(self, number):
+            self.number, self.kind, self.clock = number, "normal", 2.0 if number < 10 else 3.0
+
+    found = sharing.steps_of(type("Result", (), {"steps": [Step(n) for n in range(20)]}))
+    assert found["first_day"] == 2.0 and found["second_day"] == 3.0
