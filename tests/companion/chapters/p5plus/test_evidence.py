@@ -104,3 +104,10 @@ def test_the_model_is_the_documents_until_a_machine_with_smt_sends_a_run():
     here = p5.model(tables.load("p5plus", "smt_model"), [record]).iloc[1:]
     np.testing.assert_allclose(here["S f/2"], here["S"] * here["f"] / 2)
     assert len(here) == 1 and here.iloc[0, -1] == 1.2
+
+
+def test_fused_gains_are_rates_over_one_thread():
+    """The same work in half the time, from medians."""
+    rows = [{"loop": "s1", "kind": kind, "threads": 1, "flops": 10, "seconds": 8 * [seconds]}
+            for kind, seconds in (("one thread", 2.0), ("two fused streams", 1.0))]  # fmt: skip
+    assert "1 accumulator 2.00" in p5.fused_gains(cases(rows))
