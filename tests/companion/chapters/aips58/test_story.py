@@ -7,8 +7,9 @@ from drawing import watch
 
 from companion import tables
 from companion.chapters.aips58 import overhead
-from companion.chapters.aips58.figures import causes, marks, story
+from companion.chapters.aips58.figures import causes, live, marks, said, story
 from companion.figures.style import meaning
+from kernels.imaging import damage
 
 DDT, LOAD = tables.load("aips58", "ddt"), tables.load("aips58", "ddtload")
 BARE = overhead.without(DDT, overhead.model(DDT, LOAD))
@@ -174,3 +175,23 @@ def test_shared_machines_and_loading(drawn):
     np.testing.assert_allclose(disk, 0.1)
     np.testing.assert_allclose(tape, 30)
     assert "0.69 to 1.40 times as fast. Here a file against the pace of a tape: 300 to 300" in caught["caption"]
+
+
+def test_wrong_images_say_flux_and_bits():
+    image = np.random.default_rng(0).random((32, 32))
+    cases = [
+        damage.Case("dirty image", 22.0, 24.0, True),
+        damage.Case("truth", 32.0, 32.0, True, 8.85, image),
+        damage.Case("CLEAN, gain 2.2: 40", 14.0, 20.0, False, -1449.0, image),
+    ]
+    shown = live.wrong(cases)
+    assert "-1449.00 Jy, 14 bits, refused" in shown.alt and "dirty" not in shown.alt
+
+
+def test_the_cause_of_a_spread_is_in_the_times():
+    made = run([0.5, 0.5], [1.0, 2.0], task=["UVMAP"] * 2, beside=[0, 2], spread=[0.06, 0.5])
+    made["other_load"] = ("case", [0.01, 0.02])
+    text = said.spread(made, 5.0)
+    assert "spread by UVMAP 6 %" in text and "50 to 50 % of the difference" in text and "the processor itself" in text
+    made["observed_cpu"][:] = 0.5
+    assert "0 to 0 % of the difference" in said.spread(made, 5.0) and "The rest was waiting" in said.spread(made, 5.0)
