@@ -1,7 +1,7 @@
 """A run record as its chapter shows it: the chapter's tables and figures, drawn from this record.
 
-Which these are stands in the notebooks alone (:mod:`companion.drawings`).  Tables and the data of figures hold the
-report's values in columns of their own, next to those of the run.
+Which these are stands in :mod:`companion.drawings`.  Tables and the data of figures hold the report's values in columns
+of their own, next to those of the run.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from companion import drawings, files, notebook_files
+from companion import drawings, files
 from companion.figures import beside
 from companion.figures.rendering import Shown, offered, picture, undrawn
 from companion.figures.tabular import Table
@@ -81,19 +81,6 @@ def piece(name: str, shown: Any) -> _Piece:
     return _Piece(name, "\n".join(sentences))
 
 
-def every_drawing() -> list[drawings.Drawing]:
-    """What the notebooks draw of any record.
-
-    Raises
-    ------
-    ValueError
-        The notebooks, which say what belongs to an experiment, are not there.
-    """
-    if not notebook_files.FOLDER.is_dir():
-        raise ValueError(f"the notebooks are not in {notebook_files.FOLDER}, and they say what is drawn of a record")
-    return drawings.every_drawing()
-
-
 def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]], list[str]]:
     """What of ``every`` drawing a run gives, by name, and a sentence for each that it does not."""
     made: list[tuple[str, Any]] = []
@@ -101,7 +88,7 @@ def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]
     for drawing in every:
         if drawing.experiment != run.attrs["experiment"]:
             continue
-        name = drawing.call.partition("(")[0].rpartition(".")[2]
+        name = drawing.function.rpartition(".")[2]
         absent = [other for other in drawing.others if runs.latest(other) is None]
         if absent:
             left.append(f"{name} also takes a run of {', '.join(absent)}, of which none is committed")
@@ -116,10 +103,10 @@ def drawn_from(run, every: list[drawings.Drawing]) -> tuple[list[tuple[str, Any]
 def pieces(record: dict[str, Any], drawn: bool = True) -> tuple[list[_Piece], list[str]]:
     """All of the chapter's tables and figures of this experiment, and a sentence for each that cannot be drawn.
 
-    Without ``drawn``, figures are their data alone.  Errors are those of :func:`every_drawing`.
+    Without ``drawn``, figures are their data alone.
     """
     with beside.alone(), nullcontext() if drawn else undrawn():
-        found, left = drawn_from(runs.dataset([record]), every_drawing())
+        found, left = drawn_from(runs.dataset([record]), drawings.every_drawing())
     # numbers that a cell goes on with say nothing alone
     return list(dict.fromkeys(one for name, shown in found if (one := piece(name, shown)).text)), left
 

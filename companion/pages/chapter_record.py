@@ -5,7 +5,7 @@ from html import escape
 
 import pandas as pd
 
-from companion import drawings, experiments, items, notebook_files, tables
+from companion import drawings, experiments, items, tables
 from companion.figures import beside
 from companion.figures.box import checked, folded
 from companion.figures.document import claims_summary, claims_table, document_table
@@ -190,8 +190,7 @@ def other_machines(document: str) -> Shown:
 
     What leads to an experiment finds its address whether or not an older run holds what the figures draw.
     """
-    (path,) = [path for path in notebook_files.paths() if path.stem == items.page(document)]
-    every, parts = drawings.drawings(path), []
+    every, parts = drawings.of(document), []
     for name in [name for name, entry in experiments.REGISTER.items() if entry.document == document]:
         if not is_elsewhere(name):
             continue

@@ -1,13 +1,17 @@
 """A record next to the report's values, and the chapter's figures of it."""
 
+import importlib
+import inspect
+import pkgutil
 import xml.etree.ElementTree as ET
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from companion import cli, drawings, notebook_files, record_figures
+from companion import chapters, cli, drawings, record_figures
 from companion.figures import rendering
+from companion.figures.rendering import Shown
 from companion.records import runs
 
 
@@ -47,7 +51,28 @@ def test_samples_become_medians_and_other_columns_stay():
     assert record_figures.medians(frame).to_dict("list") == {"row": ["a"], "here, median of 3": [2.0], "1982": [7]}
 
 
-def test_without_the_notebooks_it_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(notebook_files, "FOLDER", tmp_path / "none")
-    with pytest.raises(ValueError, match="the notebooks are not in"):
-        record_figures.pieces(runs.read(newest("p5plus-smt")))
+@pytest.mark.parametrize("document", chapters.documents("figures"))
+def test_no_figure_of_a_record_is_left_out(document):
+    """Every public function of a chapter's figures that makes a figure of a record is in the register of drawings."""
+    package = chapters.part(document, "figures")
+    inside = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    modules = [package, *(importlib.import_module(module.name) for module in inside)]
+    signatures = {
+        name: inspect.signature(made)
+        for module in modules
+        for name, made in inspect.getmembers(module, inspect.isfunction)
+        if made.__module__ == module.__name__ and not name.startswith("_")
+    }
+    makers = {
+        name
+        for name, about in signatures.items()
+        if about.return_annotation is Shown and "record" in about.parameters and "name" not in about.parameters
+    }
+    assert makers and makers <= {drawing.function.rpartition(".")[2] for drawing in drawings.of(document)}
+
+
+def test_what_no_row_gives_is_named(monkeypatch):
+    rows = {"nht1": [{"name": "", "function": "base", "takes": "bases; run nht1-base"}]}
+    monkeypatch.setattr(drawings, "_rows", lambda: rows)
+    with pytest.raises(ValueError, match="nht1/drawings.csv: 'bases' is neither"):
+        drawings.every_drawing()

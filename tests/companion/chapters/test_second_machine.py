@@ -1,7 +1,7 @@
 """A record of a second machine, older or newer, changes no number of the first one's; every figure of a committed run
 shows how its samples spread and which cases are flagged.
 
-The figures and tables are those that the notebooks name (:mod:`companion.drawings`); every committed run is tried.
+The figures and tables are those of the register of drawings (:mod:`companion.drawings`); every committed run is tried.
 """
 
 import copy
@@ -125,7 +125,7 @@ def drawings_of(experiment, record):
     return found
 
 
-def test_every_notebook_draws_runs_of_the_register():
+def test_every_drawing_is_of_runs_of_the_register():
     assert len(DRAWINGS) >= 50 and len({each.experiment for each in DRAWINGS}) >= 30
     assert {each.experiment for each in DRAWINGS} <= set(experiments.REGISTER)
 

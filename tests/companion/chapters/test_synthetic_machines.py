@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from synthetic import on
 
-from companion import drawings, experiments, items, notebook_files
+from companion import drawings, experiments, notebook_files
 from companion.figures import rendering
 from companion.pages import chapter_record
 from companion.records import machines, runs
@@ -82,8 +82,7 @@ def test_each_figure_with_medians_of_a_run_names_every_machine(document, joined,
         return "<svg></svg>"
 
     monkeypatch.setattr(rendering, "_drawings", keep)
-    (path,) = [path for path in notebook_files.paths() if path.stem == items.page(document)]
-    for drawing in drawings.drawings(path):
+    for drawing in drawings.of(document):
         run = runs.latest(drawing.experiment)
         if run is not None and not run.attrs["simulated"] and run.attrs["kind"] == "timing":
             drawing(run)

@@ -1,6 +1,7 @@
 """Figures of runs over MPI, and what a page says without one."""
 
 import pytest
+import xarray as xr
 
 from companion import experiments
 from companion.chapters.xc30 import figures as xc
@@ -22,7 +23,8 @@ def test_without_mpi_nothing_is_run(monkeypatch):
 def test_the_volume_is_drawn_beside_the_printed_one():
     record = experiments.run("xc30-volume")
     assert record.attrs["simulated"] == 1
-    shown = xc.volume(record, 150.0, {"a": 400.0}, {"cores": 2400.0})
+    about = xr.Dataset({"tasks": ("system", [400.0]), "cores": ("system", [2400.0])}, {"system": ["a"]})
+    shown = xc.volume(record, xr.Dataset({"mpi_volume": 150.0}), about)
     assert "150 TB" in str(shown._repr_mimebundle_()) and "2400 cores" in str(shown._repr_mimebundle_())
     assert float(record["transpositions_bytes"].max()) / 1e12 == pytest.approx(67, abs=3)
     assert int(record["ranks"].max()) == 100_000

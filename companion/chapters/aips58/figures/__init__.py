@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from companion.chapters.aips58 import overhead as overhead
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning

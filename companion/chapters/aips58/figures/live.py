@@ -28,9 +28,14 @@ def named(frame: pd.DataFrame, record: xr.Dataset) -> pd.DataFrame:
     return frame.rename(columns=lambda name: str(name).replace("here", cpu(record)))
 
 
-def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
-    """One size as the memo prints it: CPU, real, C/R of the run, then the ratios of the three systems to it."""
-    frame = runs_frame(record)
+def largest(ddt: xr.Dataset, record: xr.Dataset) -> str:
+    """The largest size of the memo that a run has."""
+    return next(size for size in ddt["size"].values.tolist()[::-1] if size in record["run_size"].values)
+
+
+def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str = "") -> pd.DataFrame:
+    """One size, or the largest, as the memo prints it: CPU, real, C/R of the run, ratios of the three systems to it."""
+    frame, size = runs_frame(record), size or largest(ddt, record)
     frame = frame[frame["size"] == size].set_index("task")
     problems = [name for name in ddt["problem"].values if name in frame.index]
     frame = frame.loc[problems]
@@ -41,12 +46,12 @@ def memo_table(ddt: xr.Dataset, record: xr.Dataset, size: str) -> pd.DataFrame:
         out[f"CPU, {system}/here"] = old["cpu"].values / out["CPU"]
         out[f"real, {system}/here"] = old["real"].values / out["real"]
     out["bits, max"], out["bits, rms"] = frame["bits_maximum"].values, frame["bits_rms"].values
+    out.attrs["units"] = {"CPU": "s", "real": "s"}
     return out
 
 
 #: Task, its product and the name of the picture.
 PICTURES = (("UVMAP", "dirty", "dirty"), ("APCLN", "clean", "CLEAN"), ("VTESS", "model", "maximum entropy"))
-MEMO_UNITS = {"CPU": "s", "real": "s"}
 
 
 #: How a message reaches its file.
@@ -196,11 +201,16 @@ def wrong(cases: list) -> Shown:
     return show(figure, data=frame, name="aips58_wrong", text=text, apart=100 * float(apart))
 
 
-def conclusions(ddt: xr.Dataset, facts: xr.Dataset, bare: xr.DataArray, found: dict[str, xr.Dataset]) -> pd.DataFrame:
+#: Experiments of the runs that :func:`conclusions` takes.
+CONCLUDED = ("ddt", "ddtload", "load", "gather", "habits")
+
+
+def conclusions(ddt: xr.Dataset, facts: xr.Dataset, bare: xr.DataArray, *records: xr.Dataset) -> pd.DataFrame:
     """The memo's conclusions: as it words them in numbers, what its tables give, and medians and intervals of the runs.
 
-    ``bare`` is the CPU time of Pittsburgh without the cost of its files; ``found`` has records by experiment.
+    ``bare`` is the CPU time of Pittsburgh without the cost of its files; ``records`` are those of :data:`CONCLUDED`.
     """
+    found = dict(zip(CONCLUDED, records, strict=True))
     cpu, real = ({system: ddt[kind].sel(system=system, drop=True) for system in ddt["system"].values}
                  for kind in ("cpu", "real"))  # fmt: skip
     gain, waited = real["NRAO1"] / real["CLSC"], real["PSC"] / real["NRAO1"]
@@ -249,7 +259,6 @@ def full_tables(ddt: xr.Dataset, record: xr.Dataset | None) -> Table:
             folded=True,
             run=record,
             index=False,
-            units=MEMO_UNITS,
             name=f"aips58_full_{size}",
             caption=f"The {size} problems as the memo lays them out. {run_title(record)}".replace("\n", ", "),
         )

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.aips58.figures import marks
-from companion.chapters.aips58.figures.live import runs_frame
+from companion.chapters.aips58.figures.live import largest, runs_frame
 from companion.chapters.aips58.figures.marks import HERE, KINDS, NAMES, SYSTEMS
 from companion.chapters.aips58.figures.studies import together
 from companion.figures.beside import each_machine
@@ -114,9 +114,9 @@ def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
 
 
 @each_machine
-def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str) -> Shown:
+def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str = "") -> Shown:
     """Gain in CPU time over the Convex by problem, those that vectorise apart: Toronto as printed, and a run."""
-    frame = runs_frame(record)
+    frame, size = runs_frame(record), size or largest(ddt, record)
     frame = frame[frame["size"] == size]
     vector = classes["class"].sel(problem=frame["task"].values).values == "vector"
     order = np.argsort(vector, kind="stable")

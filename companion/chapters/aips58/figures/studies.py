@@ -19,32 +19,27 @@ _WORD = 8
 def gather(record: xr.Dataset, ddt: xr.Dataset, bare: xr.DataArray) -> pd.DataFrame:
     """CPU time of the CLEANs then and in a run, by form of gather.
 
-    ``bare`` is the CPU time of Pittsburgh without the cost of its files, at the largest size.
+    ``bare`` is the CPU time of Pittsburgh without the cost of its files.
     """
     here = runs_frame(record).pivot(index="task", columns="method", values="cpu")
     old = ddt["cpu"].sel(size="large", problem=list(here.index))
     software, hardware = (old.sel(system=system).values for system in ("CLSC", "PSC"))
-    return pd.DataFrame(
+    without = bare.sel(size="large", problem=list(here.index)).values
+    frame = pd.DataFrame(
         {
             "problem": here.index,
             "CLSC, software": software,
             "PSC, hardware": hardware,
-            "PSC without files": bare.sel(problem=list(here.index)).values,
-            "software/hardware": software / bare.sel(problem=list(here.index)).values,
+            "PSC without files": without,
+            "software/hardware": software / without,
             "here, loop": here["scalar"].values,
             "here, instruction": here["gather"].values,
             "here, no list": here["blocks"].values,
             "loop/instruction": here["scalar"].values / here["gather"].values,
         }
     )
-
-
-GATHER_UNITS = {
-    name: "s"
-    for name in (
-        "CLSC, software", "PSC, hardware", "PSC without files", "here, loop", "here, instruction", "here, no list",
-    )
-}  # fmt: skip
+    frame.attrs["units"] = {name: "s" for name in frame.columns[1:] if "/" not in name}
+    return frame
 
 
 def loaded(record: xr.Dataset) -> pd.DataFrame:
@@ -68,12 +63,10 @@ def loaded(record: xr.Dataset) -> pd.DataFrame:
                 "real, loaded/alone": beside["real"] / alone["real"],
             }
         )
-    return pd.DataFrame(rows)
-
-
-LOADED_UNITS = {f"{kind} {state}": "s" for kind in ("CPU", "real") for state in ("alone", "loaded")} | {
-    f"spread {state}": "%" for state in ("alone", "loaded")
-}
+    found = pd.DataFrame(rows)
+    seconds = {f"{kind} {state}": "s" for kind in ("CPU", "real") for state in ("alone", "loaded")}
+    found.attrs["units"] = seconds | {f"spread {state}": "%" for state in ("alone", "loaded")}
+    return found
 
 
 def stripes(record: xr.Dataset) -> pd.DataFrame:
@@ -83,6 +76,7 @@ def stripes(record: xr.Dataset) -> pd.DataFrame:
     for kind in ("write", "read"):
         frame[f"{kind}, over one file"] = frame[kind] / one[kind].reindex(frame["place"]).values
     frame["cold"] = np.where(frame["cold"] > 0, "yes", "no")
+    frame.attrs["units"] = {"write": "MB/s", "read": "MB/s"}
     return frame.rename(columns={"way": "blocks", "cold": "read past the page cache"})
 
 
@@ -102,36 +96,21 @@ def messages(record: xr.Dataset) -> pd.DataFrame:
 def loading(record: xr.Dataset) -> pd.DataFrame:
     """Milliseconds of loading by source, and in per cent how much the slowest run exceeds the fastest."""
     frame = runs_frame(record)
-    return pd.DataFrame(
-        {
-            "problem": frame["task"],
-            "size": frame["size"],
-            "source": frame["source"],
-            "CPU time": 1e3 * frame["cpu"],
-            "real time": 1e3 * frame["real"],
-            "slowest real time": 1e3 * frame["slowest"],
-            "spread": 100 * frame["spread"],
-        }
-    )
-
-
-LOADING_UNITS = {"CPU time": "ms", "real time": "ms", "slowest real time": "ms", "spread": "%"}
+    found = frame[["task", "size", "source"]].rename(columns={"task": "problem"})
+    found["CPU time"], found["real time"] = 1e3 * frame["cpu"], 1e3 * frame["real"]
+    found["slowest real time"], found["spread"] = 1e3 * frame["slowest"], 100 * frame["spread"]
+    found.attrs["units"] = dict.fromkeys(found.columns[3:6], "ms") | {"spread": "%"}
+    return found
 
 
 def ddtload(record: xr.Dataset) -> pd.DataFrame:
     """CPU and real time of RUN DDTLOAD by how its messages reach their file, and CPU over real."""
     frame = runs_frame(record)
-    return pd.DataFrame(
-        {
-            "message file": frame["way"].map(WAY_NAMES),
-            "CPU time": 1e3 * frame["cpu"],
-            "real time": 1e3 * frame["real"],
-            "C/R": frame["cpu"] / frame["real"],
-        }
-    )
-
-
-DDTLOAD_UNITS = {"CPU time": "ms", "real time": "ms"}
+    found = pd.DataFrame({"message file": frame["way"].map(WAY_NAMES)})
+    found["CPU time"], found["real time"] = 1e3 * frame["cpu"], 1e3 * frame["real"]
+    found["C/R"] = frame["cpu"] / frame["real"]
+    found.attrs["units"] = {"CPU time": "ms", "real time": "ms"}
+    return found
 
 
 def habits(record: xr.Dataset, ddt: xr.Dataset) -> pd.DataFrame:
@@ -140,7 +119,7 @@ def habits(record: xr.Dataset, ddt: xr.Dataset) -> pd.DataFrame:
     plain, aips = (frame[frame["habits"] == number].set_index("task") for number in (0, 1))
     size = str(frame["size"].iloc[0])
     old = ddt.sel(size=size if size in ddt["size"].values else "large", system="CLSC", problem=list(plain.index))
-    return pd.DataFrame(
+    found = pd.DataFrame(
         {
             "problem": plain.index,
             "messages": aips["messages"].values,
@@ -152,6 +131,8 @@ def habits(record: xr.Dataset, ddt: xr.Dataset) -> pd.DataFrame:
             "C/R, Toronto": (old["cpu"] / old["real"]).values,
         }
     )
+    found.attrs["units"] = {"real, in memory": "ms", "real, as AIPS": "ms"}
+    return found
 
 
 def costs(record: xr.Dataset) -> dict[str, Ratio]:
@@ -165,9 +146,6 @@ def costs(record: xr.Dataset) -> dict[str, Ratio]:
 def _over(found: Ratio) -> str:
     ends = "" if found.interval is None else " ({:.3g} to {:.3g})".format(*found.interval)
     return f"{found.medians:.3g}{ends}"
-
-
-HABITS_UNITS = {"real, in memory": "ms", "real, as AIPS": "ms"}
 
 
 def together(record: xr.Dataset, chosen: np.ndarray, kind: str = "real") -> np.ndarray:
@@ -194,10 +172,12 @@ def totals(ddt: xr.Dataset, record: xr.Dataset) -> pd.DataFrame:
         if size in ddt["size"].values:
             old = ddt["real"].sel(size=size, problem=list(part["task"])).sum("problem").to_series()
             rows[size] = {**old.to_dict(), "here": part["real"].sum()}
-    return pd.DataFrame(rows).T.rename_axis("size").reset_index()
+    found = pd.DataFrame(rows).T.rename_axis("size").reset_index()
+    found.attrs["units"] = dict.fromkeys(found.columns[1:], "s")
+    return found
 
 
-def shown(record: xr.Dataset | None, frame: pd.DataFrame | None, *, name: str, caption: str, units=None) -> Table:
+def shown(record: xr.Dataset | None, frame: pd.DataFrame | None, *, name: str, caption: str) -> Table:
     """``frame`` of a run as a table that names machine and day; a sentence where no run is committed.
 
     Columns and units that say ``here`` get the name of the processor.
@@ -206,16 +186,16 @@ def shown(record: xr.Dataset | None, frame: pd.DataFrame | None, *, name: str, c
         text = f"No run of this kind is committed yet: {caption[0].lower()}{caption[1:]}."
         return Table(f"<p>{text}</p>", text)
     where = run_title(record).replace("\n", ", ")
-    units = {column.replace("here", cpu(record)): unit for column, unit in (units or {}).items()}
+    units = {column.replace("here", cpu(record)): unit for column, unit in frame.attrs.get("units", {}).items()}
     frame = named(frame, record)
     return table(frame, digits=3, index=False, name=name, units=units, caption=f"{caption}. {where}", run=record)
 
 
-def kept(experiment: str, maker, *, name: str, caption: str, units=None) -> Table:
+def kept(experiment: str, maker, *, name: str, caption: str) -> Table:
     """The committed run of an experiment as a table, ``maker(record)`` its frame."""
     record = runs.latest(experiment)
     frame = None if record is None else maker(record)
-    return shown(record, frame, name=name, caption=caption, units=units)
+    return shown(record, frame, name=name, caption=caption)
 
 
 def largest_distance(records, name: str) -> float:

@@ -21,7 +21,15 @@ from companion.chapters.xc30.figures.evidence import (
     verdicts,
 )
 from companion.chapters.xc30.figures.findings import days_said, linear_cost, same_forecast, shares_now, small_files_cost
-from companion.chapters.xc30.figures.live import cycle_table, nproma, routine_gains, routine_table, routines, transforms
+from companion.chapters.xc30.figures.live import (
+    cycle_table,
+    nproma,
+    processor_peak,
+    routine_gains,
+    routine_table,
+    routines,
+    transforms,
+)
 from companion.chapters.xc30.figures.model import aliasing, cases, costs, sections, steady_table, step_seconds, tendency
 from companion.chapters.xc30.figures.output import opens, output_rates, records, storm, storm_table, with_small_files
 from companion.chapters.xc30.figures.peak import cores, measured_cores, printed_cores, whole_forecasts, whole_said

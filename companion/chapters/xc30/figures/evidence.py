@@ -93,11 +93,15 @@ def profile_table(profile: xr.Dataset, known: Collection[str]) -> pd.DataFrame:
     return found
 
 
+#: What the page calls the builds.
+BUILDS = ("build A", "build B", "build C")
+
+
 @each_machine
-def builds(record: xr.Dataset, names: Sequence[str], samples: int) -> Shown:
+def builds(record: xr.Dataset, samples: int, names: Sequence[str] = BUILDS) -> Shown:
     """Mean paired difference of three builds to the strict one, with its interval: what significance and size say.
 
-    ``names`` are those that the page calls the builds; ``samples`` is the least number of samples of the talk.
+    ``samples`` is the least number of samples of the talk.
     """
     figure, (judged, size) = axes(2, 1, height=5.2, sharex=True)
     lead, mean = record["lead"].values / 24, record["difference"].values
@@ -139,7 +143,7 @@ def significant(record: xr.Dataset) -> list[int]:
     return ((record["difference_low"] > 0) | (record["difference_high"] < 0)).sum("lead_time").values.tolist()
 
 
-def verdicts(record: xr.Dataset, names: Sequence[str]) -> str:
+def verdicts(record: xr.Dataset, names: Sequence[str] = BUILDS) -> str:
     """What each build was, at how many lead times the test finds it different, and by how much at most."""
     record = single(record)
     most = abs(record["difference"]).max("lead_time").values

@@ -123,6 +123,12 @@ def routine_gains(record: xr.Dataset) -> pd.DataFrame:
     return frame.assign(share=100 * frame["vector"] / peak, gain=frame["vector"] / frame["scalar"])
 
 
+def processor_peak(systems: xr.Dataset) -> float:
+    """MFLOPS of one Power4+ processor at its peak, from what a run reached and its share of the peak."""
+    then = systems.sel(system="P4+")
+    return 1e3 * float(then["gflops"] / (then["peak_percent"] / 100 * then["cpus"]))
+
+
 def routine_table(record: xr.Dataset, profile: xr.Dataset, peak: float) -> pd.DataFrame:
     """Rate, share of peak and divisions of each routine, in 2006 and here by medians.
 

@@ -1,7 +1,5 @@
 """Figures of runs over MPI: split of the time, routines, exchanges in flight, halo, volume (C2, C3, C5, C7, C8)."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -155,25 +153,23 @@ def halo(record: xr.Dataset) -> Shown:
 _PARTS = {"transpositions": "transpositions", "halo_fixed": "halo of fixed width", "halo_on_demand": "halo on demand"}
 
 
-def volume(record: xr.Dataset, printed_terabytes: float, tasks: Mapping, processors: Mapping) -> Shown:
-    """Bytes of a forecast by ranks, and the volume that the report states; messages are in the data.
-
-    ``tasks`` are those of the report's runs, ``processors`` what is marked on the axis, by name.
-    """
+def volume(record: xr.Dataset, forecast: xr.Dataset, about: xr.Dataset) -> Shown:
+    """Bytes of a forecast by ranks, and the volume that the report states, with the cores of its runs; messages are in
+    the data."""
+    printed_terabytes, cores = float(forecast["mpi_volume"]), about["cores"].to_series()
     ranks = record["ranks"].values
     figure, axis = axes(height=2.9)
     for number, (name, label) in enumerate(_PARTS.items()):
         line = calculated(axis, ranks, record[f"{name}_bytes"].values / 1e12, label=f"{label}, counted")
         line.set_linestyle((":", "--", "-")[number])
-    printed = [printed_terabytes] * len(tasks)
-    points(axis, list(tasks.values()), printed, line=False, label="whole model, the talk (2014)")
+    points(axis, about["tasks"], [printed_terabytes] * len(cores), line=False, label="whole model, the talk (2014)")
     log_axis(axis)
     axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
-    for value in processors.values():
+    for value in cores:
         axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
     whole = record["transpositions_bytes"].values / 1e12
-    dotted = ", ".join(f"{value:.0f} {name}" for name, value in processors.items())
+    dotted = ", ".join(f"{value:.0f} cores, {name}" for name, value in cores.items())
     return show(
         figure,
         data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),

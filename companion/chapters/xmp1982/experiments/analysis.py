@@ -24,8 +24,6 @@ _CONFIGURATIONS = {
     "page cache": ("cache", "direct"),
     "disk": ("direct", "direct"),
 }
-#: The programs of Fig. 6.2, by the names of the steps.
-PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
 #: Analysis and forecast together: the analysis' configuration, the forecast's work files.
 _TOGETHER = (
     ("half in memory", "ssd1-async"),

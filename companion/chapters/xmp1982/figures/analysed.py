@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.chapters.xmp1982.experiments.analysis import PROGRAMS
 from companion.chapters.xmp1982.figures.dots import Series, any_flagged, dots, middle, observed, ranged, spread_text
 from companion.figures.beside import each_machine
 from companion.figures.parts import cpu
@@ -24,6 +23,13 @@ _PLACES = {
 NAMES = {"disk": "disk", "page cache": "buffer memory; page cache", "half in memory": "half SSD; half in memory"}
 NAMES |= {"memory": "SSD; memory", "tmpfs": "file system in memory", "all in memory": "sequential files in memory, too"}
 _COMPILER = "CFT 15K"
+#: The programs of Fig. 6.2, by the names of the steps.
+_PROGRAMS = ("PRE-GAP", "GAP (data checking)", "GAP (analysis)", "POST GAP")
+
+
+def clocks(analyses: pd.DataFrame) -> pd.Series:
+    """Seconds of clock of Fig. 6.1 by configuration, of the compiler of which it has all."""
+    return analyses[analyses["compiler"] == _COMPILER].set_index("configuration")["clock"].astype(float)
 
 
 @each_machine
@@ -31,7 +37,7 @@ def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Clock of the analysis from step d to w by place of its work files (Fig. 6.1), then and now."""
     cases = observed(record)
     names = [name for name in _PLACES if name in cases["configuration"]]
-    clock = printed[printed["compiler"] == _COMPILER].set_index("configuration")["clock"].astype(float)
+    clock = clocks(printed)
     then = np.array([clock.get(_PLACES[name], np.nan) for name in names])
     here = cases.sel(configuration=names)
     middles = middle(here["clock"]).values
@@ -80,12 +86,12 @@ def _program(record: xr.Dataset, configuration: str, name: str, kind: str) -> np
 
 def programs(printed: pd.DataFrame, record: xr.Dataset) -> Table:
     """Fig. 6.2: CPU time of the four programs, then and now, and their shares of the four."""
-    here = [_program(record, "disk", name, "cpu") for name in PROGRAMS]
+    here = [_program(record, "disk", name, "cpu") for name in _PROGRAMS]
     middles = np.array([np.nanmedian(each) for each in here])
     xmp = printed["cray_xmp"].to_numpy(float)
     frame = pd.DataFrame(
         {
-            "program": list(PROGRAMS),
+            "program": list(_PROGRAMS),
             "Cray 1-A": printed["cray_1a"].to_numpy(float),
             "X-MP": xmp,
             cpu(record): [spread_text(each) for each in here],
@@ -139,10 +145,9 @@ def printed_together(tests: pd.DataFrame, analyses: pd.DataFrame, forecasts: xr.
 
     The report divides by the Cray 1-A; against the same machine, what the faster one gave drops out.
     """
-    alone = analyses[analyses["compiler"] == _COMPILER].set_index("configuration")["clock"]["FILES ON DISK"]
     forecast = float(forecasts["forecast_clock"].sel(configuration="disk4"))
-    tests = tests.iloc[1:]
-    return (float(alone) / tests["analysis_time"] + forecast / tests["forecast_time"]).to_numpy(float)
+    tests, alone = tests.iloc[1:], clocks(analyses)["FILES ON DISK"]
+    return (alone / tests["analysis_time"] + forecast / tests["forecast_time"]).to_numpy(float)
 
 
 @each_machine

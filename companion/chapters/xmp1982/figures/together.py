@@ -64,6 +64,12 @@ def printed_parts(
     return paired, single_
 
 
+def lost_on_disk(printed: tuple[pd.DataFrame, pd.DataFrame]) -> pd.Series:
+    """Seconds by part that the pairs with a forecast on disk lost together, of :func:`printed_parts`."""
+    lost = printed[0] - printed[1]
+    return lost[lost.index.str.contains("disk")].sum()
+
+
 def _part(cases: xr.Dataset, test: str, job: int, part: str) -> np.ndarray:
     """Seconds of one part of a job in every round."""
     case = cases.sel(test=test)
