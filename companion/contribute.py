@@ -85,7 +85,7 @@ def _published(record: dict[str, Any]) -> _Finding:
     return _Finding(name, False, "this is no git checkout, so the commit cannot be looked up; use a clone")
 
 
-def _kept(record: dict[str, Any]) -> _Finding:
+def _measured_by_the_rules(record: dict[str, Any]) -> _Finding:
     reasons = runs.unfit(record)
     if record["preset"] != "paper":
         reasons.append(f"it has the preset {record['preset']}, and the chapters draw runs at paper")
@@ -105,7 +105,7 @@ def examine(record: dict[str, Any]) -> list[_Finding]:
     said = f"{label}, {'a machine that the book does not have yet' if new else 'a machine of the book'}"
     named = here["cpu"]["model"] is not None
     known = _Finding("machine named", named, said if named else "the record does not name the processor")
-    return [_verified(record), _possible(record), _kept(record), _published(record), known]
+    return [_verified(record), _possible(record), _measured_by_the_rules(record), _published(record), known]
 
 
 def walk(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None, list[_Finding]]]:

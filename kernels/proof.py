@@ -25,7 +25,7 @@ from kernels.runtime.resources import usable_cpus
 ROUNDING = 1e-13
 
 
-class Kept:
+class ReferenceCache:
     """What ``reference`` gives for a state, computed once and kept as long as the state."""
 
     def __init__(self):
@@ -51,7 +51,7 @@ class Proof:
     #: field of the result -> largest difference over its largest magnitude (:data:`ROUNDING`); whole numbers are equal
     within: Mapping[str, float] = field(default_factory=dict)
     #: fields that differ from machine to machine, or that the reference has otherwise
-    apart: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()
     #: ``also(problem, state, result)``: checks of what the run left in its state
     also: Callable[[Any, Any, Any], list[Check]] | None = None
 
@@ -94,7 +94,7 @@ class Proof:
         checks = []
         for name, one, other in _numbers(found, expected, ""):
             top = name.partition(",")[0].partition(" ")[0]
-            if top not in self.apart and name not in self.apart:
+            if top not in self.not_compared and name not in self.not_compared:
                 checks.append(_compared(name, one, other, self.within.get(name, self.within.get(top, ROUNDING))))
         return [check for check in checks if check is not None]
 

@@ -92,7 +92,7 @@ def _print_summary(rows: list[Row]) -> None:
         say("", f"  {doubtful} of {len(rows)} comparisons were measured beside other load")
 
 
-def _kept(run: Run, folder: Path | None) -> bool:
+def _walk_and_save(run: Run, folder: Path | None) -> bool:
     """Walk; whatever ends it, the complete comparisons are kept where a folder is named."""
     if folder is None:
         return _walk(run)
@@ -133,7 +133,7 @@ def compare(
         vectors.enter(bits, chosen)
         run = Run(chosen, counts, rounds, seed)
         require_room(chosen, run.folder)
-        disagreed = _kept(run, out)
+        disagreed = _walk_and_save(run, out)
     except OSError as error:
         _stop(sentence(error))
     except (ValueError, MemoryError, RuntimeError) as error:  # RuntimeError: a peer's program failed

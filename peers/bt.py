@@ -217,7 +217,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _whole(threads: int, name: str) -> Iterator[Comparison | Absent]:
+def _whole_run(threads: int, name: str) -> Iterator[Comparison | Absent]:
     """The build as it comes and other programs, then the tuned builds, of one class."""
     sides: dict[str, dict[str, Callable]] = {"BT whole run": {}, "BT whole run, tuned builds": {}}
     usual, tuned = sides.values()
@@ -261,4 +261,4 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """The line sweep against C, then whole runs of the asked classes against local builds of NPB."""
     yield from _sweeps(threads)
     for name in os.environ.get("NPB_BT_CLASSES", "A"):
-        yield from _whole(threads, name)
+        yield from _whole_run(threads, name)

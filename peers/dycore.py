@@ -40,7 +40,7 @@ class _Wave:
         self.state = State(self.reached.fields, self.reached.step)
 
 
-def apart(mine, other) -> float:
+def pressure_difference(mine, other) -> float:
     """Difference of the lowest pressures, hPa."""
     return abs(float(np.min(mine)) - float(np.min(other))) / 100
 
@@ -70,7 +70,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                     label=f"day {day}, {ni} × {nj} points or truncation {truncation}, {LEVELS} levels",
                     ours=sides[0].day,
                     peers={"dinosaur": sides[1].day},
-                    check=apart,
+                    check=pressure_difference,
                     tolerance=TOLERANCE,
                     chosen=f"dinosaur: {other:.1f} hPa in steps of {seconds:.0f} s; ours: {mine:.1f} hPa in {dt:.0f} s",
                 )

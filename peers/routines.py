@@ -79,7 +79,7 @@ def _c_cloud(library, problem, state, threads):
         problem,
         threads,
         lambda first, end: function(
-            state.given,
+            state.inputs,
             new,
             fallen,
             new[0].size,

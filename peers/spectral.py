@@ -109,7 +109,7 @@ def _ducc0(sht, case: _Case) -> dict[str, _Way]:
 
         return call
 
-    def apart(work: Callable, result: Callable) -> Callable:
+    def field_a_thread(work: Callable, result: Callable) -> Callable:
         def call():
             run_team(lambda number: work(slice(number, None, case.threads), 1), case.threads)
             return result
@@ -119,7 +119,7 @@ def _ducc0(sht, case: _Case) -> dict[str, _Way]:
     results = (lambda: out[:, 0]), (lambda: found[:, 0] / case.sign)
     ways = {"its own threads": all_threads}
     if case.threads > 1 and len(case.spectrum) > 1:
-        ways["a field a thread"] = apart
+        ways["a field a thread"] = field_a_thread
     return {name: _Way(made(synthesis, results[0]), made(analysis, results[1])) for name, made in ways.items()}
 
 

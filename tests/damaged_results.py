@@ -211,7 +211,7 @@ class Found(NamedTuple):
     bounded: dict[str, tuple]  # arrays of which small changes need not be noticed: from which on, and why
 
 
-def judge(name: str, seed: int | None = None, seconds: float = SECONDS) -> Found:
+def damage_kernel(name: str, seed: int | None = None, seconds: float = SECONDS) -> Found:
     """Damage the results of a kernel's small problems, in elements that ``seed`` draws, or a seed drawn here."""
     seed = secrets.randbits(32) if seed is None else seed
     kernel, found, paths = KERNELS[name], Found(0, [], {}, {}), set()
@@ -220,13 +220,13 @@ def judge(name: str, seed: int | None = None, seconds: float = SECONDS) -> Found
         for problem in every:
             result = kernel.run(problem, kernel.setup(problem))
             paths |= {path for path, *_ in [*named(result), *numbers(result)]}
-            found = _judged(kernel, problem, result, seed, found, seconds / len(every))
+            found = _damage_result(kernel, problem, result, seed, found, seconds / len(every))
     found = found._replace(bounded=declared(kernel, kernel.Problem.preset("paper"), "BOUNDED") | found.bounded)
     stale = [name for name in found.no_output | found.bounded if not any(inner(path, [name]) for path in paths)]
     return found._replace(taken=found.taken + [f"{name}: declared, and no array of a result" for name in stale])
 
 
-def _judged(kernel, problem, result, seed, found: Found, seconds: float) -> Found:
+def _damage_result(kernel, problem, result, seed, found: Found, seconds: float) -> Found:
     said = [declared(kernel, problem, word) for word in ("NO_OUTPUT", "BOUNDED")]
     taken, tried, begin = found.taken, found.tried, time.process_time()
     noticed(kernel, problem, result)
@@ -237,7 +237,7 @@ def _judged(kernel, problem, result, seed, found: Found, seconds: float) -> Foun
         try:
             if not noticed(kernel, problem, result):
                 taken.append(f"{case} of {problem}, seed {seed}")
-        except Exception as error:  # a judgement is asked for, no error
+        except Exception as error:  # a failed check is asked for, no error
             taken.append(f"{case} of {problem}, seed {seed}: {type(error).__name__}: {error}")
     if not named(result):
         for case, other in damaged_numbers(result, *said):
@@ -258,7 +258,7 @@ def reasons(name: str, found: Found) -> list[dict[str, str]]:
 
 
 def undamaged(name: str) -> Found:
-    """What a kernel says of its results, whatever the problem, where they are not judged here."""
+    """What a kernel says of its results, whatever the problem, where they are not damaged here."""
     kernel = KERNELS[name]
     return Found(0, [], *(declared(kernel, None, word) for word in ("NO_OUTPUT", "BOUNDED")))
 
@@ -280,10 +280,10 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Draws the elements; by default a seed drawn here.")] = None,
     seconds: Annotated[float, typer.Option(help="Of the processor, for each kernel.")] = 60.0,
 ) -> None:
-    """Judge every kernel of one process and write both tables."""
+    """Damage the results of every kernel of one process and write both tables."""
     seed = secrets.randbits(32) if seed is None else seed
     print(f"seed {seed}")
-    found = {name: judge(name, seed, seconds) for name in tqdm(SINGLE, disable=None)}
+    found = {name: damage_kernel(name, seed, seconds) for name in tqdm(SINGLE, disable=None)}
     said = {name: found[name] if name in found else undamaged(name) for name in KERNELS}
     _write("no_output", [row for name, each in said.items() for row in reasons(name, each)])
     counted = {name: each for name, each in found.items() if each.tried}

@@ -126,7 +126,7 @@ def _solution(way: str) -> Writer:
     return Writer(write, read, synced=False)
 
 
-def _kept(module) -> Writer:
+def _smallest_record(module) -> Writer:
     """The smallest committed record of a kind, written into a folder of records."""
     records = sorted(module.COMMITTED.glob("*.json"), key=lambda path: path.stat().st_size)
     record = module.read(records[0])
@@ -218,8 +218,8 @@ def writers() -> dict[str, Writer]:
     image = np.ones((32, 32), np.float32)
     return {
         "text": Writer(lambda folder: write_text(folder / "x", "x" * 70000, True), long_text),
-        "run record": _kept(runs),
-        "peer record": _kept(peer_records),
+        "run record": _smallest_record(runs),
+        "peer record": _smallest_record(peer_records),
         "CSV": _export(record, ".csv"),
         "NetCDF": _export(record, ".nc"),
         "FITS": Writer(lambda folder: fits.write_image(folder / "x", image, 1.0), fits.read_image, synced=False),

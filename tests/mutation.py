@@ -7,8 +7,8 @@ problems, which is what a user's run has, and those tests of the room that impor
 ``verify`` on a small problem of each kernel.  Changes of ``companion/`` have the tests alone.  What numba cannot
 compile any more is no mutant.  One that neither notices is printed with its place; it is equivalent, or a check is
 missing.  The choice and its order depend on the seed alone, so the first so many of it are a sample, too.  ``--out``
-keeps each row as it comes and goes on where it ended; ``--again`` shows one judge once more what it missed in that
-table, after a check has been added.
+keeps each row as it comes and goes on where it ended; ``--again`` runs one oracle once more on what
+it missed in that table, after a check has been added.
 """
 
 import csv
@@ -23,12 +23,12 @@ from typing import Annotated
 import typer
 from hosts import this_host
 from mutants import Mutant, sites
-from mutation_runner import JUDGES, ROOT, Runner, Stillborn, Unfit
+from mutation_runner import ORACLES, ROOT, Runner, Stillborn, Unfit
 from scipy.stats import binomtest
 from tqdm import tqdm
 
-#: What is judged.  Of ``kernels/`` without what it stands on (``runtime``), which all would judge, and what runs under
-#: mpiexec, which jobs of several ranks would: both take too long.
+#: What is changed.  Of ``kernels/`` without what it stands on (``runtime``), which would need all tests, and what runs
+#: under mpiexec, which would need jobs of several ranks: both take too long.
 ROOMS = {
     "kernels": [
         *(f"kernels/{room}" for room in ("bt", "spectral", "shallow_water", "routines", "memory", "processor")),
@@ -53,24 +53,24 @@ def draw(found: dict[str, list[Mutant]], count: int, seed: int) -> list[Mutant]:
     return chosen[:count]
 
 
-def interval(noticed: int, judged: int) -> str:
+def interval(noticed: int, mutants: int) -> str:
     """The share in per cent with its 95 % interval after Wilson."""
-    low, high = binomtest(noticed, judged).proportion_ci(method="wilson")
-    return f"{100 * noticed / judged:.0f} ({100 * low:.0f} … {100 * high:.0f})"
+    low, high = binomtest(noticed, mutants).proportion_ci(method="wilson")
+    return f"{100 * noticed / mutants:.0f} ({100 * low:.0f} … {100 * high:.0f})"
 
 
 def summary(rows: list[dict]) -> list[dict]:
-    """A line a sample and kind and one of all, of rows as ``--out`` keeps them; a judge of none has an empty cell."""
+    """A line a sample and kind and one of all, of rows as ``--out`` keeps them; what did not run has an empty cell."""
     lines = []
     for sample in dict.fromkeys(row["sample"] for row in rows):
         own = [row for row in rows if row["sample"] == sample]
         for kind in [*sorted({row["kind"] for row in own}), "all"]:
             here = [row for row in own if kind in (row["kind"], "all")]
             line = {"sample": sample, "change": kind, "mutants": len(here)}
-            for judge, name in (("tests", "noticed by tests"), ("verify", "by verify alone")):
-                judged = [row[judge] == "True" for row in here if row[judge]]
-                line[name] = sum(judged) if judged else ""
-                line[f"{name} in % (95 % interval)"] = interval(sum(judged), len(judged)) if judged else ""
+            for oracle, name in (("tests", "noticed by tests"), ("verify", "by verify alone")):
+                found = [row[oracle] == "True" for row in here if row[oracle]]
+                line[name] = sum(found) if found else ""
+                line[f"{name} in % (95 % interval)"] = interval(sum(found), len(found)) if found else ""
             lines.append(line)
     return lines
 
@@ -116,8 +116,8 @@ def _say(row: dict) -> None:
         tqdm.write(f"survives{by_verify}: {row['path']}:{row['line']}: {row['old']} → {row['new']}")
 
 
-def judge(runner: Runner, mutants, rows: list[dict], sample: str, out=None, minutes=1e6, again=None) -> int:
-    """Let the judges, or one of them ``again``, see mutants; fills ``rows`` and counts what could not be judged."""
+def evaluate(runner: Runner, mutants, rows: list[dict], sample: str, out=None, minutes=1e6, again=None) -> int:
+    """Run the oracles, or one of them ``again``, on mutants; fills ``rows`` and counts those that none could run on."""
     begin, unfit, by = time.monotonic(), 0, {_key(row): row for row in rows}
     host = this_host()
     for mutant in tqdm(mutants, unit="mutant"):
@@ -126,18 +126,18 @@ def judge(runner: Runner, mutants, rows: list[dict], sample: str, out=None, minu
         if not missed or time.monotonic() - begin > 60 * minutes:
             continue
         try:
-            found, seconds = runner.judge(mutant, (again,) if again else JUDGES)
+            found, seconds = runner.evaluate(mutant, (again,) if again else ORACLES)
         except Stillborn:
             continue
         except Unfit as reason:
-            tqdm.write(f"not judged: {mutant.place}: {reason}")
+            tqdm.write(f"not run: {mutant.place}: {reason}")
             unfit += 1
             continue
         if row is None:
             row = dict(zip(COLUMNS, (sample, host, *known(mutant), "", ""), strict=False))
             by[_key(row)] = row
             rows.append(row)
-        row |= {judge: str(noticed) for judge, noticed in found.items()}
+        row |= {oracle: str(noticed) for oracle, noticed in found.items()}
         row["seconds"] = f"{sum(seconds.values()):.0f}"
         _say(row)
         if out is not None:
@@ -160,15 +160,15 @@ def main(
     room: Annotated[list[str] | None, typer.Option(help="Only these folders or modules of it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the table as CSV; go on where it ends.")] = None,
     minutes: Annotated[float, typer.Option(min=0, help="Begin no mutant after this time.")] = 10**6,
-    part: Annotated[str, typer.Option(help="Judge every so many-th only, as 0/2 and 1/2 side by side.")] = "0/1",
-    again: Annotated[str | None, typer.Option(help="Judge of --out's rows again what this judge missed.")] = None,
+    part: Annotated[str, typer.Option(help="Run every so many-th only, as 0/2 and 1/2 side by side.")] = "0/1",
+    again: Annotated[str | None, typer.Option(help="Run this oracle again on what it missed of --out's rows.")] = None,
     code: Annotated[
         bool, typer.Option("--code", help="Compare the machine code of --out's survivors instead.")
     ] = False,
 ) -> None:
-    """Change code one place at a time and report which judge notices."""
-    if again not in (None, *JUDGES):
-        raise typer.BadParameter(f"{again!r} is no judge; choose one of {', '.join(JUDGES)}")
+    """Change code one place at a time and report which oracle notices."""
+    if again not in (None, *ORACLES):
+        raise typer.BadParameter(f"{again!r} is no oracle; choose one of {', '.join(ORACLES)}")
     if of not in ROOMS:
         raise typer.BadParameter(f"{of!r} is none of {', '.join(ROOMS)}")
     rooms, sample = room or ROOMS[of], f"{of}, seed {seed}"
@@ -183,7 +183,7 @@ def main(
             rows = [row for row in rows if row["tests"] == "False" and row["path"].startswith("kernels/")]
             return same_code(runner, found_again(rows, found))
         chosen = found_again(rows, found) if again else draw(found, count, seed)
-        unfit = judge(runner, chosen[first::step], rows, sample, out, minutes, again)
+        unfit = evaluate(runner, chosen[first::step], rows, sample, out, minutes, again)
     for line in summary(rows):
         print(", ".join(f"{name} {value}" for name, value in line.items()))
     if out is not None and rows:

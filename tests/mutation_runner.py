@@ -1,9 +1,9 @@
-"""Judges changed kernels in a copy of the tree: ``mutation.py`` says which changes, this who notices.
+"""Runs mutants of kernels in a copy of the tree: ``mutation.py`` says which changes, this which oracle notices.
 
-A judge is a fork of this process, which has loaded the libraries but no kernel: it imports the changed tree as if it
-were the first to do so, and compiles only what can see the change.  The rest comes from compiled code of the
-unchanged tree, less that of modules that import the changed one.  Judges have limits of processor time, so that a
-machine that stands still does not count as an endless loop.
+An oracle, ``verify`` or the tests, runs in a fork of this process, which has loaded the libraries but no kernel: the
+fork imports the changed tree as if it were the first to do so, and compiles only what can see the change.  The rest
+comes from compiled code of the unchanged tree, less that of modules that import the changed one.  Oracles have limits
+of processor time, so that a machine that stands still does not count as an endless loop.
 """
 
 import ast
@@ -24,13 +24,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = ("kernels", "companion", "tests", "pyproject.toml", "conftest.py")
 LINKED = ("data", "notebooks", "book", "peers", "README.md", "CONTRIBUTING.md")
-#: What kernels and their tests import that is not ours; loaded once, before any judge is forked.
+#: What kernels and their tests import that is not ours; loaded once, before any oracle is forked.
 LIBRARIES = (
     *("numba", "numba.core.caching", "scipy.fft", "scipy.linalg", "scipy.special", "scipy.stats", "xarray", "pandas"),
     *("hypothesis", "hypothesis.extra.numpy", "pytest", "psutil", "astropy.io.fits", "netCDF4", "jsonschema"),
 )
-JUDGES = ("verify", "tests")
-SECONDS = 1800  # a judge that takes longer waits for ever: the change left somebody out of a barrier
+ORACLES = ("verify", "tests")  # of mutation testing: what tells right behaviour from wrong
+SECONDS = 1800  # an oracle that takes longer waits for ever: the change left somebody out of a barrier
 #: Without it a failing property is shrunk, which takes longer than finding it.
 PROFILE = """
 settings.register_profile("mutation", deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
@@ -113,7 +113,7 @@ def compiled(names) -> None:
 
 
 class Unfit(Exception):
-    """A judge complains of the unchanged tree, so nobody can judge a change with it."""
+    """An oracle fails on the unchanged tree, so that it says nothing of a change."""
 
 
 class Stillborn(Exception):
@@ -125,7 +125,7 @@ UNCOMPILED = ("numba.core.errors.TypingError", "numba.core.errors.LoweringError"
 
 
 class Runner:
-    """A copy of the tree with compiled code of its own, in which mutants are judged one after another."""
+    """A copy of the tree with compiled code of its own, in which mutants are run one after another."""
 
     def __init__(self, folder: Path, rooms):
         folder.mkdir()
@@ -140,7 +140,7 @@ class Runner:
         self.whole = self.cache / self._digest()
         self._begin_with(ROOT / ".cache" / "numba" / self.whole.name)
         self.seen: set[str] = set()  # kernels and tests that found nothing in the unchanged tree
-        self.spent: dict[tuple[str, str], float] = defaultdict(float)  # what they cost, by judge and room
+        self.spent: dict[tuple[str, str], float] = defaultdict(float)  # what they cost, by oracle and room
 
     def _copy(self) -> None:
         self.root.mkdir()
@@ -187,12 +187,12 @@ class Runner:
     def _digest(self) -> str:
         """Name of the cache's folder for the tree as it is now."""
 
-        def tell():
+        def print_name():
             from kernels.runtime.cache import CACHE_FOLDER
 
             print(CACHE_FOLDER.name)
 
-        self._ask(tell, SECONDS)
+        self._ask(print_name, SECONDS)
         return self.heard.split()[-1]
 
     def _place(self, file: str, root: Path) -> str:
@@ -233,7 +233,7 @@ class Runner:
         return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
 
     def _enter(self, heard: int, limit: float) -> None:
-        """Make this process a judge: in the tree, with limits, heard by nobody but the runner."""
+        """Make this process ready for an oracle: in the tree, with limits, heard by nobody but the runner."""
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -279,8 +279,8 @@ class Runner:
         return [*(f"{CONTRACT}[{name}]" for name in sorted(contracts)), *found]
 
     @staticmethod
-    def _action(judge: str, items: list[str]):
-        if judge == "verify":
+    def _action(oracle: str, items: list[str]):
+        if oracle == "verify":
             return lambda: verify(items)
 
         def test():
@@ -290,27 +290,27 @@ class Runner:
 
         return test
 
-    def _items(self, judge: str, path: str) -> list[str]:
-        """What a judge runs to see a change of a file; ``verify`` judges kernels."""
-        if judge == "verify":
+    def _items(self, oracle: str, path: str) -> list[str]:
+        """What an oracle runs to see a change of a file; ``verify`` sees kernels alone."""
+        if oracle == "verify":
             return self.names(path) if path.startswith("kernels/") else []
         return self.tests(path)
 
-    def measure(self, path: str, judges=JUDGES) -> None:
-        """Let judges see the unchanged tree: they must find nothing, and it compiles what mutants start from."""
+    def measure(self, path: str, oracles=ORACLES) -> None:
+        """Run the oracles on the unchanged tree: they must find nothing, and it compiles what mutants start from."""
         room = Path(path).parts[1]
-        for judge in judges:
-            items = [item for item in self._items(judge, path) if item not in self.seen]
+        for oracle in oracles:
+            items = [item for item in self._items(oracle, path) if item not in self.seen]
             if items:
-                code, seconds = self._ask(self._action(judge, items), 10**5)
+                code, seconds = self._ask(self._action(oracle, items), 10**5)
                 if code:
-                    raise Unfit(f"{judge} of {path} fails on the unchanged tree:\n{self.heard[-3000:]}")
+                    raise Unfit(f"{oracle} of {path} fails on the unchanged tree:\n{self.heard[-3000:]}")
                 self.seen |= set(items)
-                self.spent[judge, room] += seconds
+                self.spent[oracle, room] += seconds
 
-    def limit(self, judge: str, path: str) -> float:
+    def limit(self, oracle: str, path: str) -> float:
         """Seconds for a mutant, which also compiles anew what the unchanged tree may have found compiled."""
-        return 120 + 4 * self.spent[judge, Path(path).parts[1]]
+        return 120 + 4 * self.spent[oracle, Path(path).parts[1]]
 
     def _seed_cache(self, path: str) -> Path:
         """Compiled code for the changed tree: that of the unchanged one, linked, but for users of ``path``."""
@@ -355,9 +355,9 @@ class Runner:
             return None
         return len(one), sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
 
-    def judge(self, mutant, judges=JUDGES) -> tuple[dict[str, bool], dict[str, float]]:
-        """Which judges notice the mutant, and what each cost in seconds; the tree is as before afterwards."""
-        self.measure(mutant.path, judges)
+    def evaluate(self, mutant, oracles=ORACLES) -> tuple[dict[str, bool], dict[str, float]]:
+        """Which oracles notice the mutant, and what each cost in seconds; the tree is as before afterwards."""
+        self.measure(mutant.path, oracles)
         path = self.root / mutant.path
         before, stamp = path.read_bytes(), path.stat()
         found, seconds = {}, {}
@@ -365,14 +365,14 @@ class Runner:
         compiled = mutant.path.startswith("kernels/")
         changed = self._seed_cache(mutant.path) if compiled else None
         try:
-            for judge in judges:
-                if items := self._items(judge, mutant.path):
-                    code, seconds[judge] = self._ask(self._action(judge, items), self.limit(judge, mutant.path))
-                    found[judge] = code != 0
+            for oracle in oracles:
+                if items := self._items(oracle, mutant.path):
+                    code, seconds[oracle] = self._ask(self._action(oracle, items), self.limit(oracle, mutant.path))
+                    found[oracle] = code != 0
                     if compiled and code and any(words in self.heard for words in UNCOMPILED):
                         raise Stillborn
                 elif compiled:
-                    found[judge] = False
+                    found[oracle] = False
         finally:
             path.write_bytes(before)
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))

@@ -46,7 +46,7 @@ def resolved(system: str, python: str) -> tuple[str, str]:
     return ("no", found[1]) if found else ("unknown", "")
 
 
-def kept() -> dict[tuple[str, str], dict[str, str]]:
+def table_lines() -> dict[tuple[str, str], dict[str, str]]:
     """The lines of the table by system and Python."""
     if not TABLE.is_file():
         return {}
@@ -56,7 +56,7 @@ def kept() -> dict[tuple[str, str], dict[str, str]]:
 
 def note(system: str, python: str, **cells: str) -> None:
     """Change cells of one line of the table, with the date of today; parts that others wrote into ``tried`` stay."""
-    rows = kept()
+    rows = table_lines()
     row = rows[system, python]
     parts = [*row["tried"].split("; "), *cells.get("tried", "").split("; ")]
     row |= cells | {"tried": "; ".join(dict.fromkeys(filter(None, parts))), "date": _today()}
@@ -79,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="")
     only = parser.parse_args().only
-    rows, before = [], kept()
+    rows, before = [], table_lines()
     for system in SYSTEMS:
         for python in PYTHONS:
             row = before.get((system, python), dict.fromkeys(FIELDS, "") | {"tried": "wheels of the lock resolved"})

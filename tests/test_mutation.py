@@ -83,7 +83,7 @@ def test_every_room_that_is_changed_exists():
 
 
 def test_the_test_of_every_kernel_exists():
-    """pytest finds no test of a name that is gone, so that nothing could be judged."""
+    """pytest finds no test of a name that is gone, so that nothing would be run."""
     file, _, name = mutation_runner.CONTRACT.partition("::")
     assert f"def {name}(" in (mutation.ROOT / file).read_text(encoding="utf-8")
 
@@ -98,11 +98,11 @@ def rows(name):
     return list(csv.DictReader((FAULTS / name).open(encoding="utf-8", newline="")))
 
 
-def test_the_page_s_table_is_that_of_the_mutants_that_were_judged():
-    judged = rows("mutants.csv")
-    found = [{name: str(value) for name, value in line.items()} for line in mutation.summary(judged)]
+def test_the_page_s_table_is_that_of_the_mutants_that_were_run():
+    mutants = rows("mutants.csv")
+    found = [{name: str(value) for name, value in line.items()} for line in mutation.summary(mutants)]
     assert found == rows("mutants_summary.csv")
-    assert len({(row["sample"], *(row[name] for name in mutation.PLACE)) for row in judged}) == len(judged) > 0
+    assert len({(row["sample"], *(row[name] for name in mutation.PLACE)) for row in mutants}) == len(mutants) > 0
 
 
 def test_every_mutant_that_the_tests_let_pass_has_its_reason():

@@ -56,7 +56,7 @@ def _place(found: list, printed: str) -> Place:
     return Place(None, None, None, tuple(read))
 
 
-def _made(maker: Maker, reader: Reader, found: list) -> dict[str, Place]:
+def _places_of_maker(maker: Maker, reader: Reader, found: list) -> dict[str, Place]:
     """The places of the claims of one maker, by identifier."""
     name = f"{maker.document}.{maker.name}"
     places = {}
@@ -74,7 +74,7 @@ def places(document: str) -> dict[str, Place]:
     result: dict[str, Place] = {}
     for maker in register.ledger(document).makers:
         found.clear()
-        result |= _made(maker, reader, found)
+        result |= _places_of_maker(maker, reader, found)
     return result
 
 

@@ -22,7 +22,7 @@ def _cell(value, digits: int | None) -> str:
     return str(value) or "–"
 
 
-def _whole(column: pd.Series) -> pd.Series:
+def _as_counts(column: pd.Series) -> pd.Series:
     """Counts that became floating-point only because some are missing, as counts again."""
     if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 1e15:
         return column.astype("Int64")
@@ -174,7 +174,7 @@ def table(
     names = list(shown.columns)
     heads = {column: f"{column} [{units[column]}]" for column in shown.columns if units.get(column)}
     shown = shown.rename(columns=heads)
-    cells = (shown.apply(_whole) if digits is None else shown).map(lambda cell: _cell(cell, digits))
+    cells = (shown.apply(_as_counts) if digits is None else shown).map(lambda cell: _cell(cell, digits))
     marks, list_of_notes = _footnotes(cells, notes)
     place = [column for column in range(shown.shape[1]) if notes is None or shown.columns[column] != notes.name]
     known = {

@@ -70,16 +70,16 @@ def nearness() -> pd.DataFrame:
 
 def nearness_table() -> Table:
     """The judgements, for the page."""
-    return _counted(nearness(), "How near live items come to what was measured", "counts_nearness")
+    return _table_of_counts(nearness(), "How near live items come to what was measured", "counts_nearness")
 
 
 def counts_table(kind: str = "items") -> Table:
     """The counts, for the page."""
     caption = "Experiments by status" if kind == "items" else "Lost plots by status"
-    return _counted(counts(kind), caption, f"counts_{kind}")
+    return _table_of_counts(counts(kind), caption, f"counts_{kind}")
 
 
-def _counted(table: pd.DataFrame, caption: str, name: str) -> Table:
+def _table_of_counts(table: pd.DataFrame, caption: str, name: str) -> Table:
     rows = "\n".join(
         f'<tr><th scope="row" style="text-align: left">{escape(items.title(document))}</th>'
         + "".join(f'<td style="text-align: right">{number}</td>' for number in row)

@@ -106,7 +106,7 @@ def _constant(word: str):
     raise ValueError(f"{word} is not JSON")
 
 
-def _whole(digits: str) -> int:
+def _int64(digits: str) -> int:
     if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
         raise ValueError(f"{digits[:40]} has more than 64 bits")
     return number
@@ -139,7 +139,7 @@ def strict_json(text: str) -> Any:
     """
     if text.count(",") >= MAX_VALUES:
         raise ValueError(f"it has more than {MAX_VALUES} values")
-    found = json.loads(text, parse_constant=_constant, parse_int=_whole, parse_float=_number, object_pairs_hook=_object)
+    found = json.loads(text, parse_constant=_constant, parse_int=_int64, parse_float=_number, object_pairs_hook=_object)
     if "\\ud" in text.lower():
         json.dumps(found, ensure_ascii=False).encode()
     return found

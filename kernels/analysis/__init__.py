@@ -35,7 +35,7 @@ from kernels.analysis.verification import NO_OUTPUT, properties
 from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
-from kernels.proof import Kept, Proof
+from kernels.proof import Proof, ReferenceCache
 from kernels.runtime.resources import require_disk, require_memory, require_threads
 from kernels.runtime.states import Notes
 
@@ -44,7 +44,7 @@ __all__ += ["BOUNDED", "NO_OUTPUT"]
 
 #: Operations up to which ``verify`` compares every number with dense matrices, which take ten times as long.
 COMPARED = 1e10
-_KNOWN = Kept()
+_KNOWN = ReferenceCache()
 #: How often each file is written and read from end to end (``chain.layout``).
 _TRAFFIC = {
     "guess": (0, 3), "observations": (0, 1), "correlations": (0, 2), "staggered": (1, 1), "first_guess": (1, 4),
@@ -122,7 +122,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
         If memory cannot hold state, files and results.
     """
     require_memory(footprint(problem).memory, "an analysis with its files")
-    return _made(_in_memory(problem), seed)
+    return _state_in_memory(_in_memory(problem), seed)
 
 
 def _in_memory(problem: Problem) -> Problem:
@@ -131,7 +131,7 @@ def _in_memory(problem: Problem) -> Problem:
 
 
 @functools.lru_cache(maxsize=2)
-def _made(problem: Problem, seed: int) -> State:
+def _state_in_memory(problem: Problem, seed: int) -> State:
     """One state for all places of the files."""
     rng = np.random.default_rng(seed)
     truth = synthetic.draw(problem, rng)
@@ -263,4 +263,4 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(sum(flops for _, flops in passes), read, written, passes)
 
 
-PROOF = Proof({"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}, apart=("steps", "state"))
+PROOF = Proof({"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}, not_compared=("steps", "state"))

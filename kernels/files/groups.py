@@ -210,7 +210,7 @@ def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Re
     ``threads`` is not used: the processes of ``state`` do the work.
     """
     work, paths = sweep_files(problem, "write-groups", footprint(problem).disk)
-    layout, sums = Layout(problem.N, problem.dumps, 1), [checksum([u]) for u in _whole(problem)]
+    layout, sums = Layout(problem.N, problem.dumps, 1), [checksum([u]) for u in _all_dumps(problem)]
     seconds = {g: np.empty(repeats) for g in problem.sizes}
     for repeat in range(repeats):
         for g, path in paths.items():
@@ -225,7 +225,7 @@ def sweep_files(problem, name: str, nbytes: int) -> tuple[WorkFolder, dict[int, 
     return work, {g: work.path / f"group-{g}.nht1" for g in problem.sizes}
 
 
-def _whole(problem: Problem):
+def _all_dumps(problem: Problem):
     """Every dump, as no single process of a run has it."""
     return (field_values(problem.N, dump, *[(0, problem.N)] * 3) for dump in range(problem.dumps))
 
@@ -234,7 +234,7 @@ def reference(problem: Problem, state: Team) -> Result:
     """The same files written whole by this process; the times are NaN."""
     work, paths = sweep_files(problem, "write-groups", footprint(problem).disk)
     for path in paths.values():
-        write_plainly(path, Layout(problem.N, problem.dumps, 1), _whole(problem))
+        write_plainly(path, Layout(problem.N, problem.dumps, 1), _all_dumps(problem))
     return Result({g: np.full(1, np.nan) for g in paths}, describe(work.path), paths, work)
 
 

@@ -54,7 +54,7 @@ class Problem(Presets):
 
 @dataclass(frozen=True)
 class State:
-    given: np.ndarray  # uint8 (blocks, block_bytes)
+    data: np.ndarray  # uint8 (blocks, block_bytes)
     found: np.ndarray  # of the same shape: what was read
 
 
@@ -69,7 +69,7 @@ class Result:
 
 
 def footprint(problem: Problem) -> Footprint:
-    """The blocks, given, read back and compared; the files."""
+    """The blocks, written, read back and compared; the files."""
     size = problem.blocks * problem.block_bytes
     return Footprint(3 * size + 2**20, size)
 
@@ -82,8 +82,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
     """Blocks of random bytes; ``MemoryError`` where they do not fit."""
     require_memory(footprint(problem).memory, f"{problem.blocks} blocks")
     shape = problem.blocks, problem.block_bytes
-    given = np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
-    return State(given, np.zeros_like(given))
+    data = np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
+    return State(data, np.zeros_like(data))
 
 
 def _put(handle: int, block: np.ndarray) -> None:
@@ -136,13 +136,13 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
     for _ in range(repeats):
         state.found[:] = 0
         start = time.perf_counter()
-        _move(problem, paths, state.given, True)
+        _move(problem, paths, state.data, True)
         written += time.perf_counter() - start
         cold = all([filesystem.drop_cache(path) for path in paths])
         start = time.perf_counter()
         _move(problem, paths, state.found, False)
         read += time.perf_counter() - start
-    wrong = int(np.count_nonzero((state.found != state.given).any(axis=1)))
+    wrong = int(np.count_nonzero((state.found != state.data).any(axis=1)))
     sizes = tuple(path.stat().st_size for path in paths)
     return Result(written / repeats, read / repeats, cold, sizes, wrong, keep)
 

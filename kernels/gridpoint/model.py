@@ -138,7 +138,7 @@ class Model:
         plan, arrays, shared, threads = self.short if short else self.plan, self.arrays, self.shared, self.threads
         self._compute(lambda t: stream(plan, arrays, shared, t, threads, first, end))
 
-    def _kept(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+    def _copied_records(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """What the records of rows keep, copied: column work changes it in place."""
         size = self.plan.size
         found = views(self.arrays.records[rows % size.slots], size)
@@ -260,7 +260,7 @@ class Model:
         jobs = {self.files: [], self.rhs: []}
         for first, end in self._incoming():
             rows = np.arange(first, end)
-            kept = self._kept(rows) if writer is not None else {}
+            kept = self._copied_records(rows) if writer is not None else {}
             self._forward(first, end)
             spent += self._write_up(writer, rows, kept)
             if end == nj:
@@ -317,7 +317,7 @@ class Model:
             for first, end in self._incoming():
                 self._compute(partial(self._open, first=first, end=end))
                 rows = np.arange(first, end)
-                kept = self._kept(rows)
+                kept = self._copied_records(rows)
                 parts.append(self._looked_at(first, self._window(rows) | kept))
                 spent += self._write_up(writer, rows, kept)
             self._commit(writer)

@@ -91,7 +91,7 @@ def packed_bytes(problem, whole: bool = False) -> int:
     return len(NAMES) * len(PRESSURES) * ((1 if whole else problem.nj) * 16 + 2 * problem.ni * problem.nj)
 
 
-def _whole(path, out) -> None:
+def _convert_at_once(path, out) -> None:
     fields, header = writeup.read(path)
     north = np.concatenate([fields["v"][1:], np.zeros_like(fields["v"][:1])])
     levels = convert(fields, north, header["levels"])
@@ -166,5 +166,5 @@ def run(path, target=None, small: bool = False, device: bool = False) -> dict[st
         A missing or damaged file, or a target that cannot be written; nothing is left behind then.
     """
     with timed(path, target, device) as (out, found):
-        (_by_rows if small else _whole)(Path(path), out)
+        (_by_rows if small else _convert_at_once)(Path(path), out)
     return found

@@ -116,7 +116,7 @@ def store_in(folder) -> Callable[[Path], None]:
     """
     folder = Path(folder)
 
-    def kept(path: Path) -> None:
+    def store(path: Path) -> None:
         step = int(np.fromfile(path, np.float64, 6)[5])
         with Pending(folder / f"step{step:06d}") as pending, named("keeping the write-up", pending.path):
             try:
@@ -125,7 +125,7 @@ def store_in(folder) -> Callable[[Path], None]:
                 shutil.copyfile(path, pending.part)
             pending.commit()
 
-    return kept
+    return store
 
 
 def newest(folder) -> Path:

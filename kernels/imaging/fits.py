@@ -171,7 +171,7 @@ def _words(path, start: int, count: int) -> np.ndarray:
     return data.view(np.float32)
 
 
-def _whole(keys: dict, name: str, least: int, most: int, path) -> int:
+def _integer(keys: dict, name: str, least: int, most: int, path) -> int:
     """The whole number of a card; ``ValueError`` for another kind of value, or one out of range."""
     value = keys.get(name)
     if type(value) is not int or not least <= value <= most:
@@ -182,8 +182,8 @@ def _whole(keys: dict, name: str, least: int, most: int, path) -> int:
 def _axes(keys: dict, path) -> list[int]:
     """Lengths of all axes."""
     return [
-        _whole(keys, f"NAXIS{number}", 0, 2**31, path)
-        for number in range(1, 1 + _whole(keys, "NAXIS", 0, _MOST_AXES, path))
+        _integer(keys, f"NAXIS{number}", 0, 2**31, path)
+        for number in range(1, 1 + _integer(keys, "NAXIS", 0, _MOST_AXES, path))
     ]
 
 
@@ -267,7 +267,7 @@ def read_visibilities(path, reader: str = "raw") -> np.ndarray:
         )
     _require_plain(keys, path)
     _require_scales(keys, path)
-    count = _whole(keys, "GCOUNT", 1, 2**40, path)
+    count = _integer(keys, "GCOUNT", 1, 2**40, path)
     _require_held(path, start, 8 * count)
     if reader == "raw":
         records = _words(path, start, 8 * count).reshape(count, 8)

@@ -67,18 +67,18 @@ def _state(problem):
     return _start("forecast", in_memory("forecast", problem))
 
 
-def _told(order: dict) -> Callable[[Path], None]:
+def _announcer(order: dict) -> Callable[[Path], None]:
     """What keeps each write-up under a name of its own, and tells of it."""
     count = 0
 
-    def tell(path: Path) -> None:
+    def announce(path: Path) -> None:
         nonlocal count
         kept = f"{order['keep']}-{count}"
         os.link(path, kept)
         count += 1
         _say({"event": "write-up", "path": kept})
 
-    return tell
+    return announce
 
 
 def _run(order: dict):
@@ -92,7 +92,7 @@ def _run(order: dict):
         state = _state(problem)
     else:
         state = simulator.Pace(**order["pace"])
-    return problem, kernel.run(problem, state, threads, 1, _told(order), _ready, accounts())
+    return problem, kernel.run(problem, state, threads, 1, _announcer(order), _ready, accounts())
 
 
 def _times(program: str, result) -> dict:

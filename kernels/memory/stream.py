@@ -324,6 +324,6 @@ PROOF = Proof(
     {"n": 4096},
     each={"operation": (*_ARRAYS, "cycle"), "nontemporal": (False, True)},
     within=dict.fromkeys("abc", 1e-15),
-    apart=("huge",),
+    not_compared=("huge",),
     also=_varied,
 )

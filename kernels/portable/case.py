@@ -105,7 +105,7 @@ class Native:
     def __init__(self, case: Case, exports: Iterable[Export]):
         self.case = case
         self.functions = {export.name: native(export) for export in exports}
-        self.arrays = {name: _made(array) for name, array in case.arrays.items()}
+        self.arrays = {name: _filled(array) for name, array in case.arrays.items()}
         for call in case.prepare:
             self._call(call)
 
@@ -128,7 +128,7 @@ class Native:
         return [Check.near(answer.name, value, answer.expected, answer.tolerance) for value, answer in pairs]
 
 
-def _made(array: Array) -> np.ndarray:
+def _filled(array: Array) -> np.ndarray:
     made = aligned(array.length, TYPES[array.kind])
     made[:] = 0
     made[: len(array.data)] = array.data

@@ -60,7 +60,7 @@ _scale, _zonal_and_meridional, _curl_and_divergence = (
 
 
 @kernel
-def _given(block, fields, numbers):
+def _arrays_at(block, fields, numbers):
     """The arrays behind three addresses: ``block``, ``fields``, the same flat, ``numbers``."""
     numbers = carray(numbers, (len(_NUMBERS),))
     points = numbers[_ROWS] * numbers[_COLUMNS]
@@ -152,7 +152,7 @@ def _means(block, numbers, fields, flat, level):
 
 def begin(block, fields, numbers):
     """The tables, and the spectra of the initial state."""
-    block, fields, flat, numbers = _given(block, fields, numbers)
+    block, fields, flat, numbers = _arrays_at(block, fields, numbers)
     rows, columns = numbers[_ROWS], numbers[_COLUMNS]
     settle(block, flat, numbers[_T])
     jet = entry(block, numbers[_JET], flat, (4, rows))
@@ -200,7 +200,7 @@ def _step(block, numbers, fields, flat, levels, first):
 
 def integrate(block, fields, numbers, repeats):
     """``repeats`` times: back to the initial state, then all steps."""
-    block, fields, flat, numbers = _given(block, fields, numbers)
+    block, fields, flat, numbers = _arrays_at(block, fields, numbers)
     start = _level(block, numbers, flat, 3)
     for _ in range(repeats):
         old, now = _level(block, numbers, flat, 0), _level(block, numbers, flat, 1)
@@ -215,7 +215,7 @@ def integrate(block, fields, numbers, repeats):
 
 def found(block, fields, numbers, answers):
     """Drifts of mass, energy and potential enstrophy, relative; a sum over the coefficients of each field."""
-    block, fields, flat, numbers = _given(block, fields, numbers)
+    block, fields, flat, numbers = _arrays_at(block, fields, numbers)
     answers, end = carray(answers, (6,)), (1 + numbers[_STEPS]) % 3
     before = _means(block, numbers, fields, flat, 3)
     after = _means(block, numbers, fields, flat, end)

@@ -19,7 +19,7 @@ _T, _COEFFICIENTS, _POINTS, _FIELDS, _ROWS, _INVERSE, _DIRECT, _WEIGHTS = range(
 
 
 @kernel
-def _given(block, spectrum, values, numbers):
+def _arrays_at(block, spectrum, values, numbers):
     """The arrays behind four addresses: ``numbers``, the ``block``, the ``spectrum`` as complex (fields, coefficients),
     and ``values``, flat (fields · points,)."""
     numbers = carray(numbers, (8,))
@@ -30,7 +30,7 @@ def _given(block, spectrum, values, numbers):
 
 def begin(block, spectrum, values, numbers):
     """The coefficients of the recurrence, and a spectrum of numbers between −1 and 1."""
-    numbers, block, spectra, values = _given(block, spectrum, values, numbers)
+    numbers, block, spectra, values = _arrays_at(block, spectrum, values, numbers)
     top, count = numbers[_T], numbers[_COEFFICIENTS]
     settle(block, values, top)
     for k in range(numbers[_FIELDS]):
@@ -48,7 +48,7 @@ def mixed(i):
 
 def transform(block, spectrum, values, back, numbers, repeats):
     """``repeats`` times every field to the grid and back, ``LANES`` at a time."""
-    numbers, block, spectra, values = _given(block, spectrum, values, numbers)
+    numbers, block, spectra, values = _arrays_at(block, spectrum, values, numbers)
     fields, back = numbers[_FIELDS], complexes(carray(back, (2,)), spectra.shape)
     for _ in range(repeats):
         inverse(block, numbers[_INVERSE], fields, spectra, values)
@@ -57,7 +57,7 @@ def transform(block, spectrum, values, back, numbers, repeats):
 
 def found(block, spectrum, values, back, numbers, answers):
     """Largest difference after the round trip; mean square on the grid against that of the spectra, relative."""
-    numbers, block, spectra, values = _given(block, spectrum, values, numbers)
+    numbers, block, spectra, values = _arrays_at(block, spectrum, values, numbers)
     back, answers, rows = complexes(carray(back, (2,)), spectra.shape), carray(answers, (2,)), numbers[_ROWS]
     weights, points = entry(block, numbers[_WEIGHTS], values, (rows,)), numbers[_POINTS]
     worst, of_spectra, of_values = 0.0, 0.0, 0.0

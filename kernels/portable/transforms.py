@@ -16,7 +16,7 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.pages import LINE
 from kernels.runtime.vector import LANES, address, place_at
 from kernels.spectral import Plan, fourier_rows
-from kernels.spectral.fast import _direct_legendre, _given, _inverse_legendre
+from kernels.spectral.fast import _direct_legendre, _inverse_legendre, _unpacked
 from kernels.spectral.legendre import coefficients
 
 #: Fields of one transform of few: pairs with two lanes, which have no code for one.
@@ -142,7 +142,7 @@ def inverse(block, number, fields, spectra, values):
     """
     call = entry(block, number, block, (1,))
     for first in range(fields):
-        (_, mine, _), (rows, lengths, work), buffer, _ = _given(call, spectra, values, first)
+        (_, mine, _), (rows, lengths, work), buffer, _ = _unpacked(call, spectra, values, first)
         if first % mine.fields == 0:
             _inverse_legendre(0, 1, call, spectra, values, first)
             grid = values[first * (values.size // fields) :]
@@ -154,7 +154,7 @@ def direct(block, number, fields, values, spectra):
     """``fields`` direct transforms by the entry ``number`` of ``block``; ``values``, ``spectra`` as for the inverse."""
     call = entry(block, number, block, (1,))
     for first in range(fields):
-        (_, mine, _), (rows, lengths, work), buffer, _ = _given(call, spectra, values, first)
+        (_, mine, _), (rows, lengths, work), buffer, _ = _unpacked(call, spectra, values, first)
         if first % mine.fields == 0:
             grid = values[first * (values.size // fields) :]
             fourier_rows.direct(0, 1, rows, lengths, work[0], buffer, grid)

@@ -80,7 +80,7 @@ class Problem(BlockedProblem):
 class State:
     """Blocked fields, several in one array."""
 
-    given: np.ndarray  # (5, blocks, levels, row): T [K], q, l [kg/kg], p [Pa], Δp [Pa]
+    inputs: np.ndarray  # (5, blocks, levels, row): T [K], q, l [kg/kg], p [Pa], Δp [Pa]
     new: np.ndarray  # (4, blocks, levels, row): T, q, l and cover b [1]
     fallen: np.ndarray  # (2, blocks, 1, row): rain and snow at the ground, kg/(m² s)
 
@@ -141,15 +141,15 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
 
 
 @kernel
-def sweep(given, new, fallen, field, ground, part, dt, width):
+def sweep(inputs, new, fallen, field, ground, part, dt, width):
     """The process in some blocks, column by column from the top down.
 
     Parameters
     ----------
-    given, new, fallen : float64, flat
+    inputs, new, fallen : float64, flat
         As ``State`` says, in its units; the last two are written.
     field, ground : int
-        Doubles of one field of ``given`` or ``new``, and of one of ``fallen``.
+        Doubles of one field of ``inputs`` or ``new``, and of one of ``fallen``.
     part : width.Part
     dt : float
         Time step, s.
@@ -159,16 +159,16 @@ def sweep(given, new, fallen, field, ground, part, dt, width):
     levels, row = part.levels, part.row
     for b in range(part.first, part.end):
         for lane in range(0, part.count, len(width)):
-            rain = wide(0.0, load_as(given, b * levels * row + lane, width))
+            rain = wide(0.0, load_as(inputs, b * levels * row + lane, width))
             snow = rain
             for level in range(levels):
                 i = (b * levels + level) * row + lane
                 t, q, water, cover, rain, snow = one_level(
-                    one_by_one(load_as(given, i, width)),
-                    load_as(given, field + i, width),
-                    load_as(given, 2 * field + i, width),
-                    load_as(given, 3 * field + i, width),
-                    load_as(given, 4 * field + i, width),
+                    one_by_one(load_as(inputs, i, width)),
+                    load_as(inputs, field + i, width),
+                    load_as(inputs, 2 * field + i, width),
+                    load_as(inputs, 3 * field + i, width),
+                    load_as(inputs, 4 * field + i, width),
                     rain,
                     snow,
                     dt,
@@ -204,10 +204,10 @@ def setup(problem: Problem, seed: int = 0) -> State:
     rng = np.random.default_rng(seed + 1)
     water = 1.5e-3 * np.maximum(0.0, rng.random(q.shape) - 0.65) * (air["rh"] > 0.6)
     shape = (problem.blocks, problem.levels, problem.row)
-    given = zeros((5, *shape))
-    for place, values in zip(given, (air["t"], q, water, air["p"], air["dp"]), strict=True):
+    inputs = zeros((5, *shape))
+    for place, values in zip(inputs, (air["t"], q, water, air["p"], air["dp"]), strict=True):
         place[:] = block(problem, values)
-    return State(given, zeros((4, *shape)), zeros((2, problem.blocks, 1, problem.row)))
+    return State(inputs, zeros((4, *shape)), zeros((2, problem.blocks, 1, problem.row)))
 
 
 @_NOTES.run
@@ -220,12 +220,12 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
         If there are more threads than usable CPUs.
     """
     width = WIDTHS[problem.build]
-    given, new, fallen = (array.reshape(-1) for array in (state.given, state.new, state.fallen))
-    field, ground = state.given[0].size, state.fallen[0].size
+    inputs, new, fallen = (array.reshape(-1) for array in (state.inputs, state.new, state.fallen))
+    field, ground = state.inputs[0].size, state.fallen[0].size
 
     def work(first, end):
         part = Part(first, end, problem.levels, problem.row, problem.count)
-        sweep(given, new, fallen, field, ground, part, float(problem.timestep), width)
+        sweep(inputs, new, fallen, field, ground, part, float(problem.timestep), width)
 
     over_blocks(problem, work, threads, repeats)
     return state
@@ -271,15 +271,15 @@ def reference(problem: Problem, state: State) -> State:
             rain = snow = 0.0
             for level in range(problem.levels):
                 *new[:, b, level, i], rain, snow = plain_level(
-                    *state.given[:, b, level, i], rain, snow, problem.timestep
+                    *state.inputs[:, b, level, i], rain, snow, problem.timestep
                 )
             fallen[:, b, 0, i] = rain, snow
-    return State(state.given, new, fallen)
+    return State(state.inputs, new, fallen)
 
 
 def verify(problem: Problem, result: State) -> list[Check]:
     """Water and energy of every column are kept; nothing is negative; cover lies in 0 … 1."""
-    t, q, water, p, dp = (unblock(problem, field) for field in result.given)
+    t, q, water, p, dp = (unblock(problem, field) for field in result.inputs)
     t_new, q_new, water_new, cover = (unblock(problem, field) for field in result.new)
     rain, snow = (unblock(problem, field)[0] for field in result.fallen)
     column = np.sum((q + water) * dp, axis=0) / G
@@ -299,7 +299,7 @@ def verify(problem: Problem, result: State) -> list[Check]:
     ]
 
 
-NO_OUTPUT = {"given": "the air before the step"}
+NO_OUTPUT = {"inputs": "the air before the step"}
 
 
 def work(problem: Problem, threads: int = 1) -> Work:

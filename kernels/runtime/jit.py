@@ -21,14 +21,14 @@ if numba.config.DISABLE_JIT:
 _finalize = JitEngine.finalize_object
 
 
-def _finalize_whole(engine):
+def _finalize_uninterrupted(engine):
     """Make machine code.  LLVM calls Python meanwhile, where an exception would be dropped with the code: signals wait,
     as they do for the rest of this call."""
     with Deferred():
         _finalize(engine)
 
 
-JitEngine.finalize_object = _finalize_whole
+JitEngine.finalize_object = _finalize_uninterrupted
 
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})

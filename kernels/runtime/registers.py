@@ -33,11 +33,11 @@ def registers(target: str, features: str) -> Registers:
     return next(row for row in REGISTERS if row.machine in ("", machine) and row.feature in have)
 
 
-def _made_for() -> Registers:
+def _target_registers() -> Registers:
     """Those for which numba makes code, also where somebody has chosen features."""
     features = codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
     return registers(binding.get_process_triple(), features)
 
 
 #: Registers of this processor.
-HERE = _made_for()
+HERE = _target_registers()

@@ -70,14 +70,14 @@ def require_values(name: str, values, grid: Grid) -> np.ndarray:
 
 
 def output(out, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """``out`` if it fits, a new array if it is None, else ``ValueError``; ``require_apart`` is another question."""
+    """``out`` if it fits, a new array if it is None, else ``ValueError``; ``require_disjoint`` is another question."""
     if out is None:
         require_memory(math.prod(shape) * dtype.itemsize, f"a result of shape {shape}")
         return aligned(shape, dtype)
     return require_array("out", out, dtype, shape, writable=True)
 
 
-def require_apart(out: np.ndarray, source: np.ndarray) -> None:
+def require_disjoint(out: np.ndarray, source: np.ndarray) -> None:
     """``ValueError`` unless ``out`` and what is transformed lie apart."""
     require_array("out", out, out.dtype, out.shape, apart=(source,))
 

@@ -3,7 +3,7 @@
 numba takes some 0.2 µs to tell the type of an array in a tuple, and opening a parallel region takes 5 µs, of the 2 µs
 that the sums of truncation 21 take.  So one thread does a whole transform in one call, with the checks of values
 (``inverse``, ``direct``), and what is prepared comes as one ``call``, int64: of each array of the parts' arguments its
-address and its shape, of each number the number (``packed``), in the order in which ``_given`` reads them.  The plan
+address and its shape, of each number the number (``packed``), in the order in which ``_unpacked`` reads them.  The plan
 keeps the arrays.  Several threads take the parts apart, each a region of its own, since numba may fuse two.
 
 ``spectra`` are complex128 (fields, ncoef), ``values`` float64 (fields, points), both C-contiguous; ``first`` is the
@@ -58,7 +58,7 @@ def _table(call, i, like):
 
 
 @kernel
-def _given(call, spectra, reals, first):
+def _unpacked(call, spectra, reals, first):
     """What both parts are told, and the place behind it in ``call``; ``reals`` is any array of float64."""
     factors, i = _table(call, 0, reals)
     offset, i = _line(call, i, call)
@@ -91,7 +91,7 @@ def _given(call, spectra, reals, first):
 
 
 @kernel
-def _apart(spectra, values):
+def _disjoint(spectra, values):
     """Whether the arrays share no memory."""
     a, b = spectra.ctypes.data, values.ctypes.data
     return a + 16 * spectra.size <= b or b + 8 * values.size <= a
@@ -120,7 +120,7 @@ def _means_infinite(spectra, degrees, reals):
 @kernel
 def _inverse_legendre(thread, threads, call, spectra, values, first):
     """Spectra to the Fourier buffer."""
-    (tables, fields, scratch), _, buffer, _ = _given(call, spectra, values, first)
+    (tables, fields, scratch), _, buffer, _ = _unpacked(call, spectra, values, first)
     if fields.fields == 1:
         _one.inverse(thread, threads, tables, fields, scratch[thread], buffer)
     else:
@@ -130,7 +130,7 @@ def _inverse_legendre(thread, threads, call, spectra, values, first):
 @kernel
 def _inverse_rows(thread, threads, call, spectra, values, first):
     """The Fourier buffer to the grid; past the caches where the call says that the grid is large enough."""
-    _, (rows, lengths, work), buffer, i = _given(call, spectra, values, first)
+    _, (rows, lengths, work), buffer, i = _unpacked(call, spectra, values, first)
     streaming = call[i + 2] <= 8 * values.size and values.ctypes.data % LINE == 0
     grid = values.reshape(-1)[first * values.shape[1] :]
     fourier_rows.inverse(thread, threads, rows, lengths, work[thread], buffer, grid, streaming)
@@ -139,7 +139,7 @@ def _inverse_rows(thread, threads, call, spectra, values, first):
 @kernel
 def _direct_rows(thread, threads, call, spectra, values, first):
     """The grid to the Fourier buffer."""
-    _, (rows, lengths, work), buffer, _ = _given(call, spectra, values, first)
+    _, (rows, lengths, work), buffer, _ = _unpacked(call, spectra, values, first)
     grid = values.reshape(-1)[first * values.shape[1] :]
     fourier_rows.direct(thread, threads, rows, lengths, work[thread], buffer, grid)
 
@@ -147,7 +147,7 @@ def _direct_rows(thread, threads, call, spectra, values, first):
 @kernel
 def _direct_legendre(thread, threads, call, spectra, values, first):
     """The Fourier buffer to spectra."""
-    (tables, fields, scratch), _, buffer, _ = _given(call, spectra, values, first)
+    (tables, fields, scratch), _, buffer, _ = _unpacked(call, spectra, values, first)
     if fields.fields == 1:
         _one.direct(thread, threads, tables, fields, scratch[thread], buffer)
     else:
@@ -158,8 +158,8 @@ def _direct_legendre(thread, threads, call, spectra, values, first):
 def inverse(call, spectra, values, first):
     """Inverse transform of one field, or of up to eight, by one thread; arguments (``call``, ``spectra``, ``values``,
     ``first``) and answer as above."""
-    (_, fields, _), _, _, i = _given(call, spectra, values, first)
-    if not _apart(spectra, values):
+    (_, fields, _), _, _, i = _unpacked(call, spectra, values, first)
+    if not _disjoint(spectra, values):
         return SHARED
     if first == 0 and _means_infinite(spectra, fields.columns[1], values):
         return UNREADY
@@ -175,8 +175,8 @@ def inverse(call, spectra, values, first):
 def direct(call, spectra, values, first):
     """Direct transform of one field, or of up to eight, by one thread; arguments (``call``, ``spectra``, ``values``,
     ``first``) and answer as above."""
-    (_, fields, _), _, _, _ = _given(call, spectra, values, first)
-    if not _apart(spectra, values):
+    (_, fields, _), _, _, _ = _unpacked(call, spectra, values, first)
+    if not _disjoint(spectra, values):
         return SHARED
     _direct_rows(0, 1, call, spectra, values, first)
     _direct_legendre(0, 1, call, spectra, values, first)

@@ -17,7 +17,7 @@ from kernels.spectral.checks import (
     LARGEST_TRUNCATION,
     REAL,
     output,
-    require_apart,
+    require_disjoint,
     require_finite,
     require_readable_means,
     require_spectra,
@@ -223,7 +223,7 @@ class Plan(VectorTransforms):
         if threads != 1 or self.account is not None:
             whole = None
             require_threads(threads)
-            require_apart(spectra, values)
+            require_disjoint(spectra, values)
             if not direct:
                 require_readable_means("spec", spectra, degrees)
         for group in groups_of(len(values)):
@@ -231,7 +231,7 @@ class Plan(VectorTransforms):
             arguments = self._call(direct, fields, power, threads), spectra, values, first
             found = whole(*arguments) if whole else self._by_part(direct, threads, arguments)
             if found == fast.SHARED:
-                require_apart(spectra, values)
+                require_disjoint(spectra, values)
             elif found == fast.UNREADY:
                 require_readable_means("spec", spectra, degrees)
             elif found == fast.INFINITE and direct:

@@ -82,7 +82,7 @@ def test_what_is_no_number_is_noticed(off):
 def test_rounding_passes_and_a_kernel_may_allow_more():
     assert failed(kernel(10 * ROUNDING / 4, (1,))) == []
     assert failed(kernel(1e-9, (1,))) and failed(kernel(1e-9, (1,), within={"values": 1e-6, "parts": 1e-6})) == []
-    assert failed(kernel(1.0, (1,), apart=("values", "parts"))) == []
+    assert failed(kernel(1.0, (1,), not_compared=("values", "parts"))) == []
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ class _Refused(ValueError):
     """What follows the file's name in the sentence that refuses it."""
 
 
-def _whole(holder, name: str) -> int:
+def _integer(holder, name: str) -> int:
     try:
         return operator.index(holder.getncattr(name))
     except (AttributeError, TypeError):
@@ -104,7 +104,7 @@ def _whole(holder, name: str) -> int:
 
 def _variables(data, size: int) -> tuple[dict, list]:
     """What an open file holds, and its variables in order of time; ``_Refused`` unless they are plain words in it."""
-    facts = {name: _whole(data, name) for name in ("N", "NS", "IW")}
+    facts = {name: _integer(data, name) for name in ("N", "NS", "IW")}
     try:
         layout = Layout(**facts)
     except ValueError as error:
@@ -118,12 +118,12 @@ def _variables(data, size: int) -> tuple[dict, list]:
     found = [data.variables[name] for name in names]
     for step, variable in zip(layout.steps, found, strict=True):
         kind = (variable.dimensions, variable.shape, variable.dtype, variable.chunking())
-        if kind != (DIMENSIONS, layout.shape, DTYPE, "contiguous") or _whole(variable, "step") != step:
+        if kind != (DIMENSIONS, layout.shape, DTYPE, "contiguous") or _integer(variable, "step") != step:
             raise _Refused(
                 f"has a dump of dimensions {kind[0]} {kind[1]}, type {kind[2]} and storage {kind[3]}; what is read is "
                 f"one piece of {layout.shape}, {DTYPE}, with its step"
             )
-    return facts | {"crc32": [_whole(variable, "crc32") for variable in found]}, found
+    return facts | {"crc32": [_integer(variable, "crc32") for variable in found]}, found
 
 
 def _limit(on: bool) -> None:

@@ -147,7 +147,7 @@ def reference(problem: Problem, state: State | None = None) -> Result:
     return _result(site)
 
 
-def _counted(problem: Problem) -> dict[str, tuple[float, int]]:
+def _expected_counts(problem: Problem) -> dict[str, tuple[float, int]]:
     """Words and requests of each device, from the algorithm."""
     program = problem.program
     found = {device.name: (0.0, 0) for device in problem.devices}
@@ -173,7 +173,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
         cpu = (program.cpu + program.scans * problem.jobs[n].system) / problem.scale
         late = 0.99 * cpu <= result.ends[n] <= result.complete
         checks.append(Check(f"job {n}: ends no earlier than it can have computed", result.ends[n], cpu, 0.0, late))
-    for n, (name, (words, requests)) in enumerate(_counted(problem).items()):
+    for n, (name, (words, requests)) in enumerate(_expected_counts(problem).items()):
         checks.append(Check.near(f"{name}: words", result.words[n], words, 1e-9 * words))
         checks.append(Check.near(f"{name}: requests", result.requests[n], requests, 0))
         checks.append(Check.near(f"{name}: requests served at once", result.collisions[n], 0, 0))
@@ -189,4 +189,4 @@ def work(problem: Problem, threads: int = 1) -> Work:
     return Work(0, each, each)
 
 
-PROOF = Proof(apart=("ends", "steps", "net", "posts", "complete"))  # times are the host's
+PROOF = Proof(not_compared=("ends", "steps", "net", "posts", "complete"))  # times are the host's

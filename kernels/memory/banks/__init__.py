@@ -229,6 +229,6 @@ PROOF = Proof(
         )
     },
     each={"lines": (1, 2, 3), "priority": ("fixed", "alternating"), "leap": (True, False)},
-    apart=("leapt",),
+    not_compared=("leapt",),
     also=_leaps,
 )

@@ -114,4 +114,4 @@ def test_a_plain_build_is_one_with_its_options_and_no_others(tmp_path, options, 
 def test_a_serial_build_is_absent_from_runs_with_threads(tmp_path, monkeypatch):
     program(tmp_path, "bt.S", "exit 3")
     monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
-    assert "NPB Fortran, serial (built without OpenMP: it has one thread)" in map(str, bt._whole(2, "S"))
+    assert "NPB Fortran, serial (built without OpenMP: it has one thread)" in map(str, bt._whole_run(2, "S"))

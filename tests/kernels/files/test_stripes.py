@@ -16,7 +16,7 @@ def test_blocks_come_back_and_are_dealt_out_in_turn(way, blocks, files):
     result = stripes.run(problem, state, repeats=2)
     assert all(check.ok for check in stripes.verify(problem, result))
     assert result.sizes == stripes.reference(problem, state).sizes
-    assert np.array_equal(state.found, state.given)
+    assert np.array_equal(state.found, state.data)
     found = stripes.work(problem)
     assert (found.bytes_read, found.bytes_written) == (512 * blocks, 512 * blocks)
     folder = result.keep.path

@@ -17,7 +17,7 @@ def _failed(converge, **changed):
     products = {name: np.array(value) for name, value in result.products.items()}
     for name, change in changed.items():
         products[name] = change(products[name])
-    size, made = masters.SIZES["small"], state.made
+    size, made = masters.SIZES["small"], state.masters
     noise = tasks.noise_of(size.visibilities)
     found = entropy.verify(products, made.dirty, made.beam, noise, float(made.flux[0]), tasks.ITERATIONS, converge)
     state.files.close()
@@ -32,7 +32,7 @@ def test_the_image_has_the_skys_flux_and_the_residual_is_noise(size):
     for check in ddt.verify(problem, result):
         assert check.ok, str(check)
     model = result.products["model"]
-    assert model.sum(dtype=float) == pytest.approx(float(state.made.flux[0]), rel=0.01)
+    assert model.sum(dtype=float) == pytest.approx(float(state.masters.flux[0]), rel=0.01)
     noise = tasks.noise_of(masters.SIZES[size].visibilities)
     assert result.products["rms"][-1] == pytest.approx(noise, rel=0.05)
     assert 100 < len(result.products["rms"]) < 1000

@@ -41,7 +41,7 @@ def damage(result, path, share, kind):
     return (lambda: array.__setitem__(at, value)) if array[at] != value else None
 
 
-def judged(kernel, fields, seed):
+def damage_kernel(kernel, fields, seed):
     """Number of cases, and those that were taken for whole."""
     problem = kernel.Problem(**fields)
     comm = world.team(problem.ranks)
@@ -62,4 +62,4 @@ def judged(kernel, fields, seed):
     return {"tried": tried, "taken": taken}
 
 
-over(lambda kernel, fields: judged(kernel, fields, int(sys.argv[2])))
+over(lambda kernel, fields: damage_kernel(kernel, fields, int(sys.argv[2])))

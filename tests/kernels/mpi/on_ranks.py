@@ -27,12 +27,12 @@ def verified(kernel, fields):
     return {"fields": fields, "checks": [[check.name, check.value, check.expected, bool(check.ok)] for check in checks]}
 
 
-def over(judge):
-    """What ``judge(kernel, fields)`` finds for each problem on the command line, told by rank 0."""
+def over(look):
+    """What ``look(kernel, fields)`` finds for each problem on the command line, told by rank 0."""
     comm = world.mpi().COMM_WORLD
     for name, fields in json.loads(sys.argv[1]):
         try:
-            found = judge(importlib.import_module(f"kernels.{name}"), fields)
+            found = look(importlib.import_module(f"kernels.{name}"), fields)
         except BaseException:
             traceback.print_exc()
             comm.Abort(1)

@@ -368,7 +368,7 @@ def test_cloud_process_conserves(seed, timestep, levels):
 def test_cloud_process_takes_every_branch():
     problem = cloud.Problem(columns=400, levels=20)
     result = cloud.run(problem, cloud.setup(problem))
-    t, q, water, p, _ = (unblock(problem, field) for field in result.given)
+    t, q, water, p, _ = (unblock(problem, field) for field in result.inputs)
     t_new, q_new, water_new, cover = (unblock(problem, field) for field in result.new)
     rain, snow = (unblock(problem, field)[0] for field in result.fallen)
     qs = saturation.saturation_humidity(t, p)

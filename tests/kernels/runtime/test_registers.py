@@ -33,4 +33,4 @@ def test_chains_fill_the_pipes_of_their_architecture():
 def test_chosen_features_are_followed(monkeypatch, features, lanes):
     monkeypatch.setattr(registers.config, "CPU_FEATURES", features)
     monkeypatch.setattr(registers.binding, "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
-    assert registers._made_for().lanes == lanes
+    assert registers._target_registers().lanes == lanes

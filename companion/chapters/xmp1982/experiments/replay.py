@@ -162,7 +162,7 @@ def replayed(measurements: Sequence[Measurement]) -> dict[str, Any]:
     """Seconds of the replay times its factor, test by test and job by job: what stands beside the printed seconds."""
     rows = [(each, n) for each in measurements for n in range(each.parameters["jobs"])]
 
-    def whole(name: str, pairs) -> list[list[float]]:
+    def scaled(name: str, pairs) -> list[list[float]]:
         values = ([each.parameters["factor"] * value for value in each.observed[name.format(n)]] for each, n in pairs)
         return [list(sample) for sample in zip(*values, strict=True)]
 
@@ -170,8 +170,8 @@ def replayed(measurements: Sequence[Measurement]) -> dict[str, Any]:
         "replay_name": [each.parameters["test"] for each in measurements],
         "replay_test": [each.parameters["test"] for each, _ in rows],
         "replay_job": [n + 1 for _, n in rows],
-        "replay_complete": whole("complete", [(each, 0) for each in measurements]),
+        "replay_complete": scaled("complete", [(each, 0) for each in measurements]),
     }
     for name in ("forecast", "net", "posts"):
-        found[f"replay_{name}"] = whole(f"job_{{}}_{name}", rows)
+        found[f"replay_{name}"] = scaled(f"job_{{}}_{name}", rows)
     return found
