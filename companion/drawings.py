@@ -14,7 +14,6 @@ from operator import attrgetter
 from typing import Any
 
 from companion import chapters, tables
-from companion.figures.beside import on_machine_of
 from companion.records import runs
 
 COLUMNS = ("name", "function", "takes")
@@ -53,6 +52,8 @@ class Drawing:
     others: tuple[str, ...] = ()  # experiments whose runs it takes, too
 
     def __call__(self, record) -> Any:
+        from companion.figures.beside import on_machine_of  # what is drawn is listed without matplotlib
+
         given = {self.experiment: record}
         for name in self.others:
             run = on_machine_of(record, name)
