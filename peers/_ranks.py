@@ -25,8 +25,8 @@ class _Collective(ctypes.Structure):
 class _Moves(ctypes.Structure):
     _fields_ = (
         [(name, _Collective) for name in ("to_lines", "to_grid", "to_columns", "to_waves")]
-        + [(name, ctypes.c_int64) for name in ("across", "fields", "points", "band", "blocks")]
-        + [(name, ctypes.c_void_p) for name in ("pieces", "by_rank", "by_wave", "lengths", "lines", "columns")]
+        + [(name, ctypes.c_int64) for name in ("across", "fields", "points", "band", "others", "blocks")]
+        + [(name, ctypes.c_void_p) for name in ("pieces", "from", "to", "sizes", "lines", "columns")]
     )
 
 
@@ -37,9 +37,9 @@ def _collective(plan) -> _Collective:
 
 def _moves(moves: Moves) -> _Moves:
     plans = (moves.to_lines, moves.to_grid, moves.to_columns, moves.to_waves)
-    arrays = (moves.pieces, moves._by_rank, moves._by_wave, moves._lengths, moves._lines, moves._columns)
+    arrays = (moves.pieces, moves._from, moves._to, moves._sizes, moves._lines, moves._columns)
     assert all(array.dtype == np.int64 and array.flags.c_contiguous for array in arrays[:4])
-    numbers = moves.mesh.V, moves.fields, moves.points, moves.band_points, moves._lengths.size
+    numbers = moves.mesh.V, moves.fields, moves.points, moves.band_points, moves._others, moves._sizes.size
     return _Moves(*map(_collective, plans), *numbers, *(array.ctypes.data for array in arrays))
 
 

@@ -106,9 +106,8 @@ class Planned:
             (counts.astype(np.intc), starts(counts).astype(np.intc))
             for counts in map(np.asarray, (send_counts, receive_counts))
         )
-        self._counts = [(counts.copy(), at) for counts, at in (self.send, self.receive)]
         if not own:
-            for counts, _ in self._counts:
+            for counts, _ in (self.send, self.receive):
                 counts[comm.rank] = 0
         self._type = world.mpi().DOUBLE
 
@@ -116,8 +115,7 @@ class Planned:
         """Exchange, count and time."""
         traffic = self.traffic
         traffic.meet(self.comm)
-        sent, received = self._counts
-        self.comm.Alltoallv([send, sent, self._type], [receive, received, self._type])
+        self.comm.Alltoallv([send, self.send, self._type], [receive, self.receive, self._type])
         traffic.messages += self.messages
         traffic.bytes += self.bytes
         traffic.book("communication")

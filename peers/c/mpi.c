@@ -22,9 +22,9 @@ struct collective {
 /* One rank's share of the mesh; the fields are those of kernels.mpi.moves.Moves. */
 struct moves {
     struct collective to_lines, to_grid, to_columns, to_waves;
-    int64_t across, fields, points, band, blocks;
-    const int64_t *pieces;                       /* bounds of the pieces of the band, across + 1 */
-    const int64_t *by_rank, *by_wave, *lengths;  /* blocks of columns: place in each order, doubles */
+    int64_t across, fields, points, band, others, blocks;
+    const int64_t *pieces;             /* bounds of the pieces of the band, across + 1 */
+    const int64_t *from, *to, *sizes;  /* blocks of columns, first those of other ranks: place in each order, doubles */
     double *lines, *columns;                     /* what is sent or received */
 };
 
@@ -64,17 +64,22 @@ static void trltog(const struct moves *m, const double *lines, double *grid)
     all_to_all(&m->to_grid, m->lines, grid);
 }
 
+/* Blocks that stay on the rank lie in waves where they would have arrived, and are copied once. */
 static void trltom(const struct moves *m, const double *waves, double *columns)
 {
     all_to_all(&m->to_columns, waves, m->columns);
-    for (int64_t b = 0; b < m->blocks; b++)
-        memcpy(columns + m->by_wave[b], m->columns + m->by_rank[b], sizeof(double) * m->lengths[b]);
+    for (int64_t b = 0; b < m->others; b++)
+        memcpy(columns + m->to[b], m->columns + m->from[b], sizeof(double) * m->sizes[b]);
+    for (int64_t b = m->others; b < m->blocks; b++)
+        memcpy(columns + m->to[b], waves + m->from[b], sizeof(double) * m->sizes[b]);
 }
 
 static void trmtol(const struct moves *m, const double *columns, double *waves)
 {
-    for (int64_t b = 0; b < m->blocks; b++)
-        memcpy(m->columns + m->by_rank[b], columns + m->by_wave[b], sizeof(double) * m->lengths[b]);
+    for (int64_t b = 0; b < m->others; b++)
+        memcpy(m->columns + m->from[b], columns + m->to[b], sizeof(double) * m->sizes[b]);
+    for (int64_t b = m->others; b < m->blocks; b++)
+        memcpy(waves + m->from[b], columns + m->to[b], sizeof(double) * m->sizes[b]);
     all_to_all(&m->to_waves, m->columns, waves);
 }
 
