@@ -29,7 +29,7 @@ from kernels.mpi.moves import copy_blocks
 from kernels.mpi.traffic import Traffic, starts
 from kernels.runtime.resources import affinity_cpus, require_memory
 from kernels.runtime.states import Notes
-from kernels.spectral.ranks import Transform
+from kernels.spectral.ranks import Transform, table_bytes
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
 
@@ -97,8 +97,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
     spectra = []
     for group in range(problem.groups):
         rng = np.random.default_rng((seed, group))
-        shape = (mesh.fields, (problem.truncation + 1) * (problem.truncation + 2))
-        spectra.append(made.own(rng.uniform(-1.0, 1.0, shape).view(np.complex128)))
+        size = (problem.truncation + 1) * (problem.truncation + 2)
+        spectra.append(made.own(rng.uniform(-1.0, 1.0, size).view(np.complex128) for _ in range(mesh.fields)))
     sizes = int(made.moves.column_counts.sum()), int(made.moves.wave_counts.sum())
     columns, packed, waves = ([np.zeros(size) for _ in spectra] for size in (sizes[0], sizes[0], sizes[1]))
     return State(comm, made, spectra, columns, packed, waves, [np.zeros_like(part) for part in spectra])
@@ -239,4 +239,4 @@ def footprint(problem: Problem) -> Footprint:
     """Bytes of Legendre functions, spectra and buffers of all ranks."""
     mesh, T = problem.mesh, problem.truncation
     fields = mesh.fields * problem.groups
-    return Footprint(8 * mesh.grid.N * (T + 1) * (T + 2) + fields * (3 * 16 * int(mesh.counts.sum()) + 48 * T * T))
+    return Footprint(table_bytes(mesh) + fields * (3 * 16 * int(mesh.counts.sum()) + 48 * T * T))

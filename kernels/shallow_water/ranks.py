@@ -25,7 +25,7 @@ from kernels.runtime.states import Notes
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.problem import GRAVITY, RADIUS
 from kernels.spectral.legendre import epsilon
-from kernels.spectral.ranks import Transform
+from kernels.spectral.ranks import Transform, table_bytes
 
 #: Fields that a step takes from spectra to the grid, and back.
 INVERSE, DIRECT = 4, 5
@@ -326,4 +326,4 @@ def footprint(problem: Problem) -> Footprint:
     """Bytes of Legendre functions, spectra and grid values of all ranks."""
     mesh, T = problem.mesh, problem.truncation
     outputs = 4 * mesh.grid.points * (problem.steps // problem.output) if problem.output else 0
-    return Footprint(8 * mesh.grid.N * (T + 2) * (T + 3) + 60 * 8 * mesh.grid.points + 60 * 16 * T * T, outputs)
+    return Footprint(table_bytes(mesh, extra=1) + 60 * 8 * mesh.grid.points + 60 * 16 * T * T, outputs)

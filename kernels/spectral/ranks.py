@@ -1,8 +1,10 @@
 """The distributed spectral transform: rows ↔ wavenumbers over the mesh of ``mesh`` (C2).
 
-Each rank has the Legendre functions of its wavenumbers as two matrices each (even and odd degrees) and
-multiplies them with all fields of its part at once, as IFS does; Fourier transforms run along whole
-rows.  Between them values change hands (``moves``).  Every sum runs inside one rank in an order that
+Each rank has the Legendre functions of its own wavenumbers, once: two matrices each (even and odd degrees), of
+the rows that carry the wavenumber.  It multiplies all fields of its part with them at once, as IFS does, and with
+their transposes on the way back, when the fields have been weighted.  At T1279 on N640 that takes 3.3 GB on all
+ranks together, and V times as much on a mesh W × V (``table_bytes``).  Fourier transforms run along whole rows.
+Between them values change hands (``moves``).  Every sum runs inside one rank in an order that
 does not depend on W, so that results are the same bit for bit however the rows are cut.
 
 Coefficients are those of ``kernels.spectral.Plan``, in columns of the rank's wavenumbers: complex128
@@ -10,7 +12,9 @@ Coefficients are those of ``kernels.spectral.Plan``, in columns of the rank's wa
 """
 
 import copy
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -49,6 +53,16 @@ def legendre_functions(m: int, top: int, mu: np.ndarray, cosine: np.ndarray) -> 
     return found
 
 
+def table_bytes(mesh: Mesh, extra: int = 0) -> int:
+    """Bytes of the Legendre functions of all ranks, up to degree T + ``extra``.
+
+    A northern row has those of the wavenumbers that it carries, on each of the V ranks of a band of rows.
+    """
+    m = np.arange(mesh.truncation + 1)
+    rows = mesh.grid.N - np.searchsorted(mesh.counts[: mesh.grid.N], m, side="right")
+    return 8 * mesh.V * int((rows * (mesh.truncation + extra + 1 - m)).sum())
+
+
 class Transform:
     """Inverse and direct transform of this rank's share.
 
@@ -70,13 +84,12 @@ class Transform:
         self.degree = np.arange(self.at[-1]) - np.repeat(self.at[:-1], self.lengths) + self.order
         mu, _, cosine, _, weight = half_nodes(2 * mesh.grid.N)
         self.cosine = cosine
+        self._weight = 0.5 * weight[:, None]
         self._matrices = []
-        for m in self.m:
-            first = mesh.grid.N - int(self.moves.column_rows[np.searchsorted(self.m, m)]) // 2
+        for m, rows in zip(self.m, self.moves.column_rows, strict=True):
+            first = mesh.grid.N - int(rows) // 2
             table = legendre_functions(int(m), mesh.truncation + extra, mu[first:], cosine[first:])
-            weighted = table * (0.5 * weight[first:, None])
-            parts = table[:, 0::2], table[:, 1::2], weighted[:, 0::2].T, weighted[:, 1::2].T
-            self._matrices.append(tuple(np.ascontiguousarray(part) for part in parts))
+            self._matrices.append(tuple(np.ascontiguousarray(table[:, parity::2]) for parity in (0, 1)))
         self._rows = self._row_tables()
         self.grid, self._lines, self._waves, self._columns = self.moves.spaces()
 
@@ -107,7 +120,7 @@ class Transform:
 
     def _to_rows(self, spectrum: np.ndarray, columns: np.ndarray) -> None:
         width = 2 * self.moves.fields
-        for i, (even, odd, _, _) in enumerate(self._matrices):
+        for i, (even, odd) in enumerate(self._matrices):
             a, rows = self.moves.column_at[i], int(self.moves.column_rows[i])
             values = columns[a : a + rows * width].reshape(rows, width)
             column = spectrum[self.at[i] : self.at[i + 1]].view(np.float64)
@@ -117,13 +130,14 @@ class Transform:
 
     def _to_degrees(self, columns: np.ndarray, spectrum: np.ndarray) -> None:
         width = 2 * self.moves.fields
-        for i, (_, _, even, odd) in enumerate(self._matrices):
+        for i, (even, odd) in enumerate(self._matrices):
             a, rows = self.moves.column_at[i], int(self.moves.column_rows[i])
             values = columns[a : a + rows * width].reshape(rows, width)
             north, south = values[: rows // 2], values[rows // 2 :][::-1]
             column = spectrum[self.at[i] : self.at[i + 1]].view(np.float64)
-            column[0::2] = even @ (north + south)
-            column[1::2] = odd @ (north - south)
+            weight = self._weight[self.mesh.grid.N - rows // 2 :]
+            column[0::2] = even.T @ (weight * (north + south))
+            column[1::2] = odd.T @ (weight * (north - south))
 
     def _to_points(self, waves: np.ndarray, lines: np.ndarray) -> None:
         values = waves.view(np.complex128).reshape(-1, self.moves.fields)
@@ -152,13 +166,14 @@ class Transform:
         self.moves.trltom(self._waves, self._columns)
         self._to_degrees(self._columns, spectrum)
 
-    def own(self, spectra: np.ndarray) -> np.ndarray:
-        """This rank's columns and fields of global spectra (fields, ncoef) in the order of ``Plan``."""
+    def own(self, spectra: Iterable[np.ndarray]) -> np.ndarray:
+        """This rank's columns and fields of global spectra, one after the other, (ncoef,) in the order of ``Plan``."""
         T, parts = self.mesh.truncation, self.mesh.parts
         found = np.zeros((int(self.at[-1]), self.moves.fields), np.complex128)
         inside = self.degree <= T
         index = self.order * (T + 1) - self.order * (self.order - 1) // 2 + self.degree - self.order
-        found[inside] = spectra[parts[self.moves.v] : parts[self.moves.v + 1]].T[index[inside]]
+        for i, spectrum in enumerate(islice(spectra, *parts[self.moves.v : self.moves.v + 2])):
+            found[inside, i] = spectrum[index[inside]]
         return found
 
     def own_points(self) -> slice:
@@ -191,13 +206,13 @@ class State(NamedTuple):
     repeats: list  # of the last call of run, one number
 
 
-def global_spectra(problem: Problem, seed: int) -> np.ndarray:
-    """What all ranks together hold: as ``kernels.spectral`` draws it."""
-    ncoef = (problem.truncation + 1) * (problem.truncation + 2) // 2
+def global_spectra(problem: Problem, seed: int) -> Iterator[np.ndarray]:
+    """What all ranks together hold, field after field: as ``kernels.spectral`` draws it."""
     rng = np.random.default_rng(seed)
-    spectra = rng.uniform(-1.0, 1.0, (problem.fields, 2 * ncoef)).view(np.complex128)
-    spectra[:, : problem.truncation + 1].imag = 0.0
-    return spectra
+    for _ in range(problem.fields):
+        spectrum = rng.uniform(-1.0, 1.0, (problem.truncation + 1) * (problem.truncation + 2)).view(np.complex128)
+        spectrum[: problem.truncation + 1].imag = 0.0
+        yield spectrum
 
 
 _NOTES = Notes()
@@ -209,7 +224,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
     transform = Transform(problem.mesh, Traffic(world.team(problem.ranks), problem.barriers))
     spectrum = transform.own(global_spectra(problem, seed))
-    return State(transform, spectrum, np.zeros_like(transform.grid), np.zeros_like(spectrum), seed, [1])
+    return State(transform, spectrum, transform.grid, np.zeros_like(spectrum), seed, [1])
 
 
 @_NOTES.run
@@ -229,7 +244,7 @@ def reference(problem: Problem, state: State) -> State:
     """The rank's share of what the serial plan gives for the whole problem; rank 0 runs it."""
     transform, comm = state.transform, state.transform.traffic.comm
     values = np.empty((problem.fields, transform.mesh.grid.points))
-    spectra = global_spectra(problem, state.seed)
+    spectra = np.stack(list(global_spectra(problem, state.seed)))
     if comm.rank == 0:
         plan = Plan(problem.grid, problem.truncation)
         plan.inverse(spectra, out=values)
@@ -277,8 +292,8 @@ def work(problem: Problem, threads: int = 1) -> Work:
 
 def footprint(problem: Problem) -> Footprint:
     """Bytes of Legendre functions, spectra, grid values and buffers of all ranks."""
-    mesh, T = problem.mesh, problem.truncation
-    tables = 2 * 8 * mesh.grid.N * (T + 1) * (T + 2) // 2
-    return Footprint(
-        tables + problem.fields * (3 * 8 * mesh.grid.points + 3 * 16 * int(mesh.counts.sum()) + 48 * T * T)
-    )
+    mesh, ncoef = problem.mesh, (problem.truncation + 1) * (problem.truncation + 2) // 2
+    waves = int(mesh.counts.sum())
+    each = 3 * 8 * mesh.grid.points + 4 * 16 * waves + 2 * 16 * ncoef
+    drawn = problem.ranks * 3 * 16 * ncoef  # one field at a time
+    return Footprint(table_bytes(mesh) + problem.fields * each + drawn + mesh.V * 8 * (waves + 4 * ncoef))

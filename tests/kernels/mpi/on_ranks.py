@@ -10,7 +10,16 @@ import sys
 import traceback
 
 from companion.mpi.job import send
+from kernels.contract import Check
 from kernels.mpi import world
+
+
+def counted(kernel, problem, state, comm):
+    """The bytes of Legendre functions that all ranks hold, against what ``footprint`` counts."""
+    if kernel.__name__ != "kernels.spectral.ranks":
+        return []
+    held = world.total(comm, sum(part.nbytes for parts in state.transform._matrices for part in parts))
+    return [Check.near("bytes of Legendre functions", held, kernel.table_bytes(problem.mesh), 0)]
 
 
 def verified(kernel, fields):
@@ -21,7 +30,7 @@ def verified(kernel, fields):
         return None
     state = kernel.setup(problem)
     checks = kernel.verify(problem, kernel.run(problem, state))
-    checks += kernel.verify(problem, kernel.run(problem, state, repeats=2))
+    checks += kernel.verify(problem, kernel.run(problem, state, repeats=2)) + counted(kernel, problem, state, comm)
     if hasattr(kernel, "close"):
         kernel.close(state)
     return {"fields": fields, "checks": [[check.name, check.value, check.expected, bool(check.ok)] for check in checks]}
