@@ -12,26 +12,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from companion import bench, chapters, notebook_files, numbers
-from companion.bench import Case, Measurement
+from companion.bench import Measurement
 from companion.bench.engine import require_rounds
 from companion.chapters import CASES, COLUMNS, MEANINGS, OUTPUT_COLUMNS, OUTPUTS, PRESETS, Cases, Outputs
 from companion.host import doctor, limits, machine
 from companion.host.doctor import Unavailable
 from companion.records import runs
-
-__all__ = [
-    "Case",
-    "Experiment",
-    "REGISTER",
-    "Unavailable",
-    "accept",
-    "experiment",
-    "listing",
-    "register",
-    "run",
-    "run_record",
-    "unavailable",
-]
 
 #: A timing samples its cases in rounds; a study runs each once, for its result, or has none.
 _KINDS = ("timing", "study")

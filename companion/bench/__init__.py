@@ -38,8 +38,6 @@ from companion.bench.statistics import Ratio, median_interval, ratio, trend
 from companion.host import machine
 from companion.named import name_of
 
-__all__ = ["Alone", "Case", "Measurement", "Ratio", "UnverifiedError", "interleave", "measure", "ratio", "study"]
-
 #: Part of the available memory that the states of one batch may fill.
 _MEMORY_SHARE = 0.4
 

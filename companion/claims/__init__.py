@@ -11,8 +11,6 @@ from companion.claims import mutants, register
 from companion.claims.engine import Claim, Ledger
 from companion.claims.verdicts import VERDICTS
 
-__all__ = ["VERDICTS", "Claim", "Ledger", "check", "documents", "frame", "ledger", "mutation"]
-
 
 def documents() -> list[str]:
     """Documents with claims."""

@@ -15,33 +15,3 @@ from companion.figures.parts import bytes_axis, icicle, log_axis, points, stacke
 from companion.figures.rendering import Shown, csv_text, save, show
 from companion.figures.style import INK, MEANINGS, STYLE, axes, document_style, host_style, meaning, series
 from companion.figures.tabular import Table, table
-
-__all__ = [
-    "INK",
-    "MEANINGS",
-    "STYLE",
-    "Shown",
-    "Table",
-    "answer",
-    "axes",
-    "box",
-    "bytes_axis",
-    "checked",
-    "claims_summary",
-    "claims_table",
-    "csv_text",
-    "document_style",
-    "document_table",
-    "folded",
-    "host_style",
-    "icicle",
-    "log_axis",
-    "meaning",
-    "paragraph",
-    "points",
-    "save",
-    "series",
-    "show",
-    "stacked_bars",
-    "table",
-]

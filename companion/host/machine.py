@@ -28,25 +28,6 @@ from kernels.runtime.resources import (
     usable_cpus,
 )
 
-__all__ = [
-    "affinity_cpus",
-    "available_memory",
-    "ceiling",
-    "cpu_quota",
-    "describe",
-    "last_caches",
-    "line",
-    "process_limit",
-    "require_disk",
-    "require_files",
-    "require_memory",
-    "require_processes",
-    "require_threads",
-    "smt_siblings",
-    "summary",
-    "usable_cpus",
-]
-
 #: Instruction-set extensions that decide what compiled kernels can do.
 _ISA = (
     *("sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512dq", "avx512bw", "avx512vl"),

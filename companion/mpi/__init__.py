@@ -7,8 +7,6 @@ libraries that mpi4py can use here.
 
 from companion.mpi.launcher import JobError, Library, launch, libraries, library, run_record
 
-__all__ = ["JobError", "Library", "launch", "libraries", "library", "run", "run_record"]
-
 
 def run(id: str, ranks: int | None = None, preset: str = "quick", **options):
     """Run one experiment on ``ranks`` ranks and return its record as an ``xarray.Dataset``.

@@ -34,32 +34,8 @@ from typing import Any
 
 from companion.records import machines, store
 from companion.records.datasets import RunRecordError, dataset, output_array
-from companion.records.store import finite, now, stamp
-
-__all__ = [
-    "COMMITTED",
-    "RunRecordError",
-    "SCHEMA",
-    "VERSION",
-    "beside",
-    "committed",
-    "dataset",
-    "each",
-    "file_name",
-    "finite",
-    "deposit",
-    "latest",
-    "load",
-    "native",
-    "now",
-    "own",
-    "read",
-    "readers",
-    "save",
-    "single",
-    "unfit",
-    "validate",
-]
+from companion.records.store import finite, stamp
+from companion.records.store import now as now
 
 SCHEMA = "supercomputers-rerun/run-record"
 VERSION = 3

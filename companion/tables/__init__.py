@@ -19,21 +19,6 @@ from companion.files import write_atomically
 from companion.tables import csv, layouts
 from companion.tables.csv import TableError, half_unit
 
-__all__ = [
-    "TableError",
-    "catalogue",
-    "citation",
-    "describe",
-    "digits",
-    "documents",
-    "load",
-    "machines",
-    "names",
-    "package",
-    "printed",
-    "text",
-]
-
 DATA = Path(__file__).resolve().parents[2] / "data"
 
 

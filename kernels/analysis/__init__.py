@@ -182,11 +182,7 @@ def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: No
 
 @_NOTES.run
 def run(
-    problem: Problem,
-    state: State,
-    threads: int = 1,
-    repeats: int = 1,
-    on_ready: Callable[[], None] = lambda: None,
+    problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_ready: Callable[[], None] = lambda: None
 ) -> Result:
     """The chain, ``repeats`` times; ``threads`` share the boxes of the main program.  The same bits for any number.
 

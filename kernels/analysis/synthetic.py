@@ -150,10 +150,7 @@ def _site(rng, count):
 def observe(problem, truth: Truth, rng) -> Data:
     """Sondes and aircraft, with errors of their own and some gross ones."""
     seen, table = LN_P[SEEN], []
-    for count, levels, kinds in (
-        (problem.sondes, seen, KINDS),
-        (problem.aircraft, np.array([FLIGHT]), ("u", "v")),
-    ):
+    for count, levels, kinds in ((problem.sondes, seen, KINDS), (problem.aircraft, np.array([FLIGHT]), ("u", "v"))):
         if not count:
             continue
         latitude, longitude = _site(rng, count)

@@ -45,26 +45,6 @@ from kernels.contract import Check, Footprint, Work, require_range, worst
 from kernels.proof import Proof
 from kernels.runtime.states import Notes
 
-__all__ = [
-    "Problem",
-    "Result",
-    "State",
-    "error_norm",
-    "footprint",
-    "march",
-    "npb_flops",
-    "pack",
-    "reference",
-    "reset",
-    "residual_norm",
-    "run",
-    "setup",
-    "solution",
-    "unpack",
-    "verify",
-    "work",
-]
-
 #: Largest N that ``reference`` accepts (about 10 s and 1 GB a hundred steps).
 LARGEST_REFERENCE = 40
 

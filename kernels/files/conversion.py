@@ -12,14 +12,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
 from kernels.files.formulas import COMPONENTS, WORD
-from kernels.files.words import (
-    copy_words,
-    decode_cray,
-    decode_pairs,
-    encode_cray,
-    encode_pairs,
-    swap_words,
-)
+from kernels.files.words import copy_words, decode_cray, decode_pairs, encode_cray, encode_pairs, swap_words
 from kernels.proof import Proof
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.states import Notes

@@ -28,24 +28,6 @@ from kernels.gridpoint.state import Result, State, Step, footprint, record_bytes
 from kernels.gridpoint.verification import NO_OUTPUT, properties
 from kernels.proof import Proof, ReferenceCache
 
-__all__ = [
-    "BOUNDED",
-    "Model",
-    "NO_OUTPUT",
-    "Problem",
-    "Result",
-    "State",
-    "Step",
-    "footprint",
-    "record_bytes",
-    "reference",
-    "restart",
-    "run",
-    "setup",
-    "verify",
-    "work",
-]
-
 #: Operations up to which ``verify`` compares every number with whole arrays in NumPy, a second's work.
 COMPARED = 2e8
 #: How far apart these are, of the largest number of a field.

@@ -17,10 +17,7 @@ BUMP, LON_BUMP, LAT_BUMP = 1.0, np.pi / 9, 2 * np.pi / 9
 def _poly(lat):
     """The two factors of latitude in T′ and Φ′."""
     s, c = np.sin(lat), np.cos(lat)
-    return (
-        -2 * s**6 * (c * c + 1 / 3) + 10 / 63,
-        RADIUS * OMEGA * (8 / 5 * c**3 * (s * s + 2 / 3) - np.pi / 4),
-    )
+    return (-2 * s**6 * (c * c + 1 / 3) + 10 / 63, RADIUS * OMEGA * (8 / 5 * c**3 * (s * s + 2 / 3) - np.pi / 4))
 
 
 def zonal_wind(lat, eta):

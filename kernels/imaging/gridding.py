@@ -15,19 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32, int32
 
-from kernels.imaging.array import (
-    BASELINE,
-    IM,
-    RE,
-    TIME,
-    WEIGHT,
-    U,
-    V,
-    W,
-    require_cell,
-    require_form,
-    require_records,
-)
+from kernels.imaging.array import BASELINE, IM, RE, TIME, WEIGHT, U, V, W, require_cell, require_form, require_records
 from kernels.imaging.taps import TAPS, polynomials
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel

@@ -85,10 +85,7 @@ def _subtables(name: str) -> dict[str, tuple[int, dict]]:
                 "DISH_DIAMETER": np.full(ANTENNAS, DISH),
             },
         ),
-        "FIELD": (
-            1,
-            {"NAME": [name], "DELAY_DIR": direction, "PHASE_DIR": direction, "REFERENCE_DIR": direction},
-        ),
+        "FIELD": (1, {"NAME": [name], "DELAY_DIR": direction, "PHASE_DIR": direction, "REFERENCE_DIR": direction}),
         "SPECTRAL_WINDOW": (
             1,
             {

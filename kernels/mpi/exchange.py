@@ -32,11 +32,7 @@ class Problem(Presets):
     bytes: int = 65536  # of one message, a multiple of 8
     ranks: int = 2  # ranks that take part: two a pair
 
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
-        "quick": {},
-        "paper": {"bytes": 2**20},
-        "modern": {"bytes": 2**24},
-    }
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"quick": {}, "paper": {"bytes": 2**20}, "modern": {"bytes": 2**24}}
 
     def __post_init__(self):
         require_range("bytes", self.bytes, 8, 2**30)

@@ -67,8 +67,7 @@ def shallow_water(problem) -> Count:
     outputs = problem.steps // problem.output if problem.output else 0
     gathered = 8 * (mesh.grid.points - mesh.band_points(0)) if mesh.W > 1 else 0
     return Count(
-        problem.steps * 2 * one.messages + outputs * (mesh.W - 1),
-        problem.steps * 9 * one.bytes + outputs * gathered,
+        problem.steps * 2 * one.messages + outputs * (mesh.W - 1), problem.steps * 9 * one.bytes + outputs * gathered
     )
 
 

@@ -36,11 +36,7 @@ class Problem(Presets):
     period: int = 32  # steps from one disturbance of a thread to its next
     extra: int = 32  # additions of a disturbance, in multiples of n
 
-    PRESETS: ClassVar = {
-        "quick": {},
-        "paper": {"steps": 512, "period": 128},
-        "modern": {"steps": 2048, "period": 512},
-    }
+    PRESETS: ClassVar = {"quick": {}, "paper": {"steps": 512, "period": 128}, "modern": {"steps": 2048, "period": 512}}
 
     def __post_init__(self):
         require_choice("pattern", self.pattern, PATTERNS)

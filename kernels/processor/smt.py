@@ -61,11 +61,7 @@ class Problem(Presets):
     doubled: bool = False  # twice the threads that are asked for, as with SMT
     order: str = ""  # list by which threads are bound, of ``lists.LISTS``; empty: as ``thread_cpus`` says
 
-    PRESETS: ClassVar = {
-        "quick": {"n": 2**17},
-        "paper": {"n": 2**23},
-        "modern": {"n": 2**26},
-    }
+    PRESETS: ClassVar = {"quick": {"n": 2**17}, "paper": {"n": 2**23}, "modern": {"n": 2**26}}
 
     def __post_init__(self):
         require_choice("loop", self.loop, LOOPS)

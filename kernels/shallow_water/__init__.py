@@ -24,100 +24,22 @@ from kernels.proof import Proof
 from kernels.shallow_water import dense
 from kernels.shallow_water.cases import initial
 from kernels.shallow_water.compiled import COEFFICIENT_FLOPS, POINT_FLOPS
-from kernels.shallow_water.diagnostics import (
-    by_degree,
-    change_truncation,
-    evaluate,
-    integrals,
-    kinetic_energy_spectrum,
-    means,
-    norms,
-    weights,
-)
-from kernels.shallow_water.model import (
-    SECTIONS,
-    Result,
-    State,
-    Stepper,
-    footprint,
-    history_table,
-    run,
-    setup,
-    step_times,
-)
-from kernels.shallow_water.problem import (
-    BUILDS,
-    CASES,
-    GRAVITY,
-    RADIUS,
-    RELATIONS,
-    ROTATION,
-    Problem,
-    courant_step,
-    grid_for,
-    relation_of,
-    rows_for,
-)
+from kernels.shallow_water.diagnostics import integrals, kinetic_energy_spectrum, means, norms, weights
+from kernels.shallow_water.model import SECTIONS, Result, State, Stepper, footprint, history_table, run, setup
+from kernels.shallow_water.problem import BUILDS, CASES, GRAVITY, RADIUS, Problem, grid_for, rows_for
 from kernels.shallow_water.published import DAY, MOUNTAIN
 from kernels.shallow_water.studies import (
-    Aliasing,
     Errors,
     Scores,
     aliasing,
     compare_grids,
     errors,
     paired_scores,
-    product_error,
     scores,
     steady_errors,
 )
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
-
-__all__ = [
-    "Aliasing",
-    "BUILDS",
-    "CASES",
-    "DAY",
-    "DRIFT",
-    "Errors",
-    "GRAVITY",
-    "MOUNTAIN",
-    "Problem",
-    "RADIUS",
-    "RELATIONS",
-    "ROTATION",
-    "Result",
-    "SECTIONS",
-    "Scores",
-    "State",
-    "Stepper",
-    "aliasing",
-    "compare_grids",
-    "by_degree",
-    "change_truncation",
-    "courant_step",
-    "errors",
-    "evaluate",
-    "fields",
-    "footprint",
-    "grid_for",
-    "kinetic_energy_spectrum",
-    "norms",
-    "paired_scores",
-    "product_error",
-    "reference",
-    "relation_of",
-    "rows_for",
-    "run",
-    "scores",
-    "setup",
-    "steady_errors",
-    "step_times",
-    "verify",
-    "weights",
-    "work",
-]
 
 
 def fields(result: Result, grid: str | None = None, threads: int = 1) -> dict[str, np.ndarray]:

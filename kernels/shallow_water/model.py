@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.contract import Footprint, require_range
+from kernels.contract import Footprint
 from kernels.files.pending import WorkFolder, atomic
 from kernels.runtime.clock import Account
 from kernels.runtime.resources import require_disk, require_memory
@@ -205,35 +205,6 @@ class Stepper:
         found = plan.inverse(np.stack([self.now[1], self.now[0]]), threads=self.threads)
         found[0] = (found[0] + state.mean) / GRAVITY + state.ground_height
         return found
-
-
-def step_times(problem: Problem, state: State, steps: int = 5, threads: int = 1) -> dict[str, np.ndarray]:
-    """Seconds of each section in each of ``steps`` time steps, float64[steps], after one that is not kept.
-
-    ``output`` times one output step in a temporary folder instead, once for every entry.
-
-    Raises
-    ------
-    ValueError
-        If ``steps`` or ``threads`` is out of range.
-    OSError
-        If an output step does not fit on the disk.
-    """
-    require_range("steps", steps, 1, 10**6)
-    found = {name: np.zeros(steps) for name in SECTIONS}
-    with numba_threads(threads), WorkFolder(None, "shallow-water") as work:
-        require_disk(work.path, 2 * OUTPUT_BYTES * state.plan.grid.points, "an output step")
-        stepper = Stepper(problem, state, threads)
-        stepper.step()
-        for k in range(steps):
-            before = dict(stepper.seconds)
-            stepper.step()
-            begin = perf_counter()
-            _write(stepper, work.path, 0)
-            stepper.seconds["output"] += perf_counter() - begin
-            for name, value in stepper.seconds.items():
-                found[name][k] = value - before[name]
-    return found
 
 
 def _write(stepper, folder, number):

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from companion import cli, experiments, suite
+from companion import bench, cli, experiments, suite
 from companion.records import runs
 
 
@@ -81,7 +81,7 @@ def test_a_wrong_result_leaves_the_others_alone(call, tmp_path, toy, make_toy, t
     from dataclasses import replace
 
     wrong = make_toy(wrong_from=1)
-    bad = replace(toy_experiment, id="toy-bad", cases=lambda p, t: [experiments.Case("bad", wrong, toy.Problem(), t)])
+    bad = replace(toy_experiment, id="toy-bad", cases=lambda p, t: [bench.Case("bad", wrong, toy.Problem(), t)])
     experiments.REGISTER["toy-bad"] = bad
     code, out, err = call()
     assert code == 3 and "no record of toy-bad" in err

@@ -100,10 +100,7 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, co
         if exact_plane is not None and N < 3:
             raise ValueError(f"N = {N} has no interior points to take an error norm over")
         # what stays in memory: the diagonals, their sums, and a plane with its exact solution
-        require_memory(
-            WORD * COMPONENTS * (dumps * (N + 1) + 2 * N**2),
-            f"reading {path}, {dumps} dumps with N = {N},",
-        )
+        require_memory(WORD * COMPONENTS * (dumps * (N + 1) + 2 * N**2), f"reading {path}, {dumps} dumps with N = {N},")
         diagonal = np.empty((dumps, N, COMPONENTS))
         squares = np.zeros((dumps, COMPONENTS))
         damaged = []

@@ -72,11 +72,7 @@ class Problem(Presets):
 
     jobs: tuple[Job, ...] = (Job(), Job("ssd", 1, "none"))
     program: tuple = Program()
-    devices: tuple[Device, ...] = (
-        Device("ssd", 3e7),
-        Device("bmr", 5e6),
-        Device("disk", 5e5, 0.03, 8, (1.5e6, 1.5e6)),
-    )
+    devices: tuple[Device, ...] = (Device("ssd", 3e7), Device("bmr", 5e6), Device("disk", 5e5, 0.03, 8, (1.5e6, 1.5e6)))
     output: str = "disk"  # device of write-ups, and of post-processing jobs
     scale: float = 1000.0  # how many times as fast all of it is
 

@@ -11,7 +11,6 @@ from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.p5plus.figures.evidence import monitoring, scalability, systems
 from companion.chapters.p5plus.figures.findings import (
-    blade_times,
     disturbed,
     fused_gains,
     load_times,

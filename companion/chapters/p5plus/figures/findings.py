@@ -42,13 +42,6 @@ def widest_change(changes: pd.DataFrame) -> str:
     return f"The widest range is that of {row['change']}: {row['gain_low']:g} to {row['gain_high']:g} %."
 
 
-def blade_times(times: pd.DataFrame) -> str:
-    """A day of T399 on blades over the same on as many processors of Power4+."""
-    row = times.dropna(subset=["p4_time"]).iloc[0]
-    ratio = row["js21_time"] / row["p4_time"]
-    return f"On {row['cpus']:.0f} processors the blades take {ratio:.2f} times as long as P4+."
-
-
 def load_times(record: xr.Dataset) -> str:
     """Time of a load of the report's walk and of a random chase, for the largest working set on huge pages."""
     record = single(record)

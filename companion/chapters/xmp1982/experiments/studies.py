@@ -9,7 +9,6 @@ from companion.chapters import cases_of, outputs_of
 from companion.chapters.xmp1982.experiments.forecast import sized
 from companion.experiments import Unavailable
 
-_ONCE = "bits and conserved integrals do not change from run to run"
 #: Cases of the dynamics by their label: fields of the problem.
 CASES: dict[str, dict[str, Any]] = {
     "wave": {"case": "wave"},
