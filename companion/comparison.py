@@ -87,10 +87,7 @@ def _line(case: Case, partner: Case) -> str:
 def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """A line for each case of both records: times of ``b`` over those of ``a``; then what was not compared, and why.
 
-    Raises
-    ------
-    ValueError
-        No case is in both; says in which fields those of one label differ.
+    ``ValueError`` where no case is in both; says in which fields those of one label differ.
     """
     pairs, alone, others = shared(a, b)
     labels = {other["label"]: other for other in others}

@@ -70,13 +70,7 @@ def _rows() -> dict[str, list[dict[str, str]]]:
 
 
 def _named(document: str, name: str) -> dict[str, str]:
-    """The row whose value others take by its name.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """The row whose value others take by its name. ``ValueError`` if there is none."""
     found = next((row for row in _rows()[document] if row["name"] == name), None)
     if found is None:
         raise ValueError(f"{document}/drawings.csv: {name!r} is neither a table nor a run nor the name of a row")
@@ -118,10 +112,7 @@ def _experiments(document: str, row: dict[str, str]) -> list[str]:
 def of(document: str) -> list[Drawing]:
     """What a chapter draws of runs, once for each experiment whose run it takes.
 
-    Raises
-    ------
-    ValueError
-        If a row takes a value that no row has.
+    ``ValueError`` if a row takes a value that no row has.
     """
     return [
         Drawing(document, experiment, row["function"], row["takes"], tuple(sorted(set(taken) - {experiment})))

@@ -53,10 +53,7 @@ class Experiment:
     def seconds(self, preset: str) -> float | None:
         """Budget of a preset.  A timing keeps to ``RERUN_BUDGET`` of the environment where that is less.
 
-        Raises
-        ------
-        ValueError
-            If the environment holds no number above zero.
+        ``ValueError`` if the environment holds no number above zero.
         """
         given, most = self.budgets.get(preset), os.environ.get("RERUN_BUDGET")
         if not most or self.kind == "study":
@@ -246,6 +243,12 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
 ) -> dict[str, Any]:
     """Run one experiment and return its record, ready for :func:`companion.records.runs.save`.
 
+    ``ValueError``: unknown id or preset; threads, budget, timeout, seed, rounds or ranks out of range.
+    ``companion.mpi.JobError`` where a rank died or the time ran out; nothing of the job is left. ``Unavailable`` where
+    the machine lacks something. ``MemoryError`` or ``OSError`` where the run needs more memory, disk, processes or open
+    files than this process may use (:mod:`companion.host.limits`); nothing was started. ``UnverifiedError`` or
+    ``MemoryError``: see :func:`companion.bench.measure`.
+
     Parameters
     ----------
     id, preset : str
@@ -265,20 +268,6 @@ def run_record(  # noqa: PLR0913 - what the command line offers, by name
         and which MPI (:func:`companion.mpi.libraries`).
     oversubscribe : bool
         More ranks than four a CPU are wanted; never more than memory holds.
-
-    Raises
-    ------
-    ValueError
-        Unknown id or preset; threads, budget, timeout, seed, rounds or ranks out of range.
-    companion.mpi.JobError
-        A rank died or the time ran out; nothing of the job is left.
-    Unavailable
-        The machine lacks something.
-    MemoryError, OSError
-        The run needs more memory, disk, processes or open files than this process may use
-        (:mod:`companion.host.limits`); nothing was started.
-    UnverifiedError, MemoryError
-        See :func:`companion.bench.measure`.
     """
     limits.require_seconds("timeout", timeout)
     entry = accept(id, preset, threads, budget, seed, rounds, ranks, oversubscribe)

@@ -41,13 +41,9 @@ def sentence(error: OSError) -> str:
 def prepared(folder):
     """Fail before a measurement, not after it, where no record could be written.
 
-    Makes ``folder`` where it is missing and tries whether it takes a megabyte, more than any record has.  If the
-    block fails, the folders made for it are removed as far as they are empty.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be made or written; names ``folder``.
+    Makes ``folder`` where it is missing and tries whether it takes a megabyte, more than any record has.  If the block
+    fails, the folders made for it are removed as far as they are empty. ``OSError`` where the folder cannot be made or
+    written; names ``folder``.
     """
     folder, made = Path(folder), []
     try:
@@ -77,17 +73,12 @@ def _remove(folders: list[Path]) -> None:
 def write_atomically(path, write, overwrite: bool = False) -> Path:
     """Let ``write(temporary path)`` fill a file that then takes the name ``path``.
 
-    The temporary lies in the same folder under a name that no reader looks for, and is removed whatever
-    happens, Ctrl-C included; what a killed writer left goes when the next one of that name begins.  The
-    file is on the disk before it has its name, and the name before this returns: after a power cut there
-    is the old file or the new one.  Of two writers of a new name, one is told that it exists.
-
-    Raises
-    ------
-    FileExistsError
-        ``path`` exists and ``overwrite`` is false.
-    OSError
-        The folder cannot be written, or the disk is full; names ``path`` and not the temporary file.
+    The temporary lies in the same folder under a name that no reader looks for, and is removed whatever happens, Ctrl-C
+    included; what a killed writer left goes when the next one of that name begins.  The file is on the disk before it
+    has its name, and the name before this returns: after a power cut there is the old file or the new one.  Of two
+    writers of a new name, one is told that it exists. ``FileExistsError`` where ``path`` exists and ``overwrite`` is
+    false. ``OSError`` where the folder cannot be written, or the disk is full; names ``path`` and not the temporary
+    file.
     """
     path = Path(path)
     try:

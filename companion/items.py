@@ -116,10 +116,7 @@ def documents() -> list[str]:
 def items(document: str | None = None) -> list[Item]:
     """Every item and lost plot of one document, or of all, with the experiments that answer it.
 
-    Raises
-    ------
-    ValueError
-        If the document has no register, or the register is damaged.
+    ``ValueError`` if the document has no register, or the register is damaged.
     """
     files = chapters.files("items.csv")
     if document is not None and document not in files:

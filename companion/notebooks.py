@@ -188,10 +188,7 @@ def problems(path: Path) -> list[str]:
 def normalise(path: Path, execute: bool = True) -> bool:
     """Execute a notebook in its folder and store it in normal form; True if the file changed.
 
-    Raises
-    ------
-    nbclient.exceptions.CellExecutionError
-        If a cell fails; the file then stays as it was.
+    ``nbclient.exceptions.CellExecutionError`` if a cell fails; the file then stays as it was.
     """
     path = Path(path)
     before = notebook_files.text(path)

@@ -93,10 +93,7 @@ def _asked_threads(entry: Experiment, preset: str, threads: int) -> int:
 def plan(folder: Path, names: list[str], preset: str, threads: int, seed: int) -> _Plan:
     """What ``names`` (all experiments if empty) still need.
 
-    Raises
-    ------
-    ValueError
-        An unknown name, or settings that no experiment accepts.
+    ``ValueError``: an unknown name, or settings that no experiment accepts.
     """
     wanted = [experiments.experiment(name) for name in names] if names else list(experiments.REGISTER.values())
     have = _finished(folder, preset, threads, seed)
@@ -128,10 +125,7 @@ ASKED = (
 def within(planned: _Plan, seconds: float) -> _Plan:
     """What of a plan fits into ``seconds``: first what :data:`ASKED` names, then the rest in its order.
 
-    Raises
-    ------
-    ValueError
-        Not even one experiment fits.
+    ``ValueError`` where not even one experiment fits.
     """
     turns = {name: number for number, name in enumerate(ASKED)}
     order = sorted(zip(planned.todo, planned.expected, strict=True), key=lambda each: turns.get(each[0].id, len(turns)))

@@ -24,10 +24,7 @@ def plain(text: str) -> str:
 def say(*lines: str, err: bool = False) -> None:
     """Print each of ``lines`` as one line, on standard output or standard error.
 
-    Raises
-    ------
-    OSError
-        It cannot be written; carries the name of the stream.
+    ``OSError`` where it cannot be written; carries the name of the stream.
     """
     stream = sys.stderr if err else sys.stdout
     encoding = stream.encoding or "utf-8"

@@ -173,10 +173,7 @@ class Presets:
     def preset(cls, name: str, **changes: Any):
         """The named problem, with fields replaced by ``changes``.
 
-        Raises
-        ------
-        ValueError
-            If the name is unknown; the message lists the known ones.
+        ``ValueError`` if the name is unknown; the message lists the known ones.
         """
         if name not in cls.PRESETS:
             known = ", ".join(repr(key) for key in cls.PRESETS)

@@ -199,10 +199,7 @@ def require_room(names: Iterable[str], folder: str) -> None:
 def collect(names: Iterable[str], threads: int) -> Iterator[Comparison | Absent]:
     """All comparisons of the named modules; a module that cannot be imported counts as absent.
 
-    Raises
-    ------
-    ValueError
-        If a name is no peer module.
+    ``ValueError`` if a name is no peer module.
     """
     for name, module in _modules(require_known(names)):
         if isinstance(module, ImportError):

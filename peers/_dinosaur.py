@@ -21,10 +21,7 @@ def version() -> str:
 class Wave:
     """The wave at a truncation, in steps of ``seconds``, a day at a time.
 
-    Raises
-    ------
-    ImportError
-        If dinosaur or jax is missing.
+    ``ImportError`` if dinosaur or jax is missing.
     """
 
     def __init__(self, truncation: int, levels: int, seconds: float):

@@ -45,10 +45,7 @@ class _Info(ctypes.Structure):
 def library() -> ctypes.CDLL:
     """The C library inside SHTns's Python extension.
 
-    Raises
-    ------
-    ImportError
-        SHTns is not installed, or its extension does not show the functions.
+    ``ImportError`` where sHTns is not installed, or its extension does not show the functions.
     """
     import _shtns  # the package ``shtns`` brings it
 

@@ -158,10 +158,8 @@ def executable(place: str, name: str) -> Path | None:
 def npb_run(program: Path, name: str, threads: int, options: tuple[str, ...] = ()) -> bool:
     """Run one NPB program; True if it ran class ``name`` and verified itself.
 
-    Raises
-    ------
-    RuntimeError
-        If the program fails, prints no NPB report, or one with other options than ``options``, in any order.
+    ``RuntimeError`` if the program fails, prints no NPB report, or one with other options than ``options``, in any
+    order.
     """
     done = subprocess.run(
         [program.resolve()],

@@ -50,10 +50,7 @@ def program(folder: str) -> Path | None:
 def read(said: str) -> Report:
     """The dwarf's table, its line of totals, and the worst line of its validation.
 
-    Raises
-    ------
-    RuntimeError
-        If that is not what was said.
+    ``RuntimeError`` if ``said`` holds something else.
     """
     total = re.search(r"^ *\d+ x *\d+ +(\d+) +\d+ +\d+ +\d+ +-1 : +(\d+) +\d+ +\d+ : TOTAL *$", said, re.MULTILINE)
     count = re.search(r"Reference MFLOP count for 100 columns : +([\d.]+)", said)
@@ -64,13 +61,7 @@ def read(said: str) -> Report:
 
 
 def run(path: Path, folder: str, threads: int, nproma: int) -> Report:
-    """One run of the dwarf on :data:`COLUMNS` columns.
-
-    Raises
-    ------
-    RuntimeError
-        If it fails or prints no table.
-    """
+    """One run of the dwarf on :data:`COLUMNS` columns. ``RuntimeError`` if it fails or prints no table."""
     done = subprocess.run(
         [path, str(threads), str(COLUMNS), str(nproma)],
         cwd=folder,

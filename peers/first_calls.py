@@ -42,10 +42,7 @@ CASES = {
 def process(package: str, body: str, anew: bool, bytecode: str) -> float:
     """Seconds that a fresh process says; ``bytecode`` is a folder that keeps Python's compiled modules.
 
-    Raises
-    ------
-    RuntimeError
-        If the process fails; the message carries its last line.
+    ``RuntimeError`` if the process fails; the message carries its last line.
     """
     with WorkFolder(None, "peers-first") as work:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONPATH": str(_ROOT)}

@@ -318,6 +318,10 @@ def measure(
 ) -> list[Measurement]:
     """Measure ``cases`` against each other.
 
+    ``ValueError``: no case, equal labels, no round, or more threads than usable CPUs. ``UnverifiedError`` where a
+    kernel failed its proof, or a result its verification before or after the timing. ``MemoryError`` where the state of
+    a single case does not fit.
+
     Parameters
     ----------
     cases : sequence of Case
@@ -339,15 +343,6 @@ def measure(
     -------
     list of Measurement
         In the order of ``cases``; of many processes, from the first one alone.
-
-    Raises
-    ------
-    ValueError
-        No case, equal labels, no round, or more threads than usable CPUs.
-    UnverifiedError
-        A kernel failed its proof, or a result its verification before or after the timing.
-    MemoryError
-        The state of a single case does not fit.
     """
     _accept(cases, rounds)
     for case in cases:

@@ -187,19 +187,14 @@ def interleave(
 ) -> dict[str, np.ndarray]:
     """Samples of plain callables, calibrated and interleaved as :func:`companion.bench.measure` does.
 
-    A callable without arguments does one unit of work per call; one that has a parameter named
-    ``repeats`` is asked for that many units in one call.  Verifying what they compute is the
-    caller's business.
+    A callable without arguments does one unit of work per call; one that has a parameter named ``repeats`` is asked for
+    that many units in one call.  Verifying what they compute is the caller's business. ``ValueError``: no function, or
+    no round.
 
     Returns
     -------
     dict of str to ndarray, shape (rounds,)
         Seconds per unit of work, in the order taken; fewer where the budget ended.
-
-    Raises
-    ------
-    ValueError
-        No function, or no round.
     """
     if not functions:
         raise ValueError("functions is empty: there is nothing to measure")
@@ -220,12 +215,8 @@ def require_proof(label: str, kernel: Any, problem: Any) -> None:
 
     Once in a process: what ``verify`` says of a large result is what can be said of it quickly.  The small problem is
     compared number by number, with one thread and with two, so that an error of compiled code on a processor that
-    nobody had tried is found first.  The kernel says how (``PROOF``, see ``kernels/contract.py``).
-
-    Raises
-    ------
-    UnverifiedError
-        If it does not.
+    nobody had tried is found first.  The kernel says how (``PROOF``, see ``kernels/contract.py``). ``UnverifiedError``
+    where the kernel does not.
     """
     proof = getattr(kernel, "PROOF", None)
     if proof is None:

@@ -50,15 +50,11 @@ def timed(call, repeats: int):
 def calibrate(call, shortest: float, label: str, clock=timed) -> tuple[int, float]:
     """Repeats that make ``call(repeats)`` last ``shortest`` seconds, and how long it then lasted.
 
-    ``call`` has been called before: the call that compiles says nothing about later ones.  A single
-    long call proves nothing either: it may have been interrupted, and with the few repeats that it
-    suggests every sample would measure the start of threads instead of the work.  So the shortest of
-    ``_CONFIRM`` calls has to be long enough.  ``clock(call, repeats)`` gives seconds and result.
-
-    Raises
-    ------
-    RuntimeError
-        If more repeats do not make the call longer (``repeats`` is ignored or the work was removed).
+    ``call`` has been called before: the call that compiles says nothing about later ones.  A single long call proves
+    nothing either: it may have been interrupted, and with the few repeats that it suggests every sample would measure
+    the start of threads instead of the work.  So the shortest of ``_CONFIRM`` calls has to be long enough.
+    ``clock(call, repeats)`` gives seconds and result. ``RuntimeError`` if more repeats do not make the call longer
+    (``repeats`` is ignored or the work was removed).
     """
     repeats = 1
     for _ in range(24):

@@ -99,13 +99,9 @@ class Ratio:
 def ratio(samples_a, samples_b, seed: int = 0) -> Ratio:
     """How many times faster A is than B.
 
-    The interval is the 95 % percentile bootstrap of the ratio of medians (both sides resampled,
-    seeded, so the same samples give the same interval); None when a side has under six samples.
-
-    Raises
-    ------
-    ValueError
-        If a side is empty or holds a time that is not positive and finite.
+    The interval is the 95 % percentile bootstrap of the ratio of medians (both sides resampled, seeded, so the same
+    samples give the same interval); None when a side has under six samples. ``ValueError`` if a side is empty or holds
+    a time that is not positive and finite.
     """
     from scipy import stats  # late: it takes longer to load than all the rest
 

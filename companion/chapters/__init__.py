@@ -50,10 +50,7 @@ def files(name: str) -> dict[str, Path]:
 def rows(name: str, columns: tuple[str, ...]) -> dict[str, list[dict[str, str]]]:
     """The rows of the table ``name`` of every document whose folder has it, each column -> cell.
 
-    Raises
-    ------
-    ValueError
-        If a table has other columns, or a row another number of cells; it names the file and the row.
+    ``ValueError`` if a table has other columns, or a row another number of cells; it names the file and the row.
     """
     found = {}
     for document, path in files(name).items():

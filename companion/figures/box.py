@@ -8,7 +8,7 @@ from companion.labels import plural
 
 
 def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) -> Shown:
-    """The opening of a chapter.
+    """The opening of a chapter. ``ValueError`` if a part is empty.
 
     Parameters
     ----------
@@ -20,11 +20,6 @@ def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) ->
         About three sentences whose numbers are computed from the data or a record where the box is called.
     missing : str
         What cannot be rerun, and why.
-
-    Raises
-    ------
-    ValueError
-        If a part is empty.
     """
     parts = {"report": report, "mattered": mattered, "missing": missing}
     empty = [name for name, text in parts.items() if not text.strip()]
@@ -46,10 +41,7 @@ def box(*, report: str, mattered: str, findings: Sequence[str], missing: str) ->
 def paragraph(text: str) -> Shown:
     """A paragraph of the chapter, in sentences whose numbers are computed where this is called.
 
-    Raises
-    ------
-    ValueError
-        If there is no text.
+    ``ValueError`` if there is no text.
     """
     if not text.strip():
         raise ValueError("paragraph: there is no text; write a sentence")
@@ -65,7 +57,8 @@ def answer(text: str) -> Shown:
 def checked(count: int, what: str, *said: str) -> Shown:
     """A mark beside the text that opens: how many things were compared, and what was compared with what.
 
-    The numbers are computed, and held by assertions, where this is called.
+    The numbers are computed, and held by assertions, where this is called. ``ValueError`` if nothing was compared, or
+    nothing is said of it.
 
     Parameters
     ----------
@@ -75,11 +68,6 @@ def checked(count: int, what: str, *said: str) -> Shown:
         What one of them is: ``"case"``.
     *said : str
         Sentences that show when the mark is opened.
-
-    Raises
-    ------
-    ValueError
-        If nothing was compared, or nothing is said of it.
     """
     if count < 1 or not what.strip() or not said or not all(text.strip() for text in said):
         raise ValueError("checked: give how many were compared, what they are, and a sentence on the comparison")
@@ -101,7 +89,7 @@ def _small_run() -> str:
 def folded(*shown, title: str | None = None) -> Shown:
     """Figures and tables that a reader opens when wanted; only ``title`` shows before.
 
-    Figures and tables inside keep their numbers and addresses.
+    Figures and tables inside keep their numbers and addresses. ``ValueError`` if there is nothing to fold or no title.
 
     Parameters
     ----------
@@ -109,11 +97,6 @@ def folded(*shown, title: str | None = None) -> Shown:
         What :func:`companion.figures.show` and :func:`companion.figures.table` give.
     title : str, optional
         What is inside; by default a small run of what is above, and when it was made.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to fold or no title.
     """
     title = f"The same, {_small_run()}" if title is None else title
     if not shown or not title.strip():

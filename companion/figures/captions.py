@@ -61,6 +61,8 @@ def declared() -> dict[str, dict[str, str]]:
 def words(figure: str | None, run=None, **values) -> dict[str, str]:
     """``heading``, ``title``, ``caption`` and ``alt`` of a figure, as far as it has templates.
 
+    ``KeyError`` if a template has a field that is neither among ``values`` nor in :data:`_STANDARD`.
+
     Parameters
     ----------
     figure : str, optional
@@ -68,11 +70,6 @@ def words(figure: str | None, run=None, **values) -> dict[str, str]:
         The run that is drawn.
     **values
         Fields of the templates.
-
-    Raises
-    ------
-    KeyError
-        If a template has a field that is neither among ``values`` nor in :data:`_STANDARD`.
     """
     row, fields, found = declared().get(figure or "", {}), _Values(values, run), {}
     for name in ("heading", "title", "alt", "caption"):

@@ -13,13 +13,9 @@ _OPEN_ROWS = 8
 def document_table(document: str, name: str, *, folded: bool | None = None, seen: str = "") -> Table:
     """A table as printed, with units, source and the remarks of the digitisation where there are any.
 
-    Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.  ``seen`` is a
-    sentence that says what to see in the table; it enters the caption.
-
-    Raises
-    ------
-    TableError
-        If the table is unknown or its file damaged.
+    Long tables, lists of facts and ticks of axes are folded unless ``folded`` says otherwise.  ``seen`` is a sentence
+    that says what to see in the table; it enters the caption. ``TableError`` if the table is unknown or its file
+    damaged.
     """
     about = tables.describe(document, name)
     cells = tables.text(document, name)
@@ -74,10 +70,7 @@ _VERDICT_TITLES = {
 def claims_table(document: str, verdict: str = "contradicts", *, folded: bool = False) -> Table:
     """Every claim of one verdict: its place, printed, recomputed, and why.
 
-    Raises
-    ------
-    ValueError
-        If document or verdict is unknown.
+    ``ValueError`` if document or verdict is unknown.
     """
     frame = claims.frame(document, verdict)
     columns = ["where", "statement", "printed", "recomputed", "reason"]

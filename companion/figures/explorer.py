@@ -15,19 +15,15 @@ KINDS = ("banks", "clock", "ledger", "quantities", "surface")
 
 
 def packed(data) -> str:
-    """``data`` as JSON that may stand in a page.
-
-    Raises
-    ------
-    ValueError
-        For NaN and infinity, of which JSON knows nothing.
-    """
+    """``data`` as JSON that may stand in a page. ``ValueError`` for NaN and infinity, of which JSON knows nothing."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def explorer(kind: str, data: dict, *, still: Shown, table: Table | None = None) -> Shown:
     """The figure ``still``, in whose place the page shows one that can be steered.
+
+    ``ValueError`` if ``kind`` is unknown, or a value has no JSON.
 
     Parameters
     ----------
@@ -39,11 +35,6 @@ def explorer(kind: str, data: dict, *, still: Shown, table: Table | None = None)
         A picture of the same, for paper and where no script runs; its caption serves both.
     table : Table, optional
         The same as a table, for who cannot see the figure; None where the page has one already.
-
-    Raises
-    ------
-    ValueError
-        If ``kind`` is unknown, or a value has no JSON.
     """
     if kind not in KINDS:
         raise ValueError(f"kind = {kind!r} is unknown; choose one of {', '.join(KINDS)}")

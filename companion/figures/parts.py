@@ -209,21 +209,17 @@ def quotient(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
 def times(above, below) -> Ratio:
     """How many times as long as ``below`` ``above`` takes: medians, with the 95 % interval and words for a sentence.
 
-    The one way from samples to a headline: ``f"… takes {times(disk, memory).times} as long"`` says median and
-    interval, and "no measurable difference" where that includes 1 (:class:`companion.bench.statistics.Ratio`).
-    Both sides must be alike: same place, driver, threads and work.  Of two that together do what one other case
-    does, give the sum of their samples; of one that does it twice, twice its samples.
+    The one way from samples to a headline: ``f"… takes {times(disk, memory).times} as long"`` says median and interval,
+    and "no measurable difference" where that includes 1 (:class:`companion.bench.statistics.Ratio`). Both sides must be
+    alike: same place, driver, threads and work.  Of two that together do what one other case does, give the sum of
+    their samples; of one that does it twice, twice its samples. ``ValueError`` where a side has no sample, or one that
+    is not above zero.
 
     Parameters
     ----------
     above, below : array_like
         Samples of one case each, in one unit, all above zero; NaN where there is none: a row of ``seconds`` or of
         ``observed_…`` of a record.
-
-    Raises
-    ------
-    ValueError
-        A side has no sample, or one that is not above zero.
     """
     sides = (np.asarray(samples, dtype=float).ravel() for samples in (below, above))
     return ratio(*(samples[~np.isnan(samples)] for samples in sides))
@@ -309,10 +305,7 @@ def flag_note(record: xr.Dataset) -> str:
 def cpu(record: xr.Dataset) -> str:
     """Machine of a run, by its label among those of the book: whoever reads the page may have another.
 
-    Raises
-    ------
-    ValueError
-        If there are several runs.
+    ``ValueError`` if there are several runs.
     """
     about = single(record).attrs
     return str(about.get("label") or about["machine"].partition(",")[0])
@@ -321,10 +314,7 @@ def cpu(record: xr.Dataset) -> str:
 def run_title(record: xr.Dataset) -> str:
     """Machine, preset and day of a run, for the title of its figure.
 
-    Raises
-    ------
-    ValueError
-        If there are several runs: a figure takes one.
+    ``ValueError`` if there are several runs: a figure takes one.
     """
     record = single(record)
     cpus = str(record.attrs["machine"]).rpartition(", ")[2]

@@ -34,17 +34,12 @@ def _column(name, attributes: dict) -> str:
 
 
 def csv_text(data) -> str:
-    """``data`` as CSV with units in the column names.
+    """``data`` as CSV with units in the column names. ``TypeError`` for anything else.
 
     Parameters
     ----------
     data : xarray.Dataset, xarray.DataArray or pandas.DataFrame
         Attributes ``units`` of variables and coordinates go into the header as ``name [unit]``.
-
-    Raises
-    ------
-    TypeError
-        For anything else.
     """
     if isinstance(data, xr.DataArray):
         data = data.to_dataset(name=data.name or "value")
@@ -197,7 +192,8 @@ def _drawings(figure, alt: str, name: str | None = None) -> str:
 def save(figure, path, *, alt: str) -> None:
     """Write ``figure`` as an SVG file of its own, for a page outside the book.
 
-    The same figure gives the same bytes.  The text colour follows the reader's colour scheme.
+    The same figure gives the same bytes.  The text colour follows the reader's colour scheme. ``ValueError`` if ``alt``
+    is empty.
 
     Parameters
     ----------
@@ -205,11 +201,6 @@ def save(figure, path, *, alt: str) -> None:
     path : path-like
     alt : str
         As for :func:`show`; the title of the file.
-
-    Raises
-    ------
-    ValueError
-        If ``alt`` is empty.
     """
     alt = _described(alt)
     write_text(path, _file(_drawn(figure, "picture", alt), alt), overwrite=True)
@@ -261,6 +252,8 @@ def show(
 ) -> Shown:
     """Display ``figure`` for light and dark pages, with alternative text and its data.
 
+    ``ValueError`` if ``alt`` is empty.
+
     Parameters
     ----------
     figure : matplotlib.figure.Figure
@@ -282,11 +275,6 @@ def show(
     **values
         Fields of the templates of ``alt``, ``title`` and ``caption`` (:mod:`companion.figures.captions`), where these
         are not given.
-
-    Raises
-    ------
-    ValueError
-        If ``alt`` is empty.
     """
     if beside.collect(figure, name or "", data):
         return Shown("", "")

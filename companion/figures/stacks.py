@@ -30,10 +30,7 @@ def colours_of(names: Sequence[str]) -> list[str]:
 def stacked_bars(axis, frame: pd.DataFrame, *, label: str = "", legend: bool = True, printed: bool = False) -> None:
     """Horizontal bars, one per row of ``frame``, cut into its columns from left to right; ``printed`` ones are hollow.
 
-    Raises
-    ------
-    ValueError
-        If a part is negative or missing: a stack of those has no meaning.
+    ``ValueError`` if a part is negative or missing: a stack of those has no meaning.
     """
     values = frame.to_numpy(dtype=float)
     if not np.all(values >= 0):
@@ -59,6 +56,8 @@ def _children(node: Mapping) -> Sequence[Mapping]:
 def icicle(axis, tree: Mapping, *, smallest: float = 0.035) -> None:
     """Draw a tree of printed shares as an icicle: depth to the right, height by value.
 
+    ``ValueError`` if the children of a node exceed it by more than 2 % of the root, which no tree of shares can.
+
     Parameters
     ----------
     tree : mapping
@@ -66,11 +65,6 @@ def icicle(axis, tree: Mapping, *, smallest: float = 0.035) -> None:
         their parent, whose remainder stays blank.
     smallest : float
         Share of the root's value below which a node is drawn without its name.
-
-    Raises
-    ------
-    ValueError
-        If the children of a node exceed it by more than 2 % of the root, which no tree of shares can.
     """
     total = float(tree["value"])
     if not total > 0:

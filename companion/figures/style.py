@@ -108,13 +108,7 @@ def axes(rows: int = 1, columns: int = 1, *, height: float | None = None, wide: 
 
 
 def meaning(name: str) -> str:
-    """The colour of a meaning.
-
-    Raises
-    ------
-    ValueError
-        If :data:`MEANINGS` has no such name.
-    """
+    """The colour of a meaning. ``ValueError`` if :data:`MEANINGS` has no such name."""
     if name not in MEANINGS:
         raise ValueError(f"{name!r} has no colour; choose one of {', '.join(MEANINGS)}")
     return MEANINGS[name]

@@ -131,6 +131,8 @@ def table(
 ) -> Table:
     """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
 
+    ``ValueError`` if ``caption`` is empty or ``units`` names a column that the frame has not.
+
     Parameters
     ----------
     frame : pandas.DataFrame
@@ -157,11 +159,6 @@ def table(
     run : xarray.Dataset, optional
         The run that the table shows; its machine and day enter the name of the CSV file.  Without one they are
         those of ``frame.attrs``, if it has any.
-
-    Raises
-    ------
-    ValueError
-        If ``caption`` is empty or ``units`` names a column that the frame has not.
     """
     if not caption or not caption.strip():
         raise ValueError("caption is empty; say what the table is and where it comes from")

@@ -42,10 +42,7 @@ PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 def _stat(events: Sequence[str], command: Sequence[str], timeout: float | None) -> dict[str, float]:
     """What perf counted: event -> count, the uncounted left out.
 
-    Raises
-    ------
-    RuntimeError
-        If the command, or perf itself, fails.
+    ``RuntimeError`` if the command, or perf itself, fails.
     """
     with WorkFolder(None, "counters") as folder:
         report = folder.path / "report"
@@ -124,14 +121,8 @@ def unavailable() -> str | None:
 def count(command: Sequence[str], timeout: float | None = None) -> dict[str, float] | None:
     """Counts of one command, every event of :func:`events`, or None where nothing can be counted.
 
-    ``"flops"`` is added where the processor counts floating-point operations.
-
-    Raises
-    ------
-    RuntimeError
-        If the command fails.
-    subprocess.TimeoutExpired
-        If it takes longer than ``timeout`` seconds.
+    ``"flops"`` is added where the processor counts floating-point operations. ``RuntimeError`` if the command fails.
+    ``subprocess.TimeoutExpired`` if it takes longer than ``timeout`` seconds.
     """
     if not events():
         return None
@@ -146,9 +137,10 @@ def _with_flops(counts: Mapping[str, float]) -> dict[str, float]:
 def per_repeat(source: str, few: int = 1, many: int = 101, timeout: float | None = None) -> dict[str, float] | None:
     """Counts of one repeat of a piece of Python, or None where nothing can be counted.
 
-    The program runs in processes of its own with the variable ``repeats`` set: once uncounted (so that
-    compiled code is in its cache), then with ``few`` and with ``many`` repeats.  What start, imports and
-    loading cost is alike in both and falls out of the difference.
+    The program runs in processes of its own with the variable ``repeats`` set: once uncounted (so that compiled code is
+    in its cache), then with ``few`` and with ``many`` repeats.  What start, imports and loading cost is alike in both
+    and falls out of the difference. ``ValueError`` if ``few`` and ``many`` are out of order. ``RuntimeError`` if the
+    program fails.
 
     Parameters
     ----------
@@ -156,13 +148,6 @@ def per_repeat(source: str, few: int = 1, many: int = 101, timeout: float | None
         Python that does its work ``repeats`` times.
     few, many : int
         1 ≤ few < many.
-
-    Raises
-    ------
-    ValueError
-        If ``few`` and ``many`` are out of order.
-    RuntimeError
-        If the program fails.
     """
     if not 1 <= few < many:
         raise ValueError(f"few = {few}, many = {many} must satisfy 1 ≤ few < many")

@@ -56,10 +56,8 @@ def require_time(seconds: float | None, threads: int, what: str) -> None:
 def temporary() -> tuple[str, str]:
     """What names the folder for temporary files (a variable of the environment, or ``"default"``), and the folder.
 
-    Raises
-    ------
-    OSError
-        The folder takes no files: Python would choose another, unasked, and measure a file system that nobody named.
+    ``OSError`` where the folder takes no files: Python would choose another, unasked, and measure a file system that
+    nobody named.
     """
     source = next((name for name in _TEMPORARY if os.environ.get(name)), "default")
     asked, chosen = os.environ.get(source), tempfile.gettempdir()
@@ -80,10 +78,8 @@ def require_integer(field: str, value: int, least: int, most: int) -> None:
 def require_cases(what: str, cases: Iterable[Any], folder=None) -> None:
     """Refuse what one process cannot do: the largest of the cases, since they can be measured one by one.
 
-    Raises
-    ------
-    MemoryError, OSError
-        Memory, disk, processes or open files do not suffice; the message names the case.
+    ``MemoryError`` or ``OSError`` where memory, disk, processes or open files do not suffice; the message names the
+    case.
     """
     for case in cases:
         need, named = case.kernel.footprint(case.problem), f"{what}, {case.label},"
@@ -103,6 +99,9 @@ def _most_ranks(threads: int = 1) -> int:
 def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), oversubscribe: bool = False) -> None:
     """Refuse ranks that this machine cannot hold.
 
+    ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory, shared memory, disk, processes or
+    open files do not suffice.
+
     Parameters
     ----------
     ranks, threads : int
@@ -111,13 +110,6 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
         What they will measure: all of it is in memory, and its files on the disk, at once.
     oversubscribe : bool
         More than four a CPU are wanted.  Memory, processes and open files bound them all the same.
-
-    Raises
-    ------
-    ValueError
-        More than four a CPU.
-    MemoryError, OSError
-        Memory, shared memory, disk, processes or open files do not suffice.
     """
     memory, disks = total(cases)
     most, what = _most_ranks(threads), f"a job of {plural(ranks, 'rank')}"

@@ -127,10 +127,7 @@ def libraries() -> tuple[Library, ...]:
 def library(name: str | None = None) -> Library:
     """The library of that name, or the first one.
 
-    Raises
-    ------
-    companion.host.doctor.Unavailable
-        There is none (of that name); the message says how to get it.
+    ``companion.host.doctor.Unavailable`` where there is none (of that name); the message says how to get it.
     """
     from companion.host import doctor
     from companion.host.doctor import Unavailable
@@ -241,8 +238,11 @@ def launch(  # noqa: PLR0913 - what a caller may say of a job
 ) -> list[dict]:
     """Run ``python arguments…`` on ``ranks`` ranks and return the messages that were no progress.
 
-    Temporary files of the ranks lie in a folder of their own, which is removed whatever happens; nobody
-    of the job is left when this returns or raises.
+    Temporary files of the ranks lie in a folder of their own, which is removed whatever happens; nobody of the job is
+    left when this returns or raises. ``JobError`` where a rank died, the time ran out, or the job ended without saying
+    why. ``ValueError`` or ``MemoryError`` or ``OSError`` where this machine cannot take so many ranks
+    (:func:`companion.host.limits.require_ranks`); nothing was started. ``ValueError`` or ``MemoryError`` or ``OSError``
+    or ``UnverifiedError`` as a rank raised it.
 
     Parameters
     ----------
@@ -256,15 +256,6 @@ def launch(  # noqa: PLR0913 - what a caller may say of a job
         Gets every message as it comes, as a dictionary.
     oversubscribe : bool
         More ranks than four a CPU are wanted.
-
-    Raises
-    ------
-    JobError
-        A rank died, the time ran out, or the job ended without saying why.
-    ValueError, MemoryError, OSError
-        This machine cannot take so many ranks (:func:`companion.host.limits.require_ranks`); nothing was started.
-    ValueError, MemoryError, OSError, UnverifiedError
-        As a rank raised it.
     """
     limits.require_seconds("timeout", timeout)
     limits.require_integer("ranks", ranks, 1, limits.MOST_RANKS)

@@ -113,10 +113,7 @@ site_configuration = {{
 def write(folder, force: bool = False) -> list[Path]:
     """Write the check file and the settings into ``folder`` and return their paths.
 
-    Raises
-    ------
-    FileExistsError
-        One of them is there already and ``force`` is off.
+    ``FileExistsError`` where one of them is there already and ``force`` is off.
     """
     from companion.experiments import REGISTER
 
@@ -140,6 +137,8 @@ def write(folder, force: bool = False) -> list[Path]:
 def digest(report) -> dict:
     """What a report of ReFrame says of our checks: without hosts, users and paths, so that it can be kept.
 
+    ``ValueError`` where the file is no report of these checks. ``OSError`` where it is no regular file, or too large.
+
     Parameters
     ----------
     report : path
@@ -151,13 +150,6 @@ def digest(report) -> dict:
         ``reframe`` (its version), ``date``, ``cases`` (number), ``failures``, and ``checks``: for each experiment
         ``experiment``, ``partition``, ``ranks``, ``result``, ``seconds`` (all of the job), ``fastest_s`` (its
         shortest sample).
-
-    Raises
-    ------
-    ValueError
-        The file is no report of these checks.
-    OSError
-        It is no regular file, or too large.
     """
     raw = foreign.content(report, _LARGEST)
     try:

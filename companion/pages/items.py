@@ -31,12 +31,8 @@ def _row(item: Item, page: str) -> str:
 def items_table(document: str, kind: str = "items", page: str = "") -> Table:
     """What became of every item of a document (``kind="items"``), or of every plot it lost (``"plots"``).
 
-    Each row leads to its heading on ``page``, by default the page of the table.
-
-    Raises
-    ------
-    ValueError
-        If the document has no register or ``kind`` is neither.
+    Each row leads to its heading on ``page``, by default the page of the table. ``ValueError`` if the document has no
+    register or ``kind`` is neither.
     """
     if kind not in ("items", "plots"):
         raise ValueError(f"kind = {kind!r} is unknown; choose items or plots")

@@ -144,10 +144,7 @@ def _chapters(found: Iterable[str]) -> str:
 def newest(folder: Path) -> dict[str, dict]:
     """Experiment -> its newest record in ``folder``, in the order of the register.
 
-    Raises
-    ------
-    ValueError
-        There is none, or they are of several machines.
+    ``ValueError`` where there is none, or they are of several machines.
     """
     found = {
         name: max((record for record, _ in kept), key=lambda record: record["date"])

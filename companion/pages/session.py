@@ -33,13 +33,8 @@ def _named(command: str, folder: Path) -> list[str]:
 def ran(*commands: str, lines: int = _LINES) -> Shown:
     """Commands of ``python -m companion`` and the first ``lines`` lines that each prints.
 
-    They run in one folder, which the next call finds as it was left.
-
-    Raises
-    ------
-    RuntimeError
-        A command ended with a status above 1, with what it said; 1 is a finding, as of a record that does not belong
-        to the book.
+    They run in one folder, which the next call finds as it was left. ``RuntimeError`` where a command ended with a
+    status above 1, with what it said; 1 is a finding, as of a record that does not belong to the book.
     """
     folder, parts = Path(_folder().name), []
     for command in commands:

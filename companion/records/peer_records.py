@@ -73,11 +73,8 @@ _FORMAT = store.Format(
 def validate(record: Any, name: str = "record") -> dict[str, Any]:
     """Return ``record`` if it is one.
 
-    Raises
-    ------
-    PeerRecordError
-        Another kind of JSON, a newer version, a missing or surplus field, a wrong type, or a ratio of
-        fastest samples that does not follow from the two times beside it.
+    ``PeerRecordError``: another kind of JSON, a newer version, a missing or surplus field, a wrong type, or a ratio of
+    fastest samples that does not follow from the two times beside it.
     """
     _FORMAT.validate(record, name)
     for row in record["rows"]:
@@ -110,13 +107,8 @@ def save(record: dict[str, Any], folder) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
     A second record of the same modules, threads and second gets a name of its own, ending in ``-2``.
-
-    Raises
-    ------
-    PeerRecordError
-        ``record`` does not fit the schema.
-    OSError
-        The folder cannot be written, or the disk is full.
+    ``PeerRecordError`` where ``record`` does not fit the schema. ``OSError`` where the folder cannot be written, or the
+    disk is full.
     """
     record = validate(store.finite(record))
     return _FORMAT.write(Path(folder) / file_name(record), record, "rows")
@@ -154,12 +146,8 @@ def vectors(record: dict[str, Any]) -> str:
 def load(paths):
     """The records in ``paths`` (one path, or several) as one ``xarray.Dataset`` (see :func:`dataset`).
 
-    Raises
-    ------
-    PeerRecordError
-        A file is foreign, damaged, of a newer version or does not fit the schema.
-    ValueError
-        No path.
+    ``PeerRecordError`` where a file is foreign, damaged, of a newer version or does not fit the schema. ``ValueError``:
+    no path.
     """
     single = isinstance(paths, (str, os.PathLike))
     return dataset([read(path) for path in ([paths] if single else paths)])
@@ -267,18 +255,14 @@ def _newest(lines: Sequence[dict[str, Any]]) -> np.ndarray:
 def dataset(records: Sequence[dict[str, Any]]):
     """Records as one tidy ``xarray.Dataset`` along ``pair``: one comparison with one peer.
 
-    Coordinates along ``pair``: module, group, label, threads, peer, machine, vectors, date, ``limit`` (what sets
-    the least time, see :mod:`companion.records.limits`), ``tried`` (builds that a trial left out), ``chosen`` (what
-    a trial of ways chose), ``options`` (of the compiler that built the peer), and ``newest``, which is true where no
-    later record holds the same group, label, threads, machine and vectors, or the later one has the peer built with
-    other options.  ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay beside it.
-    Variables: the numbers of :data:`NUMBERS` with ``units``, NaN where there is none (a peer with another
-    answer has a distance and neither time nor ratio), and ``flags``, what makes the numbers doubtful.
-
-    Raises
-    ------
-    ValueError
-        There is no record.
+    Coordinates along ``pair``: module, group, label, threads, peer, machine, vectors, date, ``limit`` (what sets the
+    least time, see :mod:`companion.records.limits`), ``tried`` (builds that a trial left out), ``chosen`` (what a trial
+    of ways chose), ``options`` (of the compiler that built the peer), and ``newest``, which is true where no later
+    record holds the same group, label, threads, machine and vectors, or the later one has the peer built with other
+    options.  ``data.isel(pair=data["newest"])`` (or :func:`newest`) is what counts; older pairs stay beside it.
+    Variables: the numbers of :data:`NUMBERS` with ``units``, NaN where there is none (a peer with another answer has a
+    distance and neither time nor ratio), and ``flags``, what makes the numbers doubtful. ``ValueError`` where there is
+    no record.
     """
     import xarray as xr
 

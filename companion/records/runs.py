@@ -66,11 +66,8 @@ _FORMAT = store.Format("run record", SCHEMA, VERSION, Path(__file__).parent / "r
 def validate(record: Any, name: str = "record") -> dict[str, Any]:
     """Return ``record`` if it is one.
 
-    Raises
-    ------
-    RunRecordError
-        Another kind of JSON, a newer version, a missing or surplus field, a wrong type, an output
-        whose dimensions do not fit its value.
+    ``RunRecordError``: another kind of JSON, a newer version, a missing or surplus field, a wrong type, an output whose
+    dimensions do not fit its value.
     """
     _FORMAT.validate(record, name)
     if reason := store.unusable(record["measurements"]):
@@ -115,10 +112,7 @@ def _times(work: dict[str, Any], threads: int) -> dict[str, Any]:
 def read(path) -> dict[str, Any]:
     """The record in the file ``path``, in the meaning of the newest version.
 
-    Raises
-    ------
-    RunRecordError
-        The file is no run record; the message says what is wrong with it.
+    ``RunRecordError`` where the file is no run record; the message says what is wrong with it.
     """
     return upgrade(_FORMAT.read(Path(path), validate))
 
@@ -132,15 +126,9 @@ def file_name(record: dict[str, Any]) -> str:
 def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
-    A second record of the same experiment, preset, threads and second gets a name of its own, ending in
-    ``-2``, unless ``overwrite`` says that it replaces the first.
-
-    Raises
-    ------
-    RunRecordError
-        ``record`` does not fit the schema.
-    OSError
-        The folder cannot be written, or the disk is full.
+    A second record of the same experiment, preset, threads and second gets a name of its own, ending in ``-2``, unless
+    ``overwrite`` says that it replaces the first. ``RunRecordError`` where ``record`` does not fit the schema.
+    ``OSError`` where the folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
     return _FORMAT.write(Path(folder) / file_name(record), record, "measurements", overwrite)
@@ -170,13 +158,9 @@ def deposit(record: dict[str, Any], folder: Path) -> tuple[Path, list[str]]:
 def load(paths):
     """The records in ``paths`` (one path, or several) as one ``xarray.Dataset`` (see :func:`dataset`).
 
-    Raises
-    ------
-    RunRecordError
-        A file is foreign, damaged, of a newer version or does not fit the schema.
-    ValueError
-        No path, or simulated beside measured records, or a browser's beside native ones, or outputs that do not go
-        together.
+    ``RunRecordError`` where a file is foreign, damaged, of a newer version or does not fit the schema. ``ValueError``:
+    no path, or simulated beside measured records, or a browser's beside native ones, or outputs that do not go
+    together.
     """
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     records = [read(path) for path in paths]
@@ -274,10 +258,8 @@ def latest(experiment: str, folder=None):
 def single(record):
     """``record``, a Dataset that holds one record and not several.
 
-    Raises
-    ------
-    ValueError
-        It holds several: numbers of different runs, perhaps machines, would be averaged or drawn twice.
+    ``ValueError`` where it holds several: numbers of different runs, perhaps machines, would be averaged or drawn
+    twice.
     """
     if record.attrs.get("records", 1) > 1:
         raise ValueError(

@@ -131,11 +131,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def strict_json(text: str) -> Any:
     """JSON as its standard has it, with numbers of 64 bits, unlike names and text that can be written again.
 
-    Raises
-    ------
-    ValueError, RecursionError
-        What Python's reader takes beyond that: NaN, 1e999, a number of a thousand digits, half a surrogate pair;
-        more than :data:`MAX_VALUES` values.
+    ``ValueError`` or ``RecursionError``: what Python's reader takes beyond that: NaN, 1e999, a number of a thousand
+    digits, half a surrogate pair; more than :data:`MAX_VALUES` values.
     """
     if text.count(",") >= MAX_VALUES:
         raise ValueError(f"it has more than {MAX_VALUES} values")
@@ -236,10 +233,7 @@ class Format:
     def read(self, path: Path, validate: Callable[[Any, str], dict[str, Any]]) -> dict[str, Any]:
         """What ``validate`` returns of the JSON in the file ``path``; it looks at each content once in a process.
 
-        Raises
-        ------
-        ValueError
-            ``error``, where there is no JSON; and what ``validate`` raises.
+        ``ValueError``: ``error``, where there is no JSON; and what ``validate`` raises.
         """
         try:
             content = foreign.content(path, MAX_BYTES)
@@ -271,13 +265,9 @@ class Format:
 def write(path: Path, content: str, overwrite: bool = False) -> Path:
     """Write a record, or, where its name is taken, the same name with ``-2``, ``-3`` …; no record is lost.
 
-    What killed writers of other records left in the folder goes.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written, or the disk is full: the record is in the folder for temporary files then, or,
-        where that takes nothing either, on standard output in one line, and the message says so.
+    What killed writers of other records left in the folder goes. ``OSError`` where the folder cannot be written, or the
+    disk is full: the record is in the folder for temporary files then, or, where that takes nothing either, on standard
+    output in one line, and the message says so.
     """
     pending.clear(path.parent)
     try:

@@ -152,18 +152,14 @@ def _numeric_columns(resource: dict) -> list[str]:
 def load(document: str, table: str) -> xr.Dataset:
     """A table as ``xarray.Dataset`` with the dimensions its descriptor declares.
 
-    Variables carry ``units`` and ``long_name``, the dataset ``title``, ``document`` and ``source``.
-    A combination is NaN (or ``""``) where the document prints nothing for it.
+    Variables carry ``units`` and ``long_name``, the dataset ``title``, ``document`` and ``source``. A combination is
+    NaN (or ``""``) where the document prints nothing for it. ``TableError`` when the table is unknown, or its CSV is
+    damaged or does not match the descriptor.
 
     Parameters
     ----------
     document, table : str
         For example ``"p5plus"``, ``"smt_benefit"``; a *view* of several tables has a name like a table.
-
-    Raises
-    ------
-    TableError
-        When the table is unknown, or its CSV is damaged or does not match the descriptor.
     """
     try:
         return _load(document, table).copy(deep=True)

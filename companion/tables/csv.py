@@ -225,10 +225,8 @@ def _validator():
 def descriptor(path: Path) -> dict:
     """Content of a descriptor that fits ``resources.schema.json``.
 
-    Raises
-    ------
-    TableError
-        It is missing, no file, not UTF-8, not JSON, or lacks what every table must say; names the place.
+    ``TableError`` where it is missing, no file, not UTF-8, not JSON, or lacks what every table must say; names the
+    place.
     """
     raw = _raw_bytes(path)
     try:

@@ -32,15 +32,8 @@ def package_zip(path: Path) -> Path:
 def write(folder: Path | str) -> list[Path]:
     """Write ``<document>/<table>.csv``, ``<document>/<table>.nc`` and ``data.zip`` under ``folder``.
 
-    The folder is made where it is missing; every file takes its name when it is whole.  Returns the paths
-    written.
-
-    Raises
-    ------
-    TableError
-        When a table is damaged.
-    OSError
-        When a file cannot be written.
+    The folder is made where it is missing; every file takes its name when it is whole.  Returns the paths written.
+    ``TableError`` when a table is damaged. ``OSError`` when a file cannot be written.
     """
     written = []
     for document in tables.documents():

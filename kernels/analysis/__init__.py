@@ -114,13 +114,7 @@ _NOTES = Notes("work", "rest", "folder", "tmpfs")
 
 @_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
-    """A truth, a first guess, and observations.
-
-    Raises
-    ------
-    MemoryError
-        If memory cannot hold state, files and results.
-    """
+    """A truth, a first guess, and observations. ``MemoryError`` if memory cannot hold state, files and results."""
     require_memory(footprint(problem).memory, "an analysis with its files")
     return _state_in_memory(_in_memory(problem), seed)
 
@@ -186,14 +180,9 @@ def run(
 ) -> Result:
     """The chain, ``repeats`` times; ``threads`` share the boxes of the main program.  The same bits for any number.
 
-    ``on_ready()`` is called when the files are there, before the clock starts.
-
-    Raises
-    ------
-    OSError
-        What the disk refuses; nothing is left in the folders then.
-    ArithmeticError
-        If the covariances of a box's data are not positive definite.
+    ``on_ready()`` is called when the files are there, before the clock starts. ``OSError``: what the disk refuses;
+    nothing is left in the folders then. ``ArithmeticError`` if the covariances of a box's data are not positive
+    definite.
     """
     require_threads(threads)
     result = None

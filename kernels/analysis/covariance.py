@@ -157,7 +157,8 @@ def _require_eights(name: str, value) -> None:
 def check(points, departures, n, a, out) -> bool:
     """Each datum against what all others say of it, without a matrix for each.
 
-    With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii.
+    With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii. ``ValueError`` for arrays
+    of other kinds, too short, or that share memory.
 
     Parameters
     ----------
@@ -175,11 +176,6 @@ def check(points, departures, n, a, out) -> bool:
     -------
     bool
         False where A is not positive definite.
-
-    Raises
-    ------
-    ValueError
-        For arrays of other kinds, too short, or that share memory.
     """
     _require_eights("n", n)
     require_room("points", points, np.float64, (8, n))
@@ -191,6 +187,8 @@ def check(points, departures, n, a, out) -> bool:
 
 def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> bool:
     """Weights of a box's data, and by how much they lower the error's variance at grid points.
+
+    ``ValueError`` for arrays of other kinds, too short, or that share memory.
 
     Parameters
     ----------
@@ -209,11 +207,6 @@ def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> b
     -------
     bool
         False where A is not positive definite.
-
-    Raises
-    ------
-    ValueError
-        For arrays of other kinds, too short, or that share memory.
     """
     _require_eights("n", n)
     _require_eights("columns", columns)
@@ -228,7 +221,7 @@ def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> b
 
 
 def evaluate(points, weights, n, grid, columns, out) -> None:
-    """What weighted data say at grid points.
+    """What weighted data say at grid points. ``ValueError`` for arrays of other kinds, too short, or that share memory.
 
     Parameters
     ----------
@@ -241,11 +234,6 @@ def evaluate(points, weights, n, grid, columns, out) -> None:
     columns : int
     out : float64 (5, at least columns)
         ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
-
-    Raises
-    ------
-    ValueError
-        For arrays of other kinds, too short, or that share memory.
     """
     _require_eights("n", n)
     require_range("columns", columns, 0, _MOST)

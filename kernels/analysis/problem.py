@@ -18,10 +18,7 @@ SLAB = 5  # standard levels of a slab
 class Problem(Presets):
     """One analysis of synthetic observations.
 
-    Raises
-    ------
-    ValueError
-        If a field is outside its range, or fields do not go together.
+    ``ValueError`` if a field is outside its range, or fields do not go together.
     """
 
     ni: int = 48  # points of a row of latitude

@@ -61,12 +61,8 @@ def _require_columns(name: str, field, source, target, out) -> None:
 def interpolate(field, source, target, out) -> None:
     """``out`` (J, n): ``field`` (K, n) of levels ``source`` at levels ``target`` (J, n), linear in ln p.
 
-    Constant beyond the highest and the lowest level.
-
-    Raises
-    ------
-    ValueError
-        For arrays of other kinds or lengths, fewer than two levels, or an ``out`` over an input.
+    Constant beyond the highest and the lowest level. ``ValueError`` for arrays of other kinds or lengths, fewer than
+    two levels, or an ``out`` over an input.
     """
     _require_columns("field", field, source, target, out)
     _interpolate(field, source, target, out)

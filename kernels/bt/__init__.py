@@ -74,10 +74,7 @@ _NOTES = Notes("NS")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Arrays of one run, at the initial field; the benchmark has no random part, ``seed`` is unused.
 
-    Raises
-    ------
-    MemoryError
-        If the problem does not fit into the available memory.
+    ``MemoryError`` if the problem does not fit into the available memory.
     """
     return new_state(problem)
 
@@ -101,16 +98,13 @@ def march(
 ) -> None:
     """Advance the solution by ``steps`` time steps from where it is.
 
+    ``ValueError`` if the state belongs to another problem, or ``threads`` exceeds the usable CPUs.
+
     Parameters
     ----------
     on_step : callable, optional
         ``on_step(step, state)`` after every step, step = 1 … steps.  Read the solution with
         ``pack(state, out)``; the solver goes on when the call returns.
-
-    Raises
-    ------
-    ValueError
-        If the state belongs to another problem, or ``threads`` exceeds the usable CPUs.
     """
     _require_match(problem, state)
     stepper = Stepper(state, threads)
@@ -140,13 +134,7 @@ def run(
 
 
 def reference(problem: Problem, state: State | None = None) -> Result:
-    """The same norms from plain NumPy (``kernels.bt.reference``), for N ≤ 40.
-
-    Raises
-    ------
-    ValueError
-        If N is larger.
-    """
+    """The same norms from plain NumPy (``kernels.bt.reference``), for N ≤ 40. ``ValueError`` if N is larger."""
     require_range("N", problem.N, SMALLEST_N, LARGEST_REFERENCE, "points for the plain reference")
     u = _plain.march(problem.N, problem.NS, problem.dt)
     return Result(*_plain.norms(u, _plain.forcing(problem.N)))

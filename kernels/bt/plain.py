@@ -46,12 +46,7 @@ _NOTES = Notes("NS")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Fields at the start; ``seed`` is unused.
 
-    Raises
-    ------
-    ValueError
-        If N is above 40, where a step takes many seconds.
-    MemoryError
-        If they do not fit.
+    ``ValueError`` if N is above 40, where a step takes many seconds. ``MemoryError`` if the fields do not fit.
     """
     require_range("N", problem.N, bt.SMALLEST_N, bt.LARGEST_REFERENCE, "points for the plain solver")
     require_memory(footprint(problem).memory, f"the plain solver with N = {problem.N}")

@@ -43,11 +43,8 @@ EXACT = np.array(
 class Problem(Presets):
     """One BT run: a cube of N³ points, NS time steps of length dt.
 
-    Raises
-    ------
-    ValueError
-        If N < 6, NS < 1, or dt is not positive.  With five points, the fewest of the fourth differences, those of both
-        boundaries act on the middle one, and NPB's norms are others by 1 to 5 %.
+    ``ValueError`` if N < 6, NS < 1, or dt is not positive.  With five points, the fewest of the fourth differences,
+    those of both boundaries act on the middle one, and NPB's norms are others by 1 to 5 %.
     """
 
     N: int  # grid points in each direction, boundaries included

@@ -21,13 +21,8 @@ def _scratch(threads: int, size: int) -> np.ndarray:
 class Stepper:
     """One state and one number of threads, ready to advance.
 
-    Every plane and every row is computed by one thread with the same instructions whatever their
-    number, so results do not depend on it.
-
-    Raises
-    ------
-    ValueError
-        If ``threads`` exceeds the CPUs this process may use.
+    Every plane and every row is computed by one thread with the same instructions whatever their number, so results do
+    not depend on it. ``ValueError`` if ``threads`` exceeds the CPUs this process may use.
     """
 
     def __init__(self, state: State, threads: int = 1):
@@ -84,10 +79,7 @@ def required_memory(problem: Problem) -> int:
 def new_state(problem: Problem) -> State:
     """Arrays with the initial field and the forcing, which is minus the operator on the exact solution.
 
-    Raises
-    ------
-    MemoryError
-        If the four arrays do not fit into the available memory.
+    ``MemoryError`` if the four arrays do not fit into the available memory.
     """
     grid = Layout.of(problem.N)
     require_memory(required_memory(problem), f"BT with N = {problem.N}")

@@ -98,6 +98,9 @@ def _unpack_planes(field, u, points, row, plane, base):
 def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
     """Copy planes ``first <= k < last`` of the solution into the serial layout.
 
+    ``ValueError`` if ``out`` is of another shape, type or order, read-only or memory of the state, or the range leaves
+    0 … N.
+
     Parameters
     ----------
     out : ndarray, float64, C-contiguous, shape (N, N, N, 5)
@@ -110,11 +113,6 @@ def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None)
     -------
     ndarray
         ``out``.
-
-    Raises
-    ------
-    ValueError
-        If ``out`` is of another shape, type or order, read-only or memory of the state, or the range leaves 0 … N.
     """
     grid = state.layout
     last = grid.N if last is None else last
@@ -128,10 +126,7 @@ def pack(state: State, out: np.ndarray, first: int = 0, last: int | None = None)
 def unpack(field: np.ndarray, state: State) -> None:
     """Make ``field`` (serial layout, see :func:`pack`) the solution of ``state``.
 
-    Raises
-    ------
-    ValueError
-        If ``field`` is of another shape, type or order.
+    ``ValueError`` if ``field`` is of another shape, type or order.
     """
     grid = state.layout
     _require_serial(state, field, "field", False)

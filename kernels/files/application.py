@@ -208,10 +208,7 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T.
 
-    Raises
-    ------
-    OSError, MemoryError
-        As ``SolutionWriter``; nothing is left in the folder then.
+    ``OSError`` or ``MemoryError`` as ``SolutionWriter``; nothing is left in the folder then.
     """
     require_threads(threads)
     best = None

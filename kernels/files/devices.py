@@ -60,13 +60,7 @@ class Device(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Jobs that run at once.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Jobs that run at once. ``ValueError`` if a field is outside its range."""
 
     jobs: tuple[Job, ...] = (Job(),)
     folder: str | None = None  # where files go; None: the system's temporary folder
@@ -122,13 +116,7 @@ _NOTES = Notes("folder", "tmpfs")
 
 @_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Buffers, filled.
-
-    Raises
-    ------
-    MemoryError
-        If memory cannot hold buffers and the files in it.
-    """
+    """Buffers, filled. ``MemoryError`` if memory cannot hold buffers and the files in it."""
     require_memory(footprint(problem).memory, "the jobs' buffers and files")
     rng, buffers = np.random.default_rng(seed), []
     for job in problem.jobs:
@@ -205,10 +193,7 @@ def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, ``repeats`` times; times of the last.  ``threads`` is not used: every job is one.
 
-    Raises
-    ------
-    OSError
-        What the disk refuses; nothing is left behind then.
+    ``OSError``: what the disk refuses; nothing is left behind then.
     """
     require_threads(threads)
     used = {job.place for job in problem.jobs} - {"memory"}

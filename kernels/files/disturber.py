@@ -60,10 +60,7 @@ class Disturbers(Processes):
     def stop(self) -> int:
         """End them; sets of open, read or write, close that they did together.
 
-        Raises
-        ------
-        OSError
-            If one of them could not go on.
+        ``OSError`` if one of them could not go on.
         """
         try:
             self.send(None)

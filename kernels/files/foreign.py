@@ -34,15 +34,12 @@ def _require_regular(mode: int, path) -> None:
 def opened(path, largest: int | None = None) -> BinaryIO:
     """The file ``path``, open for reading bytes.
 
+    ``OSError`` where it is no regular file, has more than ``largest`` bytes, or cannot be read; carries ``path``.
+
     Parameters
     ----------
     largest : int, optional
         Most bytes that a file of this kind has.
-
-    Raises
-    ------
-    OSError
-        It is no regular file, has more than ``largest`` bytes, or cannot be read; carries ``path``.
     """
     _require_regular(os.stat(path).st_mode, path)
     handle = os.open(path, _FLAGS)

@@ -13,10 +13,7 @@ WORD = 8  # bytes of a 64-bit word
 def require_schedule(NS: int, IW: int) -> int:
     """Number of dumps NS/IW.
 
-    Raises
-    ------
-    ValueError
-        If IW is outside 1 … NS, or does not divide NS (the last steps would not be in the file).
+    ``ValueError`` if IW is outside 1 … NS, or does not divide NS (the last steps would not be in the file).
     """
     require_range("NS", NS, 1, 10**9, "time steps")
     require_range("IW", IW, 1, NS, "time steps")

@@ -201,12 +201,7 @@ def hand_over(problem: Problem, path: Path, lines) -> None:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Hand all lines over ``repeats`` times, each time to a new file; one thread writes.
 
-    Raises
-    ------
-    ValueError
-        More threads than usable CPUs.
-    OSError
-        The folder cannot take the file.
+    ``ValueError``: more threads than usable CPUs. ``OSError`` where the folder cannot take the file.
     """
     require_threads(threads)
     keep = WorkFolder(problem.folder, "messages", footprint(problem).disk, f"{problem.messages} messages")

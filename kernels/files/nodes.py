@@ -166,10 +166,7 @@ def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> 
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """One run without writing and one for every group size, ``repeats`` times in turn.
 
-    Raises
-    ------
-    OSError
-        If a process cannot write, or the disk has not enough space.
+    ``OSError`` if a process cannot write, or the disk has not enough space.
     """
     require_threads(threads)
     work, paths = groups.sweep_files(problem, "nodes", footprint(problem).disk)

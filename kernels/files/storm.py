@@ -228,12 +228,7 @@ class _Variant:
 def run(problem: Problem, state: np.ndarray, threads: int = 1, repeats: int = 1) -> Result:
     """All output steps of both variants, taking turns; ``repeats`` writes everything again.
 
-    Times are those of the last repeat.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written or has not enough space.
+    Times are those of the last repeat. ``OSError`` if the folder cannot be written or has not enough space.
     """
     require_threads(threads)
     keep = WorkFolder(problem.folder, "output-steps", footprint(problem).disk, "the output steps")

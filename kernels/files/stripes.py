@@ -122,12 +122,7 @@ def _move(problem: Problem, paths, blocks, write: bool) -> None:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write all blocks to new files and read them back, ``repeats`` times.
 
-    Raises
-    ------
-    ValueError
-        More threads than usable CPUs.
-    OSError
-        The folder cannot take the files.
+    ``ValueError``: more threads than usable CPUs. ``OSError`` where the folder cannot take the files.
     """
     require_threads(threads)
     keep = WorkFolder(problem.folder, "stripes", footprint(problem).disk, f"{problem.blocks} blocks")

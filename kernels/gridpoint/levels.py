@@ -53,10 +53,7 @@ def half_levels(levels: int) -> np.ndarray:
 def vertical(levels: int) -> Levels:
     """All of it for a number of levels.
 
-    Raises
-    ------
-    ValueError
-        If B has an eigenvalue that is not above zero: then the implicit step is not defined.
+    ``ValueError`` if B has an eigenvalue that is not above zero: then the implicit step is not defined.
     """
     half = half_levels(levels)
     thickness = np.diff(half)

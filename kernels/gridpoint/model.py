@@ -345,13 +345,8 @@ def run(
 
     ``on_ready()`` is called when the work files are made, before the clock starts; ``on_writeup(path)`` is told of each
     write-up file when it is whole, and the files are removed at the end; ``accounts()`` as in ``transfers.Driver``.
-
-    Raises
-    ------
-    ValueError
-        More threads than usable CPUs, fewer repeats than one, or a state of another problem.
-    OSError, MemoryError
-        What memory or disk refuse; nothing is left in the folder then.
+    ``ValueError``: more threads than usable CPUs, fewer repeats than one, or a state of another problem. ``OSError`` or
+    ``MemoryError``: what memory or disk refuse; nothing is left in the folder then.
     """
     given.require_state(problem, state, repeats)
     best = None

@@ -158,12 +158,8 @@ def run(path, target=None, small: bool = False, device: bool = False) -> dict[st
     """Post-process one write-up file: clock and CPU time, begin and end on the clock in seconds, and bytes written.
 
     With ``device`` the job reads what the device has, past the page cache if the file was written with ``fsync``, and
-    waits until the device has its output.
-
-    Raises
-    ------
-    OSError
-        A missing or damaged file, or a target that cannot be written; nothing is left behind then.
+    waits until the device has its output. ``OSError``: a missing or damaged file, or a target that cannot be written;
+    nothing is left behind then.
     """
     with timed(path, target, device) as (out, found):
         (_by_rows if small else _convert_at_once)(Path(path), out)

@@ -19,13 +19,7 @@ LAG = 3
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """One forecast.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range, or fields do not go together.
-    """
+    """One forecast. ``ValueError`` if a field is outside its range, or fields do not go together."""
 
     ni: int = 48  # points of a row of latitude
     nj: int = 24  # rows

@@ -167,12 +167,8 @@ def run(
 ) -> Result:
     """The steps of the forecast, ``repeats`` times; times and counters of the last, without fields.
 
-    The last three arguments are those of ``model.run``.
-
-    Raises
-    ------
-    OSError
-        What the disk refuses; nothing is left in the folder then.
+    The last three arguments are those of ``model.run``. ``OSError``: what the disk refuses; nothing is left in the
+    folder then.
     """
     if need := footprint(problem).disk:
         require_disk(problem.folder or tempfile.gettempdir(), need, "a simulated forecast with its work files")

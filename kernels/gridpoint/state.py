@@ -127,10 +127,7 @@ def overlapped_share(transfers, computing) -> float:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The case's initial state (``seed`` is not used: it is part of the problem).
 
-    Raises
-    ------
-    MemoryError
-        If memory cannot take what ``footprint`` says, or that is more than ``problem.allowed``.
+    ``MemoryError`` if memory cannot take what ``footprint`` says, or that is more than ``problem.allowed``.
     """
     need = footprint(problem).memory
     require_memory(need, "a forecast")
@@ -176,12 +173,7 @@ def require_state(problem: Problem, state: State, repeats: int) -> None:
 def restart(problem: Problem, path) -> State:
     """The state of a write-up file.
 
-    Raises
-    ------
-    OSError
-        As ``writeup.read``.
-    ValueError
-        If the file is of another grid or lies beyond the forecast's end.
+    ``OSError`` as ``writeup.read``. ``ValueError`` if the file is of another grid or lies beyond the forecast's end.
     """
     fields, header = writeup.read(path)
     for name in ("ni", "nj", "levels"):

@@ -89,10 +89,7 @@ class Writer:
 def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Fields (nj, levels, ni) and lines (nj, ni) of a write-up file, and what its header says.
 
-    Raises
-    ------
-    OSError
-        If the file is missing, cut off, foreign or damaged.
+    ``OSError`` if the file is missing, cut off, foreign or damaged.
     """
     path = Path(path)
     if not path.is_file():
@@ -129,13 +126,7 @@ def store_in(folder) -> Callable[[Path], None]:
 
 
 def newest(folder) -> Path:
-    """The write-up with the highest step in ``folder``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
-    """
+    """The write-up with the highest step in ``folder``. ``FileNotFoundError`` if there is none."""
     found = sorted(Path(folder).glob("step[0-9]*"))
     if not found:
         raise FileNotFoundError(

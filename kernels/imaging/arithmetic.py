@@ -56,10 +56,7 @@ def combine(x, y, a: float, b: float, out=None, threads: int = 1) -> np.ndarray:
 def part(image: np.ndarray, box, out=None) -> np.ndarray:
     """SUBIM: rows box[0] … box[1] and columns box[2] … box[3] of an image, copied.
 
-    Raises
-    ------
-    ValueError
-        A box that is empty or not within the image.
+    ``ValueError``: a box that is empty or not within the image.
     """
     rows, columns = image.shape
     if not (0 <= box[0] <= box[1] < rows and 0 <= box[2] <= box[3] < columns):

@@ -114,11 +114,8 @@ def require_form(records) -> np.ndarray:
 def require_records(records) -> np.ndarray:
     """The array, if it is what the kernels take.
 
-    Raises
-    ------
-    ValueError
-        Not float32 (n, 8) in C order, no record at all, all flagged, or something that is not finite in a
-        record that is not flagged.
+    ``ValueError``: not float32 (n, 8) in C order, no record at all, all flagged, or something that is not finite in a
+    record that is not flagged.
     """
     require_form(records)
     good, bad, _longest = survey(records)

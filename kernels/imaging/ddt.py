@@ -155,10 +155,7 @@ _NOTES = Notes()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Masters of the size; the first run writes them to files.
 
-    Raises
-    ------
-    MemoryError
-        They, or what the task makes of them, do not fit.
+    ``MemoryError`` where they, or what the task makes of them, do not fit.
     """
     require_memory(footprint(problem).memory, f"{problem.task} at size {problem.size}")
     made = masters(problem.size, seed)
@@ -213,12 +210,7 @@ def _store(array, path: Path) -> None:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
 
-    Raises
-    ------
-    ValueError
-        More threads than usable CPUs.
-    OSError
-        The folder cannot take the products.
+    ``ValueError``: more threads than usable CPUs. ``OSError`` where the folder cannot take the products.
     """
     require_threads(threads)
     size, files, lines = SIZES[problem.size], state.files.make(), 0

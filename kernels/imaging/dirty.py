@@ -223,6 +223,9 @@ _SPARE: dict[tuple[int, int], tuple] = {}
 class Plan:
     """Visibilities sorted for one image, with the grid and the buffers its transforms need.
 
+    ``ValueError``: bad records (see :func:`kernels.imaging.array.require_records`), a side that the transforms do not
+    take, a cell too coarse for the longest baseline. ``MemoryError`` where it does not fit.
+
     Parameters
     ----------
     records : ndarray, float32 (n, 8)
@@ -231,14 +234,6 @@ class Plan:
     cell : float
         Radians of a pixel.
     threads : int
-
-    Raises
-    ------
-    ValueError
-        Bad records (see :func:`kernels.imaging.array.require_records`), a side that the transforms do not
-        take, a cell too coarse for the longest baseline.
-    MemoryError
-        It does not fit.
     """
 
     def __init__(self, records: np.ndarray, side: int, cell: float, threads: int = 1):

@@ -213,6 +213,8 @@ class _Search:
 def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1, convolver=None) -> Restored:
     """The image of maximum entropy, or what ``iterations`` steps make of it.
 
+    ``ValueError``: a number outside its range, images of other shapes or with pixels that are not finite.
+
     Parameters
     ----------
     dirty, beam : ndarray, float32 (side, side), (2·side, 2·side)
@@ -224,11 +226,6 @@ def restore(dirty, beam, noise, flux=None, iterations=10, box=None, threads=1, c
         Steps at most; one convolution each.
     box : tuple of int, optional
         First and last row, first and last column; None: the inner half.
-
-    Raises
-    ------
-    ValueError
-        A number outside its range, images of other shapes or with pixels that are not finite.
     """
     require_range("noise", noise, 0.0, 1e30, "Jy per beam")
     require_range("iterations", iterations, 1, 10_000)

@@ -104,12 +104,8 @@ def write_visibilities(path, records: np.ndarray, name: str = "DDT") -> int:
 def header(path) -> tuple[dict, int]:
     """Keywords of the primary header and the byte at which the data begin.
 
-    Raises
-    ------
-    ValueError
-        No FITS file, one that ends within its header, or one whose header has no end or a keyword twice.
-    OSError
-        It is no regular file, or cannot be read.
+    ``ValueError``: no FITS file, one that ends within its header, or one whose header has no end or a keyword twice.
+    ``OSError`` where it is no regular file, or cannot be read.
     """
     found: dict = {}
     with foreign.opened(path) as file:
@@ -209,10 +205,7 @@ def _require_held(path, start: int, count: int) -> None:
 def read_image(path, reader: str = "raw") -> np.ndarray:
     """The image of a FITS file, float32 (rows, columns).
 
-    Raises
-    ------
-    ValueError
-        Truncated, no image of two dimensions, other than 32-bit floats, or pixels that are not finite.
+    ``ValueError``: truncated, no image of two dimensions, other than 32-bit floats, or pixels that are not finite.
     """
     require_choice("reader", reader, READERS)
     keys, start = header(path)
@@ -245,10 +238,7 @@ def _by_astropy(path, take) -> np.ndarray:
 def read_visibilities(path, reader: str = "raw") -> np.ndarray:
     """Records of a UVFITS file of one Stokes parameter and channel, float32 (n, 8), lengths in wavelengths.
 
-    Raises
-    ------
-    ValueError
-        Truncated, no random groups of this form, and what :func:`require_records` refuses.
+    ``ValueError``: truncated, no random groups of this form, and what :func:`require_records` refuses.
     """
     require_choice("reader", reader, READERS)
     keys, start = header(path)

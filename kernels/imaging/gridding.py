@@ -130,6 +130,8 @@ def _shares(counts: np.ndarray, threads: int) -> np.ndarray:
 def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sorted:
     """Records in the order of the tiles of a grid.
 
+    ``ValueError``: what :func:`kernels.imaging.array.require_records` and ``require_cell`` refuse.
+
     Parameters
     ----------
     records : ndarray, float32 (n, 8)
@@ -137,11 +139,6 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
         Cells of the grid a wavelength: ``grid`` times the cell of the image in radians.
     grid : int
         Cells of a whole row, M.
-
-    Raises
-    ------
-    ValueError
-        What :func:`kernels.imaging.array.require_records` and ``require_cell`` refuse.
     """
     require_form(records)
     if not 0 < scale < np.inf:

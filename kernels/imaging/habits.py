@@ -32,13 +32,7 @@ def put(array, path: Path) -> bool:
 
 
 def fetch(path: Path) -> np.ndarray:
-    """The bytes of a file, uint8, read in pieces.
-
-    Raises
-    ------
-    OSError
-        The file became shorter meanwhile.
-    """
+    """The bytes of a file, uint8, read in pieces. ``OSError`` where the file became shorter meanwhile."""
     data = np.empty(path.stat().st_size, np.uint8)
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -118,16 +118,9 @@ def _subtables(name: str) -> dict[str, tuple[int, dict]]:
 def write(path, records: np.ndarray, name: str = "DDT") -> None:
     """Records, float32 (n, 8), as a new measurement set, a folder of tables.
 
-    Raises
-    ------
-    RuntimeError
-        python-casacore is not installed.
-    ValueError
-        What :func:`kernels.imaging.array.require_records` refuses.
-    FileExistsError
-        There is something at ``path``.
-    OSError
-        The folder cannot take it.
+    ``RuntimeError`` where python-casacore is not installed. ``ValueError``: what
+    :func:`kernels.imaging.array.require_records` refuses. ``FileExistsError`` where there is something at ``path``.
+    ``OSError`` where the folder cannot take it.
     """
     tables = _casacore()
     require_records(records)

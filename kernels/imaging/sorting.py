@@ -99,6 +99,8 @@ def _move(records, rule, places, out, threads, thread):
 def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads: int = 1) -> np.ndarray:
     """The records in another order, float32 (n, 8).
 
+    ``ValueError``: an unknown order, or ``out`` of another shape or the same memory.
+
     Parameters
     ----------
     records : ndarray, float32 (n, 8)
@@ -109,11 +111,6 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
         Where to write; not ``records`` itself.
     threads : int
         Each counts and moves one part of the records.
-
-    Raises
-    ------
-    ValueError
-        An unknown order, or ``out`` of another shape or the same memory.
     """
     require_choice("order", order, ORDERS)
     require_form(records)

@@ -44,13 +44,7 @@ POSTS = ("none", "after", "beside")
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Jobs that start together.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Jobs that start together. ``ValueError`` if a field is outside its range."""
 
     jobs: tuple[Job, ...] = (Job(), Job())
     binding: str = "free"  # where the processes run, see ``BINDINGS``
@@ -116,10 +110,7 @@ def footprint(problem: Problem) -> Footprint:
 def _cpus(problem: Problem) -> list[list[int]]:
     """The CPUs of each process.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than processes that want one each, or the system binds none.
+    ``ValueError`` if there are fewer than processes that want one each, or the system binds none.
     """
     usable = affinity_cpus()
     if problem.binding == "free":
@@ -163,12 +154,7 @@ def _known(problem: Problem, job: Job) -> tuple[int, tuple[int, ...]]:
 def setup(problem: Problem, seed: int = 0) -> State:
     """The processes' pool, the pace of simulators, and the answers to come (``seed`` is not used).
 
-    Raises
-    ------
-    MemoryError
-        If memory cannot hold all jobs.
-    ValueError
-        If there are too few CPUs.
+    ``MemoryError`` if memory cannot hold all jobs. ``ValueError`` if there are too few CPUs.
     """
     require_memory(footprint(problem).memory, "jobs that run at once")
     _cpus(problem)
@@ -181,14 +167,8 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, each computing on ``threads`` threads, ``repeats`` times; times of the last.
 
-    Raises
-    ------
-    RuntimeError
-        If a process ends early; its message is on standard error.
-    OSError
-        If the disk cannot take the files of all.
-    ValueError
-        If the state was made for other jobs.
+    ``RuntimeError`` if a process ends early; its message is on standard error. ``OSError`` if the disk cannot take the
+    files of all. ``ValueError`` if the state was made for other jobs.
     """
     require_threads(threads)
     require_range("repeats", repeats, 1, 2**40)

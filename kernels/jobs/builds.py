@@ -56,12 +56,7 @@ class Builds:
 def setup(problem: Problem, seed: int = 0) -> None:
     """Nothing: every build starts in a process of its own.
 
-    Raises
-    ------
-    ValueError
-        If the builds cannot be made here.
-    MemoryError
-        If memory cannot hold a forecast.
+    ``ValueError`` if the builds cannot be made here. ``MemoryError`` if memory cannot hold a forecast.
     """
     if reason := refusal():
         raise ValueError(f"builds of this source in other ways cannot be made: {reason}")
@@ -98,10 +93,7 @@ def _difference(ours: list[Path], theirs: list[Path]) -> Difference:
 def run(problem: Problem, state: None, threads: int = 1, repeats: int = 1) -> Builds:
     """The forecast by every build, one after another; ``threads`` and ``repeats`` change nothing.
 
-    Raises
-    ------
-    RuntimeError
-        If a build's process ends early; its message is on standard error.
+    ``RuntimeError`` if a build's process ends early; its message is on standard error.
     """
     with WorkFolder(problem.folder, "forecast-builds") as work:
         made = [_write_ups(problem, changes, str(work.path / f"build{n}")) for n, changes in enumerate(BUILDS.values())]

@@ -74,10 +74,7 @@ def setup(problem: Problem, seed: int = 0) -> Placement:
 def additions(problem: Problem, threads: int) -> np.ndarray:
     """(threads, steps) int64: additions of every step.
 
-    Raises
-    ------
-    ValueError
-        If more threads are to be disturbed in steps of their own than a period has.
+    ``ValueError`` if more threads are to be disturbed in steps of their own than a period has.
     """
     found = np.full((threads, problem.steps), problem.n)
     if problem.pattern == "undisturbed":
@@ -94,10 +91,7 @@ def additions(problem: Problem, threads: int) -> np.ndarray:
 def run(problem: Problem, state: Placement, threads: int = 1, repeats: int = 1) -> Result:
     """All threads do their steps, waiting for each other after each.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs, or than a period has steps.
+    ``ValueError`` if there are more threads than usable CPUs, or than a period has steps.
     """
     cpus = state.cpus(threads, where_bound)
     amounts = additions(problem, threads)

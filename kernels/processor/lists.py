@@ -20,10 +20,7 @@ LISTS = ("no_smt", "smt", "smt_front_loaded")
 def list_cpus(name: str, cores: Sequence[Sequence[int]], threads: int) -> list[int]:
     """CPU of each of ``threads`` threads by the list ``name``; ``cores`` are the CPUs of every usable core.
 
-    Raises
-    ------
-    ValueError
-        If there are too few cores, or an odd number of threads for a list that fills cores with two.
+    ``ValueError`` if there are too few cores, or an odd number of threads for a list that fills cores with two.
     """
     each = 1 if name == "no_smt" else 2
     if threads % each:

@@ -37,13 +37,7 @@ LANES, CHAINS = HERE.lanes, HERE.chains
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Length of the chains.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Length of the chains. ``ValueError`` if a field is outside its range."""
 
     n: int = 2**18  # multiply-adds of each chain
     a: float = 1.0  # factor: 1 counts the steps exactly
@@ -120,10 +114,7 @@ _NOTES = Notes("n", "a", "b")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Chains start from 0, 1, 2, … (the seed is not used).
 
-    Raises
-    ------
-    MemoryError
-        If nothing is left of the available memory.
+    ``MemoryError`` if nothing is left of the available memory.
     """
     require_memory(footprint(problem).memory, "peak: the values of the chains")
     return State(np.arange(float(CHAINS * LANES)))
@@ -140,10 +131,7 @@ class Result:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs all chains ``repeats`` times, each time from their first values.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
+    ``ValueError`` if there are more threads than usable CPUs.
     """
     cpus = state.placement.cpus(threads, where_bound)
     out = np.zeros((threads, CHAINS * LANES))

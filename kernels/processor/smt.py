@@ -44,13 +44,7 @@ LOOPS = {"s1": (1, 0, 1), "s2": (2, 0, 2), "s10": (10, 0, 10), "streaming": (2, 
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Which loop runs, and how threads and streams share the cores.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Which loop runs, and how threads and streams share the cores. ``ValueError`` if a field is outside its range."""
 
     loop: str = "s1"  # "s1", "s2", "s10", "streaming" or "skipping"
     n: int = 2**17  # iterations without an array, else words of one array
@@ -126,14 +120,9 @@ class Result:
 def thread_cpus(problem: Problem, threads: int) -> list[int] | None:
     """CPU of each thread, or None without binding.
 
-    With one thread a core, each gets the first CPU of another core.  With two, threads 2k and
-    2k + 1 share core k.  An ``order`` is kept as it is.
-
-    Raises
-    ------
-    ValueError
-        If two threads a core are asked for and the cores have one, if the number of threads is then
-        odd, or if there are too few cores.
+    With one thread a core, each gets the first CPU of another core.  With two, threads 2k and 2k + 1 share core k.  An
+    ``order`` is kept as it is. ``ValueError`` if two threads a core are asked for and the cores have one, if the number
+    of threads is then odd, or if there are too few cores.
     """
     cores = smt_siblings()
     if problem.order:
@@ -177,10 +166,7 @@ _NOTES = Notes()
 def setup(problem: Problem, seed: int = 0) -> State:
     """The first thread's arrays, if the loop has one (the seed is not used: the data are fixed).
 
-    Raises
-    ------
-    MemoryError
-        If the arrays do not fit into the available memory.
+    ``MemoryError`` if the arrays do not fit into the available memory.
     """
     state = State([])
     _extend(problem, state, 1, None)
@@ -214,12 +200,8 @@ def _share(problem: Problem, thread: int, threads: int) -> tuple[int, int]:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Every thread runs its loop (or, ``shared``, its part of one loop) ``repeats`` times.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs, or as ``thread_cpus`` says.
-    MemoryError
-        If the further threads' arrays do not fit.
+    ``ValueError`` if there are more threads than usable CPUs, or as ``thread_cpus`` says. ``MemoryError`` if the
+    further threads' arrays do not fit.
     """
     cpus = state.placement.cpus(threads, lambda number: thread_cpus(problem, number))
     threads = problem.members(threads)
@@ -300,10 +282,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
 def smt_factor(seconds_one: float, seconds_two: float) -> float:
     """S = 2 T₁/T₂: throughput of two copies on a core that take T₂ over that of one that takes T₁.
 
-    Raises
-    ------
-    ValueError
-        If a time is not positive.
+    ``ValueError`` if a time is not positive.
     """
     _require_times(seconds_one=seconds_one, seconds_two=seconds_two)
     return 2 * seconds_one / seconds_two
@@ -312,10 +291,7 @@ def smt_factor(seconds_one: float, seconds_two: float) -> float:
 def scaling_factor(seconds: float, seconds_doubled: float) -> float:
     """f = T(n)/T(2n): gain of the same work (``shared``) from twice the threads on twice the cores.
 
-    Raises
-    ------
-    ValueError
-        If a time is not positive.
+    ``ValueError`` if a time is not positive.
     """
     _require_times(seconds=seconds, seconds_doubled=seconds_doubled)
     return seconds / seconds_doubled
@@ -330,13 +306,8 @@ def _require_times(**times: float) -> None:
 def speedup(S: float, f: float) -> float:
     """S·f/2: gain of a parallel job from SMT, which doubles its threads on the same cores.
 
-    ``S`` is the throughput gain of two threads a core (1 … 2) and ``f`` what the job gains from
-    twice the threads on twice the cores (up to 2): the report's model for jobs of many threads.
-
-    Raises
-    ------
-    ValueError
-        If a factor is not positive.
+    ``S`` is the throughput gain of two threads a core (1 … 2) and ``f`` what the job gains from twice the threads on
+    twice the cores (up to 2): the report's model for jobs of many threads. ``ValueError`` if a factor is not positive.
     """
     for name, value in (("S", S), ("f", f)):
         if not (value > 0 and np.isfinite(value)):

@@ -26,13 +26,7 @@ SMALL_BLOCKS = {"columns": 67, "levels": 7, "nproma": 24}
 
 @dataclass(frozen=True)
 class BlockedProblem(Presets):
-    """Fields that every routine on columns has.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Fields that every routine on columns has. ``ValueError`` if a field is outside its range."""
 
     columns: int = 2048  # grid points of one level
     levels: int = 20  # model levels
@@ -94,10 +88,7 @@ def block_range(blocks: int, threads: int, number: int) -> tuple[int, int]:
 def over_blocks(problem: BlockedProblem, work: Callable[[int, int], object], threads: int, repeats: int) -> None:
     """``work(first, end)`` on every block, ``repeats`` times, shared among threads.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
+    ``ValueError`` if there are more threads than usable CPUs.
     """
     require_threads(threads)
 

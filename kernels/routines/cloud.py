@@ -54,13 +54,7 @@ _FLOPS = 68 + _DIVIDES + _ROOTS + _EXPS * EXP_FLOPS
 
 @dataclass(frozen=True)
 class Problem(BlockedProblem):
-    """Columns of air and the time step they are advanced by.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Columns of air and the time step they are advanced by. ``ValueError`` if a field is outside its range."""
 
     timestep: float = 600.0  # Δt in s
 
@@ -193,10 +187,7 @@ _NOTES = Notes()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, with cloud water in about a third of the points.
 
-    Raises
-    ------
-    MemoryError
-        If the fields do not fit into the available memory.
+    ``MemoryError`` if the fields do not fit into the available memory.
     """
     require_memory(footprint(problem).memory, "the cloud-like process")
     air = random_columns(problem, seed)
@@ -214,10 +205,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Advance every column by Δt; the answer is in ``new`` and ``fallen``.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
+    ``ValueError`` if there are more threads than usable CPUs.
     """
     width = WIDTHS[problem.build]
     inputs, new, fallen = (array.reshape(-1) for array in (state.inputs, state.new, state.fallen))

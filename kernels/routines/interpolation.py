@@ -63,13 +63,7 @@ _WRITTEN = {"trajectory": 3, "weights": _STENCIL, "linear": 1, "cubic": 1}
 
 @dataclass(frozen=True, kw_only=True)
 class Problem(BlockedProblem):
-    """A plane of nx × ny columns and how far the wind carries.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """A plane of nx × ny columns and how far the wind carries. ``ValueError`` if a field is outside its range."""
 
     columns: int = field(init=False, default=0)  # nx·ny
     nx: int = 64
@@ -164,10 +158,7 @@ _NOTES = Notes("scheme", "courant")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Smooth wind and field of random phase; for ``linear`` and ``cubic`` the weights are made as well.
 
-    Raises
-    ------
-    MemoryError
-        If the fields do not fit into the available memory.
+    ``MemoryError`` if the fields do not fit into the available memory.
     """
     require_memory(footprint(problem).memory, "semi-Lagrangian interpolation")
     rng = np.random.default_rng(seed)
@@ -234,14 +225,9 @@ def _work(problem: Problem, state: State, scheme: str):
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """The scheme on every point; the answer is in ``departure``, ``stencil`` or ``values``.
 
-    The gathers check no bounds: ``stencil`` must come from the scheme ``weights``, on departure points
-    within ``courant`` of the grid.
-
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs, or a wind carries farther than ``courant`` or is no
-        number.
+    The gathers check no bounds: ``stencil`` must come from the scheme ``weights``, on departure points within
+    ``courant`` of the grid. ``ValueError`` if there are more threads than usable CPUs, or a wind carries farther than
+    ``courant`` or is no number.
     """
     if problem.scheme == "trajectory":
         farthest = max(state.wind[:2].max(), -state.wind[:2].min())

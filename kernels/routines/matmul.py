@@ -29,13 +29,7 @@ from kernels.runtime.threads import run_team
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Sizes of the products of one inverse transform.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Sizes of the products of one inverse transform. ``ValueError`` if a field is outside its range."""
 
     truncation: int = 31  # T: wavenumbers m = 0 … T
     latitudes: int = 16  # of one hemisphere, N
@@ -108,13 +102,7 @@ _NOTES = Notes()
 
 @_NOTES.setup
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Random matrices, uniform in ±1.
-
-    Raises
-    ------
-    MemoryError
-        If the matrices do not fit into the available memory.
-    """
+    """Random matrices, uniform in ±1. ``MemoryError`` if the matrices do not fit into the available memory."""
     terms, row = problem.terms, padded(problem.latitudes)
     line, total = padded(problem.fields), int(terms.sum())
     require_memory(footprint(problem).memory, "the Legendre product")
@@ -131,10 +119,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """All products; the answer is in ``out``.  Threads take turns, so that each gets long and short sums.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
+    ``ValueError`` if there are more threads than usable CPUs.
     """
     require_threads(threads)
     width = WIDTHS[problem.build]

@@ -45,10 +45,7 @@ _FLOPS_FIRST, _FLOPS_FURTHER = 22 + EXP_FLOPS, 29 + EXP_FLOPS
 class Problem(BlockedProblem):
     """How many points are adjusted, in which blocks, with how many Newton steps.
 
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
+    ``ValueError`` if a field is outside its range.
     """
 
     iterations: int = 2  # Newton steps
@@ -151,10 +148,7 @@ _NOTES = Notes()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Random moist columns, a tenth or so of the points above saturation.
 
-    Raises
-    ------
-    MemoryError
-        If the fields do not fit into the available memory.
+    ``MemoryError`` if the fields do not fit into the available memory.
     """
     require_memory(footprint(problem).memory, "saturation adjustment")
     air = random_columns(problem, seed)
@@ -167,10 +161,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Adjust every point; the answer is in ``t_new`` and ``q_new``.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
+    ``ValueError`` if there are more threads than usable CPUs.
     """
     width = WIDTHS[problem.build]
     fields = [field.reshape(-1) for field in (state.t, state.q, state.p, state.t_new, state.q_new)]

@@ -33,10 +33,7 @@ from kernels.runtime.states import Notes
 class Problem(BlockedProblem):
     """One field of ``columns`` columns; four levels at least, for the spline's ends.
 
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
+    ``ValueError`` if a field is outside its range.
     """
 
     PRESETS: ClassVar = {
@@ -131,10 +128,7 @@ _NOTES = Notes()
 def setup(problem: Problem, seed: int = 0) -> State:
     """A random field: a cubic polynomial in η with coefficients of its own in every column.
 
-    Raises
-    ------
-    MemoryError
-        If the fields do not fit into the available memory.
+    ``MemoryError`` if the fields do not fit into the available memory.
     """
     require_memory(footprint(problem).memory, "vertical integration")
     eta = level_positions(problem.levels)
@@ -149,10 +143,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Integrate every column; the answer is in ``integral``.
 
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
+    ``ValueError`` if there are more threads than usable CPUs.
     """
     width = WIDTHS[problem.build]
     fields = [field.reshape(-1) for field in (state.weights, state.f, state.integral)]

@@ -11,7 +11,9 @@ import numpy as np
 def require_array(
     name: str, array, dtype, shape: tuple[int | None, ...], writable: bool = False, apart: Iterable[np.ndarray] = ()
 ) -> np.ndarray:
-    """``array`` if it is C-contiguous, aligned, of ``dtype`` and ``shape``, else ``ValueError``.
+    """``array`` if it is C-contiguous, aligned, of ``dtype`` and ``shape``.
+
+    Else ``ValueError`` that names the array, what it is and what is wanted.
 
     Parameters
     ----------
@@ -23,11 +25,6 @@ def require_array(
         Whether it is written: a read-only memory map would end the process.
     apart : arrays
         None of which may share memory with it.
-
-    Raises
-    ------
-    ValueError
-        That names the array, what it is and what is wanted.
     """
     if isinstance(array, np.ndarray) and array.dtype == dtype:
         flags = array.flags

@@ -27,12 +27,8 @@ def chain(length):
 def hertz(samples: int = 5) -> float:
     """Clock periods a second of the core that runs this: length of the chain over its shortest time.
 
-    Turbo is included, so it lies above the nominal clock where the processor allows that.
-
-    Raises
-    ------
-    ArithmeticError
-        The chain gave another sum than additions do.
+    Turbo is included, so it lies above the nominal clock where the processor allows that. ``ArithmeticError`` where the
+    chain gave another sum than additions do.
     """
     chain(8)  # compile
     best = float("inf")

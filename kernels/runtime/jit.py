@@ -43,6 +43,8 @@ STRICT = frozenset()
 def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cache=True):
     """Compile ``function`` under the house policy (usable bare or with arguments).
 
+    ``TypeError`` if ``fastmath`` is not a set of flag names.
+
     Parameters
     ----------
     fastmath : set of str
@@ -54,11 +56,6 @@ def kernel(function=None, *, fastmath=STRICT, parallel=False, inline=False, cach
         Asks LLVM to inline the function into its callers.
     cache : bool
         Off only for functions that hold addresses or intrinsics numba cannot cache.
-
-    Raises
-    ------
-    TypeError
-        If ``fastmath`` is not a set of flag names.
     """
     if not isinstance(fastmath, (set, frozenset)):
         raise TypeError(f"fastmath must be a set of LLVM flag names, got {fastmath!r}")

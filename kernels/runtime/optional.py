@@ -10,10 +10,7 @@ EXTRAS = {"netCDF4": "formats", "zarr": "formats", "astropy": "imaging"}
 def library(name: str, what: str) -> ModuleType:
     """The module ``name``, which ``what`` needs.
 
-    Raises
-    ------
-    ImportError
-        One sentence with the remedy where it, or what it imports, is missing.
+    ``ImportError``: one sentence with the remedy where it, or what it imports, is missing.
     """
     try:
         return importlib.import_module(name)

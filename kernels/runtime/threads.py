@@ -16,13 +16,7 @@ from kernels.runtime.resources import affinity_cpus, require_threads
 
 
 def bind(cpu: int) -> None:
-    """Bind the calling thread to one CPU.
-
-    Raises
-    ------
-    OSError
-        If the system cannot bind threads.
-    """
+    """Bind the calling thread to one CPU. ``OSError`` if the system cannot bind threads."""
     if not hasattr(os, "sched_setaffinity"):
         raise OSError("binding threads to CPUs is not offered by this system; ask for no binding")
     os.sched_setaffinity(0, {cpu})  # 0 names the calling thread, not the process
@@ -30,6 +24,8 @@ def bind(cpu: int) -> None:
 
 def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | None = None) -> list:
     """Results of ``work(0) … work(threads − 1)``, each on a thread of its own, started together.
+
+    Raises the first exception of any thread, after all have ended.
 
     Parameters
     ----------
@@ -39,11 +35,6 @@ def run_team(work: Callable[[int], object], threads: int, cpus: Sequence[int] | 
         Size of the team; the caller is member 0, and keeps its own CPUs afterwards.
     cpus : sequence of int, optional
         CPU of each thread; None leaves the placement to the system.
-
-    Raises
-    ------
-    Exception
-        The first exception of any thread, after all have ended.
     """
     results, errors = [None] * threads, []
     gate = threading.Barrier(threads)
@@ -146,15 +137,9 @@ if hasattr(os, "register_at_fork"):
 def run_parts(work: Callable, threads: int, *arguments) -> None:
     """``work(*arguments, 0) … work(*arguments, threads − 1)`` side by side; the caller's thread is number 0.
 
-    ``work`` is a compiled function that takes its own part by the number and releases the interpreter lock.
-    The team stays for later calls; unlike a ``prange`` region this needs no second compilation for threads.
-
-    Raises
-    ------
-    ValueError
-        More threads than usable CPUs.
-    Exception
-        The first exception of any thread, after all have ended.
+    ``work`` is a compiled function that takes its own part by the number and releases the interpreter lock. The team
+    stays for later calls; unlike a ``prange`` region this needs no second compilation for threads. ``ValueError``: more
+    threads than usable CPUs. Raises the first exception of any thread, after all have ended.
     """
     if threads == 1:
         work(*arguments, 0)
@@ -185,10 +170,7 @@ class Placement:
     def cpus(self, threads: int, choose: Callable[[int], Sequence[int] | None]) -> Sequence[int] | None:
         """``choose(threads)`` of the first call with this number of threads.
 
-        Raises
-        ------
-        ValueError
-            If there are more threads than usable CPUs, or as ``choose`` says.
+        ``ValueError`` if there are more threads than usable CPUs, or as ``choose`` says.
         """
         if threads not in self._settled:
             require_threads(threads)

@@ -125,12 +125,8 @@ def _prepare() -> None:
 def compiled(exports: Iterable[Export]) -> bytes:
     """A WebAssembly module that offers ``exports``; see ``wasm_object.module`` for what it takes.
 
-    Raises
-    ------
-    RuntimeError
-        If this process was not started with :func:`environment`.
-    ValueError
-        If a function needs what WebAssembly alone does not have, as a sine.
+    ``RuntimeError`` if this process was not started with :func:`environment`. ``ValueError`` if a function needs what
+    WebAssembly alone does not have, as a sine.
     """
     exports = list(exports)
     if not WASM or config.OPT != 0:

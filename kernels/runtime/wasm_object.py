@@ -128,10 +128,7 @@ def _functions(linking: bytes) -> dict[str, int]:
 def module(data: bytes, exports: Iterable[str]) -> bytes:
     """The object ``data`` as a module that exports the functions of these names.
 
-    Raises
-    ------
-    ValueError
-        If the object imports anything but memory and stack pointer, or does not define an export.
+    ``ValueError`` if the object imports anything but memory and stack pointer, or does not define an export.
     """
     kept, functions = [], {}
     for kind, content in sections(data):

@@ -83,12 +83,8 @@ _NOTES = Notes("build", "accounts")
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
 
-    Raises
-    ------
-    ValueError
-        If grid and truncation do not fit, or the initial state has no fluid somewhere.
-    MemoryError
-        If the work space does not fit.
+    ``ValueError`` if grid and truncation do not fit, or the initial state has no fluid somewhere. ``MemoryError`` if
+    the work space does not fit.
     """
     require_memory(footprint(problem).memory, f"truncation {problem.truncation} on {problem.grid}")
     plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
@@ -235,17 +231,9 @@ def _integrate(problem, state, threads, folder):
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times.
 
-    ``seconds`` of the result are summed over the repeats; output steps go to ``state.folder``, or to a
-    temporary folder that is removed afterwards.
-
-    Raises
-    ------
-    FloatingPointError
-        If the integration becomes unstable; the sentence names the step and a remedy.
-    ValueError
-        If ``threads`` is out of range.
-    OSError
-        If the output does not fit on the disk.
+    ``seconds`` of the result are summed over the repeats; output steps go to ``state.folder``, or to a temporary folder
+    that is removed afterwards. ``FloatingPointError`` if the integration becomes unstable; the sentence names the step
+    and a remedy. ``ValueError`` if ``threads`` is out of range. ``OSError`` if the output does not fit on the disk.
     """
     seconds = dict.fromkeys(SECTIONS, 0.0)
     account = Account() if problem.accounts else None

@@ -54,10 +54,10 @@ def aliasing(
 ) -> dict[str, Aliasing]:
     """Integrate ``problem`` at one truncation on the grid of each relation.
 
-    The result fields are drawn on one common full grid, the finest of the relations.  On the linear
-    grid the quadratic products of the equations fold back onto the resolved waves, on the quadratic
-    and cubic grids they do not.  ``product_error`` compares each grid's vorticity tendency, for the
-    final state of the first relation, with the cubic grid's.
+    The result fields are drawn on one common full grid, the finest of the relations.  On the linear grid the quadratic
+    products of the equations fold back onto the resolved waves, on the quadratic and cubic grids they do not.
+    ``product_error`` compares each grid's vorticity tendency, for the final state of the first relation, with the cubic
+    grid's. ``ValueError`` if a relation or kind is unknown. ``FloatingPointError`` if an integration becomes unstable.
 
     Parameters
     ----------
@@ -67,13 +67,6 @@ def aliasing(
         Of ``linear``, ``quadratic``, ``cubic``.
     kind : str
         Kind of grid, F (full), N (classic reduced) or O (octahedral).
-
-    Raises
-    ------
-    ValueError
-        If a relation or kind is unknown.
-    FloatingPointError
-        If an integration becomes unstable.
     """
     for relation in relations:
         require_choice("relation", relation, tuple(RELATIONS))
@@ -155,8 +148,9 @@ def paired_scores(
 ) -> Scores:
     """Score the strict, the fast and wrong builds of ``problem`` against ``truth`` for an ensemble.
 
-    Member ``k`` adds a random height of ``problem.perturbation`` metres RMS, drawn from ``seed + k``, to
-    the initial state of all integrations.
+    Member ``k`` adds a random height of ``problem.perturbation`` metres RMS, drawn from ``seed + k``, to the initial
+    state of all integrations. ``ValueError`` if a lead time is no multiple of a time step, truth has the lower
+    truncation, or there is no perturbation to tell members apart.
 
     Parameters
     ----------
@@ -168,12 +162,6 @@ def paired_scores(
         Lead times, h, ascending, whole multiples of both time steps.
     off : sequence of float
         For each, one build more is scored: strict, with the rotation wrong by this relative amount.
-
-    Raises
-    ------
-    ValueError
-        If a lead time is no multiple of a time step, truth has the lower truncation, or there is no
-        perturbation to tell members apart.
     """
     require_range("members", members, 1, 100000)
     if truth.truncation < problem.truncation:
@@ -224,10 +212,7 @@ def _surface(result: Result) -> np.ndarray:
 def errors(result: Result, truth: Result) -> Errors:
     """Errors of one integration's end against another's, on the grid of the other.
 
-    Raises
-    ------
-    ValueError
-        If ``truth`` has the lower truncation: it could not hold the other's waves.
+    ``ValueError`` if ``truth`` has the lower truncation: it could not hold the other's waves.
     """
     plan, other = result.state.plan, truth.state.plan
     if other.truncation < plan.truncation:
@@ -241,10 +226,7 @@ def errors(result: Result, truth: Result) -> Errors:
 def steady_errors(result: Result, problem: Problem) -> tuple[float, float, float]:
     """Relative ``(l1, l2, l∞)`` errors of the depth at the end where the initial state is steady, 1.
 
-    Raises
-    ------
-    ValueError
-        If the case of ``problem`` is not steady.
+    ``ValueError`` if the case of ``problem`` is not steady.
     """
     require_choice("case", problem.case, ("williamson2", "galewsky_balanced"))
     plan = result.state.plan

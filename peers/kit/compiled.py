@@ -71,10 +71,7 @@ def compilers() -> dict[str, str]:
 def build(source: str, options: tuple[str, ...], path: str) -> ctypes.CDLL:
     """Compile ``source`` (a path, or a name under ``peers/c``) with the compiler at ``path`` into a loaded library.
 
-    Raises
-    ------
-    RuntimeError
-        If the compiler refuses the source or an option; the message carries its first complaint.
+    ``RuntimeError`` if the compiler refuses the source or an option; the message carries its first complaint.
     """
     with WorkFolder(None, "peers") as work:
         folder, library = work.path, work.path / "library.so"

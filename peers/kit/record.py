@@ -36,10 +36,7 @@ class Run:
     def begin(self, folder: Path) -> None:
         """Watch what others keep busy before anything is measured; from here on, meanwhile.
 
-        Raises
-        ------
-        ValueError
-            If others keep the host busy and ``folder`` is that of the book.
+        ``ValueError`` if others keep the host busy and ``folder`` is that of the book.
         """
         self.load["before"] = before = _watched()
         self.strict = belongs_to_the_book(folder)

@@ -25,10 +25,7 @@ _WITHOUT = {256: ("-mno-avx512f", "-mprefer-vector-width=256")}
 def bits() -> int | None:
     """Bits of the vectors that this process was started for; None for the processor's own.
 
-    Raises
-    ------
-    ValueError
-        The environment holds no whole number.
+    ``ValueError`` where the environment holds no whole number.
     """
     text = os.environ.get(_VARIABLE)
     try:

@@ -173,6 +173,8 @@ def _parse_header(path: Path, head: bytes) -> Layout:
 class Solution:
     """A finished solution of any form, opened for reading plane by plane.
 
+    ``SolutionError`` if it is truncated, damaged, of the wrong endianness, or no solution.
+
     Attributes
     ----------
     N, NS, IW : int
@@ -180,11 +182,6 @@ class Solution:
         Time step of each dump.
     crc32 : list of int
         Checksum of each dump as it is stored.
-
-    Raises
-    ------
-    SolutionError
-        If it is truncated, damaged, of the wrong endianness, or no solution.
     """
 
     crc32: list[int]

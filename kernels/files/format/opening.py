@@ -14,12 +14,8 @@ from kernels.files.format.seal import MANIFEST
 def open_solution(path) -> Solution:
     """Open a finished solution of any form: our own file, NetCDF-4, or a Zarr folder.
 
-    Raises
-    ------
-    SolutionError
-        It is no file or folder (a FIFO or a device would be waited for), or no finished solution.
-    OSError
-        It cannot be read.
+    ``SolutionError`` where it is no file or folder (a FIFO or a device would be waited for), or no finished solution.
+    ``OSError`` where it cannot be read.
     """
     path = Path(path)
     mode = os.stat(path).st_mode

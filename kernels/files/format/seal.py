@@ -64,10 +64,7 @@ def seal_file(path: Path, fsync: bool = False) -> None:
 def require_file_seal(path: Path) -> None:
     """Read the whole file once.
 
-    Raises
-    ------
-    SealError
-        There is no seal at its end, or any byte differs from what was sealed.
+    ``SealError`` where there is no seal at its end, or any byte differs from what was sealed.
     """
     size = path.stat().st_size - _TAIL.size
     tail = b""
@@ -153,10 +150,8 @@ def holds_nothing_else(folder: Path) -> bool:
 def require_folder_seal(folder: Path, sealed: dict[str, tuple[int, int]]) -> None:
     """Read every file of the folder once.
 
-    Raises
-    ------
-    SealError
-        A file is missing, too many, of another length or other content than ``sealed`` says; the sentence names it.
+    ``SealError`` where a file is missing, too many, of another length or other content than ``sealed`` says; the
+    sentence names it.
     """
     found = set(_files(folder, set(sealed)))
     for name in sorted(set(sealed) - found):

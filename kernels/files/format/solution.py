@@ -53,6 +53,9 @@ def _explain(error: OSError, path: Path) -> OSError:
 class SolutionWriter:
     """Writes U every IW steps into ``path``.
 
+    ``ValueError`` for a way, size or schedule that makes no sense. ``MemoryError`` or ``OSError`` if memory or space do
+    not suffice, the folder cannot be written, or O_DIRECT is not possible.
+
     Parameters
     ----------
     path : str or Path
@@ -78,13 +81,6 @@ class SolutionWriter:
         transfer took; time of ``finish``.
     filesystem : dict
         ``filesystem.describe`` of the folder.
-
-    Raises
-    ------
-    ValueError
-        For a way, size or schedule that makes no sense.
-    MemoryError, OSError
-        If memory or space do not suffice, the folder cannot be written, or O_DIRECT is not possible.
     """
 
     def __init__(self, path, N, NS, IW, way="positioned", asynchronous=False, fsync=False, direct=False, staged=False):

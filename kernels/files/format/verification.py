@@ -76,6 +76,10 @@ class Verification:
 def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, cold: bool = False) -> Verification:
     """Read a solution file once, sequentially.
 
+    ``SolutionError`` if the file is truncated, of the wrong endianness, not a solution, or holds values that are not
+    finite.  Damaged checksums are reported in the result. ``MemoryError`` if the diagonals that the file announces do
+    not fit.
+
     Parameters
     ----------
     path : str or Path
@@ -85,14 +89,6 @@ def verify_file(path, exact_plane: Callable[[int], np.ndarray] | None = None, co
         component m: ``sqrt(sum((u − exact)²) / (N − 2)³)`` with the sum over all points, as NPB has it.
     cold : bool
         Drop the file from the page cache first, where the system and the filesystem can.
-
-    Raises
-    ------
-    SolutionError
-        If the file is truncated, of the wrong endianness, not a solution, or holds values that are
-        not finite.  Damaged checksums are reported in the result.
-    MemoryError
-        If the diagonals that the file announces do not fit.
     """
     cold = cold and Path(path).is_file() and drop_cache(path)
     with open_solution(path) as solution:

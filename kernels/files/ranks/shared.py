@@ -32,10 +32,7 @@ _ELEMENT = COMPONENTS * WORD
 def shared_folder(comm, base, name: str, nbytes: int, what: str) -> tuple[Path, WorkFolder | None]:
     """A work folder with room for ``nbytes`` that rank 0 made and holds (the second value is None elsewhere).
 
-    Raises
-    ------
-    OSError
-        On every rank, if rank 0 cannot make it, or another host does not see it.
+    ``OSError`` on every rank, if rank 0 cannot make it, or another host does not see it.
     """
     keep, found = None, None
     if comm.rank == 0:

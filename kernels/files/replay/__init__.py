@@ -101,10 +101,7 @@ def footprint(problem: Problem) -> Footprint:
 def setup(problem: Problem, seed: int = 0) -> State:
     """How many links of the chain last as long as a piece of computing; the best of a few (``seed`` is not used).
 
-    Raises
-    ------
-    MemoryError
-        If memory cannot hold the logs.
+    ``MemoryError`` if memory cannot hold the logs.
     """
     require_memory(footprint(problem).memory, "the logs of the replay")
     return State(links())
@@ -113,10 +110,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, ``repeats`` times; times of the last.  Every job is a thread, whatever ``threads`` says.
 
-    Raises
-    ------
-    ValueError
-        If ``threads`` or ``repeats`` is out of range.
+    ``ValueError`` if ``threads`` or ``repeats`` is out of range.
     """
     require_threads(threads)
     require_range("repeats", repeats, 1, 2**40)

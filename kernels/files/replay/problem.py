@@ -62,13 +62,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem(Presets):
-    """Forecasts that start together, each a worker.
-
-    Raises
-    ------
-    ValueError
-        If a field is outside its range.
-    """
+    """Forecasts that start together, each a worker. ``ValueError`` if a field is outside its range."""
 
     jobs: tuple[Job, ...] = (Job(), Job("ssd", 1, "none"))
     program: tuple = Program()

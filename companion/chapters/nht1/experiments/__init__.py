@@ -110,19 +110,15 @@ def _group_curve(measurements: Sequence[Measurement]) -> dict[str, Any]:
 def _verify_solution(path) -> tuple[list[str], list]:
     """The separate verification of the report: one sequential pass over a solution file.
 
+    ``ValueError`` where the file is no solution file, truncated, or holds values that are not finite. ``OSError`` where
+    it cannot be read.
+
     Returns
     -------
     lines : list of str
         The diagonal u(i,i,i,m) of every dump, a value a line.
     checks : list of kernels.contract.Check
         Checksums of the dumps; where BT-IO publishes them for (N, NS, IW), the mean error norms.
-
-    Raises
-    ------
-    ValueError
-        The file is no solution file, truncated, or holds values that are not finite.
-    OSError
-        It cannot be read.
     """
     from kernels.files import application
     from kernels.files.format import verification

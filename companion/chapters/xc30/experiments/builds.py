@@ -42,12 +42,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
 def mean_interval(values, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean over the first axis and the ends of its confidence interval by Student's t.
 
-    ``mean ± t s / √n`` for independent, nearly normal ``values`` (n, …).
-
-    Raises
-    ------
-    ValueError
-        With fewer than two values.
+    ``mean ± t s / √n`` for independent, nearly normal ``values`` (n, …). ``ValueError`` with fewer than two values.
     """
     from scipy.stats import t
 

@@ -20,13 +20,9 @@ module.run(problem, module.setup(problem), repeats=repeats)
 def routine_counters(many: int = 1001) -> dict[str, Any]:
     """Counts of one repeat of each routine; empty where the host counts nothing.
 
-    Of every routine: ``cpi``, cycles an instruction; ``shares`` of its cycles; ``flops`` counted by the
-    processor (each None where the events are missing); ``work``, the flops counted from the algorithm.
-
-    Raises
-    ------
-    RuntimeError
-        If a routine fails in its process.
+    Of every routine: ``cpi``, cycles an instruction; ``shares`` of its cycles; ``flops`` counted by the processor (each
+    None where the events are missing); ``work``, the flops counted from the algorithm. ``RuntimeError`` if a routine
+    fails in its process.
     """
     from kernels.routines import PROFILE
 

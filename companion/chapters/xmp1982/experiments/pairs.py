@@ -43,13 +43,7 @@ def observe(result) -> dict[str, float]:
 
 
 def require_two() -> None:
-    """Two CPUs.
-
-    Raises
-    ------
-    Unavailable
-        If one may be used.
-    """
+    """``Unavailable`` if only one CPU may be used."""
     from kernels.runtime.resources import usable_cpus
 
     if usable_cpus() < 2:

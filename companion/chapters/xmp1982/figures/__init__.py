@@ -23,10 +23,7 @@ _DEVICES = {"disk": "disk", "bmr": "BMR", "ssd": "SSD"}
 def label(configuration: str) -> str:
     """A configuration for a reader: ``ssd2-async`` is ``SSD × 2, async``, pairs are joined by a plus.
 
-    Raises
-    ------
-    ValueError
-        If the name has another form.
+    ``ValueError`` if the name has another form.
     """
     jobs = configuration.removeprefix("cray1a-")
     found = re.findall(r"(disk|bmr|ssd)(\d(?:\+\d)?)(?:-(\w+))?(?:\+|$)", jobs)
