@@ -1,8 +1,7 @@
 """Sums over memory, written as machine code would be: items one by one, whole cache lines with masks, or gathers.
 
-All walk by addresses that the compiler must take as they are in each turn, with all loads at fixed distances from
-them.  LLVM on its own counts an index and adds it to several addresses: such loads split in two inside Intel's cores,
-which made these sums up to 1.6 times as slow in the first-level cache and 1.1 times from memory.  It also gathers, or
+All go by ``kernels.runtime.walks``, with loads at fixed distances from addresses: without, these sums are up to 1.6
+times as slow in the first-level cache and 1.1 times from memory on Intel's cores.  LLVM on its own also gathers, or
 takes half of the vector length on CPUs whose early models slowed their clock for the whole.
 
 ``a`` is a C-contiguous uint32 array; ``n`` (of its first items, or of the items to be read), ``step`` and ``ahead`` are
@@ -21,9 +20,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.runtime.barriers import barrier, unknown
+from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
-from kernels.runtime.target import LANES, WASM
+from kernels.runtime.target import LANES
+from kernels.runtime.walks import ADDRESS, SUM, beyond, gap, load, long, walk
 
 #: 4-byte items of a cache line of 64 bytes, which is one vector here.
 LINE_ITEMS = 16
@@ -35,8 +35,6 @@ _LINES_AT_ONCE = 16  # lines of a longer turn at most: from memory, 0.95 of the 
 _LINES_AHEAD = 64  # lines that are asked for before they are read, a page of 4 KiB
 _AT_ONCE = 4  # items of a turn, each into a sum of its own: eight took 1.15 times as long in the first-level cache
 _WORD, _LONG, _BYTES = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
-#: Addresses, and what the compiler may know of a sum of them where it would not find it out: it does not wrap around.
-_ADDRESS, _SUM = (_WORD, ("nuw",)) if WASM else (_LONG, ())
 _VECTOR = ir.VectorType(_WORD, LINE_ITEMS)
 
 
@@ -49,48 +47,25 @@ def turn_lines(step: int) -> int:
     return period * -(-(4 if LANES == 8 else 2) // period)
 
 
-def _long(value: int):
-    return ir.Constant(_LONG, value)
-
-
-def _gap(builder, value):
-    """The number of bytes ``value``, of 64 bits or a constant, as addresses are added."""
-    if isinstance(value, int):
-        return ir.Constant(_ADDRESS, value)
-    return builder.trunc(value, _ADDRESS) if WASM else value
-
-
 def _walk(builder, start, pace, turns, read, streams=1):
-    """``read(p)`` for p = start, start + pace, … in ``turns`` turns; returns the address after the last.
+    """``walk`` from one address, calling ``read`` with each; returns the address after the last.
 
-    With ``streams``, as many equal parts of the way are walked side by side, and then the turns that are left.  All are
-    LLVM values, addresses and paces in bytes, ``turns`` of 64 bits.
+    With ``streams``, as many equal parts of the way are walked side by side, and then the turns that are left.
     """
-    part = builder.udiv(turns, _long(streams))
-    way = builder.mul(pace, _gap(builder, part))
-    places = [cgutils.alloca_once_value(builder, start)]
+    if streams == 1:
+        return walk(builder, [start], pace, turns, read)[0]
+    part = builder.udiv(turns, long(streams))
+    way = builder.mul(pace, gap(builder, part))
+    starts = [start]
     for _ in range(1, streams):
-        places.append(cgutils.alloca_once_value(builder, builder.add(builder.load(places[-1]), way)))
-    end = builder.add(start, way)
-    again, turn, done = (builder.append_basic_block(name) for name in ("again", "turn", "done"))
-    builder.branch(again)
-    builder.position_at_end(again)
-    here = [unknown(builder, builder.load(place), "r") for place in places]
-    builder.cbranch(builder.icmp_unsigned("!=", here[0], end), turn, done)
-    builder.position_at_end(turn)
-    for place, at in zip(places, here, strict=True):
-        read(at)
-        builder.store(builder.add(at, pace), place)
-    builder.branch(again)
-    builder.position_at_end(done)
-    # not ``end``, whose product the next walk would wait for
-    return here[0] if streams == 1 else _walk(builder, here[-1], pace, builder.urem(turns, _long(streams)), read)
+        starts.append(builder.add(starts[-1], way))
 
+    def read_all(*places):
+        for place in places:
+            read(place)
 
-def _load(builder, place, kind):
-    loaded = builder.load(builder.inttoptr(place, kind.as_pointer()))
-    loaded.align = _ITEM
-    return loaded
+    *_, here = walk(builder, starts, pace, part, read_all)
+    return _walk(builder, here, pace, builder.urem(turns, long(streams)), read)
 
 
 def _ask_for(builder, place) -> None:
@@ -125,7 +100,7 @@ def _total(builder, slots):
 def _one_by_one(builder, here, pace, count, total):
     """``total`` and ``count`` items from ``here``."""
     slot = cgutils.alloca_once_value(builder, total)
-    _walk(builder, here, pace, count, lambda place: _add_to(builder, slot, _load(builder, place, _WORD)))
+    _walk(builder, here, pace, count, lambda place: _add_to(builder, slot, load(builder, place, _WORD, _ITEM)))
     return builder.load(slot)
 
 
@@ -139,7 +114,7 @@ def _summing(code):
 
         def codegen(context, builder, signature, args):
             data = cgutils.create_struct_proxy(array)(context, builder, args[0]).data
-            return code(context, builder, builder.ptrtoint(data, _ADDRESS), *args[1:])
+            return code(context, builder, builder.ptrtoint(data, ADDRESS), *args[1:])
 
         return types.uint32(array, *numbers), codegen
 
@@ -156,23 +131,22 @@ def _of_lines(builder, here, items, step, ahead, streams):
         def turns(here):
             for line in range(count * lines):
                 if ahead:
-                    far = builder.add(here, _gap(builder, _LINE * (line + _LINES_AHEAD)), flags=_SUM)
-                    _ask_for(builder, far)
-                value = _load(builder, builder.add(here, _gap(builder, _LINE * line), flags=_SUM), _VECTOR)
+                    _ask_for(builder, beyond(builder, here, _LINE * (line + _LINES_AHEAD)))
+                value = load(builder, beyond(builder, here, _LINE * line), _VECTOR, _ITEM)
                 _add_to(builder, sums[line % lines], value)
 
         return turns
 
-    turns = builder.udiv(items, _long(LINE_ITEMS * lines))
-    longer, rest = builder.udiv(turns, _long(together)), builder.urem(turns, _long(together))
-    here = _walk(builder, here, _gap(builder, _LINE * lines * together), longer, read(together), streams)
-    here = _walk(builder, here, _gap(builder, _LINE * lines), rest, read(1))
+    turns = builder.udiv(items, long(LINE_ITEMS * lines))
+    longer, rest = builder.udiv(turns, long(together)), builder.urem(turns, long(together))
+    here = _walk(builder, here, gap(builder, _LINE * lines * together), longer, read(together), streams)
+    here = _walk(builder, here, gap(builder, _LINE * lines), rest, read(1))
     for line, slot in enumerate(sums):
         lanes = [2**32 - 1 if (LINE_ITEMS * line + lane) % step == 0 else 0 for lane in range(LINE_ITEMS)]
         builder.store(builder.and_(builder.load(slot), ir.Constant(_VECTOR, lanes)), slot)
-    left = builder.urem(items, _long(LINE_ITEMS * lines))
-    single = builder.udiv(builder.add(left, _long(step - 1)), _long(step))
-    return _one_by_one(builder, here, _gap(builder, _ITEM * step), single, _total(builder, sums))
+    left = builder.urem(items, long(LINE_ITEMS * lines))
+    single = builder.udiv(builder.add(left, long(step - 1)), long(step))
+    return _one_by_one(builder, here, gap(builder, _ITEM * step), single, _total(builder, sums))
 
 
 def _lines(ahead=False, streams=1):
@@ -184,7 +158,7 @@ def _lines(ahead=False, streams=1):
         ways = [builder.append_basic_block(f"step{each}") for each in range(1, LARGEST_IN_LINE + 1)]
         chosen = builder.switch(step, ways[-1])
         for each, way in enumerate(ways, 1):
-            chosen.add_case(_long(each), way)
+            chosen.add_case(long(each), way)
             builder.position_at_end(way)
             builder.store(_of_lines(builder, here, items, each, ahead, streams), found)
             builder.branch(done)
@@ -198,19 +172,20 @@ def _steps(streams=1):
     """Code that loads each item by itself; numbers after ``step`` say how many steps before they are asked for."""
 
     def code(context, builder, here, count, step, *ahead):
-        pace = _gap(builder, builder.mul(step, _long(_ITEM)))
+        pace = gap(builder, builder.mul(step, long(_ITEM)))
         sums = _sums(builder, _WORD, _AT_ONCE)
 
         def read(place):
-            far = [builder.add(place, builder.mul(pace, _gap(builder, each))) for each in ahead]
+            far = [builder.add(place, builder.mul(pace, gap(builder, each))) for each in ahead]
             for k, slot in enumerate(sums):
-                gap = builder.mul(pace, _gap(builder, k))
+                distance = builder.mul(pace, gap(builder, k))
                 for each in far:
-                    _ask_for(builder, builder.add(each, gap))
-                _add_to(builder, slot, _load(builder, builder.add(place, gap), _WORD))
+                    _ask_for(builder, builder.add(each, distance))
+                item = load(builder, builder.add(place, distance, flags=SUM), _WORD, _ITEM)
+                _add_to(builder, slot, item)
 
-        turns, left = builder.udiv(count, _long(_AT_ONCE)), builder.urem(count, _long(_AT_ONCE))
-        here = _walk(builder, here, builder.mul(pace, _gap(builder, _AT_ONCE)), turns, read, streams)
+        turns, left = builder.udiv(count, long(_AT_ONCE)), builder.urem(count, long(_AT_ONCE))
+        here = _walk(builder, here, builder.mul(pace, gap(builder, _AT_ONCE)), turns, read, streams)
         return _one_by_one(builder, here, pace, left, _total(builder, sums))
 
     return code
@@ -246,17 +221,17 @@ def _gathers(context, builder, here, count, step):
     sums = _sums(builder, kind, 2)
     where = ir.Constant(kind, ir.Undefined)
     for lane in range(lanes):
-        item = builder.trunc(builder.mul(step, _long(lane)), _WORD)
+        item = builder.trunc(builder.mul(step, long(lane)), _WORD)
         where = builder.insert_element(where, item, ir.Constant(_WORD, lane))
-    pace = _gap(builder, builder.mul(step, _long(_ITEM)))
-    second = builder.mul(pace, _gap(builder, lanes))
+    pace = gap(builder, builder.mul(step, long(_ITEM)))
+    second = builder.mul(pace, gap(builder, lanes))
 
     def read(place):
         for slot, at in zip(sums, (place, builder.add(place, second)), strict=True):
             _add_to(builder, slot, _gather(context, builder, at, where, lanes))
 
-    turns, left = builder.udiv(count, _long(2 * lanes)), builder.urem(count, _long(2 * lanes))
-    here = _walk(builder, here, builder.mul(pace, _gap(builder, 2 * lanes)), turns, read)
+    turns, left = builder.udiv(count, long(2 * lanes)), builder.urem(count, long(2 * lanes))
+    here = _walk(builder, here, builder.mul(pace, gap(builder, 2 * lanes)), turns, read)
     return _one_by_one(builder, here, pace, left, _total(builder, sums))
 
 

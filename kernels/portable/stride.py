@@ -3,9 +3,10 @@
 import numpy as np
 from numba import carray
 
+from kernels.contract import require_choice
 from kernels.memory import stride
 from kernels.memory.stride import fill as fill_items
-from kernels.memory.sums import sum_in_lines, sum_strided
+from kernels.memory.sums import LINE_ITEMS, sum_in_lines, sum_strided
 from kernels.portable.case import Answer, Array, Call, Case, Measure, size
 from kernels.runtime.wasm import Export
 
@@ -22,9 +23,9 @@ def sum_lines(a, out, items, step, repeats):
     sum_in_lines(carray(a, (items,)), items, step, 0, repeats, carray(out, (16,)))
 
 
-def sum_items(a, out, items, step, repeats):
-    """A load for each item."""
-    sum_strided(carray(a, (items,)), items, step, 0, repeats, carray(out, (16,)))
+def sum_firsts(a, out, items, repeats):
+    """The first item of each cache line.  A step that the compiler knows becomes part of each load."""
+    sum_strided(carray(a, (items,)), items, LINE_ITEMS, 0, repeats, carray(out, (16,)))
 
 
 def found(out, answers):
@@ -35,14 +36,23 @@ def found(out, answers):
 EXPORTS = (
     Export("stride_fill", fill, ("uint32[]", "int64", "int64")),
     Export("stride_lines", sum_lines, ("uint32[]", "uint32[]", "int64", "int64", "int64")),
-    Export("stride_items", sum_items, ("uint32[]", "uint32[]", "int64", "int64", "int64")),
+    Export("stride_firsts", sum_firsts, ("uint32[]", "uint32[]", "int64", "int64")),
     Export("stride_found", found, ("uint32[]", "float64[]")),
 )
 
 
 def case(nbytes: int, step: int) -> Case:
-    """One working set and stride."""
+    """One working set (bytes) and stride (items).
+
+    Raises
+    ------
+    ValueError
+        If the stride is neither 1 to 8 items nor the 16 of a cache line.
+    """
     problem = stride.Problem(nbytes=nbytes, stride=step)
+    if not problem.in_lines:
+        require_choice("step", step, (LINE_ITEMS,))
+    run = Call("stride_lines", ("a", "out", "items", "step", "repeats"))
     return Case(
         name=f"stride-{nbytes}-{step}",
         label=f"sum over {size(nbytes)}, stride {step}",
@@ -51,7 +61,7 @@ def case(nbytes: int, step: int) -> Case:
         arrays={"a": Array("uint32[]", problem.items), "out": Array("uint32[]", 16)},
         whole={"items": problem.items, "step": step, "offset": _OFFSET},
         prepare=(Call("stride_fill", ("a", "items", "offset")),),
-        run=Call("stride_lines" if problem.in_lines else "stride_items", ("a", "out", "items", "step", "repeats")),
+        run=run if problem.in_lines else Call("stride_firsts", ("a", "out", "items", "repeats")),
         verify=Call("stride_found", ("out", "answers")),
         answers=(Answer("sum of one pass, modulo 2³²", float(stride.expected_sum(problem, _OFFSET)), 0.0),),
         work=stride.work(problem),

@@ -333,7 +333,8 @@ def test_export_csv_has_a_row_per_sample(call, two_records, tmp_path):
     code, out, _ = call("export", *two_records[:2], "--to", tmp_path / "all.csv")
     assert code == 0 and out.strip().endswith("all.csv")
     frame = pd.read_csv(tmp_path / "all.csv")
-    assert len(frame) == 2 * 2 * 3
+    # a case that exceeds its share of the budget, as beside other load, has fewer than three
+    assert len(frame) == 2 * sum(len(case["samples"]) for case in two_records[2]["measurements"]) >= 4
     assert {"label", "n", "threads", "machine", "date", "seconds"} <= set(frame.columns)
     assert frame["seconds"].notna().all()
 

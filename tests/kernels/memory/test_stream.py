@@ -40,6 +40,12 @@ def test_reference_and_second_run(operation, nontemporal):
             np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=1e-15)
 
 
+@kernel
+def triad_of_two_lanes(a, b, c, s, repeats):
+    for _ in range(repeats):
+        stream.triad_by_address(a, b, c, s)
+
+
 @settings(deadline=None, max_examples=30)
 @given(data=st.data(), lines=st.integers(1, 30))
 def test_kernels_on_arbitrary_data(data, lines):
@@ -47,7 +53,7 @@ def test_kernels_on_arbitrary_data(data, lines):
     generator = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n = 8 * lines
     a, b, c = (stream.pages.allocate(n, np.float64) for _ in range(3))
-    for functions in (stream.PLAIN, stream.NONTEMPORAL):
+    for functions in (stream.PLAIN, stream.NONTEMPORAL, {"triad": triad_of_two_lanes}):
         for name, function in functions.items():
             for array in (a, b, c):
                 array[:] = generator.standard_normal(n)

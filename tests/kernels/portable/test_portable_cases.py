@@ -62,6 +62,11 @@ def unpacked(text, kind=np.float64):
     return np.frombuffer(base64.b64decode(text), kind)
 
 
+def test_a_stride_that_no_loop_is_for_is_refused():
+    with pytest.raises(ValueError, match="step = 12 is unknown"):
+        stride.case(2**12, 12)
+
+
 @pytest.mark.parametrize(("module", "make"), SMALL)
 def test_a_case_is_right_on_this_processor(module, make):
     case = make()
