@@ -36,8 +36,8 @@ from kernels.contract import Check, Footprint, Work, worst
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
 from kernels.proof import Proof, ReferenceCache
-from kernels.runtime.resources import require_disk, require_memory, require_threads
-from kernels.runtime.states import Notes
+from kernels.runtime.resources import require_disk
+from kernels.runtime.states import checked, noted
 
 __all__ = ["Problem", "Result", "State", "footprint", "reference", "run", "setup", "verify", "work"]
 __all__ += ["BOUNDED", "NO_OUTPUT"]
@@ -109,13 +109,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(kept + room + files - outside + 2**26, disk, room)
 
 
-_NOTES = Notes("work", "rest", "folder", "tmpfs")
-
-
-@_NOTES.setup
+@noted("an analysis with its files", "work", "rest", "folder", "tmpfs")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """A truth, a first guess, and observations. ``MemoryError`` if memory cannot hold state, files and results."""
-    require_memory(footprint(problem).memory, "an analysis with its files")
+    """A truth, a first guess, and observations."""
     return _state_in_memory(_in_memory(problem), seed)
 
 
@@ -174,7 +170,7 @@ def _run(problem: Problem, state: State, threads: int, make, on_ready=lambda: No
             going.close()
 
 
-@_NOTES.run
+@checked
 def run(
     problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_ready: Callable[[], None] = lambda: None
 ) -> Result:
@@ -184,7 +180,6 @@ def run(
     nothing is left in the folders then. ``ArithmeticError`` if the covariances of a box's data are not positive
     definite.
     """
-    require_threads(threads)
     result = None
     for _ in range(repeats):
         result = _run(problem, state, threads, lambda: Compiled(problem.padded), on_ready)

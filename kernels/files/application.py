@@ -42,8 +42,7 @@ from kernels.files.formulas import dump_bytes, require_schedule, solution_bytes,
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import CONTAINERS, require_way
 from kernels.proof import Proof
-from kernels.runtime.resources import require_threads
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import run_team
 
 _CODES = {"compiled": bt, "textbook": textbook, "plain": plain}
@@ -145,10 +144,7 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, 2 * size, solver.each_thread)
 
 
-_NOTES = Notes("NS", "IW", "way", "asynchronous", "fsync", "direct")
-
-
-@_NOTES.setup
+@noted("", "NS", "IW", "way", "asynchronous", "fsync", "direct")
 def setup(problem: Problem, seed: int = 0) -> bt.State | plain.State:
     """State of the solver (``seed`` is not used: the initial field is part of the problem)."""
     return _CODES[problem.code].setup(problem.solver, seed)
@@ -204,13 +200,12 @@ def _once(problem: Problem, state: bt.State, threads: int) -> Result:
     )
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: bt.State, threads: int = 1, repeats: int = 1) -> Result:
     """The benchmark, ``repeats`` times; the result with the smallest T_T.
 
     ``OSError`` or ``MemoryError`` as ``SolutionWriter``; nothing is left in the folder then.
     """
-    require_threads(threads)
     best = None
     for _ in range(repeats):
         result = _once(problem, state, threads)

@@ -28,8 +28,7 @@ from kernels.contract import Check, Footprint, Presets, Work, require_choice, re
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint.stores import File, page_aligned
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 
 PLACES = ("memory", "tmpfs", "cache", "direct")
 WORD = 8
@@ -111,13 +110,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(inside + 2 * sum(WORD * job.record for job in problem.jobs), outside)
 
 
-_NOTES = Notes("folder", "tmpfs")
-
-
-@_NOTES.setup
+@noted("the jobs' buffers and files", "folder", "tmpfs")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Buffers, filled. ``MemoryError`` if memory cannot hold buffers and the files in it."""
-    require_memory(footprint(problem).memory, "the jobs' buffers and files")
+    """Buffers, filled."""
     rng, buffers = np.random.default_rng(seed), []
     for job in problem.jobs:
         buffer = page_aligned((1, job.record))
@@ -189,13 +184,12 @@ def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
     return Result(*found, transfers, max(each.begin + each.seconds for each in going))
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All jobs at once, ``repeats`` times; times of the last.  ``threads`` is not used: every job is one.
 
     ``OSError``: what the disk refuses; nothing is left behind then.
     """
-    require_threads(threads)
     used = {job.place for job in problem.jobs} - {"memory"}
     result = None
     for _ in range(repeats):

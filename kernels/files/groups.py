@@ -24,8 +24,7 @@ from kernels.files.formulas import COMPONENTS, WORD, dump_bytes
 from kernels.files.pending import WorkFolder
 from kernels.files.processes import Processes
 from kernels.files.ways import pwrite_all, solution_file
-from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 
 _ELEMENT = COMPONENTS * WORD
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
@@ -193,17 +192,13 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, disk, processes=problem.P)
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("{problem.P} writing processes with N = {problem.N}")
 def setup(problem: Problem, seed: int = 0) -> Team:
     """Start the processes, each with its part of U in memory (``seed`` is not used)."""
-    require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     return Team(problem)
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: Team, threads: int = 1, repeats: int = 1) -> Result:
     """Write the file once a group size and repeat, group sizes interleaved.
 

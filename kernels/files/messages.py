@@ -28,8 +28,7 @@ import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files.pending import WorkFolder
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 
 WAYS = ("reopened", "synced", "late", "kept", "off")
 #: Lines of a procedure, and the argument with which a stored one is checked.
@@ -86,13 +85,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, stored + (0 if problem.way == "off" else size))
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("{problem.messages} messages")
 def setup(problem: Problem, seed: int = 0) -> State:
     """The lines: number, time and letters, each ``line_bytes`` long."""
-    require_memory(footprint(problem).memory, f"{problem.messages} messages")
     letters = np.random.default_rng(seed).integers(65, 91, (problem.messages, problem.line_bytes), np.uint8)
     letters[:, -1] = 10
     lines = [f"DDT {n:8d} ".encode() + bytes(letters[n, 13:]) for n in range(problem.messages)]
@@ -197,13 +192,12 @@ def hand_over(problem: Problem, path: Path, lines) -> None:
         _append_each(path, lines, problem.way == "synced")
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Hand all lines over ``repeats`` times, each time to a new file; one thread writes.
 
-    ``ValueError``: more threads than usable CPUs. ``OSError`` where the folder cannot take the file.
+    ``OSError`` where the folder cannot take the file.
     """
-    require_threads(threads)
     keep = WorkFolder(problem.folder, "messages", footprint(problem).disk, f"{problem.messages} messages")
     path = keep.path / "messages"
     cpu, real = time.process_time(), time.perf_counter()

@@ -30,8 +30,7 @@ from kernels.files.formulas import dump_bytes, require_schedule
 from kernels.files.parts import WRITERS, worker
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import solution_file
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import run_team
 
 
@@ -109,13 +108,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, len(problem.sizes) * layout.total_bytes, solver.each_thread, problem.P)
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("{problem.P} writing processes with N = {problem.N}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Solver, processes, and the dumps' checksums from one run of the solver (``seed`` is not used)."""
-    require_memory(footprint(problem).memory, f"{problem.P} writing processes with N = {problem.N}")
     solver, sums = bt.setup(problem.solver), []
 
     def keep(step, state):
@@ -162,13 +157,12 @@ def _write(problem: Problem, state: State, g: int, path: Path, threads: int) -> 
         return _march(problem, state, threads, on_step)
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """One run without writing and one for every group size, ``repeats`` times in turn.
 
     ``OSError`` if a process cannot write, or the disk has not enough space.
     """
-    require_threads(threads)
     work, paths = groups.sweep_files(problem, "nodes", footprint(problem).disk)
     T_T, T_C, last = {g: np.empty(repeats) for g in paths}, np.empty(repeats), {}
     for repeat in range(repeats):

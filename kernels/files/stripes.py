@@ -22,8 +22,7 @@ import numpy as np
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
 from kernels.files import filesystem
 from kernels.files.pending import WorkFolder
-from kernels.runtime.resources import require_memory, require_threads
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 
 WAYS = ("one", "striped", "asynchronous")
 
@@ -74,13 +73,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(3 * size + 2**20, size)
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("{problem.blocks} blocks")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Blocks of random bytes; ``MemoryError`` where they do not fit."""
-    require_memory(footprint(problem).memory, f"{problem.blocks} blocks")
+    """Blocks of random bytes."""
     shape = problem.blocks, problem.block_bytes
     data = np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
     return State(data, np.zeros_like(data))
@@ -118,13 +113,12 @@ def _move(problem: Problem, paths, blocks, write: bool) -> None:
         list(pool.map(lambda part: _in_turn([part[0]], part[1], write), parts))
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Write all blocks to new files and read them back, ``repeats`` times.
 
-    ``ValueError``: more threads than usable CPUs. ``OSError`` where the folder cannot take the files.
+    ``OSError`` where the folder cannot take the files.
     """
-    require_threads(threads)
     keep = WorkFolder(problem.folder, "stripes", footprint(problem).disk, f"{problem.blocks} blocks")
     paths = [keep.path / f"stripe{number}" for number in range(problem.parts)]
     written = read = 0.0

@@ -25,8 +25,8 @@ from kernels.imaging.direct import FLOPS
 from kernels.imaging.masters import CELL, SIZES, Masters, bytes_of, masters
 from kernels.imaging.taps import DEGREE, TAPS, grid_side
 from kernels.proof import Proof
-from kernels.runtime.resources import require_disk, require_memory, require_threads
-from kernels.runtime.states import Notes
+from kernels.runtime.resources import require_disk
+from kernels.runtime.states import checked, noted
 
 
 @dataclass(frozen=True)
@@ -148,16 +148,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(memory, disk, 2 * 128 * grid_side(2 * size.side), problem.beside)
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("{problem.task} at size {problem.size}")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Masters of the size; the first run writes them to files.
-
-    ``MemoryError`` where they, or what the task makes of them, do not fit.
-    """
-    require_memory(footprint(problem).memory, f"{problem.task} at size {problem.size}")
+    """Masters of the size; the first run writes them to files."""
     made = masters(problem.size, seed)
     return State(made, Files(problem, made))
 
@@ -206,13 +199,12 @@ def _store(array, path: Path) -> None:
     np.ascontiguousarray(array).tofile(path)
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Read, work and write ``repeats`` times.
 
-    ``ValueError``: more threads than usable CPUs. ``OSError`` where the folder cannot take the products.
+    ``OSError`` where the folder cannot take the products.
     """
-    require_threads(threads)
     size, files, lines = SIZES[problem.size], state.files.make(), 0
     scratch = files.out / "scratch" if problem.scratch else None
     put = habits.put if problem.scratch else _store

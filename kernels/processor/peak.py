@@ -26,8 +26,7 @@ from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import call, repeated
 from kernels.runtime.registers import HERE, Registers
-from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import Placement, run_team, where_bound
 from kernels.runtime.vector import pointer
 
@@ -107,16 +106,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(2 * 8 * CHAINS * LANES, each_thread=8 * CHAINS * LANES)
 
 
-_NOTES = Notes("n", "a", "b")
-
-
-@_NOTES.setup
+@noted("peak: the values of the chains", "n", "a", "b")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Chains start from 0, 1, 2, … (the seed is not used).
-
-    ``MemoryError`` if nothing is left of the available memory.
-    """
-    require_memory(footprint(problem).memory, "peak: the values of the chains")
+    """Chains start from 0, 1, 2, … (the seed is not used)."""
     return State(np.arange(float(CHAINS * LANES)))
 
 
@@ -127,12 +119,9 @@ class Result:
     last: np.ndarray  # (threads, CHAINS · LANES) float64
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
-    """Every thread runs all chains ``repeats`` times, each time from their first values.
-
-    ``ValueError`` if there are more threads than usable CPUs.
-    """
+    """Every thread runs all chains ``repeats`` times, each time from their first values."""
     cpus = state.placement.cpus(threads, where_bound)
     out = np.zeros((threads, CHAINS * LANES))
     run_team(

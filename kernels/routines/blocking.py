@@ -16,7 +16,6 @@ import numpy as np
 from kernels.contract import Presets, require_choice, require_range
 from kernels.routines.width import WIDTHS
 from kernels.runtime.pages import zeros
-from kernels.runtime.resources import require_threads
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
 
@@ -86,11 +85,7 @@ def block_range(blocks: int, threads: int, number: int) -> tuple[int, int]:
 
 
 def over_blocks(problem: BlockedProblem, work: Callable[[int, int], object], threads: int, repeats: int) -> None:
-    """``work(first, end)`` on every block, ``repeats`` times, shared among threads.
-
-    ``ValueError`` if there are more threads than usable CPUs.
-    """
-    require_threads(threads)
+    """``work(first, end)`` on every block, ``repeats`` times, shared among threads."""
 
     def member(number):
         part = block_range(problem.blocks, threads, number)

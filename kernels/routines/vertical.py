@@ -25,8 +25,7 @@ from kernels.routines.panel import Matrix, multiply, padded
 from kernels.routines.width import WIDTHS, Part
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
-from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 
 
 @dataclass(frozen=True)
@@ -121,16 +120,9 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(4 * problem.field_bytes(problem.levels + 1) + matrix)
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("vertical integration")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """A random field: a cubic polynomial in η with coefficients of its own in every column.
-
-    ``MemoryError`` if the fields do not fit into the available memory.
-    """
-    require_memory(footprint(problem).memory, "vertical integration")
+    """A random field: a cubic polynomial in η with coefficients of its own in every column."""
     eta = level_positions(problem.levels)
     weights = zeros((problem.levels, padded(problem.levels + 1)))
     weights[:, : problem.levels + 1] = integral_matrix(eta).T
@@ -139,12 +131,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(weights, block(problem, f), zeros((problem.blocks, problem.levels + 1, problem.row)))
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
-    """Integrate every column; the answer is in ``integral``.
-
-    ``ValueError`` if there are more threads than usable CPUs.
-    """
+    """Integrate every column; the answer is in ``integral``."""
     width = WIDTHS[problem.build]
     fields = [field.reshape(-1) for field in (state.weights, state.f, state.integral)]
 

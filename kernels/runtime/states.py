@@ -15,6 +15,7 @@ import numpy as np
 
 from kernels.contract import require_range
 from kernels.runtime.pages import LINE
+from kernels.runtime.resources import require_memory, require_threads
 
 #: Most repeats of one call; compiled counters have 64 bits.
 MOST_REPEATS = 2**40
@@ -152,10 +153,12 @@ class Notes:
             del self._layouts[next(iter(self._layouts))]
 
     def run(self, run: Callable) -> Callable:
-        """``run`` that refuses a state which ``setup`` did not make for its problem, and fewer repeats than one."""
+        """``run`` that refuses a state which ``setup`` did not make for its problem, fewer repeats than one, and more
+        threads than usable CPUs, by ``ValueError``."""
 
         @functools.wraps(run)
         def checked(problem, state, threads: int = 1, repeats: int = 1, *args, **kwargs):
+            require_threads(threads)
             require_range("repeats", repeats, 1, MOST_REPEATS)
             self.require(problem, state)
             return run(problem, state, threads, repeats, *args, **kwargs)
@@ -170,3 +173,38 @@ class Notes:
         complaints = [layout.complaint(state) for layout in known]
         if None not in complaints:
             raise ValueError(f"{complaints[0]}; call setup(problem)")
+
+
+#: The notes of each kernel, by its module.
+_KERNELS: dict[str, Notes] = {}
+
+
+def noted(what: str = "", *besides: str) -> Callable[[Callable], Callable]:
+    """Decorates ``setup``: it refuses what memory cannot hold, and leaves a note of what it made.
+
+    ``what`` names in the refusal, a ``MemoryError``, what ``footprint`` counts; ``{problem.N}`` in it is a field.
+    Without it ``setup`` asks for its memory itself.  ``besides`` as for :class:`Notes`.
+    """
+
+    def mark(setup: Callable) -> Callable:
+        @functools.wraps(setup)
+        def made(problem, *args, **kwargs):
+            if what:
+                require_memory(setup.__globals__["footprint"](problem).memory, what.format(problem=problem))
+            return setup(problem, *args, **kwargs)
+
+        if what:
+            made.__doc__ = f"{setup.__doc__}\n\n    ``MemoryError`` where memory cannot hold what ``footprint`` says."
+        _KERNELS[setup.__module__] = Notes(*besides)
+        return _KERNELS[setup.__module__].setup(made)
+
+    return mark
+
+
+def checked(run: Callable) -> Callable:
+    """Decorates ``run`` of a kernel whose ``setup`` is :func:`noted`; see :meth:`Notes.run`."""
+    found = _KERNELS[run.__module__].run(run)
+    found.__doc__ = (
+        f"{run.__doc__}\n\n    ``ValueError`` for more threads than usable CPUs, or a state of another problem."
+    )
+    return found

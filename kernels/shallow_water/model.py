@@ -10,8 +10,8 @@ import numpy as np
 from kernels.contract import Footprint
 from kernels.files.pending import WorkFolder, atomic
 from kernels.runtime.clock import Account
-from kernels.runtime.resources import require_disk, require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.resources import require_disk
+from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import numba_threads
 from kernels.shallow_water.cases import initial, random_height
 from kernels.shallow_water.compiled import ADVANCE, PRODUCTS, Levels, Step, Tendencies, reals
@@ -76,17 +76,12 @@ def _every(problem: Problem) -> int:
     return max(1, round(problem.output * 3600.0 / problem.dt))
 
 
-_NOTES = Notes("build", "accounts")
-
-
-@_NOTES.setup
+@noted("truncation {problem.truncation} on {problem.grid}", "build", "accounts")
 def setup(problem: Problem, seed: int = 0, folder=None) -> State:
     """Plan, initial spectra and work space; ``seed`` draws the perturbation of the initial height.
 
-    ``ValueError`` if grid and truncation do not fit, or the initial state has no fluid somewhere. ``MemoryError`` if
-    the work space does not fit.
+    ``ValueError`` if grid and truncation do not fit, or the initial state has no fluid somewhere.
     """
-    require_memory(footprint(problem).memory, f"truncation {problem.truncation} on {problem.grid}")
     plan = Plan(problem.grid, problem.truncation, radius=RADIUS)
     start = initial(problem, plan.grid)
     spectra = np.zeros((3, plan.ncoef), dtype=np.complex128)
@@ -227,13 +222,13 @@ def _integrate(problem, state, threads, folder):
     return stepper, history
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """Integrate from the initial state, ``repeats`` times.
 
     ``seconds`` of the result are summed over the repeats; output steps go to ``state.folder``, or to a temporary folder
     that is removed afterwards. ``FloatingPointError`` if the integration becomes unstable; the sentence names the step
-    and a remedy. ``ValueError`` if ``threads`` is out of range. ``OSError`` if the output does not fit on the disk.
+    and a remedy. ``OSError`` if the output does not fit on the disk.
     """
     seconds = dict.fromkeys(SECTIONS, 0.0)
     account = Account() if problem.accounts else None
