@@ -1,8 +1,9 @@
 """What stands around figures: rows of ``companion/chapters/<document>/figures.csv``.
 
-A row belongs to the figure that is shown under its name: the heading above its panels, the place of its legend, and
-its title, caption and alternative text.  Fields of these texts, ``{least:.2f}``, are numbers and words that the figure
-hands to ``show``, their :data:`_ENDS`, and what :data:`_STANDARD` knows of every run.
+A row belongs to the figure that is shown under its name: the heading above its panels, the place of its legend, how its
+axis is set where it has one panel, and its title, caption and alternative text. Fields of these texts, ``{least:.2f}``,
+are numbers and words that the figure hands to ``show``, their :data:`_ENDS`, and what :data:`_STANDARD` knows of every
+run.
 """
 
 from collections.abc import Callable
@@ -12,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from companion import chapters
-from companion.figures.parts import MARKED, MARKS, cpu, flag_note, run_title
+from companion.figures.parts import MARKED, MARKS, cpu, flag_note, log_axis, run_title
 from companion.figures.ranks import BARRED, doubts, rank_title
 
-COLUMNS = ("figure", "heading", "legend", "title", "caption", "alt")
+COLUMNS = ("figure", "heading", "legend", "axes", "title", "caption", "alt")
 #: Fields of every template: what its marks are, and of its run the machine, the day and the flags.
 _STANDARD = {
     "marked": lambda run: MARKED,
@@ -78,11 +79,36 @@ def words(figure: str | None, run=None, **values) -> dict[str, str]:
     return found
 
 
+def arrange(figure, name: str | None) -> None:
+    """Set the axis of a figure as its row says, one setting after another, with semicolons between them.
+
+    ``x time [s]``, ``y …`` and ``title …`` are labels; ``log`` makes both logarithmic, ``log x 2`` one of base 2;
+    ``xlim 0 -`` has an open end.  ``down`` turns y round, ``rows`` does so for places 0, 1, 2 … with half a row beyond
+    the ends; ``no grid y`` leaves out lines.
+    """
+    for each in filter(None, (declared().get(name or "", {}).get("axes") or "").split("; ")):
+        axis, (word, _, rest) = figure.axes[0], each.partition(" ")
+        if word == "log":
+            which, base = [*rest.split(), "10"][:2] if rest else ("both", "10")
+            log_axis(axis, which, base=int(base))
+        elif word in ("xlim", "ylim"):
+            getattr(axis, f"set_{word}")(*(None if end == "-" else float(end) for end in rest.split()))
+        elif word == "rows":
+            axis.set_ylim(len(axis.get_yticks()) - 0.5, -0.5)
+        elif word == "down":
+            axis.invert_yaxis()
+        elif word == "no":
+            axis.grid(False, axis=rest[-1])
+        else:
+            axis.set(**{"x": {"xlabel": rest}, "y": {"ylabel": rest}, "title": {"title": rest}}[word])
+
+
 def furnish(figure, name: str | None, heading: str | None, machines: str = "") -> None:
     """Heading and legend of a figure, as its row has them; ``machines`` are the other ones, a line of the heading.
 
     ``"below 2"`` is a legend of two columns below all panels, ``"above 2"`` one above the first panel, at its middle or
-    at the part of its width that follows, ``"above 2 0.4"``; another word is a place within the panel.
+    at the part of its width that follows, ``"above 2 0.4"``; ``"under 2 0.5 -0.2"`` hangs at these parts of the panel's
+    width and height; other words are a place within it.
     """
     titled = [legend.get_title() for legend in figure.legends if legend.get_title().get_text()]
     if titled and machines:
@@ -95,5 +121,8 @@ def furnish(figure, name: str | None, heading: str | None, machines: str = "") -
     elif place == "above":
         columns, across = int(rest[0]), float(rest[1]) if rest[1:] else 0.5
         figure.axes[0].legend(loc="lower center", bbox_to_anchor=(across, 1.0), ncols=columns)
+    elif place == "under":
+        columns, *anchor = int(rest[0]), *map(float, rest[1:])
+        figure.axes[0].legend(loc="upper center", bbox_to_anchor=anchor, ncols=columns)
     elif place != "none":
         figure.axes[0].legend(loc=" ".join([place, *rest]))

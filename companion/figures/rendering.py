@@ -276,6 +276,7 @@ def show(
         Fields of the templates of ``alt``, ``title`` and ``caption`` (:mod:`companion.figures.captions`), where these
         are not given.
     """
+    captions.arrange(figure, name)
     if beside.collect(figure, name or "", data):
         return Shown("", "")
     texts = captions.words(name, run, **values)

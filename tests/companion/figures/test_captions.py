@@ -25,7 +25,7 @@ def test_texts_are_filled_with_what_the_figure_hands_over(declare):
         captions.words("toy", least=1)
 
 
-@pytest.mark.parametrize("place", ["above 1", "above 2 0.4", "below 2", "upper left", ""])
+@pytest.mark.parametrize("place", ["above 1", "above 2 0.4", "under 2 0.5 -0.2", "below 2", "upper left", ""])
 def test_a_legend_lies_where_the_row_says(declare, place):
     declare(legend=place, heading="a machine", alt="Sums.")
     figure, axis = axes()
@@ -33,7 +33,25 @@ def test_a_legend_lies_where_the_row_says(declare, place):
     assert "Sums." in show(figure, name="toy").html
     assert figure.get_suptitle() == "a machine"
     inside, outside = axis.get_legend() is not None, len(figure.legends)
-    assert (inside, outside) == (place.startswith(("above", "upper")), int(place.startswith("below")))
+    assert (inside, outside) == (place.startswith(("above", "under", "upper")), int(place.startswith("below")))
+
+
+def test_an_axis_is_set_as_the_row_says(declare):
+    declare(axes="log x 2; x sizes; y time [s]; title all; xlim 2 -; rows; no grid y", alt="Sums.")
+    figure, axis = axes()
+    axis.plot([2, 8], [0, 1])
+    axis.set_yticks([0, 1], ["a", "b"])
+    show(figure, name="toy")
+    assert (axis.get_xscale(), axis.xaxis.get_transform().base, axis.get_xlim()[0]) == ("log", 2, 2)
+    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_title()) == ("sizes", "time [s]", "all")
+    assert axis.get_ylim() == (1.5, -0.5)
+    assert [line.get_visible() for line in (axis.xaxis.get_gridlines()[0], axis.yaxis.get_gridlines()[0])] == [
+        True,
+        False,
+    ]
+    declare(axes="log; ylim 1 10; down", alt="Sums.")
+    show(figure, name="toy")
+    assert (axis.get_xscale(), axis.get_yscale(), axis.get_ylim()) == ("log", "log", (10, 1))
 
 
 def test_every_row_belongs_to_a_figure_of_its_chapter():

@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.chapters.aips58.figures import marks
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, run_title, with_spread
+from companion.figures.parts import bars, converted, cpu, of_samples, points, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.figures.tabular import Table, table
@@ -91,10 +91,6 @@ def messages(record: xr.Dataset) -> Shown:
         name = "CPU" if kind == "cpu" else "real"
         bars(axis, rows, found, label=f"{place}: {name}", index=number, line=False, across=True)
     axis.set_yticks(np.arange(len(ways)), [WAY_NAMES[way] for way in ways])
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    log_axis(axis, "x")
-    axis.set_xlabel("time of a message [µs], logarithmic")
     axis.set_title(run_title(record), size=9, loc="left", pad=38)
     frame = with_spread(frame, **times)
     text = "; ".join(
@@ -119,8 +115,6 @@ def overhead(frame: pd.DataFrame) -> Shown:
         points(axis, frame[f"{size}, predicted"], frame[f"{size}, printed"], label=size, index=number, line=False)
     low, high = 0.7, 13
     axis.plot([low, high], [low, high], color=INK, linewidth=0.8)
-    log_axis(axis)
-    axis.set(xlabel="ratio predicted from the small problems", ylabel="printed ratio, PSC over CLSC")
     axis.set(xlim=(low, high), ylim=(low, high))
     far = (frame["large, predicted"] / frame["large, printed"]).sub(1).abs()
     worst = frame.loc[far.idxmax()]

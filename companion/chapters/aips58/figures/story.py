@@ -42,12 +42,10 @@ def waits(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
         found = {kind: of_samples(together(moved, chosen, kind)[None], flags) for kind in KINDS}
         marks.rerun(axis, len(spent), found)
         spent.append({kind: float(each["middle"].iloc[0]) for kind, each in found.items()})
-    log_axis(axis, "x")
     for row, each in enumerate(spent):
         text = f"{each['real']:.0f} s" if each["real"] > 100 else f"{each['real']:.2f} s"
         axis.text(1.5 * each["real"], row, text, va="center", size=9)
     axis.set_xlim(0.4 * min(each["cpu"] for each in spent), 20 * max(each["real"] for each in spent))
-    axis.set_xlabel("marker: CPU time, stroke: real time [s]")
     frame = pd.DataFrame(spent).assign(row=names)
     text = "; ".join(
         f"{row.row} {significant(row.cpu, 4)} s of CPU in {significant(row.real, 4)} s" for row in frame.itertuples()

@@ -10,7 +10,6 @@ from companion.figures.parts import (
     bars,
     cpu,
     ends,
-    log_axis,
     of_samples,
     points,
     printed_ranges,
@@ -119,7 +118,6 @@ def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
             axis.annotate(
                 SHORT[row.code], (row.computing, row.middle), xytext=(5, 4), textcoords="offset points", size=8
             )
-    log_axis(axis)
     x = np.array([min(found["computing"].min(), 1e-2) / 3, cm2["computing"].max() * 4])
     low, high = min(found["middle"].min(), cm2["zeta"].min()) / 3, 300.0
     _diagonals(axis, x, low)
@@ -155,7 +153,6 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, way: str) -> Shown:
     axis.axhline(0, color=INK, linewidth=0.8)
     counts = sorted(set(chosen["threads"]))
     axis.set_xticks([0.5, *counts], ["Y-MP (1993)", *map(str, counts)])
-    axis.set(xlabel="processors", ylabel="overhead ζ [%]")
     zeta = found["zeta"].loc[every.index]
     text = "; ".join(
         f"N = {row.N}, {row.threads} thr. {z:.3g}" for row, z in zip(every.itertuples(), zeta["middle"], strict=True)
@@ -233,9 +230,6 @@ def beside(record: xr.Dataset, way: str, later: str) -> Shown:
         drawn["flagged"] = frame["flagged"]
         bars(axis, place + 0.3 * (index - 0.5), drawn, index=1 + index, line=False, label=label, across=True)
     axis.axvline(1, color=INK, linewidth=0.8)
-    log_axis(axis, "x")
     axis.set_yticks(place, [f"N = {row.N}, {row.threads} thr." for row in frame.itertuples()])
-    axis.set_ylim(len(frame) - 0.5, -0.5)
-    axis.set(xlabel="time when written beside the solver, over in turn")
     text = "; ".join(f"N = {r.N}, {r.threads} thr. {r.transfers:.2f} and {r.run:.2f}" for r in frame.itertuples())
     return show(figure, data=frame, name="nht1_beside", run=record, text=text)

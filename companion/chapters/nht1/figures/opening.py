@@ -50,7 +50,6 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
     percent_axis(axis, 1)
     axis.axhline(len(printed) - 0.5, color=INK, linewidth=0.8)
     axis.set_yticks([*old, *new], [*(f"{name} (1993)" for name in printed["system"]), *here["what"]])
-    axis.invert_yaxis()
     axis.set(xlabel="added to the computing time [%]", xlim=(min(0, 1.2 * here["low"].min()), 3 * here["high"].max()))
     slowest = waits(base).query("N == N.max()")["computing"]
     text = ", ".join(f"{row.what} {row.middle:.2g} percent" for row in here.itertuples())

@@ -86,7 +86,6 @@ def overheads(record: xr.Dataset) -> Shown:
     percent_axis(axis)
     axis.axvline(0, color=INK, linewidth=0.8)
     axis.set_yticks(range(len(ways)), ways, size=8)
-    axis.invert_yaxis()
     axis.set(xlabel="overhead ζ [%]", xlim=around(zeta[waiting]))
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=len(sizes))
     middle = zeta["middle"][waiting & (frame["N"] == sizes[0])]
@@ -141,7 +140,6 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
     axis.set_xscale("log", base=2)
     ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})
     axis.set_xticks(ticks, ticks)
-    axis.set(xlabel="processes that write at a time", ylabel="time of one file [ms]", ylim=(0, None))
     case = record.isel(case=0)
     figure.suptitle(f"{run_title(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
     return show(

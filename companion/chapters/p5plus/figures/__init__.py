@@ -94,9 +94,6 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
         outline = hollow(("printed", "communication", "serial")[number])
         axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.22, label=routine, **outline)
     axis.set_yticks(place, frame.index)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set_xlabel("share of cycles [%]")
     most = "; ".join(f"{name}: {frame[name].idxmax()} {frame[name].max():.0f} %" for name in frame)
     return show(figure, data=frame.rename_axis("node").reset_index(), name="p5plus_cpi", most=most)
 
@@ -129,9 +126,6 @@ def gains(changes: pd.DataFrame) -> Shown:
     variable = changes["of"].astype(str).str.contains("variab").to_numpy()
     points(axis, low[variable], place[variable], label="_", index=1, line=False)
     axis.set_yticks(place, changes["change"] + np.where(variable, "\n(less variability)", ""))
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="printed gain [%]", xlim=(0, None))
     return show(
         figure,
         data=changes,

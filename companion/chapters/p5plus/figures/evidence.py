@@ -188,10 +188,6 @@ def systems(power: pd.DataFrame, blades: pd.DataFrame, times: xr.Dataset, error_
     axis.hlines(place + 0.12, watt * (1 - error), watt * (1 + error), color=INK)
     axis.axvline(1, color=INK, linewidth=0.8)
     axis.set_yticks(place, [f"{row.system}\n({row[2]})" for row in frame.itertuples()], size=8)
-    axis.invert_yaxis()
-    log_axis(axis, "x")
-    axis.grid(False, axis="y")
-    axis.set(xlabel="IFS performance over Power5+", ylim=(len(frame) - 0.5, -0.5))
     text = "; ".join(
         f"{row.system} by {row[2]}: {row[3]:.2g}" + (f", of a kW {row[4]:.2g}" if np.isfinite(row[4]) else "")
         for row in frame.itertuples()

@@ -137,10 +137,7 @@ def latency(record: xr.Dataset) -> Shown:
         axis.axvline(
             size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
         )
-    log_axis(axis, "y")
     bytes_axis(axis, frame["nbytes"])
-    axis.set(xlabel="working set", ylabel="time of one load [ns]")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=1)
     last = frame[frame["nbytes"] == frame["nbytes"].max()]
     text = ", ".join(f"{_WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency", run=record, text=text)
@@ -205,10 +202,8 @@ def stream(record: xr.Dataset) -> Shown:
             line=False,
         )
     axis.set_xticks(range(len(operations)), operations)
-    axis.grid(False, axis="x")
     size = bytes_label(8 * int(record["n"].values[0]))
     axis.set(ylabel="rate, STREAM's count [GB/s]", ylim=(0, None), title=f"arrays of {size} each{_level(record)}")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
     return show(
         figure,
         data=frame.reset_index(drop=True),

@@ -95,10 +95,7 @@ def drhook(profile: xr.Dataset) -> Shown:
     points(axis, frame["mips"], place, label="instructions [MIPS]", index=1, line=False)
     flops = points(axis, frame["mflops"], place, label="floating-point operations [MFLOPS]", index=0, line=False)
     flops.set_clip_on(False)  # a routine with none lies on the edge
-    axis.set(xlabel="millions a second", xlim=(0, None))
     axis.set_yticks(place, frame.index)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
     fast = frame["mflops"].idxmax()
     return show(
         figure,

@@ -70,9 +70,7 @@ def transposition(record: xr.Dataset) -> Shown:
             axis, part["message_bytes"], part, lambda t, sent=sent: sent / t, label=f"{int(ranks)} ranks", index=number
         )
     bytes_axis(axis, [frame["message_bytes"].min(), frame["message_bytes"].max()], step=2)
-    axis.set(xlabel="mean message", ylabel="sent by each rank [MB/s]", ylim=(0, None))
     then = _then(axis, record)
-    axis.legend()
     frame["MB_per_s"] = frame["sent_bytes"] / frame["ranks"] / frame["median"] / 1e6
     return show(
         figure,

@@ -104,10 +104,7 @@ def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     place = np.arange(len(old))
     points(axis, old.values, place, label=DOCUMENT, index=0, line=False)
     bars(axis, place, host, label=cpu(record), index=1, line=False, across=True)
-    log_axis(axis, "x")
     axis.set_yticks(place, [str(name) for name in old.index])
-    axis.set_ylim(len(old) - 0.5, -0.5)
-    axis.set_xlabel("rate of one processor, one thread [GFLOPS]")
     gain = host["middle"].values / old.values
     pairs = zip(old.index, old, host["middle"], strict=True)
     text = ", ".join(f"{loop} {then:.2g} then and {now:.2g} now" for loop, then, now in pairs)
@@ -169,9 +166,6 @@ def binding(record: xr.Dataset) -> Shown:
     axis.plot(middle, place, "|", color=INK, markersize=9)
     axis.plot(middle[flagged], place[flagged], "x", color=INK, markersize=7, linestyle="none")
     axis.set_yticks(range(len(names)), names, size=8)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="time of the same work [ms]", xlim=(0, None))
     text = "; ".join(
         f"{name} {value:.3g} ms"
         for name, value in zip((name.replace("\n", " ") for name in names), middle, strict=True)

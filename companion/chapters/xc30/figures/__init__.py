@@ -61,8 +61,6 @@ def systems(machines: xr.Dataset) -> Shown:
     for number, value in enumerate(ratio):
         axis.text(max(value, 1) + 0.06, number, f"{value:.2f}", va="center", size=9)
     axis.set_yticks(place, ratio.index)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
     axis.set(xlabel=f"one {CRAY} over one {IBM}", xlim=(0, 5))
     text = ", ".join(f"{name} {value:.2f}" for name, value in ratio.items())
     return show(figure, data=ratio.rename_axis("fact").rename("ratio").reset_index(), name="xc30_systems", text=text)
@@ -76,9 +74,6 @@ def small_files(table: xr.Dataset) -> Shown:
     points(axis, frame["open_close"], place, label="open, read or write, close", index=0, line=False)
     points(axis, frame["temporary_files"], place, label="temporary files", index=1, line=False)
     axis.set_yticks(place, frame.index)
-    axis.grid(False, axis="y")
-    log_axis(axis, "x")
-    axis.set(xlabel="count", xlim=(1e5, 1e7), ylim=(len(frame) - 0.5, -0.5))
     text = ", ".join(f"{suite} {value:,.0f}" for suite, value in frame["open_close"].items())
     return show(figure, data=table, name="xc30_io_to_remove", text=text)
 
@@ -103,8 +98,6 @@ def timeline(table: xr.Dataset, year: int) -> Shown:
     for index, (chosen, name) in enumerate(((~assumed, "printed"), (assumed, "year assumed"))):
         points(axis, when.to_numpy()[chosen], place[chosen], label=name, index=index, line=False)
     axis.set_yticks(place, [re.sub("metadata server, ", "server load, ", event) for event in when.index], size=9)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
     axis.xaxis.set_major_locator(MultipleLocator(1))
     axis.set_xlim(when.min() - 0.3, when.max() + 0.4)
     text = "; ".join(f"{event} {dates[event]}" for event in when.index)

@@ -68,8 +68,6 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
     for number, ((threads, fields), line) in enumerate(groups, start=len(printed)):
         name = f"transforms, {plural(fields, 'field')}, {plural(threads, 'thread')}"
         bars(axis, line["truncation"], _ends(line, "share"), label=name, index=number)
-    log_axis(axis, "y")
-    axis.set(ylabel="share of peak [%]", ylim=(5, 100), xlabel="truncation", xlim=(0, None))
     text = " and ".join(f"{value:g} % ({system})" for system, value in printed.items())
     lines = "; ".join(
         f"{fields} and {threads}, {line['rate'].min():.0f} to {line['rate'].max():.0f} "

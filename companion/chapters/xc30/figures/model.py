@@ -218,8 +218,6 @@ def tendency(record: xr.Dataset) -> Shown:
             line = points(axis, record["degree"].values[1:], drawn, label=f"{name} grid", host=True, index=number)
             line.set_markersize(2.5)
     axis.set_yscale("log")
-    axis.set(xlabel="degree of the spherical harmonic", ylabel="relative error of tendency")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     return show(
         figure,
         data=pd.DataFrame({"degree": record["degree"].values[1:], **columns}),

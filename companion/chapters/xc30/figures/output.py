@@ -92,7 +92,6 @@ def opens(record: xr.Dataset) -> Shown:
         _over_without(axis, 1e3 * part["open"], part, label=label, index=number)
         text.append(f"{nbytes / 1e6:.2g} MB: " + ", ".join(
             f"{row.times:.3g} times with opens of {1e3 * row.open:.2g} ms" for row in part.itertuples()))  # fmt: skip
-    axis.set(xlabel="one set of open, read, close [ms]")
     return show(figure, data=frame, name="xc30_opens", run=record, listed="; ".join(text))
 
 
@@ -104,7 +103,6 @@ def records(record: xr.Dataset) -> Shown:
     figure, axis = axes(height=3.2)
     label = f"opens of {1e6 * here['open'].median():.0f} µs, as here"
     _over_without(axis, here["record_bytes"] / 1e6, here, label=label)
-    axis.set(xlabel="one record [MB]")
     text = ", ".join(f"{row.times:.3g} times at {row.record_bytes / 1e6:.2g} MB" for row in here.itertuples())
     return show(
         figure, data=here, name="xc30_records", run=record, text=text, files_first=int(record["files"].values[0])

@@ -8,7 +8,7 @@ import xarray as xr
 
 from companion.chapters.xc30.figures.live import rates
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, case_intervals, converted, cpu, log_axis, points, quotient, with_spread
+from companion.figures.parts import bars, case_intervals, converted, cpu, points, quotient, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -88,9 +88,6 @@ def cores(
         axis.text(np.sqrt(row.rate * row.peak), number - 0.12, f"{row.share:.2g} %", ha="center", va="bottom", size=9)
     axis.set_yticks(range(len(frame)), [name.replace(", ", "\n", 1) for name in frame["what"]])
     axis.set_ylim(len(frame) - 0.6, -0.6)
-    axis.grid(False, axis="y")
-    log_axis(axis, "x")
-    axis.set(xlabel="rate of one core or thread [GFLOPS]")
     text = "; ".join(
         f"{row.what} {row.rate:.3g} of {row.peak:.3g} GFLOPS, {row.share:.2g} %" for row in frame.itertuples()
     )

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import calculated, cpu, intervals, log_axis, points, stacked_bars
+from companion.figures.parts import calculated, cpu, intervals, points, stacked_bars
 from companion.figures.ranks import cases, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
@@ -57,10 +57,6 @@ def moves(record: xr.Dataset) -> Shown:
     axis.hlines(labels, found.min(), found.max(), color=INK, linewidth=2.0)
     if (record["flags"].values.astype(str) != "").any():
         axis.plot(found.max(), labels, "x", color=INK, markersize=8, linestyle="none")
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set_xlabel("time of one transposition [ms]")
-    axis.set_xlim(0, None)
     figure.suptitle(
         f"{rank_title(record)}\n{record['label'].values[0]}\nbars: median; lines: least to longest sample", size=9
     )
@@ -113,10 +109,6 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
         )
     axis.set_yticks([0, *places], ["in flight, the talk", *labels])
     axis.axvline(1.0, color=INK, linestyle=":")
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    log_axis(axis, "x")
-    axis.set(xlabel="time over that of blocking calls")
     return show(
         figure,
         data=every,
@@ -163,8 +155,6 @@ def volume(record: xr.Dataset, forecast: xr.Dataset, about: xr.Dataset) -> Shown
         line = calculated(axis, ranks, record[f"{name}_bytes"].values / 1e12, label=f"{label}, counted")
         line.set_linestyle((":", "--", "-")[number])
     points(axis, about["tasks"], [printed_terabytes] * len(cores), line=False, label="whole model, the talk (2014)")
-    log_axis(axis)
-    axis.set(xlabel="MPI ranks", ylabel="sent in the forecast [TB]")
     for value in cores:
         axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]

@@ -31,9 +31,6 @@ def classes(record: xr.Dataset) -> Shown:
             for name, a, b, c in zip(names, low[number], middle[number], high[number], strict=True)
         ]
     axis.set_yticks(range(len(names)), names)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlabel="share of the time [%]", xlim=(0, 100))
     shares = pd.DataFrame(100 * middle / whole, record["run_label"].values, names)
     text = "; ".join(
         f"{run}: " + ", ".join(f"{name} {value:.1f} %" for name, value in row.items()) for run, row in shares.iterrows()

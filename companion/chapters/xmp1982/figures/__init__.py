@@ -168,6 +168,5 @@ def configuration(rates: xr.Dataset, facts: xr.Dataset) -> Shown:
     )
     for x, y, width, text, colour in boxes:
         _box(axis, x, y, width, text, series(colour))
-    axis.set(xlim=(0, 5.3), ylim=(-0.2, 3.6))
     axis.set_axis_off()
     return show(figure, data=rates, name="xmp1982_configuration", cpus=cpus, half=half, disks=disks)

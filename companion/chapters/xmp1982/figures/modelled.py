@@ -63,8 +63,6 @@ def clock_departures(frame: pd.DataFrame) -> Shown:
     axis.set_yticks(
         places, [_name(table, row) for table, row in zip(frame["table"], frame["row"], strict=True)], size=8
     )
-    axis.set_ylim(len(frame) - 0.5, -0.5)
-    axis.grid(False, axis="y")
     axis.axvline(0, linewidth=0.8, color="gray")
     axis.set_xlabel("modelled net time over printed, less 1 [%]", loc="right")
     names = ("predicted", "predicted, not explained", "gives a constant")
@@ -197,8 +195,6 @@ def host_departures(frame: pd.DataFrame) -> Shown:
     axis.plot(np.zeros(gives.sum()), places[gives], "D", color=meaning("serial"), markersize=4)
     names = [f"{kind}, {label(row)}" for kind, row in zip(frame["table"], frame["row"], strict=True)]
     axis.set_yticks(places, names, size=8)
-    axis.set_ylim(len(frame) - 0.5, -0.5)
-    axis.grid(False, axis="y")
     axis.axvline(0, linewidth=0.8, color="gray")
     axis.set_xlabel("modelled net time over measured, less 1 [%]", loc="right")
     handles = [Patch(**_STYLES[0], label="predicted"), Patch(**_STYLES[2], label="gives a constant")]

@@ -200,9 +200,6 @@ def one_set(record: xr.Dataset) -> Shown:
         of = (frame["spacing"] == name).to_numpy()
         shown = converted(found[of], lambda seconds, of=of: 1e9 * seconds / loads[of])
         bars(axis, frame["lines"][of], shown, label=f"lines {name} apart", index=index)
-    axis.set_xlabel("cache lines that are loaded in turn")
-    axis.set_ylabel("time of a load [ns]")
-    axis.set_ylim(bottom=0)
     figure.legend(
         loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
     )
@@ -224,9 +221,6 @@ def shared(record: xr.Dataset) -> Shown:
         frame["ratio"] = ratio["middle"]
     axis.axhline(1.0, linewidth=0.8, color="gray")
     bytes_axis(axis, size, step=8)
-    axis.set_ylim(bottom=0)
-    axis.set_xlabel("working set of each job")
-    axis.set_ylabel("time of two jobs at once\nover that of one alone [1]")
     axis.set_title(run_title(record), fontsize=7.5, loc="left")
     worst = frame.loc[frame["ratio"].idxmax()] if "ratio" in frame else None
     return show(
@@ -251,9 +245,6 @@ def days(record: xr.Dataset) -> Shown:
     last = number.max()
     bars(axis, [0.25 * last, 0.75 * last], of_samples(1e3 * halves, flags), label="median of a day", line=False)
     axis.axvline(last / 2, linewidth=0.8, color="gray", linestyle=":")
-    axis.set_ylim(bottom=0)
-    axis.set_xlabel("time step of a forecast of two days")
-    axis.set_ylabel("clock of the step [ms]")
     figure.legend(
         loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
     )

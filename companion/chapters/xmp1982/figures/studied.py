@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import log_axis, points, run_title
+from companion.figures.parts import points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, table
@@ -34,9 +34,6 @@ def builds(record: xr.Dataset) -> Shown:
             points(axis, hours, shown, label=name, host=True, index=n)
         else:
             same.append(name)
-    log_axis(axis, "y")
-    axis.set_xlabel("time of the forecast [h]")
-    axis.set_ylabel("largest difference of temperature [K]")
     axis.set_xticks(hours[::2])
     axis.set_title(run_title(record), fontsize=8, loc="left")
     last = float(np.nanmax(record["largest_T"].isel(write_up=-1)))
@@ -61,8 +58,6 @@ def lowest_pressure(record: xr.Dataset) -> Shown:
     for index, n in enumerate(waves):
         frame[f"{names[n]} [hPa]"] = lowest[n]
         points(axis, days, lowest[n], label=names[n], host=True, index=index)
-    axis.set_xlabel("time of the forecast [d]")
-    axis.set_ylabel("lowest surface pressure [hPa]")
     axis.set_title(run_title(record), fontsize=8, loc="left")
     return show(
         figure,
