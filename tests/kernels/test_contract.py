@@ -3,6 +3,7 @@
 import inspect
 import math
 import shutil
+import sys
 import tracemalloc
 from dataclasses import astuple, dataclass, is_dataclass
 from typing import ClassVar
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from kernels_found import KERNELS, every_kernel, every_single, small
 
 from kernels.contract import Check, Footprint, Kernel, Presets, Work, require_choice, require_range
-from kernels.runtime import resources
+from kernels.runtime import pages, resources
 
 FINITE = st.floats(-1e9, 1e9)
 
@@ -197,6 +198,72 @@ def test_results_verify_and_stay_within_the_footprint(name, tmp_path):
     assert result is not None
 
 
+#: Kernels whose work is files, and not numbers: ``verify`` reads every byte.
+FILES_ALONE = {f"kernels.files.{name}" for name in ("devices", "groups", "messages", "nodes", "storm", "stripes")}
+
+
+class Surrounded:
+    """Makers of arrays whose memory holds a word of their own before, behind and, where nothing is written, within
+    them: no number in 32 bits, 3e307 in 64."""
+
+    EDGE, WORD = 4 * pages.LINE, 0x7FC00000
+
+    def __init__(self, monkeypatch):
+        self.made, self.numpys = [], np.empty
+        found = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "kernels"}
+        for module in found.values():
+            for name, value in list(vars(module).items()):
+                if value is pages.aligned:
+                    monkeypatch.setattr(module, name, self.empty)
+                elif value is pages.zeros:
+                    monkeypatch.setattr(module, name, self.zeros)
+        monkeypatch.setattr(np, "empty", self.empty)
+        monkeypatch.setattr(np, "zeros", self.zeros)
+
+    def empty(self, shape, dtype=np.float64, boundary: int = pages.LINE, **others):
+        dtype, boundary = np.dtype(dtype), boundary if isinstance(boundary, int) else pages.LINE
+        nbytes = int(np.prod(shape)) * dtype.itemsize
+        if dtype.hasobject or others or not nbytes:
+            return self.numpys(shape, dtype, **others)
+        words = self.numpys((nbytes + boundary + 2 * self.EDGE) // 4 + 1, np.uint32)
+        words.fill(self.WORD + len(self.made))
+        raw = words.view(np.uint8)
+        start = self.EDGE + -(raw.ctypes.data + self.EDGE) % boundary
+        caller = sys._getframe(1)
+        caller = caller.f_back if caller.f_code is Surrounded.zeros.__code__ else caller
+        self.made.append((raw, start, start + nbytes, caller.f_code))
+        return raw[start : start + nbytes].view(dtype).reshape(shape)
+
+    def zeros(self, shape, dtype=np.float64, *others, **named):
+        array = self.empty(shape, dtype, *others, **named)
+        array.fill(0)
+        return array
+
+    def overrun(self) -> list[str]:
+        """Who made the arrays beyond whose ends something was written."""
+        found = []
+        for number, (raw, start, end, code) in enumerate(self.made):
+            other = raw != np.full(raw.size // 4, self.WORD + number, np.uint32).view(np.uint8)
+            if other[:start].any() or other[end:].any():
+                found.append(f"{code.co_filename}, {code.co_name}: {end - start} bytes")
+        return found
+
+
+@every_single
+def test_nothing_is_written_beyond_arrays_and_no_answer_comes_from_there(name, monkeypatch):
+    """The same numbers where every array that Python code makes lies between words that are no answer."""
+    module = KERNELS[name]
+    for problem in () if name in FILES_ALONE else module.PROOF.problems(module.Problem):
+        state = module.setup(problem)
+        expected, _ = module.reference(problem, state), module.run(problem, state)  # which compiles all
+        with monkeypatch.context() as patch:
+            around = Surrounded(patch)
+            found = module.run(problem, module.setup(problem))
+            checks = module.verify(problem, found)
+        assert around.overrun() == []
+        assert [str(check) for check in checks + module.PROOF.compare(found, expected) if not check.ok] == []
+
+
 @every_kernel
 def test_setup_refuses_what_memory_cannot_hold(name, tmp_path, monkeypatch):
     module, problem = KERNELS[name], small(name, tmp_path)
@@ -219,10 +286,6 @@ def test_run_refuses_what_the_disk_cannot_hold(name, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="choose a smaller problem or another folder"):
         module.run(problem, state)
     assert list(tmp_path.iterdir()) == []
-
-
-#: Kernels whose work is files, and not numbers: ``verify`` reads every byte.
-FILES_ALONE = {f"kernels.files.{name}" for name in ("devices", "groups", "messages", "nodes", "storm", "stripes")}
 
 
 @every_single

@@ -39,9 +39,12 @@ def test_factors_and_right_hand_sides(seed, n, more):
     np.testing.assert_allclose(matrix @ x, right[:, 0], atol=1e-7)
 
 
-def test_what_is_not_definite_is_said():
+@pytest.mark.parametrize("pivot", [-1.0, 0.0, np.nan])
+@pytest.mark.parametrize("place", [0, 11, 15])
+def test_what_is_not_definite_is_said(pivot, place):
     a = np.zeros((16, 24))
-    a[:, :16] = np.diag(np.r_[np.ones(11), -1.0, np.ones(4)])
+    a[:, :16] = np.eye(16)
+    a[place, place] = pivot
     assert not factor(a, 24, 24)
 
 

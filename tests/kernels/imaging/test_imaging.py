@@ -12,6 +12,7 @@ from kernels.imaging import (
     clean,
     convolution,
     cotton_schwab,
+    damage,
     direct,
     dirty,
     fourier,
@@ -104,6 +105,13 @@ def test_prediction_is_the_direct_sum_of_a_float64_sky():
     assert np.abs(found - expected).max() < 1e-5
 
 
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_every_visibility_counts_in_the_sum_in_float32(count):
+    records, pixels = RECORDS[:count], np.array([(0, 0), (3, 127), (64, 64), (90, 17)])
+    expected = dirty.direct(records, SIDE, damage.CELL, pixels)
+    assert damage.summed_in_single(records, pixels, SIDE) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
 def test_flagged_visibilities_do_not_count():
     records = np.concatenate([RECORDS, RECORDS[::3]])
     records[len(RECORDS) :, array.RE] = np.nan
@@ -120,6 +128,13 @@ def test_sorting_orders_and_permutes(order, seed, count):
     for threads in range(1, usable_cpus() + 1):
         assert np.array_equal(sorting.sort(given_, order, threads=threads), after)
     assert all(check.ok for check in sorting.verify(given_, after, order))
+
+
+def test_baselines_have_a_place_from_the_first_to_the_last():
+    records = RECORDS[:8].copy()
+    records[[2, 5], array.BASELINE] = 256 * 31 + 31, 0
+    after = sorting.sort(records, "baseline")
+    assert np.array_equal(after, sorting.reference(records, "baseline")) and after[0, array.BASELINE] == 0
 
 
 def test_a_lost_record_is_noticed():
@@ -157,28 +172,32 @@ def test_clean_by_its_identity(images, method):
 PLACES = ((20, 40), (20, 41), (20, 99), (50, 70), (83, 40), (83, 99))
 
 
-def first_component(strengths, method):
-    """Place and flux of the first component where ``PLACES`` alone hold something: corners of the box, an edge."""
+def components(strengths, method, count=1, gain=0.1):
+    """Places and fluxes of so many components where ``PLACES`` alone hold something: corners of the box, an edge."""
     image, beam = np.zeros((SIDE, SIDE), np.float32), np.zeros((2 * SIDE, 2 * SIDE), np.float32)
     beam[SIDE, SIDE] = 1
     for place, strength in zip(PLACES, strengths, strict=True):
         image[place] = strength
-    limits = clean.Limits(1, box=(20, 83, 40, 99), method="blocks" if method == "hogbom" else method)
+    limits = clean.Limits(count, gain, box=(20, 83, 40, 99), method="blocks" if method == "hogbom" else method)
     found = hogbom.clean(image, beam, limits) if method == "hogbom" else clean.clark(image, beam, limits)
-    return tuple(found.places[0].tolist()), found.fluxes[0]
+    return [tuple(place) for place in found.places.tolist()], found.fluxes
 
 
 @pytest.mark.parametrize("method", [*clean.METHODS, "hogbom"])
 @pytest.mark.parametrize("strongest", range(len(PLACES)))
 def test_the_first_component_is_the_strongest_source_wherever_in_the_box_it_lies(method, strongest):
     strengths = [-1.0 if n == strongest else 0.5 for n in range(len(PLACES))]
-    place, flux = first_component(strengths, method)
-    assert place == PLACES[strongest] and flux == pytest.approx(-0.1)
+    places, fluxes = components(strengths, method)
+    assert places == [PLACES[strongest]] and fluxes == pytest.approx([-0.1])
 
 
 @pytest.mark.parametrize("method", [*clean.METHODS, "hogbom"])
 def test_of_equal_sources_the_first_row_by_row_is_taken(method):
-    assert first_component((0.5, 0.5, 1.0, -1.0, 1.0, -1.0), method) == (PLACES[2], pytest.approx(0.1))
+    """Each is gone when it has been taken; the next is again the first of its equals."""
+    strengths = (0.5, 0.5, 1.0, -1.0, 1.0, -1.0)
+    places, fluxes = components(strengths, method, count=6, gain=1.0)
+    order = (2, 3, 4, 5, 0, 1)
+    assert places == [PLACES[n] for n in order] and fluxes == pytest.approx([strengths[n] for n in order])
 
 
 def test_the_three_minor_cycles_agree(images):
