@@ -8,8 +8,10 @@ of processor time, so that a machine that stands still does not count as an endl
 
 import ast
 import contextlib
+import functools
 import hashlib
 import importlib
+import json
 import os
 import re
 import resource
@@ -19,6 +21,7 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
+from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,14 +33,20 @@ LIBRARIES = (
     *("hypothesis", "hypothesis.extra.numpy", "pytest", "psutil", "astropy.io.fits", "netCDF4", "jsonschema"),
 )
 ORACLES = ("verify", "tests")  # of mutation testing: what tells right behaviour from wrong
+RANKS_SECONDS = 120  # a job of two ranks
 SECONDS = 1800  # an oracle that takes longer waits for ever: the change left somebody out of a barrier
 #: Without it a failing property is shrunk, which takes longer than finding it.
 PROFILE = """
 settings.register_profile("mutation", deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
 """
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=mutation")
-#: The test of every kernel: its ``verify`` on what it and its reference return for a small problem.
-CONTRACT = "tests/kernels/test_contract.py::test_results_verify_and_stay_within_the_footprint"
+#: What every rank of a job runs.
+ON_RANKS = "tests/kernels/mpi/on_ranks.py"
+#: The tests of every kernel: its ``verify`` on what it and its reference return for a small problem; guarded arrays.
+CONTRACTS = (
+    "tests/kernels/test_contract.py::test_results_verify_and_stay_within_the_footprint",
+    "tests/kernels/test_contract.py::test_nothing_is_written_beyond_arrays_and_no_answer_comes_from_there",
+)
 
 
 def imported(file: str, text: str, files: set[str]) -> set[str]:
@@ -74,10 +83,23 @@ def users(wants: dict[str, set[str]]) -> dict[str, set[str]]:
     return found
 
 
+def on_two_ranks(problems) -> int:
+    """Verify problems, each the name of a kernel and fields of its ``Problem``, on two ranks; 1 if any check fails."""
+    from companion.mpi import launch
+
+    told = launch([ON_RANKS, json.dumps(problems)], 2, timeout=RANKS_SECONDS) if problems else []
+    failed = [(entry["kernel"], check) for entry in told for check in entry["checks"] if not check[3]]
+    print(*failed[:1])
+    return int(bool(failed))
+
+
 def verify(names) -> int:
-    """Let kernels prove themselves and run their quick preset with one thread and with two; 1 if any check fails."""
+    """Let kernels prove themselves, run their quick preset with one thread, with two, and on two ranks, and lengthen it
+    by repeats; 1 if any check fails."""
+    from companion.bench import sampling
     from kernels.runtime.resources import usable_cpus
 
+    over_ranks = []
     for name in names:
         kernel = importlib.import_module(name)
         for problem in kernel.PROOF.problems(kernel.Problem) if hasattr(kernel, "PROOF") else ():
@@ -96,7 +118,23 @@ def verify(names) -> int:
             if failed:
                 print(f"{name}: {failed[0]}")
                 return 1
-    return 0
+        if hasattr(problem, "ranks"):
+            over_ranks.append((name.removeprefix("kernels."), asdict(kernel.Problem.preset("quick", ranks=2))))
+        elif not kernel.footprint(problem).disk:  # files last longer than any clock asks for
+            call = functools.partial(kernel.run, problem, kernel.setup(problem), 1)
+            sampling.calibrate(call, sampling.shortest_sample(), name)
+    return on_two_ranks(over_ranks)
+
+
+def tests(items) -> int:
+    """Run tests, and of those on ranks the problems of the named kernels that need two; 1 if any fails."""
+    import pytest
+
+    sys.path.insert(0, str(Path(ON_RANKS).parent))
+    from test_on_ranks import PROBLEMS
+
+    code = pytest.main([*OPTIONS, *(item for item in items if "/" in item)])
+    return code or on_two_ranks([each for each in PROBLEMS if each[0] in items and each[1]["ranks"] == 2])
 
 
 def compiled(names) -> None:
@@ -263,7 +301,8 @@ class Runner:
     def tests(self, path: str) -> list[str]:
         """Tests of its room that can see a change of this file: the contract first, then by how near they import it.
 
-        Of ``companion/`` also those of no room that import it themselves.
+        Of ``companion/`` also those of no room that import it themselves.  A kernel's name stands for its problems on
+        two ranks.
         """
         top, room = Path(path).parts[:2]
         folder = f"tests/{top}/{room}/"
@@ -276,19 +315,15 @@ class Runner:
         # a kernel inside another's package answers to the contract there
         own = [name for name in self.names(path) if name.split(".")[1] == room]
         contracts = {each for each in self.contracts for name in own if f"{name}.".startswith(f"{each}.")}
-        return [*(f"{CONTRACT}[{name}]" for name in sorted(contracts)), *found]
+        ranks = [name.removeprefix("kernels.") for name in own if ".ranks" in name]
+        return [*(f"{test}[{name}]" for test in CONTRACTS for name in sorted(contracts)), *found, *ranks]
 
     @staticmethod
     def _action(oracle: str, items: list[str]):
         if oracle == "verify":
             return lambda: verify(items)
 
-        def test():
-            import pytest
-
-            return pytest.main([*OPTIONS, *items])
-
-        return test
+        return lambda: tests(items)
 
     def _items(self, oracle: str, path: str) -> list[str]:
         """What an oracle runs to see a change of a file; ``verify`` sees kernels alone."""
