@@ -59,20 +59,31 @@ def _accumulate(records, model, first, second, when, x, y, p):
 
 
 @kernel(inline=True, fastmath=CONTRACT)
+def _added(sums, x, y, p, o, re, im, square):
+    """``sums`` of :func:`_closed_form` and what an antenna with gain ``re`` + i ``im``, whose ``square`` is |g|², adds.
+
+    ``x``, ``y``, ``p``: flat sums of :func:`_accumulate`, the antenna's from ``o`` on.
+    """
+    xr, xi, yr, yi, below = sums
+    a, b = load(x, o), load(y, o)
+    return fma(a, re, xr), fma(a, im, xi), fma(b, im, yr), fma(b, re, yi), fma(load(p, o), square, below)
+
+
+@kernel(inline=True, fastmath=CONTRACT)
 def _closed_form(x, y, p, at, gains, squares):
-    """Real and imaginary part of Σ X g, and Σ P |g|², of eight antennas from ``at`` on.
+    """Parts of Σ X g, and Σ P |g|², of four vectors of antennas from ``at`` on, which hide each other's latency.
 
     ``x``, ``y``, ``p``: flat sums of :func:`_accumulate`, where rows stand for columns, since X is Hermitian and P
     symmetric; ``gains`` (2, 32): real and imaginary parts; row 2 of ``squares`` has |g|².
     """
-    xr = xi = yr = yi = below = spread(0.0)
+    first = second = third = fourth = (spread(0.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0))
     for j in range(np.uint64(ANTENNAS)):
-        o = at + np.int64(j) * WIDE
-        re, im, a, b = load(x, o), load(y, o), gains[0, j], gains[1, j]
-        xr, xi = fma(re, a, xr), fma(re, b, xi)
-        yr, yi = fma(im, b, yr), fma(im, a, yi)
-        below = fma(load(p, o), squares[2, j], below)
-    return xr + yr, xi - yi, below
+        o, re, im, square = at + np.int64(j) * WIDE, gains[0, j], gains[1, j], squares[2, j]
+        first = _added(first, x, y, p, o, re, im, square)
+        second = _added(second, x, y, p, o + LANES, re, im, square)
+        third = _added(third, x, y, p, o + 2 * LANES, re, im, square)
+        fourth = _added(fourth, x, y, p, o + 3 * LANES, re, im, square)
+    return first, second, third, fourth
 
 
 @kernel(inline=True, fastmath=CONTRACT)
@@ -85,15 +96,17 @@ def _step(x, y, p, at, gains, share, ones, new):
     for i in range(WIDE):
         new[2, i] = gains[0, i] * gains[0, i] + gains[1, i] * gains[1, i]
     moved, size = spread(0.0), spread(0.0)
-    for i in range(0, WIDE, LANES):
-        re, im, below = _closed_form(x, y, p, at + i, gains, new)
-        known = less(0.0, below)
-        dr = (select(known, re / below, load(ones, i)) - load(gains, i)) * share
-        di = (select(known, im / below, 0.0) - load(gains, WIDE + i)) * share
-        re, im = load(gains, i) + dr, load(gains, WIDE + i) + di
-        store(new, i, re)
-        store(new, WIDE + i, im)
-        moved, size = fma(dr, dr, fma(di, di, moved)), fma(re, re, fma(im, im, size))
+    for four in range(0, WIDE, 4 * LANES):
+        i = four
+        for xr, xi, yr, yi, below in _closed_form(x, y, p, at + four, gains, new):
+            known, inverse = less(0.0, below), 1.0 / below
+            dr = (select(known, (xr + yr) * inverse, load(ones, i)) - load(gains, i)) * share
+            di = (select(known, (xi - yi) * inverse, 0.0) - load(gains, WIDE + i)) * share
+            re, im = load(gains, i) + dr, load(gains, WIDE + i) + di
+            store(new, i, re)
+            store(new, WIDE + i, im)
+            moved, size = fma(dr, dr, fma(di, di, moved)), fma(re, re, fma(im, im, size))
+            i += LANES
     for i in range(WIDE):
         gains[0, i], gains[1, i] = new[0, i], new[1, i]
     return np.sqrt(total(moved) / total(size))

@@ -1,7 +1,11 @@
 """UVSRT: visibilities in the order of baselines or of tiles of the (u, v) plane; a counting sort.
 
-Both orders keep records with equal keys in the order in which they came.  A record is moved once, as
-one vector of eight numbers, after one pass that counts keys.
+Both orders keep records with equal keys in the order in which they came.  A pass that counts keys tells where each
+record goes.  Another moves it there, as one vector of eight numbers, and asks in good time for the lines that it will
+write: hundreds of places in turn are no stream that a processor would foresee.
+
+Where each time has the same baselines in the same order, the order of baselines is that of a transposed matrix, and
+nothing needs to be counted: the pass that moves records looks whether it was so.
 """
 
 from typing import NamedTuple
@@ -13,13 +17,15 @@ from kernels.imaging.array import BASELINE, TIME, WEIGHT, U, V, require_form
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.threads import run_parts
-from kernels.runtime.vector import address, load_as, store
+from kernels.runtime.vector import address, load_as, prefetch, store
 
 ORDERS = ("baseline", "tile", "time")
 #: Tiles of the order "tile" along u and v, of the plane that the data fill.
 TILES = 32
 _LONGEST = 10**8  # s, about three years: a count is kept of each second
 _RECORD = (0,) * 8  # one vector
+_AHEAD = 16  # records from asking for a place to writing it
+_READ_AHEAD = 512  # numbers, 2 KiB: processors foresee no further than to the end of a page
 
 
 class _Rule(NamedTuple):
@@ -34,42 +40,51 @@ class _Rule(NamedTuple):
 @kernel(inline=True)
 def _key(records, n, rule):
     """Key of record ``n`` of ``records`` by ``rule`` (:class:`_Rule`); ``rule.keys``, which is none, where a value
-    gives no place."""
+    gives no place.  No branch depends on a value; what is no number becomes the smallest or largest one of 32 bits, far
+    from every key, or zero."""
     none = np.uint64(rule.keys)
     if rule.order == 0:
-        name = records[n, np.uint64(BASELINE)]
-        if not np.float32(0) <= name < np.float32(8192):
-            return none
-        first, second = np.uint64(name) >> np.uint64(8), np.uint64(name) & np.uint64(255)
-        return first * np.uint64(32) + second if second < np.uint64(32) else none
+        name = np.uint64(np.int64(np.int32(records[n, np.uint64(BASELINE)])))
+        first, second = name >> np.uint64(8), name & np.uint64(255)
+        return first * np.uint64(32) + second if name & ~np.uint64(0x1F1F) == 0 else none
     if rule.order == 1:
-        # what is no number becomes the smallest or largest one of 32 bits, far from every key, or zero
         x = np.int64(np.int32(records[n, np.uint64(U)] * rule.scale + rule.start))
         y = np.int64(np.int32(records[n, np.uint64(V)] * rule.scale + rule.start))
-        return np.uint64(y * TILES + (TILES - 1 - x if y & 1 else x))
+        return min(np.uint64(y * TILES + (TILES - 1 - x if y & 1 else x)), none)
     return min(np.uint64((records[n, np.uint64(TIME)] - rule.start) * rule.scale), none - np.uint64(1))
+
+
+@kernel(inline=True)
+def _longest_of(records, n):
+    """|u| or |v| of record ``n`` of ``records``, whichever is larger."""
+    return max(abs(records[n, np.uint64(U)]), abs(records[n, np.uint64(V)]))
 
 
 @kernel
 def _largest_baseline(records, most, threads, thread):
-    """Largest |u| or |v| of this ``thread``'s part of ``records``, wavelengths, into ``most``, float32 (threads,)."""
-    numbers, count = records.shape[0], np.float32(0)
-    for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
-        count = max(count, max(abs(records[n, np.uint64(U)]), abs(records[n, np.uint64(V)])))
-    most[thread] = count
+    """Largest |u| or |v| of this ``thread``'s part of ``records``, wavelengths, into ``most``, float32 (threads,).
+
+    Two records at a time, since each step waits for the last.
+    """
+    numbers, source, found = records.shape[0], address(records), np.float32(0)
+    begin, end = np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)
+    for n in range(begin, end, np.uint64(2)):
+        prefetch(source, np.int64(n) * 8 + _READ_AHEAD)
+        found = max(
+            found, max(_longest_of(records, n), _longest_of(records, min(n + np.uint64(1), end - np.uint64(1))))
+        )
+    most[thread] = found
 
 
 @kernel
 def _count(records, rule, counts, threads, thread):
     """How many ``records`` of this ``thread``'s part of ``threads`` have each key of ``rule``, into its row of
-    ``counts``, int64 (threads, keys); −1 first if one has no key."""
+    ``counts``, int64 (threads, keys + 1); the last are those without a key."""
     numbers, mine = records.shape[0], counts[thread]
+    source = address(records)
     for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
-        key = _key(records, n, rule)
-        if key >= np.uint64(mine.size):
-            mine[0] = -1
-            return
-        mine[key] += 1
+        prefetch(source, np.int64(n) * 8 + _READ_AHEAD)
+        mine[_key(records, n, rule)] += 1
 
 
 @kernel
@@ -89,11 +104,37 @@ def _move(records, rule, places, out, threads, thread):
     for its key by ``rule``, and count that place on; ``threads`` have parts."""
     numbers, mine = records.shape[0], places[thread]
     source, target = address(records), address(out)
-    for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
-        key = _key(records, n, rule)
+    begin, end = np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)
+    ahead, keys = np.uint64(_AHEAD), np.empty(_AHEAD, np.uint64)
+    for n in range(begin, min(begin + ahead, end)):
+        keys[n % ahead] = _key(records, n, rule)
+    for n in range(begin, end):
+        key = keys[n % ahead]
+        later = _key(records, min(n + ahead, end - np.uint64(1)), rule)
+        keys[n % ahead] = later
+        prefetch(target, 8 * mine[later] + 7)
         to = mine[key]
         mine[key] = to + 1
         store(target, 8 * to, load_as(source, 8 * np.int64(n), _RECORD))
+
+
+@kernel
+def _transpose(records, places, out, other, threads, thread):
+    """Copy this ``thread``'s part of the times of ``records`` to ``out``, and count into ``other``, int64 (threads,),
+    the records whose baseline is another than at the first time.
+
+    ``places``, int64 (baselines + _AHEAD,): where the first record of each baseline goes; ``threads`` have parts.
+    """
+    baselines = places.size - _AHEAD
+    times, differ = records.shape[0] // baselines, 0
+    source, target = address(records), address(out)
+    for t in range(times * thread // threads, times * (thread + 1) // threads):
+        for i in range(np.uint64(baselines)):
+            n = np.uint64(t * baselines) + i
+            prefetch(target, 8 * (places[i + np.uint64(_AHEAD)] + t) + 7)
+            differ += records[n, np.uint64(BASELINE)] != records[i, np.uint64(BASELINE)]
+            store(target, 8 * (places[i] + t), load_as(source, 8 * np.int64(n), _RECORD))
+    other[thread] = differ
 
 
 def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads: int = 1) -> np.ndarray:
@@ -117,15 +158,34 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
     out = np.empty_like(records) if out is None else out
     require_array("out", out, np.float32, records.shape, writable=True, apart=(records,))
     rule = _rule(records, order, threads)
+    if order == "baseline" and _transposed(records, rule, out, threads):
+        return out
     if rule.keys > len(records):  # counts of each thread would take more memory than records
         threads = 1
-    counts = np.zeros((threads, rule.keys), np.int64)
+    counts = np.zeros((threads, rule.keys + 1), np.int64)
     run_parts(_count, threads, records, rule, counts, threads)
-    if counts[:, 0].min() < 0:  # keys become places in memory
+    if counts[:, -1].any():  # keys become places in memory
         raise ValueError(f"a visibility has a value that gives no place in the order {order!r}; leave the record out")
     _places(counts)
     run_parts(_move, threads, records, rule, counts, out, threads)
     return out
+
+
+def _transposed(records, rule, out, threads) -> bool:
+    """Whether each time has the same baselines in the same order: then ``out`` is sorted."""
+    names = records[: rule.keys + 1, BASELINE]
+    again = np.flatnonzero(names[1:] == names[0])
+    if not again.size or len(records) % (again[0] + 1):
+        return False
+    names = names[: again[0] + 1]
+    counts, other = np.zeros((1, rule.keys + 1), np.int64), np.empty(threads, np.int64)
+    _count(records[: len(names)], rule, counts, 1, 0)
+    if counts.max() > 1 or counts[0, -1]:
+        return False
+    places = np.zeros(len(names) + _AHEAD, np.int64)
+    places[np.argsort(names)] = np.arange(0, len(records), len(records) // len(names))
+    run_parts(_transpose, threads, records, places, out, other, threads)
+    return not other.any()
 
 
 def _rule(records, order, threads) -> _Rule:

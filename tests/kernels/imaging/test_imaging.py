@@ -137,6 +137,23 @@ def test_baselines_have_a_place_from_the_first_to_the_last():
     assert np.array_equal(after, sorting.reference(records, "baseline")) and after[0, array.BASELINE] == 0
 
 
+@pytest.mark.parametrize("times", [1, 2, 7, 12])
+def test_baselines_of_equal_order_at_each_time_are_transposed_unless_one_differs(times):
+    names = np.random.default_rng(times).permutation(array.PAIRS)
+    whole = RECORDS.reshape(-1, array.PAIRS, 8)[:times, names].reshape(-1, 8).copy()
+    swapped, renamed, lost = whole.copy(), whole.copy(), whole[:-1].copy()
+    swapped[-2:, array.BASELINE] = whole[:-3:-1, array.BASELINE]
+    renamed[len(whole) // 2, array.BASELINE] += 1
+    twice = np.concatenate([whole, whole[: array.PAIRS // 2]])
+    transposed = [sorting._transposed(each, sorting._rule(each, "baseline", 1), each.copy(), 1)
+                  for each in (whole, swapped, renamed, lost, twice)]  # fmt: skip
+    assert transposed == [times > 1, False, False, False, False]
+    for records in (whole, swapped, renamed, lost, twice):
+        for threads in range(1, usable_cpus() + 1):
+            found = sorting.sort(records, "baseline", threads=threads)
+            assert np.array_equal(found, sorting.reference(records, "baseline"))
+
+
 def test_a_lost_record_is_noticed():
     after = sorting.sort(RECORDS, "tile")
     after[5] = after[6]
