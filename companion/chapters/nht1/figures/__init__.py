@@ -5,28 +5,14 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import NullLocator
 
-from companion.chapters.nht1.figures.balance import (
-    balance,
-    balance_1993,
-    beside,
-    beside_table,
-    by_processors,
-    by_threads,
-    processors_table,
-    waits,
-)
-from companion.chapters.nht1.figures.evidence import (
-    conversion_cost,
-    conversion_table,
-    rates_then_and_now,
-    surviving_rates,
-)
-from companion.chapters.nht1.figures.findings import added, base, group, later, moved, over_mpi, small
-from companion.chapters.nht1.figures.nodes import grouped, points_table
-from companion.chapters.nht1.figures.opening import opening
-from companion.chapters.nht1.figures.ranks import legal_table, mpiio, rank_groups, ranks, volume
-from companion.chapters.nht1.figures.stalls import overhead_parts
-from companion.chapters.nht1.figures.writing import choice_of_base, groups, overheads, runs_table
+from companion.chapters.nht1.figures.balance import *
+from companion.chapters.nht1.figures.evidence import *
+from companion.chapters.nht1.figures.findings import *
+from companion.chapters.nht1.figures.nodes import *
+from companion.chapters.nht1.figures.opening import *
+from companion.chapters.nht1.figures.ranks import *
+from companion.chapters.nht1.figures.stalls import *
+from companion.chapters.nht1.figures.writing import *
 from companion.figures.beside import each_machine
 from companion.figures.parts import log_axis, spread
 from companion.figures.rendering import Shown, show

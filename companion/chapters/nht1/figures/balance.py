@@ -6,17 +6,7 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.writing import written
 from companion.figures.beside import each_machine
-from companion.figures.parts import (
-    bars,
-    cpu,
-    ends,
-    of_samples,
-    points,
-    printed_ranges,
-    quotient,
-    times,
-    with_spread,
-)
+from companion.figures.parts import bars, cpu, ends, of_samples, points, printed_ranges, quotient, times, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.records.runs import single

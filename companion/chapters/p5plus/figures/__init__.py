@@ -9,20 +9,12 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
-from companion.chapters.p5plus.figures.evidence import monitoring, scalability, systems
-from companion.chapters.p5plus.figures.findings import (
-    disturbed,
-    fused_gains,
-    load_times,
-    own_split,
-    smt_gain,
-    systems_gain,
-    widest_change,
-)
-from companion.chapters.p5plus.figures.memory import bandwidth, latency, loads, loads_gain, plateaus, stream
-from companion.chapters.p5plus.figures.profile import drhook, profiles, regions
-from companion.chapters.p5plus.figures.ranks import exchange, rates, scaling, sensors, transposition
-from companion.chapters.p5plus.figures.threads import DOCUMENT, binding, binding_said, loops, model, smt
+from companion.chapters.p5plus.figures.evidence import *
+from companion.chapters.p5plus.figures.findings import *
+from companion.chapters.p5plus.figures.memory import *
+from companion.chapters.p5plus.figures.profile import *
+from companion.chapters.p5plus.figures.ranks import *
+from companion.chapters.p5plus.figures.threads import *
 from companion.figures.parts import icicle, points, stacked_bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, hollow

@@ -11,30 +11,14 @@ import pandas as pd
 import xarray as xr
 from matplotlib.ticker import MultipleLocator
 
-from companion.chapters.xc30.figures.evidence import (
-    SAME_GRID,
-    builds,
-    day,
-    day_table,
-    profile_table,
-    significant,
-    verdicts,
-)
-from companion.chapters.xc30.figures.findings import days_said, linear_cost, same_forecast, shares_now, small_files_cost
-from companion.chapters.xc30.figures.live import (
-    cycle_table,
-    nproma,
-    processor_peak,
-    routine_gains,
-    routine_table,
-    routines,
-    transforms,
-)
-from companion.chapters.xc30.figures.model import aliasing, cases, costs, sections, steady_table, step_seconds, tendency
-from companion.chapters.xc30.figures.output import opens, output_rates, records, storm, storm_table, with_small_files
-from companion.chapters.xc30.figures.peak import cores, measured_cores, printed_cores, whole_forecasts, whole_said
-from companion.chapters.xc30.figures.ranks import halo, inflight, inflight_times, moves, split, volume
-from companion.chapters.xc30.figures.threads import classes
+from companion.chapters.xc30.figures.evidence import *
+from companion.chapters.xc30.figures.findings import *
+from companion.chapters.xc30.figures.live import *
+from companion.chapters.xc30.figures.model import *
+from companion.chapters.xc30.figures.output import *
+from companion.chapters.xc30.figures.peak import *
+from companion.chapters.xc30.figures.ranks import *
+from companion.chapters.xc30.figures.threads import *
 from companion.figures.parts import log_axis, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, hollow
