@@ -4,7 +4,7 @@ A kernel is a module (or package) with these names at its top; ``tests/kernels/t
 every one of them and holds it to this page:
 
 ``Problem``
-    Frozen dataclass.  Fields carry the document's own symbols; units stand in the field comments.
+    Frozen dataclass.  Fields carry the document's own symbols, ranges in their annotations and units in their comments.
     ``Problem.preset(name)`` knows ``"quick"`` (seconds in CI), ``"paper"`` (the document's size),
     ``"modern"`` (fills today's machine) and the field's own names.
 ``footprint(problem) -> Footprint``
@@ -47,7 +47,7 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Protocol, get_args, get_origin, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, get_args, get_origin, runtime_checkable
 
 import numpy as np
 
@@ -149,8 +149,9 @@ class Kernel(Protocol):
 class Presets:
     """Mixin for ``Problem``: named sizes in ``PRESETS``, a dict of name to field values.
 
-    Every field is held to the type that its annotation names, before ``__post_init__`` (switches, names,
-    tuples) or after it (numbers, whose ranges it knows): a truth value is no number, a text is no switch.
+    Every field is held to its annotation: to a range (:func:`whole`, :func:`real`) or to choices (:func:`one_of`), and
+    to its type, before ``__post_init__`` (switches, names, tuples) or after it (numbers, whose ranges it may know): a
+    truth value is no number, a text is no switch.  ``ValueError`` names the field, what it is and what it may be.
     """
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -163,6 +164,9 @@ class Presets:
 
         def post_init(self):
             _require_kinds(self, (bool, str, tuple))
+            for field in fields(self):
+                for require in getattr(field.type, "__metadata__", ()):
+                    require(field.name, getattr(self, field.name))
             if own is not None:
                 own(self)
             _require_kinds(self, (int, float))
@@ -197,7 +201,8 @@ _KINDS: dict[type, tuple[str, tuple[type, ...]]] = {
 def _require_kinds(problem: Any, kinds: tuple[type, ...]) -> None:
     """``ValueError`` for the first field annotated as one of ``kinds`` (or None) that holds something else."""
     for field in fields(problem):
-        options = get_args(field.type) if isinstance(field.type, UnionType) else (field.type,)
+        kind = getattr(field.type, "__origin__", field.type) if hasattr(field.type, "__metadata__") else field.type
+        options = get_args(kind) if isinstance(kind, UnionType) else (kind,)
         options = tuple(get_origin(option) or option for option in options)
         value = getattr(problem, field.name)
         if not set(options) & set(kinds) or (value is None and NoneType in options):
@@ -226,3 +231,18 @@ def require_choice(field: str, value, choices) -> None:
     """``ValueError`` that names field, value and choices unless ``value`` is one of them."""
     if not any(isinstance(value, bool) == isinstance(one, bool) and value == one for one in choices):
         raise ValueError(f"{field} = {value!r} is unknown; choose one of {', '.join(map(repr, choices))}")
+
+
+def whole(low: int, high: int, unit: str = "") -> Any:
+    """The annotation of a field that holds a whole number of ``low … high``, both ends included."""
+    return Annotated[int, lambda name, value: require_range(name, value, low, high, unit)]
+
+
+def real(low: float, high: float, unit: str = "") -> Any:
+    """The annotation of a field that holds a number of ``low … high``, both ends included, in ``unit``."""
+    return Annotated[float, lambda name, value: require_range(name, value, low, high, unit)]
+
+
+def one_of(*choices: Any) -> Any:
+    """The annotation of a field that holds one of ``choices``, all of one type."""
+    return Annotated[type(choices[0]), lambda name, value: require_choice(name, value, choices)]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.contract import Presets, require_choice, require_range
+from kernels.contract import Presets, one_of, real, require_range, whole
 
 #: Places of the work files: memory reached by copying, a file system in memory, the page cache, a device past it;
 #: ``half``: of the two larger work files one in memory and one with the sequential files.
@@ -23,18 +23,18 @@ class Problem(Presets):
 
     ni: int = 48  # points of a row of latitude
     nj: int = 24  # rows
-    levels: int = 15  # sigma levels of the forecast
-    sondes: int = 200  # ascents that report height, wind and humidity at standard levels
-    aircraft: int = 60  # single reports of wind
-    most: int = 95  # data of one box at most
-    length: float = 1.5e6  # scale of the background error's horizontal correlation, m
-    depth: float = 0.5  # the same in the vertical, in ln p
-    wind: float = 5.0  # standard deviation of the background's wind components, m/s
-    accuracy: float = 1.0  # factor on the errors of observations
-    gross: float = 0.02  # share of data with a gross error
-    reject: float = 4.0  # standard deviations from its neighbours at which a datum is rejected
-    work: str = "memory"  # where the work files are, read and written at random, see ``WORK``
-    rest: str = "memory"  # where the sequential files are, see ``REST``
+    levels: whole(5, 200) = 15  # sigma levels of the forecast
+    sondes: whole(1, 10**6) = 200  # ascents that report height, wind and humidity at standard levels
+    aircraft: whole(0, 10**7) = 60  # single reports of wind
+    most: whole(1, 1000, "data") = 95  # data of one box at most
+    length: real(1e4, 1e7, "m") = 1.5e6  # scale of the background error's horizontal correlation, m
+    depth: real(0.05, 5.0) = 0.5  # the same in the vertical, in ln p
+    wind: real(0.01, 100.0, "m/s") = 5.0  # standard deviation of the background's wind components, m/s
+    accuracy: real(1e-6, 1e3) = 1.0  # factor on the errors of observations
+    gross: real(0.0, 0.5) = 0.02  # share of data with a gross error
+    reject: real(1.0, 100.0) = 4.0  # standard deviations from its neighbours at which a datum is rejected
+    work: one_of(*WORK) = "memory"  # where the work files are, read and written at random, see ``WORK``
+    rest: one_of(*REST) = "memory"  # where the sequential files are, see ``REST``
     folder: str | None = None  # where files go; None: the system's temporary folder
     tmpfs: str = "/dev/shm"  # where files of place ``tmpfs`` go
 
@@ -50,18 +50,6 @@ class Problem(Presets):
             require_range(name, value, 2 * BOX, 4096, "points")
             if value % BOX:
                 raise ValueError(f"{name} = {value} must be a multiple of {BOX}, the side of a box")
-        require_range("levels", self.levels, 5, 200)
-        require_range("sondes", self.sondes, 1, 10**6)
-        require_range("aircraft", self.aircraft, 0, 10**7)
-        require_range("most", self.most, 1, 1000, "data")
-        require_range("length", self.length, 1e4, 1e7, "m")
-        require_range("depth", self.depth, 0.05, 5.0)
-        require_range("wind", self.wind, 0.01, 100.0, "m/s")
-        require_range("accuracy", self.accuracy, 1e-6, 1e3)
-        require_range("gross", self.gross, 0.0, 0.5)
-        require_range("reject", self.reject, 1.0, 100.0)
-        require_choice("work", self.work, WORK)
-        require_choice("rest", self.rest, REST)
 
     @property
     def padded(self) -> int:

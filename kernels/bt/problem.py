@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.bt.published import CLASSES, Published
-from kernels.contract import Presets, require_range
+from kernels.contract import Presets, real, require_range, whole
 
 #: Largest number of grid points a side: offsets and sizes stay far inside 63 bits.
 LARGEST_N = 4096
@@ -48,8 +48,8 @@ class Problem(Presets):
     """
 
     N: int  # grid points in each direction, boundaries included
-    NS: int = 200  # time steps
-    dt: float = 8e-4  # length of a time step, in the benchmark's units of time
+    NS: whole(1, 10**9, "steps") = 200  # time steps
+    dt: real(1e-12, 1.0, "time units") = 8e-4  # length of a time step, in the benchmark's units of time
 
     PRESETS: ClassVar = {
         **{name: {"N": p.N, "NS": p.NS, "dt": p.dt} for name, p in CLASSES.items()},
@@ -65,8 +65,6 @@ class Problem(Presets):
                 f"which NPB's norms are others; choose N from {SMALLEST_N} on"
             )
         require_range("N", self.N, SMALLEST_N, LARGEST_N, "points")
-        require_range("NS", self.NS, 1, 10**9, "steps")
-        require_range("dt", self.dt, 1e-12, 1.0, "time units")
 
     @property
     def published(self) -> Published | None:

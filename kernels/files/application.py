@@ -25,7 +25,7 @@ from kernels.bt.problem import exact_parts, initial_field
 from kernels.bt.published import CLASSES
 from kernels.bt.reference import forcing
 from kernels.bt.reference import step as reference_step
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
+from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.files.filesystem import describe
 from kernels.files.format.containers import estimated_bytes, memory_bytes
 from kernels.files.format.layout import Layout, checksum, write_plainly
@@ -53,7 +53,7 @@ _TIME_STEPS = {entry.N: entry.dt for entry in CLASSES.values()}
 class Problem(Presets):
     """One run of the benchmark.  N, NS and IW are the report's symbols."""
 
-    N: int = 12  # grid points in each direction
+    N: whole(bt.SMALLEST_N, 1000, "grid points") = 12  # grid points in each direction
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
     way: str = "positioned"  # way of writing, see ``ways.NAMES``
@@ -61,7 +61,8 @@ class Problem(Presets):
     fsync: bool = False  # T_T includes waiting for the device
     direct: bool = False  # O_DIRECT, past the page cache
     dt: float | None = None  # time step; None: NPB's for this N, else 0.0008
-    code: str = "compiled"  # "compiled": kernels.bt; slower: "textbook", line by line, and "plain", in NumPy
+    # "compiled": kernels.bt; slower: "textbook", line by line, and "plain", in NumPy
+    code: one_of(*_CODES) = "compiled"
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -73,10 +74,8 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("N", self.N, bt.SMALLEST_N, 1000, "grid points")
         require_schedule(self.NS, self.IW)
         require_way(self.way, self.direct)
-        require_choice("code", self.code, tuple(_CODES))
         bt.Problem(self.N, self.NS, self._time_step)  # refuses a time step that makes no sense
 
     @property

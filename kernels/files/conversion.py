@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
+from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.files.formulas import COMPONENTS, WORD
 from kernels.files.words import copy_words, decode_cray, decode_pairs, encode_cray, encode_pairs, swap_words
 from kernels.proof import Proof
@@ -27,9 +27,9 @@ DECODE = dict(zip(FORMATS, (copy_words, swap_words, decode_cray, decode_pairs), 
 class Problem(Presets):
     """One dump of U converted to a foreign format, or back when it is verified."""
 
-    N: int = 12  # grid points in each direction
-    format: str = "Cray 128"  # "native" (a copy), "big-endian", "Cray 64" or "Cray 128"
-    direction: str = "decode"  # "encode" (when written) or "decode" (when verified)
+    N: whole(5, 1000, "grid points") = 12  # grid points in each direction
+    format: one_of(*FORMATS) = "Cray 128"  # "native" (a copy), "big-endian", "Cray 64" or "Cray 128"
+    direction: one_of("encode", "decode") = "decode"  # "encode" (when written) or "decode" (when verified)
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {"N": 12},
@@ -38,11 +38,6 @@ class Problem(Presets):
         "paper": {"N": 102},
         "modern": {"N": 162},
     }
-
-    def __post_init__(self):
-        require_range("N", self.N, 5, 1000, "grid points")
-        require_choice("format", self.format, FORMATS)
-        require_choice("direction", self.direction, ("encode", "decode"))
 
     @property
     def words(self) -> int:

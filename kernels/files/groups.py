@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, require_range, whole
 from kernels.decomposition import box, process_grid
 from kernels.files.filesystem import describe
 from kernels.files.format.layout import DTYPE, Layout, SolutionError, checksum, require_checksums, write_plainly
@@ -50,9 +50,9 @@ def group_sizes(P: int, groups: tuple[int, ...]) -> tuple[int, ...]:
 class Problem(Presets):
     """P processes write ``dumps`` dumps of U (5×N×N×N) for each group size."""
 
-    N: int = 24  # grid points in each direction
-    P: int = 4  # processes
-    dumps: int = 2  # dumps a file
+    N: whole(2, 500, "grid points") = 24  # grid points in each direction
+    P: whole(1, 256, "processes") = 4  # processes
+    dumps: whole(1, 1000) = 2  # dumps a file
     groups: tuple[int, ...] = ()  # group sizes g; empty: 1, 2, 4 … P
     fsync: bool = False  # wait for the device inside the time
     folder: str | None = None  # where to write; None: the system's temporary folder
@@ -64,9 +64,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("N", self.N, 2, 500, "grid points")
-        require_range("P", self.P, 1, 256, "processes")
-        require_range("dumps", self.dumps, 1, 1000)
         if max(process_grid(self.P)) > self.N:
             raise ValueError(
                 f"P = {self.P} processes cannot each hold a part of N = {self.N} points in "

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
 from kernels.files.pending import WorkFolder
 from kernels.runtime.states import checked, noted
 
@@ -41,20 +41,14 @@ OPERATIONS = (ast.Constant, ast.Name, ast.Add, ast.Sub, ast.Mult)
 class Problem(Presets):
     """``messages`` lines of ``line_bytes`` bytes, handed over in one of WAYS."""
 
-    messages: int = 100  # the memo says hundreds
-    line_bytes: int = 80  # a line of a terminal (an assumption: the memo has no length)
-    way: str = "reopened"
+    messages: whole(1, 1_000_000) = 100  # the memo says hundreds
+    line_bytes: whole(16, 4096, "bytes") = 80  # a line of a terminal (an assumption: the memo has no length)
+    way: one_of(*WAYS) = "reopened"
     load: bool = False  # lines are statements of procedures, which are translated and stored
-    delay: float = 0.0005  # s that the broker of "late" takes to answer
+    delay: real(0.0, 10.0, "s") = 0.0005  # s that the broker of "late" takes to answer
     folder: str | None = None  # where the file lies; None: the system's temporary folder
 
     PRESETS: ClassVar = {"quick": {}, "paper": {"messages": 400}, "modern": {"messages": 4000}}
-
-    def __post_init__(self):
-        require_range("messages", self.messages, 1, 1_000_000)
-        require_range("line_bytes", self.line_bytes, 16, 4096, "bytes")
-        require_choice("way", self.way, WAYS)
-        require_range("delay", self.delay, 0.0, 10.0, "s")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernels import bt
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range
 from kernels.files import groups
 from kernels.files.application import Problem as Application
 from kernels.files.filesystem import describe
@@ -43,7 +43,7 @@ class Problem(Presets):
     IW: int = 5  # time steps between two writes of U
     P: int = 4  # processes that write
     groups: tuple[int, ...] = ()  # group sizes g; empty: 1, 2, 4 … P
-    unit: str = "row"  # what one write holds: a "row" of a box, or an "element" of 40 bytes
+    unit: one_of(*WRITERS) = "row"  # what one write holds: a "row" of a box, or an "element" of 40 bytes
     asynchronous: bool = False  # the solver goes on while the processes write
     folder: str | None = None  # where to write; None: the system's temporary folder
 
@@ -55,7 +55,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_schedule(self.NS, self.IW)
-        require_choice("unit", self.unit, tuple(WRITERS))
         groups.Problem(self.N, self.P, self.dumps, self.groups)  # refuses N, P and groups that make no sense
         if self.unit == "element":
             require_range("P", self.P, 1, self.N, "processes, a column each at least")

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, real, whole
 from kernels.files.disturber import Disturbers
 from kernels.files.filesystem import describe
 from kernels.files.groups import PROCESS_BYTES
@@ -44,14 +44,15 @@ VARIANTS = ("before", "after")  # with the small files, without them
 class Problem(Presets):
     """``steps`` output steps of ``files`` records; ``tasks`` tasks that touch the small files."""
 
-    steps: int = 5  # output steps
-    files: int = 12  # output files, one record each a step
-    tasks: int = 24  # tasks that open, read and close the small files
-    record_bytes: int = 65536  # bytes of one record (a scale of its own; see ``full_record_bytes``)
-    small_bytes: int = 4096  # bytes of a small file (an assumption: the report has no sizes)
+    steps: whole(1, 100_000) = 5  # output steps
+    files: whole(1, 800) = 12  # output files, one record each a step
+    tasks: whole(1, 1_000_000) = 24  # tasks that open, read and close the small files
+    # bytes of one record (a scale of its own; see ``full_record_bytes``)
+    record_bytes: whole(16, 2**31, "bytes") = 65536
+    small_bytes: whole(1, 2**24, "bytes") = 4096  # bytes of a small file (an assumption: the report has no sizes)
     fsync: bool = False  # every step waits for the device
-    latency: float = 0.0  # seconds that a task's open takes at least; 0: what it takes here
-    load: int = 0  # other processes that storm small files on the same file system meanwhile
+    latency: real(0.0, 1.0, "s") = 0.0  # seconds that a task's open takes at least; 0: what it takes here
+    load: whole(0, 64, "processes") = 0  # other processes that storm small files on the same file system meanwhile
     folder: str | None = None  # where to write; None: the system's temporary folder
 
     PRESETS: ClassVar = {
@@ -59,15 +60,6 @@ class Problem(Presets):
         "paper": {"steps": 125, "files": 120, "tasks": 480},
         "modern": {"steps": 125, "files": 120, "tasks": 1920, "record_bytes": 262144},
     }
-
-    def __post_init__(self):
-        require_range("steps", self.steps, 1, 100_000)
-        require_range("files", self.files, 1, 800)
-        require_range("tasks", self.tasks, 1, 1_000_000)
-        require_range("record_bytes", self.record_bytes, 16, 2**31, "bytes")
-        require_range("small_bytes", self.small_bytes, 1, 2**24, "bytes")
-        require_range("latency", self.latency, 0.0, 1.0, "s")
-        require_range("load", self.load, 0, 64, "processes")
 
 
 def small_file_sets(steps: int, tasks: int, by_task: int = len(READ_BY_EVERY_TASK), by_master: int = 1) -> int:

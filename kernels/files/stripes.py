@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.files import filesystem
 from kernels.files.pending import WorkFolder
 from kernels.runtime.states import checked, noted
@@ -31,19 +31,13 @@ WAYS = ("one", "striped", "asynchronous")
 class Problem(Presets):
     """``blocks`` blocks of ``block_bytes`` bytes, moved in one of WAYS."""
 
-    blocks: int = 64
-    block_bytes: int = 65536  # bytes
-    files: int = 4  # files of the striped ways
-    way: str = "one"
+    blocks: whole(1, 1_000_000) = 64
+    block_bytes: whole(512, 2**26, "bytes") = 65536  # bytes
+    files: whole(1, 256) = 4  # files of the striped ways
+    way: one_of(*WAYS) = "one"
     folder: str | None = None  # where the files lie; None: the system's temporary folder
 
     PRESETS: ClassVar = {"quick": {}, "paper": {"blocks": 1024}, "modern": {"blocks": 8192}}
-
-    def __post_init__(self):
-        require_range("blocks", self.blocks, 1, 1_000_000)
-        require_range("block_bytes", self.block_bytes, 512, 2**26, "bytes")
-        require_range("files", self.files, 1, 256)
-        require_choice("way", self.way, WAYS)
 
     @property
     def parts(self) -> int:

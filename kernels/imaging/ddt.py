@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, real, whole
 from kernels.files import messages
 from kernels.files.pending import WorkFolder
 from kernels.imaging import checks, clean, fits, fourier, habits, tasks
@@ -33,16 +33,17 @@ from kernels.runtime.states import checked, noted
 class Problem(Presets):
     """One task at one size."""
 
-    task: str = "UVMAP"  # of TASKS
-    size: str = "small"  # of SIZES
-    method: str = "blocks"  # of CLEAN's minor cycle
-    reader: str = "raw"  # of FITS files
+    task: one_of(*tasks.TASKS) = "UVMAP"  # of TASKS
+    size: one_of(*SIZES) = "small"  # of SIZES
+    method: one_of(*clean.METHODS) = "blocks"  # of CLEAN's minor cycle
+    reader: one_of(*fits.READERS) = "raw"  # of FITS files
     folder: str | None = None  # where files lie; None: the system's temporary folder
-    beside: int = 0  # other processes that keep a CPU busy meanwhile
+    beside: whole(0, 64) = 0  # other processes that keep a CPU busy meanwhile
     converge: bool = False  # VTESS goes on until it converges; the memo's makes ten iterations
     scratch: bool = False  # data move as AIPS moved them: in pieces, through scratch files, past the page cache
-    messages: int = 0  # of the task, to a file that is opened and closed for each, by way of a late broker
-    pace: float = 0.0  # MB/s at which FITS files arrive, as from a tape; 0: as fast as the disk gives
+    # of the task, to a file that is opened and closed for each, by way of a late broker
+    messages: whole(0, 1_000_000) = 0
+    pace: real(0.0, 1e6, "MB/s") = 0.0  # MB/s at which FITS files arrive, as from a tape; 0: as fast as the disk gives
 
     PRESETS: ClassVar = {
         "quick": {"size": "small"},
@@ -53,15 +54,6 @@ class Problem(Presets):
         "paper": {"size": "large"},
         "modern": {"size": "modern"},
     }
-
-    def __post_init__(self):
-        require_choice("task", self.task, tasks.TASKS)
-        require_choice("size", self.size, tuple(SIZES))
-        require_choice("method", self.method, clean.METHODS)
-        require_choice("reader", self.reader, fits.READERS)
-        require_range("beside", self.beside, 0, 64)
-        require_range("messages", self.messages, 0, 1_000_000)
-        require_range("pace", self.pace, 0.0, 1e6, "MB/s")
 
 
 class Files:

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from kernels import gridpoint
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, require_choice, require_range
 from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint import postprocess, simulator
@@ -47,8 +47,8 @@ class Problem(Presets):
     """Jobs that start together. ``ValueError`` if a field is outside its range."""
 
     jobs: tuple[Job, ...] = (Job(), Job())
-    binding: str = "free"  # where the processes run, see ``BINDINGS``
-    posts: str = "after"  # who takes post-processing jobs: nobody, a process that is done, one more process
+    binding: one_of(*BINDINGS) = "free"  # where the processes run, see ``BINDINGS``
+    posts: one_of(*POSTS) = "after"  # who takes post-processing jobs: nobody, a process that is done, one more process
     small: bool = False  # post-processing jobs hold one row at a time
     folder: str | None = None  # where files go; None: what each job's own problem says
 
@@ -60,8 +60,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_range("jobs", len(self.jobs), 1, 16)
-        require_choice("binding", self.binding, BINDINGS)
-        require_choice("posts", self.posts, POSTS)
         for job in self.jobs:
             if not isinstance(job, Job):
                 raise ValueError(f"jobs holds {job!r}; give a tuple of Job")

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.processor.loops import s1_loop
 from kernels.proof import Proof
 from kernels.runtime.states import checked, noted
@@ -30,20 +30,15 @@ PATTERNS = ("undisturbed", "synchronised", "drifted")
 class Problem(Presets):
     """``steps`` steps of ``n`` additions, and a barrier after each."""
 
-    pattern: str = "undisturbed"  # when the threads are disturbed
-    n: int = 2**17  # additions of a step, a thread
-    steps: int = 64  # steps, a multiple of the period
-    period: int = 32  # steps from one disturbance of a thread to its next
-    extra: int = 32  # additions of a disturbance, in multiples of n
+    pattern: one_of(*PATTERNS) = "undisturbed"  # when the threads are disturbed
+    n: whole(1, 2**40) = 2**17  # additions of a step, a thread
+    steps: whole(1, 10**7) = 64  # steps, a multiple of the period
+    period: whole(1, 10**7) = 32  # steps from one disturbance of a thread to its next
+    extra: whole(1, 10**6) = 32  # additions of a disturbance, in multiples of n
 
     PRESETS: ClassVar = {"quick": {}, "paper": {"steps": 512, "period": 128}, "modern": {"steps": 2048, "period": 512}}
 
     def __post_init__(self):
-        require_choice("pattern", self.pattern, PATTERNS)
-        require_range("n", self.n, 1, 2**40)
-        require_range("steps", self.steps, 1, 10**7)
-        require_range("period", self.period, 1, 10**7)
-        require_range("extra", self.extra, 1, 10**6)
         if self.steps % self.period:
             raise ValueError(f"steps = {self.steps} must be a multiple of period = {self.period}")
 

@@ -20,7 +20,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.contract import Check, Footprint, Presets, Work, require_range, worst
+from kernels.contract import Check, Footprint, Presets, Work, real, whole, worst
 from kernels.proof import Proof
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
@@ -38,16 +38,11 @@ LANES, CHAINS = HERE.lanes, HERE.chains
 class Problem(Presets):
     """Length of the chains. ``ValueError`` if a field is outside its range."""
 
-    n: int = 2**18  # multiply-adds of each chain
-    a: float = 1.0  # factor: 1 counts the steps exactly
-    b: float = 1.0  # summand
+    n: whole(1, 2**40) = 2**18  # multiply-adds of each chain
+    a: real(-1.0, 1.0) = 1.0  # factor: 1 counts the steps exactly
+    b: real(-1e3, 1e3) = 1.0  # summand
 
     PRESETS: ClassVar = {"quick": {}, "paper": {"n": 2**22}, "modern": {"n": 2**24}}
-
-    def __post_init__(self):
-        require_range("n", self.n, 1, 2**40)
-        require_range("a", self.a, -1.0, 1.0)
-        require_range("b", self.b, -1e3, 1e3)
 
 
 def chains(registers: Registers):

@@ -30,7 +30,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, whole
 from kernels.processor.lists import LISTS, list_cpus
 from kernels.processor.loops import FACTOR, array_loop, array_loop_fused, s1_loop, s2_loop, s4_loop, s10_loop, s20_loop
 from kernels.proof import Proof
@@ -46,23 +46,19 @@ LOOPS = {"s1": (1, 0, 1), "s2": (2, 0, 2), "s10": (10, 0, 10), "streaming": (2, 
 class Problem(Presets):
     """Which loop runs, and how threads and streams share the cores. ``ValueError`` if a field is outside its range."""
 
-    loop: str = "s1"  # "s1", "s2", "s10", "streaming" or "skipping"
-    n: int = 2**17  # iterations without an array, else words of one array
-    threads_per_core: int = 1  # 1, or 2 where cores have two hardware threads
-    streams: int = 1  # 2: two copies of the loop fused in each thread
+    loop: one_of(*LOOPS) = "s1"  # "s1", "s2", "s10", "streaming" or "skipping"
+    n: whole(20, 2**40) = 2**17  # iterations without an array, else words of one array
+    threads_per_core: one_of(1, 2) = 1  # 1, or 2 where cores have two hardware threads
+    streams: one_of(1, 2) = 1  # 2: two copies of the loop fused in each thread
     binding: bool = True  # bind each thread to a CPU of its own
     shared: bool = False  # the threads divide one loop's work instead of doing it each
     doubled: bool = False  # twice the threads that are asked for, as with SMT
-    order: str = ""  # list by which threads are bound, of ``lists.LISTS``; empty: as ``thread_cpus`` says
+    # list by which threads are bound, of ``lists.LISTS``; empty: as ``thread_cpus`` says
+    order: one_of("", *LISTS) = ""
 
     PRESETS: ClassVar = {"quick": {"n": 2**17}, "paper": {"n": 2**23}, "modern": {"n": 2**26}}
 
     def __post_init__(self):
-        require_choice("loop", self.loop, LOOPS)
-        require_range("n", self.n, 20, 2**40)
-        require_choice("threads_per_core", self.threads_per_core, (1, 2))
-        require_choice("streams", self.streams, (1, 2))
-        require_choice("order", self.order, ("", *LISTS))
         if self.doubled and (self.threads_per_core == 2 or (self.binding and not self.order)):
             raise ValueError("doubled = True is placed by an order or by the system; give an order, or binding = False")
         if self.order and (not self.binding or (self.order == "no_smt") == self.doubled):

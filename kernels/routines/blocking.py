@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.contract import Presets, require_choice, require_range
+from kernels.contract import Presets, one_of, require_range, whole
 from kernels.routines.width import WIDTHS
 from kernels.runtime.pages import zeros
 from kernels.runtime.threads import run_team
@@ -27,18 +27,15 @@ SMALL_BLOCKS = {"columns": 67, "levels": 7, "nproma": 24}
 class BlockedProblem(Presets):
     """Fields that every routine on columns has. ``ValueError`` if a field is outside its range."""
 
-    columns: int = 2048  # grid points of one level
+    columns: whole(1, 2**31) = 2048  # grid points of one level
     levels: int = 20  # model levels
-    nproma: int = 32  # columns of one block
-    build: str = "vector"  # "vector" (eight columns an instruction) or "scalar" (one)
+    nproma: whole(1, 2**20, "columns") = 32  # columns of one block
+    build: one_of(*WIDTHS) = "vector"  # "vector" (eight columns an instruction) or "scalar" (one)
 
     FEWEST_LEVELS = 1
 
     def __post_init__(self):
-        require_range("columns", self.columns, 1, 2**31)
         require_range("levels", self.levels, self.FEWEST_LEVELS, 10_000)
-        require_range("nproma", self.nproma, 1, 2**20, "columns")
-        require_choice("build", self.build, WIDTHS)
 
     @property
     def blocks(self) -> int:

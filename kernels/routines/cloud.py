@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, require_range, worst
+from kernels.contract import Check, Footprint, Work, real, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
@@ -55,7 +55,7 @@ _FLOPS = 68 + _DIVIDES + _ROOTS + _EXPS * EXP_FLOPS
 class Problem(BlockedProblem):
     """Columns of air and the time step they are advanced by. ``ValueError`` if a field is outside its range."""
 
-    timestep: float = 600.0  # Δt in s
+    timestep: real(1.0, 3600.0, "s") = 600.0  # Δt in s
 
     PRESETS: ClassVar = {
         "quick": {"columns": 2048, "levels": 20, "nproma": 32},
@@ -63,10 +63,6 @@ class Problem(BlockedProblem):
         "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
         "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
     }
-
-    def __post_init__(self):
-        super().__post_init__()
-        require_range("timestep", self.timestep, 1.0, 3600.0, "s")
 
 
 @dataclass(frozen=True)

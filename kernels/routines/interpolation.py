@@ -37,7 +37,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, extremes, require_choice, require_range, worst
+from kernels.contract import Check, Footprint, Work, extremes, one_of, real, whole, worst
 from kernels.proof import Proof
 from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
@@ -65,12 +65,12 @@ class Problem(BlockedProblem):
     """A plane of nx × ny columns and how far the wind carries. ``ValueError`` if a field is outside its range."""
 
     columns: int = field(init=False, default=0)  # nx·ny
-    nx: int = 64
-    ny: int = 32
-    fields: int = 1  # interpolated with the same weights, a block at a time
-    scheme: str = "cubic"  # "trajectory", "weights", "linear" or "cubic"
-    courant: float = 4.0  # largest displacement of the random wind, grid intervals
-    iterations: int = 3  # of the trajectory
+    nx: whole(4, 20_000) = 64
+    ny: whole(4, 20_000) = 32
+    fields: whole(1, 1000) = 1  # interpolated with the same weights, a block at a time
+    scheme: one_of(*ROUTINES) = "cubic"  # "trajectory", "weights", "linear" or "cubic"
+    courant: real(0.0, 100.0, "grid intervals") = 4.0  # largest displacement of the random wind, grid intervals
+    iterations: whole(1, 100) = 3  # of the trajectory
     monotone: bool = True  # hold cubic values within the corners' range
 
     PRESETS: ClassVar = {
@@ -82,15 +82,8 @@ class Problem(BlockedProblem):
     FEWEST_LEVELS = 4
 
     def __post_init__(self):
-        require_range("nx", self.nx, 4, 20_000)
-        require_range("ny", self.ny, 4, 20_000)
         object.__setattr__(self, "columns", self.nx * self.ny)
         super().__post_init__()
-        require_range("fields", self.fields, 1, 1000)
-        require_choice("scheme", self.scheme, ROUTINES)
-        require_range("courant", self.courant, 0.0, 100.0, "grid intervals")
-        require_range("iterations", self.iterations, 1, 100)
-        require_choice("monotone", self.monotone, (True, False))
 
     @property
     def margin(self) -> int:

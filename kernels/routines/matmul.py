@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
+from kernels.contract import Check, Footprint, Presets, Work, one_of, whole, worst
 from kernels.proof import Proof
 from kernels.routines.panel import Matrix, multiply, padded
 from kernels.routines.width import WIDTHS
@@ -30,22 +30,16 @@ from kernels.runtime.threads import run_team
 class Problem(Presets):
     """Sizes of the products of one inverse transform. ``ValueError`` if a field is outside its range."""
 
-    truncation: int = 31  # T: wavenumbers m = 0 … T
-    latitudes: int = 16  # of one hemisphere, N
-    fields: int = 40  # transformed together
-    build: str = "vector"  # "vector" (eight latitudes an instruction) or "scalar" (one)
+    truncation: whole(1, 10_000) = 31  # T: wavenumbers m = 0 … T
+    latitudes: whole(1, 10_000) = 16  # of one hemisphere, N
+    fields: whole(1, 10_000) = 40  # transformed together
+    build: one_of(*WIDTHS) = "vector"  # "vector" (eight latitudes an instruction) or "scalar" (one)
 
     PRESETS: ClassVar = {
         "quick": {"truncation": 63, "latitudes": 32, "fields": 40},
         "paper": {"truncation": 399, "latitudes": 200, "fields": 186},  # T399, three fields of 62 levels
         "modern": {"truncation": 639, "latitudes": 320, "fields": 137},
     }
-
-    def __post_init__(self):
-        require_range("truncation", self.truncation, 1, 10_000)
-        require_range("latitudes", self.latitudes, 1, 10_000)
-        require_range("fields", self.fields, 1, 10_000)
-        require_choice("build", self.build, WIDTHS)
 
     @property
     def terms(self) -> np.ndarray:

@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Work, require_range, worst
+from kernels.contract import Check, Footprint, Work, whole, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
@@ -47,7 +47,7 @@ class Problem(BlockedProblem):
     ``ValueError`` if a field is outside its range.
     """
 
-    iterations: int = 2  # Newton steps
+    iterations: whole(1, 20) = 2  # Newton steps
 
     PRESETS: ClassVar = {
         "quick": {"columns": 2048, "levels": 20, "nproma": 32},
@@ -55,10 +55,6 @@ class Problem(BlockedProblem):
         "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
         "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
     }
-
-    def __post_init__(self):
-        super().__post_init__()
-        require_range("iterations", self.iterations, 1, 20)
 
 
 @dataclass(frozen=True)

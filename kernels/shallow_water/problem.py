@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kernels.contract import Presets, require_choice, require_range
+from kernels.contract import Presets, one_of, real, require_choice, require_range, whole
 from kernels.spectral import grid as gaussian_grid
 
 RADIUS = 6.37122e6  # m, Williamson et al. (1992), as are the next two
@@ -65,19 +65,19 @@ class Problem(Presets):
     The presets named after truncations are ten-day forecasts; shorten ``hours`` to time single steps.
     """
 
-    truncation: int = 63  # triangular truncation T, 1
+    truncation: whole(10, 8000) = 63  # triangular truncation T, 1
     grid: str = "F48"  # Gaussian grid: F, N or O and the rows between pole and equator
-    case: str = "williamson2"  # initial state and orography
-    dt: float = 900.0  # time step, s
-    hours: float = 24.0  # length of the integration, h
-    diffusion: float = 0.0  # e-folding time of degree T under hyperdiffusion, h (0: none)
-    order: int = 8  # order of the hyperdiffusion ∇^order, even
-    asselin: float = 0.02  # Robert-Asselin filter, 1
-    williams: float = 0.53  # share of the filter given to the middle level (1: Asselin's filter), 1
-    alpha: float = 0.0  # angle between the flow of williamson2 and the equator, rad
-    perturbation: float = 0.0  # RMS of random height added to the initial state, m (members by seed)
-    output: float = 0.0  # hours between output steps written to disk, h (0: none)
-    build: str = "strict"  # compiled code: IEEE 754 as written, or with named fast-math flags
+    case: one_of(*CASES) = "williamson2"  # initial state and orography
+    dt: real(1e-3, 86400.0, "s") = 900.0  # time step, s
+    hours: real(0.0, 1e6, "h") = 24.0  # length of the integration, h
+    diffusion: real(0.0, 1e6, "h") = 0.0  # e-folding time of degree T under hyperdiffusion, h (0: none)
+    order: one_of(2, 4, 6, 8) = 8  # order of the hyperdiffusion ∇^order, even
+    asselin: real(0.0, 1.0) = 0.02  # Robert-Asselin filter, 1
+    williams: real(0.5, 1.0) = 0.53  # share of the filter given to the middle level (1: Asselin's filter), 1
+    alpha: real(-3.2, 3.2, "rad") = 0.0  # angle between the flow of williamson2 and the equator, rad
+    perturbation: real(0.0, 1000.0, "m") = 0.0  # RMS of random height added to the initial state, m (members by seed)
+    output: real(0.0, 1e6, "h") = 0.0  # hours between output steps written to disk, h (0: none)
+    build: one_of(*BUILDS) = "strict"  # compiled code: IEEE 754 as written, or with named fast-math flags
     accounts: bool = False  # book the threads' time by computing, waiting at barriers and serial work
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
@@ -102,19 +102,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("truncation", self.truncation, 10, 8000)
-        require_choice("case", self.case, CASES)
-        require_choice("build", self.build, BUILDS)
-        require_choice("accounts", self.accounts, (True, False))
-        require_choice("order", self.order, (2, 4, 6, 8))
-        require_range("dt", self.dt, 1e-3, 86400.0, "s")
-        require_range("hours", self.hours, 0.0, 1e6, "h")
-        require_range("diffusion", self.diffusion, 0.0, 1e6, "h")
-        require_range("asselin", self.asselin, 0.0, 1.0)
-        require_range("williams", self.williams, 0.5, 1.0)
-        require_range("alpha", self.alpha, -3.2, 3.2, "rad")
-        require_range("perturbation", self.perturbation, 0.0, 1000.0, "m")
-        require_range("output", self.output, 0.0, 1e6, "h")
         chosen = gaussian_grid(self.grid)
         if 4 * chosen.N < 2 * self.truncation + 1:
             raise ValueError(

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels import shallow_water as serial
-from kernels.contract import Check, Footprint, Presets, Work, require_range, worst
+from kernels.contract import Check, Footprint, Presets, Work, real, require_range, whole, worst
 from kernels.files.pending import WorkFolder, atomic
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
@@ -40,8 +40,8 @@ class Problem(Presets):
     truncation: int = 42  # triangular truncation T, 1
     grid: str = "F32"  # Gaussian grid
     case: str = "galewsky"  # initial state
-    dt: float = 900.0  # time step, s
-    steps: int = 12  # time steps
+    dt: real(1e-3, 86400.0, "s") = 900.0  # time step, s
+    steps: whole(1, 10**6) = 12  # time steps
     diffusion: float = 3.0  # e-folding time of degree T, h (0: none)
     output: int = 0  # steps between two outputs by rank 0 (0: none)
     ranks: int = 1  # ranks that take part
@@ -53,8 +53,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("steps", self.steps, 1, 10**6)
-        require_range("dt", self.dt, 1e-3, 86400.0, "s")
         require_range("output", self.output, 0, self.steps)
         world.require_ranks(self.ranks)
         self.model  # noqa: B018  refuses what the serial model refuses

@@ -19,7 +19,7 @@ from kernels.bt.problem import exact_parts, initial_component
 from kernels.bt.published import CLASSES, TOLERANCE
 from kernels.bt.ranks.box import HALO, Box
 from kernels.bt.ranks.lines import Sweep, add, columns, planes, sweep, work_size
-from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, whole
 from kernels.decomposition import box, process_grid
 from kernels.mpi import world
 from kernels.mpi.traffic import Traffic
@@ -37,7 +37,7 @@ class Problem(Presets):
     NS: int = 60  # time steps
     dt: float = 0.01  # length of a time step
     ranks: int = 1  # ranks that take part
-    bundles: int = 8  # bundles of lines that follow each other through the boxes
+    bundles: whole(1, 10_000) = 8  # bundles of lines that follow each other through the boxes
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         **{name: {"N": p.N, "NS": p.NS, "dt": p.dt} for name, p in CLASSES.items()},
@@ -49,7 +49,6 @@ class Problem(Presets):
     def __post_init__(self):
         Serial(self.N, self.NS, self.dt)  # refuses what the solver refuses
         world.require_ranks(self.ranks)
-        require_range("bundles", self.bundles, 1, 10_000)
         if 2 * max(process_grid(self.ranks)) > self.N:
             legal = [n for n in range(1, min(self.ranks, 4096) + 1) if 2 * max(process_grid(n)) <= self.N]
             raise ValueError(

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernels.bt import ranks as bt
-from kernels.contract import Check, Footprint, Presets, Work, require_choice
+from kernels.contract import Check, Footprint, Presets, Work, one_of
 from kernels.files.application import exact_plane, known_diagonal
 from kernels.files.format.layout import Layout, require_checksums
 from kernels.files.format.opening import open_solution
@@ -38,7 +38,7 @@ class Problem(Presets):
     NS: int = 60  # time steps
     IW: int = 10  # time steps between two writes of U
     dt: float = 0.01  # length of a time step
-    way: str = "collective"  # see ``shared``; "none" computes only, which gives T_C
+    way: one_of("none", *WAYS) = "collective"  # see ``shared``; "none" computes only, which gives T_C
     fsync: bool = False  # T_T includes waiting for the device
     ranks: int = 1  # ranks that take part
     folder: str | None = None  # shared by all hosts; None: the system's temporary folder
@@ -51,7 +51,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_schedule(self.NS, self.IW)
-        require_choice("way", self.way, ("none", *WAYS))
         self.solver  # noqa: B018  refuses what the solver refuses
         self.layout  # noqa: B018  and the file
 

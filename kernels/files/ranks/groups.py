@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range, whole
 from kernels.decomposition import box, process_grid
 from kernels.files.format.layout import Layout, require_checksums
 from kernels.files.format.opening import open_solution
@@ -33,11 +33,11 @@ COMPARED = 64 * 2**20
 class Problem(Presets):
     """``ranks`` ranks write ``dumps`` dumps of U, ``group`` of them at a time."""
 
-    N: int = 24  # grid points in each direction
+    N: whole(2, 500, "grid points") = 24  # grid points in each direction
     ranks: int = 1  # ranks that write
-    dumps: int = 2  # dumps a file
+    dumps: whole(1, 1000) = 2  # dumps a file
     group: int = 0  # ranks that write at a time; 0: all
-    way: str = "rows"  # rows one by one, or a way of ``shared`` (which takes no groups)
+    way: one_of("rows", *WAYS) = "rows"  # rows one by one, or a way of ``shared`` (which takes no groups)
     fsync: bool = False  # wait for the device inside the time
     folder: str | None = None  # shared by all hosts; None: the system's temporary folder
 
@@ -48,9 +48,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("N", self.N, 2, 500, "grid points")
-        require_range("dumps", self.dumps, 1, 1000)
-        require_choice("way", self.way, ("rows", *WAYS))
         world.require_ranks(self.ranks)
         if max(process_grid(self.ranks)) > self.N:
             raise ValueError(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from kernels.contract import Presets, require_choice, require_range
+from kernels.contract import Presets, real, require_choice, require_range
 from kernels.files.paced import Device
 
 OVERLAPS = ("none", "one", "both")
@@ -68,7 +68,7 @@ class Problem(Presets):
     program: tuple = Program()
     devices: tuple[Device, ...] = (Device("ssd", 3e7), Device("bmr", 5e6), Device("disk", 5e5, 0.03, 8, (1.5e6, 1.5e6)))
     output: str = "disk"  # device of write-ups, and of post-processing jobs
-    scale: float = 1000.0  # how many times as fast all of it is
+    scale: real(1.0, 1e6) = 1000.0  # how many times as fast all of it is
 
     PRESETS: ClassVar = {
         "quick": {},
@@ -85,7 +85,6 @@ class Problem(Presets):
                     raise ValueError(f"{name} holds {each!r}; give a tuple of {kind.__name__}")
         if not isinstance(self.program, Program):
             raise ValueError(f"program = {self.program!r} is no Program")
-        require_range("scale", self.scale, 1.0, 1e6)
         for device in self.devices:
             require_range("rate", device.rate, 1e-3, 1e15, "words a second")
             require_range("request", device.request, 0.0, 1e6, "s")
