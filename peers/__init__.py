@@ -19,8 +19,10 @@ A ratio is always *peer's time / our time*: above 1 we are faster.  ``--out FOLD
 peer record (:mod:`companion.records.peer_records`).
 """
 
+import contextlib
 import functools
 import importlib
+import importlib.metadata
 import pkgutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -163,6 +165,20 @@ def relative_difference(ours, theirs) -> float:
         return float("inf")
     scale = np.max(np.abs(theirs), initial=0.0)
     return float(np.max(np.abs(ours - theirs), initial=0.0) / (scale if scale > 0 else 1.0))
+
+
+def differ(ours, theirs) -> float:
+    """1 where numbers that must be equal are not."""
+    return float(np.any(np.asarray(ours) != np.asarray(theirs)))
+
+
+def installed(**packages: str) -> dict[str, str]:
+    """Versions of the packages that are installed, by the names of their peers."""
+    found = {}
+    for peer, package in packages.items():
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[peer] = importlib.metadata.version(package)
+    return found
 
 
 def modules() -> list[str]:

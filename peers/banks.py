@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels.memory import banks
 from kernels.memory.banks import Job, Problem
-from peers import Absent, Comparison
+from peers import Absent, Comparison, differ
 from peers.kit import compiled
 
 _NEVER = 2**64 - 1
@@ -73,13 +73,7 @@ def _ours(problem: Problem) -> Callable:
     return call
 
 
-def _differ(ours, theirs) -> float:
-    return float(np.any(ours != theirs))
-
-
-def versions() -> dict[str, str]:
-    """Compiler and options of each C build."""
-    return compiled.versions()
+versions = compiled.versions
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
@@ -103,7 +97,7 @@ def _group(group: str, leap: bool, libraries: dict) -> Iterator[Comparison]:
             label=f"{count} banks, {cpus} {'CPU' if cpus == 1 else 'CPUs'}",
             ours=_ours(problem),
             peers={name: _c_side(library, problem) for name, library in libraries.items()},
-            check=_differ,
+            check=differ,
             tolerance=0.0,
             builds=libraries,
         )

@@ -4,17 +4,16 @@ Both sides have a file that is there already, and both carry one start of fio, w
 starts it with a single block first.  Places in the process's own memory have no peer in fio.
 """
 
-import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kernels.files import devices, filesystem
 from kernels.files.pending import WorkFolder
-from peers import Absent, Comparison
+from peers import Absent, Comparison, differ
+from peers.kit import fio
 
 #: Blocks of the report's program, how many a file has, and how often it is moved: writing, or reading what is there.
 _BLOCK, _BLOCKS, _LOOPS = 8 * 384_000, 32, 4
@@ -24,11 +23,8 @@ DISK = 2 * _BLOCK * _BLOCKS
 
 def _fio_blocks(program: str, folder: Path, rw: str, direct: bool, blocks: int = _BLOCKS, loops: int = _LOOPS) -> int:
     """Bytes that fio says it has moved, with a file that stays."""
-    command = [program, "--name=peer", f"--filename={folder / 'blocks'}", f"--rw={rw}", "--ioengine=psync", "--thread"]
-    command += [f"--bs={_BLOCK}", f"--size={blocks * _BLOCK}", f"--loops={loops}", f"--direct={int(direct)}"]
-    command += ["--fallocate=posix", "--invalidate=0", "--output-format=json"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)["jobs"][0][rw]["io_bytes"]
+    more = f"--loops={loops}", "--invalidate=0"
+    return fio.moved(program, folder / "blocks", rw, _BLOCK, blocks, direct, *more)
 
 
 def _our_blocks(program: str, folder: Path, rw: str, file) -> Callable[[], int]:
@@ -69,22 +65,13 @@ def _device_comparisons(program: str, base: Path, where: str, places) -> Iterato
                             program, own, rw, place == "direct"
                         )
                     },
-                    check=_differ,
+                    check=differ,
                     tolerance=0.0,
                 )
                 file.close()
 
 
-def _differ(ours: int, theirs: int) -> float:
-    return float(ours != theirs)
-
-
-def versions() -> dict[str, str]:
-    """What fio calls itself."""
-    if not (program := shutil.which("fio")):
-        return {}
-    done = subprocess.run([program, "--version"], check=False, capture_output=True, text=True)
-    return {"fio psync": done.stdout.strip()}
+versions = fio.versions
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

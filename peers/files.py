@@ -7,11 +7,8 @@ before it writes, so that both carry one start, and writes without checksum, as 
 """
 
 import importlib
-import importlib.metadata
-import json
 import os
 import shutil
-import subprocess
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +19,8 @@ from kernels.files import filesystem, ways
 from kernels.files.format.layout import Layout
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.pending import WorkFolder
-from peers import Absent, Comparison
+from peers import Absent, Comparison, differ, installed
+from peers.kit import fio
 
 N, DUMPS = 64, 8  # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
 DISK = 2 * DUMPS * 40 * N**3  # bytes: our file, and one of a peer
@@ -92,22 +90,7 @@ def _netcdf4(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
 def _fio(program: str, folder: Path, direct: bool, blocks: int = DUMPS) -> int:
     """Bytes that fio says it has written."""
     block = 5 * 8 * N**3 if blocks > 1 else filesystem.ALIGNMENT
-    command = [
-        program,
-        "--name=peer",
-        f"--filename={folder / 'fio'}",
-        "--rw=write",
-        "--ioengine=psync",
-        "--thread",
-        "--fallocate=posix",
-        f"--bs={block}",
-        f"--size={blocks * block}",
-        f"--direct={int(direct)}",
-        "--unlink=1",
-        "--output-format=json",
-    ]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)["jobs"][0]["write"]["io_bytes"]
+    return fio.moved(program, folder / "fio", "write", block, blocks, direct, "--unlink=1")
 
 
 def _raw(program: str, folder: Path, u: np.ndarray, direct: bool) -> Callable[[], int]:
@@ -131,10 +114,6 @@ def _raw(program: str, folder: Path, u: np.ndarray, direct: bool) -> Callable[[]
     return ours
 
 
-def _differ(ours: int, theirs: int) -> float:
-    return float(ours != theirs)
-
-
 def _fio_comparisons(folder: Path, u: np.ndarray, where: str) -> Iterator[Comparison | Absent]:
     program = shutil.which("fio")
     if program is None:
@@ -149,24 +128,14 @@ def _fio_comparisons(folder: Path, u: np.ndarray, where: str) -> Iterator[Compar
             label="positioned, both with one start of fio",
             ours=_raw(program, folder, u, direct),
             peers={"fio psync": lambda direct=direct: _fio(program, folder, direct)},
-            check=_differ,
+            check=differ,
             tolerance=0.0,
         )
 
 
 def versions() -> dict[str, str]:
     """What numpy, h5py, netCDF4 and fio call themselves, each where it is installed."""
-    found = {"numpy tofile": np.__version__}
-    for name in ("h5py", "netCDF4"):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    if program := shutil.which("fio"):
-        found["fio psync"] = subprocess.run(
-            [program, "--version"], check=False, capture_output=True, text=True
-        ).stdout.strip()
-    return found
+    return {"numpy tofile": np.__version__} | installed(h5py="h5py", netCDF4="netCDF4") | fio.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
@@ -190,7 +159,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                 label=way,
                 ours=_session(folder, u, way),
                 peers={"numpy tofile": _tofile(folder, u)},
-                check=_differ,
+                check=differ,
                 tolerance=0.0,
             )
         if libraries:
@@ -200,7 +169,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
                     label=way,
                     ours=_session(folder, u, way),
                     peers=libraries,
-                    check=_differ,
+                    check=differ,
                     tolerance=0.0,
                 )
         yield from _fio_comparisons(folder, u, where)

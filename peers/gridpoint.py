@@ -153,9 +153,7 @@ def _work(band: _Band, stage: str) -> Work:
     return Work(PASSES * flops, PASSES * read, PASSES * written)
 
 
-def versions() -> dict[str, str]:
-    """Compiler and options of each C build."""
-    return compiled.versions()
+versions = compiled.versions
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

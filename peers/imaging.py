@@ -11,7 +11,6 @@ import importlib
 import importlib.util
 import logging
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numba
@@ -22,7 +21,7 @@ from kernels.imaging import clean, direct, gridding, hogbom, masters, taps
 from kernels.imaging.array import U, V
 from kernels.imaging.masters import CELL, SIZES
 from kernels.runtime.threads import numba_threads
-from peers import Absent, Comparison, relative_difference
+from peers import Absent, Comparison, installed, relative_difference
 from peers.kit import dirty_images, imaging_numpy, wsclean
 from peers.kit.dirty_images import LIGHT, complex_values
 
@@ -208,18 +207,8 @@ def _found(name: str):
 
 def versions() -> dict[str, str]:
     """Versions of the peers that are installed."""
-    found = {"NumPy": np.__version__}
-    for peer, package in (
-        ("ducc0", "ducc0"),
-        ("FINUFFT", "finufft"),
-        ("africanus", "codex-africanus"),
-        ("pfb", "pfb-imaging"),
-    ):
-        try:
-            found[peer] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found | wsclean.versions()
+    found = installed(ducc0="ducc0", FINUFFT="finufft", africanus="codex-africanus", pfb="pfb-imaging")
+    return {"NumPy": np.__version__} | found | wsclean.versions()
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

@@ -34,11 +34,15 @@ def _function(library: ctypes.CDLL, name: str, kinds: str) -> Callable:
     return lambda *args: function(*(arg.ctypes.data if isinstance(arg, np.ndarray) else arg for arg in args))
 
 
-def _on_blocks(problem, threads: int, work: Callable, out: np.ndarray) -> Callable:
+def _on_blocks(library, name: str, kinds: str, problem, threads: int, arrays, out: np.ndarray, *more) -> Callable:
+    """The C function on every block: ``arrays``, first block and end, levels, row, places of a row, and ``more``."""
+    function = _function(library, name, kinds)
+
     def call(repeats=1):
         def member(number):
+            part = block_range(problem.blocks, threads, number)
             for _ in range(repeats):
-                work(*block_range(problem.blocks, threads, number))
+                function(*arrays, *part, problem.levels, problem.row, problem.count, *more)
 
         run_team(member, threads)
         return out
@@ -47,88 +51,39 @@ def _on_blocks(problem, threads: int, work: Callable, out: np.ndarray) -> Callab
 
 
 def _c_saturation(library, problem, state, threads):
-    function = _function(library, "saturation", "aaaaannnnnn")
     t, q = np.zeros_like(state.t), np.zeros_like(state.q)
-    return _on_blocks(
-        problem,
-        threads,
-        lambda first, end: function(
-            state.t, state.q, state.p, t, q, first, end, problem.levels, problem.row, problem.count, problem.iterations
-        ),
-        t,
-    )
+    arrays = state.t, state.q, state.p, t, q
+    return _on_blocks(library, "saturation", "aaaaannnnnn", problem, threads, arrays, t, problem.iterations)
 
 
 def _c_vertical(library, problem, state, threads):
-    function = _function(library, "vertical", "anaannnnn")
     out = np.zeros_like(state.integral)
-    return _on_blocks(
-        problem,
-        threads,
-        lambda first, end: function(
-            state.weights, state.weights.shape[1], state.f, out, first, end, problem.levels, problem.row, problem.count
-        ),
-        out,
-    )
+    arrays = state.weights, state.weights.shape[1], state.f, out
+    return _on_blocks(library, "vertical", "anaannnnn", problem, threads, arrays, out)
 
 
 def _c_cloud(library, problem, state, threads):
-    function = _function(library, "cloud", "aaannnnnnnd")
     new, fallen = np.zeros_like(state.new), np.zeros_like(state.fallen)
-    return _on_blocks(
-        problem,
-        threads,
-        lambda first, end: function(
-            state.inputs,
-            new,
-            fallen,
-            new[0].size,
-            fallen[0].size,
-            first,
-            end,
-            problem.levels,
-            problem.row,
-            problem.count,
-            float(problem.timestep),
-        ),
-        new,
-    )
+    arrays = state.inputs, new, fallen, new[0].size, fallen[0].size
+    return _on_blocks(library, "cloud", "aaannnnnnnd", problem, threads, arrays, new, float(problem.timestep))
 
 
 def _c_interpolation(library, problem, state, threads):
-    function = _function(library, problem.scheme, "aaannnnnnnn")
     along, up = problem.strides
     start, out = up + problem.margin * (along + 1), np.zeros_like(state.values)
-    return _on_blocks(
-        problem,
-        threads,
-        lambda first, end: function(
-            state.field, state.stencil, out, start, along, up, first, end, problem.levels, problem.row, problem.count
-        ),
-        out,
-    )
+    arrays = state.field, state.stencil, out, start, along, up
+    return _on_blocks(library, problem.scheme, "aaannnnnnnn", problem, threads, arrays, out)
 
 
 def _c_product(library, problem, state, threads):
     function = _function(library, "matmul", "anananannnn")
     out, row = np.zeros_like(state.out), state.p.shape[1]
+    arrays = state.terms, len(state.terms), state.spectrum, state.spectrum.shape[1], state.p, row, out
 
     def call(repeats=1):
         def member(number):
             for _ in range(repeats):
-                function(
-                    state.terms,
-                    len(state.terms),
-                    state.spectrum,
-                    state.spectrum.shape[1],
-                    state.p,
-                    row,
-                    out,
-                    number,
-                    threads,
-                    row,
-                    problem.fields,
-                )
+                function(*arrays, number, threads, row, problem.fields)
 
         run_team(member, threads)
         return out
@@ -136,59 +91,31 @@ def _c_product(library, problem, state, threads):
     return call
 
 
-def _numpy_saturation(problem, state):
-    return lambda: saturation.reference(problem, state).t_new
-
-
-def _numpy_vertical(problem, state):
-    return lambda: vertical.reference(problem, state).integral
-
-
-def _numpy_product(problem, state):
-    return lambda: matmul.reference(problem, state).out
+#: Routine -> what its run returns, its C side, and whether its reference is NumPy as one would write it.
+_SIDES = {
+    saturation: ("t_new", _c_saturation, True),
+    cloud: ("new", _c_cloud, False),
+    vertical: ("integral", _c_vertical, True),
+    interpolation: ("values", _c_interpolation, False),
+    matmul: ("out", _c_product, True),
+}
 
 
 def _cases():
-    """(group, label, module, problem, what run returns, C side, NumPy side or None)."""
-    for nproma in (8, 32, 128):
-        yield (
-            f"nproma {nproma}",
-            saturation,
-            saturation.Problem.preset("quick", nproma=nproma),
-            "t_new",
-            _c_saturation,
-            _numpy_saturation,
-        )
-    for nproma in (8, 32, 128):
-        yield (f"nproma {nproma}", cloud, cloud.Problem.preset("quick", nproma=nproma), "new", _c_cloud, None)
+    """Label, routine and problem."""
+    for module in (saturation, cloud):
+        for nproma in (8, 32, 128):
+            yield f"nproma {nproma}", module, module.Problem.preset("quick", nproma=nproma)
     for levels, nproma in ((62, 16), (62, 64), (137, 32), (137, 64)):
-        yield (
-            f"{levels} levels, nproma {nproma}",
-            vertical,
-            vertical.Problem(columns=2048, levels=levels, nproma=nproma),
-            "integral",
-            _c_vertical,
-            _numpy_vertical,
-        )
+        problem = vertical.Problem(columns=2048, levels=levels, nproma=nproma)
+        yield f"{levels} levels, nproma {nproma}", vertical, problem
     for scheme in ("linear", "cubic"):
         for nproma in (16, 64):
-            yield (
-                f"{scheme}, nproma {nproma}",
-                interpolation,
-                interpolation.Problem.preset("quick", scheme=scheme, nproma=nproma),
-                "values",
-                _c_interpolation,
-                None,
-            )
+            problem = interpolation.Problem.preset("quick", scheme=scheme, nproma=nproma)
+            yield f"{scheme}, nproma {nproma}", interpolation, problem
     for truncation, latitudes, fields in ((63, 32, 40), (159, 80, 60), (159, 80, 186)):
-        yield (
-            f"T{truncation}, {fields} fields",
-            matmul,
-            matmul.Problem(truncation=truncation, latitudes=latitudes, fields=fields),
-            "out",
-            _c_product,
-            _numpy_product,
-        )
+        problem = matmul.Problem(truncation=truncation, latitudes=latitudes, fields=fields)
+        yield f"T{truncation}, {fields} fields", matmul, problem
 
 
 def versions() -> dict[str, str]:
@@ -201,16 +128,20 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     for build, options in (("vector", OPTION_SETS), ("scalar", SCALAR_OPTIONS)):
         libraries, absent = compiled.variants("routines.c", options)
         yield from absent
-        for label, module, quick, written, c_side, numpy_side in _cases():
+        for label, module, quick in _cases():
+            written, c_side, by_numpy = _SIDES[module]
             problem = dataclasses.replace(quick, build=build)
             state = module.setup(problem)
 
             def ours(repeats=1, module=module, problem=problem, state=state, written=written):
                 return getattr(module.run(problem, state, threads, repeats), written)
 
+            def plain(module=module, problem=problem, state=state, written=written):
+                return getattr(module.reference(problem, state), written)
+
             sides = {name: c_side(library, problem, state, threads) for name, library in libraries.items()}
-            if numpy_side is not None and build == "vector":
-                sides["NumPy"] = numpy_side(problem, state)
+            if by_numpy and build == "vector":
+                sides["NumPy"] = plain
             yield Comparison(
                 group=f"{module.__name__.rpartition('.')[2]}, {build}",
                 label=label,

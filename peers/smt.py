@@ -35,9 +35,7 @@ def _c_side(library: ctypes.CDLL, problem: smt.Problem, state: smt.State, thread
     return call
 
 
-def versions() -> dict[str, str]:
-    """Compiler and options of each C build."""
-    return compiled.versions()
+versions = compiled.versions
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

@@ -19,7 +19,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +27,7 @@ from companion.labels import plural
 from kernels import spectral
 from kernels.contract import Work
 from kernels.runtime.threads import run_team
-from peers import Absent, Comparison, _shtns, relative_difference
+from peers import Absent, Comparison, _shtns, installed, relative_difference
 
 #: Truncations on full grids with 2N = T + 1 rows, and linear classic reduced grids.
 FULL = (159, 399, 639, 799, 1279)
@@ -188,13 +187,7 @@ def _compare(case: _Case, libraries) -> Iterator[Comparison]:
 
 def versions() -> dict[str, str]:
     """Versions of ducc0 and SHTns, each where it is installed."""
-    found = {}
-    for peer, package in (("ducc0", "ducc0"), ("SHTns", "shtns")):
-        try:
-            found[peer] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return installed(ducc0="ducc0", SHTns="shtns")
 
 
 def asked(truncations: tuple) -> list:
