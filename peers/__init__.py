@@ -68,50 +68,24 @@ class Clocked:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One piece of work done by us and by others.
+    """One piece of work done by us and by others."""
 
-    Attributes
-    ----------
-    group : str
-        What is summarised together, for example ``"stride bandwidth"``.
-    label : str
-        The point within the group, for example ``"1 MiB, stride 8"``.
-    ours : callable
-        Does the work, returns a result that ``check`` understands.  Takes no argument, or
-        ``repeats=1``: how often to do it.  Compiled functions are compiled by the checking call
-        that precedes all timing.
-    peers : mapping of str to callable
-        The same work, by name of the peer; empty where only a time of ours is wanted.
-    check : callable
-        ``check(our_result, peer_result)`` returns their distance (0 for equal); the peer is timed
-        only if it is at most ``tolerance``.  NaN never passes.
-    tolerance : float
-        Largest distance that counts as the same answer.
-    builds : collection of str
-        Peers that are one source built in several ways: a short trial picks the fastest few, which alone are
-        timed in rounds.
-    work : Work, optional
-        Operations and bytes of one repeat of all threads, as the kernel counts them: what the host's ceilings are
-        held against.
-    size : int, optional
-        Bytes that a repeat walks over, of all threads: they say which cache, or the memory, sets the bandwidth.
-    items : Items, optional
-        What is counted where rates stand beside each other and answers need not agree.
-    chosen : str
-        What a trial of the module's own chose, for example the layout of a peer.  It is no part of the label: the
-        case is the same whatever the trial of another day chooses.
-    """
-
-    group: str
-    label: str
+    group: str  # what is summarised together, for example ``"stride bandwidth"``
+    label: str  # the point within the group, for example ``"1 MiB, stride 8"``
+    #: Does the work and returns what ``check`` understands.  Takes no argument, or ``repeats=1``: how often to do it.
+    #: Compiled functions are compiled by the checking call that precedes all timing.
     ours: Callable[[], Any]
-    peers: Mapping[str, Callable[[], Any]]
+    peers: Mapping[str, Callable[[], Any]]  # the same work, by name of the peer; empty: only a time of ours is wanted
+    #: ``check(our_result, peer_result)`` is their distance, 0 for equal, NaN for none that counts as close.
     check: Callable[[Any, Any], float]
-    tolerance: float = 1e-12
+    tolerance: float = 1e-12  # largest distance that counts as the same answer: a peer beyond it is not timed
+    #: Peers that are one source built in several ways: a short trial picks the fastest few, which alone are timed.
     builds: Collection[str] = ()
-    work: Work | None = None
-    size: int | None = None
-    items: Items | None = None
+    work: Work | None = None  # of one repeat of all threads, held against the host's ceilings
+    size: int | None = None  # bytes that a repeat of all threads walks over: which cache, or memory, sets the bandwidth
+    items: Items | None = None  # what is counted where rates stand beside each other and answers need not agree
+    #: What a trial of the module's own chose, for example the layout of a peer.  It is no part of the label: the case
+    #: is the same whatever the trial of another day chooses.
     chosen: str = ""
 
 

@@ -100,36 +100,17 @@ class Problem(Presets):
 
 @dataclass(frozen=True)
 class Result:
-    """One run with writing.
+    """One run with writing."""
 
-    Attributes
-    ----------
-    T_T : float
-        Elapsed time, seconds.
-    R_IO : float
-        Computed transfer rate, bytes per second.
-    stalls, transfers : float64 (dumps,)
-        Seconds the solver stood still at each dump; seconds each transfer took.  Equal but for a few
-        microseconds when writing is synchronous.
-    open_seconds, finish_seconds : float
-        Before the clock; the last part of T_T, after the last step.
-    last_crc32 : int
-        Checksum of U in memory after the last step.
-    filesystem : dict
-        Where the data went and whether through the page cache, see ``filesystem.describe``.
-    path : Path
-        The solution file; it lives as long as this object.
-    """
-
-    T_T: float
-    R_IO: float
-    stalls: np.ndarray
-    transfers: np.ndarray
-    open_seconds: float
-    finish_seconds: float
-    last_crc32: int
-    filesystem: dict
-    path: Path
+    T_T: float  # elapsed time, s
+    R_IO: float  # computed transfer rate, bytes/s
+    stalls: np.ndarray  # float64 (dumps,): s that the solver stood still at each dump
+    transfers: np.ndarray  # float64 (dumps,): s that each took; but for microseconds the same when synchronous
+    open_seconds: float  # before the clock
+    finish_seconds: float  # the last part of T_T, after the last step
+    last_crc32: int  # of U in memory after the last step
+    filesystem: dict  # where the data went and whether through the page cache, see ``filesystem.describe``
+    path: Path  # the solution file; it lives as long as this object
     keep: WorkFolder = field(repr=False)
 
 

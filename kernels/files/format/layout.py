@@ -174,17 +174,13 @@ class Solution:
     """A finished solution of any form, opened for reading plane by plane.
 
     ``SolutionError`` if it is truncated, damaged, of the wrong endianness, or no solution.
-
-    Attributes
-    ----------
-    N, NS, IW : int
-    steps : list of int
-        Time step of each dump.
-    crc32 : list of int
-        Checksum of each dump as it is stored.
     """
 
-    crc32: list[int]
+    N: int
+    NS: int
+    IW: int
+    steps: list[int]  # time step of each dump
+    crc32: list[int]  # checksum of each dump as it is stored
 
     def __init__(self, path):
         self.path = Path(path)

@@ -35,31 +35,17 @@ EPSILON = 1e-8  # relative tolerance of NPB
 
 @dataclass(frozen=True)
 class Verification:
-    """What one sequential pass over a solution file found.
-
-    Attributes
-    ----------
-    steps : int64 (dumps,)
-        Time step of each dump.
-    diagonal : float64 (dumps, N, 5)
-        ``u(i,i,i,m)`` of each dump.
-    crc_errors : tuple of int
-        Time steps whose dump does not have the checksum stored with it.
-    error_norms : float64 (dumps, 5) or None
-        Root-mean-square difference to the exact solution, if one was given.
-    cold : bool
-        Whether the file's pages were dropped first, so that the device was read and not the page cache.
-    """
+    """What one sequential pass over a solution file found."""
 
     path: Path
     N: int
     NS: int
     IW: int
-    steps: np.ndarray
-    diagonal: np.ndarray
-    crc_errors: tuple[int, ...]
-    error_norms: np.ndarray | None
-    cold: bool
+    steps: np.ndarray  # int64 (dumps,): time step of each dump
+    diagonal: np.ndarray  # float64 (dumps, N, 5): ``u(i,i,i,m)`` of each dump
+    crc_errors: tuple[int, ...]  # time steps whose dump does not have the checksum stored with it
+    error_norms: np.ndarray | None  # float64 (dumps, 5): RMS difference to the exact solution, if one was given
+    cold: bool  # the file's pages were dropped first: the device was read and not the page cache
 
     def lines(self) -> Iterator[str]:
         """The diagonal as the report's program prints it: F15.10, a value a line, i outside m."""
