@@ -11,11 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_range
+from kernels.contract import Check, Footprint, Presets, Work, whole
 from kernels.mpi import world
 from kernels.runtime.pages import allocate
-from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 
 #: Message sizes of a curve, bytes.
 SIZES = {
@@ -29,13 +28,12 @@ SIZES = {
 class Problem(Presets):
     """One message size for every pair at once."""
 
-    bytes: int = 65536  # of one message, a multiple of 8
+    bytes: whole(8, 2**30) = 65536  # of one message, a multiple of 8
     ranks: int = 2  # ranks that take part: two a pair
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"quick": {}, "paper": {"bytes": 2**20}, "modern": {"bytes": 2**24}}
 
     def __post_init__(self):
-        require_range("bytes", self.bytes, 8, 2**30)
         if self.bytes % 8:
             raise ValueError(
                 f"bytes = {self.bytes} is no multiple of the 8 bytes of a word; take {self.bytes // 8 * 8}"
@@ -64,13 +62,9 @@ def message(rank: int, words: int) -> np.ndarray:
     return np.arange(words, dtype=np.int64) + (rank << 32)
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("{problem.ranks} ranks with messages of {problem.bytes} bytes")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Buffers with every page touched (``seed`` is not used)."""
-    require_memory(footprint(problem).memory, f"{problem.ranks} ranks with messages of {problem.bytes} bytes")
     comm = world.team(problem.ranks)
     partner = (comm.rank + comm.size // 2) % comm.size
     out, into = (allocate(problem.words, np.int64, "default") for _ in range(2))
@@ -78,7 +72,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(comm, partner, out, into)
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """``repeats`` exchanges."""
     comm, partner, out, into = state

@@ -18,13 +18,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, real, require_range, whole
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh, cut, shape
 from kernels.mpi.scale import Count
 from kernels.mpi.traffic import Traffic
-from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 from kernels.shallow_water.problem import RADIUS
 
 WAYS = ("fixed", "part 2 on demand", "on demand")
@@ -35,11 +34,11 @@ class Problem(Presets):
     """Grid, wind and time step, and the ranks that share the points."""
 
     grid: str = "F48"  # Gaussian grid
-    dt: float = 2700.0  # time step, s
-    wind: float = 80.0  # strongest wind, m/s
-    width: int = 18  # of the fixed halo, rows and points
-    levels: int = 4  # levels of every field, 1
-    way: str = "fixed"  # of both parts, see above
+    dt: real(1.0, 86400.0, "s") = 2700.0  # time step, s
+    wind: real(0.0, 300.0, "m/s") = 80.0  # strongest wind, m/s
+    width: whole(2, 200) = 18  # of the fixed halo, rows and points
+    levels: whole(1, 1000) = 4  # levels of every field, 1
+    way: one_of(*WAYS) = "fixed"  # of both parts, see above
     ranks: int = 1  # ranks that take part
     across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
 
@@ -52,11 +51,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("dt", self.dt, 1.0, 86400.0, "s")
-        require_range("wind", self.wind, 0.0, 300.0, "m/s")
-        require_range("width", self.width, 2, 200)
-        require_range("levels", self.levels, 1, 1000)
-        require_choice("way", self.way, WAYS)
         world.require_ranks(self.ranks)
         require_range("across", self.across, 0, self.ranks)
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
@@ -182,13 +176,9 @@ def _ask(state, points: np.ndarray):
     return wanted, asked, numbers.astype(np.int64)
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("a semi-Lagrangian halo on {problem.grid}")
 def setup(problem: Problem, seed: int = 0) -> State:
     """Values of the own points; the fixed halo is agreed on once (``seed`` is not used)."""
-    require_memory(footprint(problem).memory, f"a semi-Lagrangian halo on {problem.grid}")
     traffic = Traffic(world.team(problem.ranks))
     mesh = problem.mesh
     own = owned(mesh, traffic.comm.rank)
@@ -214,7 +204,7 @@ def _fetch(state, part: int, points: np.ndarray, asked) -> None:
     state.fetched[part] = points, into
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Both parts of one step, ``repeats`` times."""
     traffic, facts = state.traffic, state.facts

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernels.contract import Presets, require_range
+from kernels.contract import Presets, require_range, whole
 from kernels.mpi import world
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
@@ -44,11 +44,8 @@ def cut(count: int, parts: int) -> np.ndarray:
 class Mesh:
     """Decomposition of truncation T with some fields on a grid over W × V ranks.
 
-    Raises
-    ------
-    ValueError
-        If there are more bands than rows or wavenumbers, or more parts than fields; it names the
-        legal numbers.
+    ``ValueError`` if there are more bands than rows or wavenumbers, or more parts than fields; it names the legal
+    numbers.
     """
 
     name: str  # of the grid
@@ -131,13 +128,12 @@ class Shared(Presets):
 
     truncation: int = 63  # triangular truncation, 1
     grid: str = "F48"  # Gaussian grid
-    fields: int = 8  # fields transformed or moved at once, 1
+    fields: whole(1, 100_000) = 8  # fields transformed or moved at once, 1
     ranks: int = 1  # ranks that take part
     across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
 
     def __post_init__(self):
         require_range("truncation", self.truncation, 1, self.LARGEST)
-        require_range("fields", self.fields, 1, 100_000)
         world.require_ranks(self.ranks)
         require_range("across", self.across, 0, self.ranks)
         self.mesh  # noqa: B018  refuses ranks that cannot share the work

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
+from kernels.contract import Check, Footprint, Presets, Work, one_of, real, require_range, whole
 from kernels.mpi import world
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 
 WAYS = ("none", "synchronised", "drifted")
 
@@ -24,11 +24,11 @@ WAYS = ("none", "synchronised", "drifted")
 class Problem(Presets):
     """A run of ``steps`` steps."""
 
-    steps: int = 64  # steps, each with a barrier
-    compute: float = 5e-4  # computing in a step, s
+    steps: whole(1, 10**6) = 64  # steps, each with a barrier
+    compute: real(1e-6, 10.0, "s") = 5e-4  # computing in a step, s
     period: int = 16  # steps between two visits of the sensor
-    delay: float = 1e-3  # what a visit takes of the CPU, s
-    way: str = "none"  # see above
+    delay: real(0.0, 10.0, "s") = 1e-3  # what a visit takes of the CPU, s
+    way: one_of(*WAYS) = "none"  # see above
     ranks: int = 1  # ranks that take part
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
@@ -38,11 +38,7 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("steps", self.steps, 1, 10**6)
-        require_range("compute", self.compute, 1e-6, 10.0, "s")
         require_range("period", self.period, 1, self.steps, "steps")
-        require_range("delay", self.delay, 0.0, 10.0, "s")
-        require_choice("way", self.way, WAYS)
         world.require_ranks(self.ranks)
 
     def visits(self, rank: int) -> np.ndarray:
@@ -69,10 +65,7 @@ class Result(NamedTuple):
     visits: int  # of the sensor
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """Nothing but the communicator (``seed`` is not used)."""
     return State(world.team(problem.ranks))
@@ -98,7 +91,7 @@ def _once(problem: Problem, comm) -> Result:
     return Result(comm, computing, waiting, len(visits))
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """All steps, ``repeats`` times; the result is the last one's."""
     for _ in range(repeats):

@@ -22,13 +22,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range, worst
+from kernels.contract import Check, Footprint, Presets, Work, one_of, require_range, whole, worst
 from kernels.mpi import world
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.moves import copy_blocks
 from kernels.mpi.traffic import Traffic, starts
 from kernels.runtime.resources import affinity_cpus, require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 from kernels.spectral.ranks import Transform, table_bytes
 
 WAYS = ("alltoallv", "ialltoallv", "progress")
@@ -43,12 +43,12 @@ def can_spare() -> bool:
 class Problem(Presets):
     """Truncation, grid and fields in groups, over ``ranks`` bands."""
 
-    truncation: int = 63  # triangular truncation, 1
+    truncation: whole(1, 2000) = 63  # triangular truncation, 1
     grid: str = "F48"  # Gaussian grid
-    fields: int = 16  # fields in all, 1
+    fields: whole(1, 100_000) = 16  # fields in all, 1
     groups: int = 4  # groups of fields, 1
     ranks: int = 1  # ranks that take part
-    way: str = "alltoallv"  # see above
+    way: one_of(*WAYS) = "alltoallv"  # see above
     spare: bool = False  # ranks compute on half of the processors and leave the others to the exchanges
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
@@ -58,10 +58,7 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        require_range("truncation", self.truncation, 1, 2000)
-        require_range("fields", self.fields, 1, 100_000)
         require_range("groups", self.groups, 1, self.fields)
-        require_choice("way", self.way, WAYS)
         world.require_ranks(self.ranks)
         if self.spare and not can_spare():
             raise ValueError("spare = True needs two usable processors and a system that binds threads; choose False")
@@ -85,10 +82,7 @@ class State(NamedTuple):
     back: list[np.ndarray]
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted()
 def setup(problem: Problem, seed: int = 0) -> State:
     """The rank's share of random spectra, group by group."""
     require_memory(footprint(problem).memory // problem.ranks, f"a rank's share of T{problem.truncation}")
@@ -177,7 +171,7 @@ def _direct(state: State, exchange: Callable, column, wave) -> None:
         made._to_degrees(columns, back)
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse and direct Legendre transform of all groups with their exchanges, ``repeats`` times."""
     own, other = _halves(state.comm) if problem.spare else (None, None)

@@ -78,10 +78,7 @@ def require_ranks(ranks: int, most: int = LARGEST, why: str = "") -> None:
 def team(ranks: int):
     """Communicator of the first ``ranks`` ranks of the job; None on a rank that is not among them.
 
-    Raises
-    ------
-    ValueError
-        If the job is smaller.
+    ``ValueError`` if the job is smaller.
     """
     world = mpi().COMM_WORLD
     if ranks > world.size:
