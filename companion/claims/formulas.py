@@ -32,10 +32,6 @@ class _Scope:
     label: tuple[str, ...] = ()  # what each loop has reached
 
 
-def _mid(value: Interval) -> float:
-    return value.mid
-
-
 def _median(values: _Values) -> Interval:
     """Each end for itself."""
     return Interval(*(statistics.median(getattr(value, end) for value in values) for end in ("mid", "lo", "hi")))
@@ -49,7 +45,7 @@ FUNCTIONS: dict[str, Callable[[_Values], Interval]] = {
     "exact": lambda values: as_interval(values[0].mid),
     "floor": lambda values: as_interval(math.floor(values[0].mid)),
     "sum": total,
-    "max": lambda values: max(values, key=_mid),
+    "max": lambda values: max(values, key=operator.attrgetter("mid")),
     "median": _median,
     "nearest": lambda values: min(values[1:], key=lambda value: abs(value.mid - values[0].mid)),
 }

@@ -40,14 +40,10 @@ class Interval:
         corners = [a / b for a in (self.lo, self.hi) for b in (other.lo, other.hi)]
         return Interval(self.mid / other.mid, min(corners), max(corners))
 
-    def __radd__(self, other: float) -> "Interval":
-        return as_interval(other) + self
-
     def __rsub__(self, other: float) -> "Interval":
         return as_interval(other) - self
 
-    def __rmul__(self, other: float) -> "Interval":
-        return as_interval(other) * self
+    __radd__, __rmul__ = __add__, __mul__
 
     def __rtruediv__(self, other: float) -> "Interval":
         return as_interval(other) / self

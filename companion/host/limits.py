@@ -91,11 +91,6 @@ def require_cases(what: str, cases: Iterable[Any], folder=None) -> None:
             machine.require_files(2 * need.processes + _OWN_FILES, named)
 
 
-def _most_ranks(threads: int = 1) -> int:
-    """Ranks of ``threads`` threads that this machine takes unless more are asked for in so many words."""
-    return max(1, _A_CPU * machine.usable_cpus() // threads)
-
-
 def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), oversubscribe: bool = False) -> None:
     """Refuse ranks that this machine cannot hold.
 
@@ -112,7 +107,7 @@ def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), overs
         More than four a CPU are wanted.  Memory, processes and open files bound them all the same.
     """
     memory, disks = total(cases)
-    most, what = _most_ranks(threads), f"a job of {plural(ranks, 'rank')}"
+    most, what = max(1, _A_CPU * machine.usable_cpus() // threads), f"a job of {plural(ranks, 'rank')}"
     if ranks > most and not oversubscribe:
         raise ValueError(
             f"ranks = {ranks} exceeds {most}, {_A_CPU} threads on each of the {machine.usable_cpus()} usable CPUs; "

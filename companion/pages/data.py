@@ -39,11 +39,6 @@ def framed(caption: str, head: list[str], body: str, link: str = "", *, name: st
     )
 
 
-def _table_address(document: str, table: str) -> str:
-    """The address of a table's row on the data page."""
-    return f"table-{document}-{table}".replace("_", "-")
-
-
 def every_table(files: str = FILES) -> Table:
     """Every table of every document: title, source, size, and its files under ``files``."""
     catalogue = tables.catalogue()
@@ -63,7 +58,7 @@ def every_table(files: str = FILES) -> Table:
                 for number in (each.rows, each.columns, each.numeric_cells, each.notes or "–")
             )
             rows.append(
-                f'<tr id="{_table_address(document, each.table)}">{texts}{numbers}<td>'
+                f'<tr id="{f"table-{document}-{each.table}".replace("_", "-")}">{texts}{numbers}<td>'
                 f'<a href="{stem}.csv" download>CSV</a> '
                 f'<a href="{stem}.nc" download>NetCDF</a></td></tr>'
             )

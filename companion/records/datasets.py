@@ -44,10 +44,6 @@ def _coordinate(values: list[Any]):
     return np.array(["" if value is None else str(value) for value in values], dtype=object)
 
 
-def _case_rows(records: Sequence[dict[str, Any]]):
-    return [(record, case) for record in records for case in record["measurements"]]
-
-
 def _case_variables(rows) -> dict[str, tuple]:
     """Variables along ``case`` (and ``sample``), each as (dims, values, attributes)."""
     cases = [case for _, case in rows]
@@ -153,7 +149,7 @@ def dataset(records: Sequence[dict[str, Any]], folder: Path = machines.COMMITTED
         raise ValueError("simulated and measured records cannot share one Dataset; load them apart")
     if len({record.get("kind") == "browser" for record in records}) > 1:
         raise ValueError("a browser's records and those of native code cannot share one Dataset; load them apart")
-    rows = _case_rows(records)
+    rows = [(record, case) for record in records for case in record["measurements"]]
     if reason := store.oversized([case for _, case in rows]):
         raise RunRecordError(f"what is to share one Dataset {reason}")
     variables = _case_variables(rows)

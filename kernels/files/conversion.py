@@ -119,11 +119,6 @@ def _nearest_cray(value: float, places: int = 48) -> int:
     return (int(value < 0) << 15 | (exponent + 16384)) << places | scaled
 
 
-def _nearest_pair(value: float) -> tuple[int, int]:
-    """Both Cray words of a finite number; 16 bits of the second are unused."""
-    return tuple(divmod(_nearest_cray(value, 96), 1 << 48))
-
-
 def _nearest_ieee(exact: Fraction) -> int:
     return struct.unpack("<Q", struct.pack("<d", float(exact)))[0]
 
@@ -141,7 +136,7 @@ def reference(problem: Problem, state: State) -> Result:
     elif problem.format == "Cray 64":
         found = [_nearest_cray(value) for value in values] if encode else [_nearest_ieee(cray_value(w)) for w in words]
     elif encode:
-        found = [word for value in values for word in _nearest_pair(value)]
+        found = [word for value in values for word in divmod(_nearest_cray(value, 96), 1 << 48)]
     else:
         found = [_nearest_ieee(cray_value(*pair)) for pair in pairs]
     return Result(state.source, np.array(found, np.uint64))

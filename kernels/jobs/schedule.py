@@ -48,10 +48,8 @@ class Going:
         self.found: list[dict] = [{} for _ in jobs]
         self.posts: list[Post] = []
         self.queue, self.errors = _Queue(len(jobs)), []
-        self.gate, self.begin = threading.Barrier(len(jobs), action=self._start), 0.0
-
-    def _start(self) -> None:
-        self.begin = time.perf_counter()
+        self.begin = 0.0
+        self.gate = threading.Barrier(len(jobs), action=lambda: setattr(self, "begin", time.perf_counter()))
 
     def _order(self, n: int) -> dict:
         job = self.jobs[n]

@@ -31,14 +31,11 @@ class _Model(NamedTuple):
 
 def model(ddt: xr.Dataset, ddtload: xr.Dataset, messages: int = 400) -> _Model:
     """c, m and the overhead of every problem, from the small problems and RUN DDTLOAD."""
-    excess = _excess(ddt).sel(size="small", drop=True)
+    small = ddt["cpu"].sel(size="small", drop=True)
+    excess = small.sel(system="PSC", drop=True) - small.sel(system="CLSC", drop=True)
     least = float(excess.min())
     load = float(ddtload["cpu"].sel(system="PSC") - ddtload["cpu"].sel(system="CLSC"))
     return _Model(least, (load - least) / messages, excess)
-
-
-def _excess(ddt: xr.Dataset) -> xr.DataArray:
-    return ddt["cpu"].sel(system="PSC", drop=True) - ddt["cpu"].sel(system="CLSC", drop=True)
 
 
 def table(ddt: xr.Dataset, found: _Model) -> pd.DataFrame:

@@ -19,11 +19,6 @@ SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": (
 _TAPE_DENSITY = 6250
 
 
-def _tape_rate() -> float:
-    """MB/s of the memo's tape drive at ``_TAPE_DENSITY``."""
-    return float(tables.load("aips58", "prose")["tape_speed"]) * _TAPE_DENSITY / 1e6
-
-
 def _times(result) -> dict[str, float]:
     return {"cpu": result.cpu_s, "real": result.real_s}
 
@@ -191,13 +186,13 @@ def _load(preset: str, threads: int) -> list[Case]:
 @cases_of("aips58-tape")
 def _tape(preset: str, threads: int) -> list[Case]:
     """The loading problems: our reader and astropy's from the disk, ours at the pace of a tape."""
-    cases = []
+    cases, tape = [], float(tables.load("aips58", "prose")["tape_speed"]) * _TAPE_DENSITY / 1e6  # MB/s
     for size in SIZES[preset]:
         for task in ("IMLOD", "UVLOD"):
             for source, reader, pace in (
                 ("disk", "raw", 0.0),
                 ("disk, astropy", "astropy", 0.0),
-                ("paced as a tape", "raw", _tape_rate()),
+                ("paced as a tape", "raw", tape),
             ):
                 label = f"{size} {task}, {source}"
                 cases.append(_case(label, threads, {"source": source}, task=task, size=size, reader=reader, pace=pace))

@@ -89,11 +89,11 @@ def _groups(preset: str, threads: int) -> list[Case]:
 
     problem = groups.Problem.preset(preset)
     label, parameters = f"{problem.P} processes, N = {problem.N}", of(problem, "P", "N", "dumps")
-    return [Case(label, groups, problem, 1, parameters, _best_of_groups)]
 
+    def best(result) -> dict[str, float]:
+        return {f"group {g}": seconds.min() for g, seconds in result.seconds.items()}
 
-def _best_of_groups(result) -> dict[str, float]:
-    return {f"group {g}": seconds.min() for g, seconds in result.seconds.items()}
+    return [Case(label, groups, problem, 1, parameters, best)]
 
 
 @outputs_of("nht1-groups")

@@ -50,10 +50,6 @@ def _fits(problem) -> bool:
     return free is None or footprint(problem).memory < 0.5 * free
 
 
-def _section_seconds(result) -> dict[str, float]:
-    return dict(result.seconds)
-
-
 @cases_of("xc30-resolutions")
 def resolutions(preset: str, threads: int) -> list[Case]:
     """A few steps on each of the seven grids; at ``quick`` on grids of an eighth of the rows."""
@@ -66,7 +62,7 @@ def resolutions(preset: str, threads: int) -> list[Case]:
         if _fits(problem):
             label = f"{name[:2]}{problem.truncation} on {problem.grid}"
             parameters = {"resolution": name, "part": part, "steps": steps, **of(problem, "truncation", "grid")}
-            cases.append(Case(label, shallow_water, problem, threads, parameters, _section_seconds))
+            cases.append(Case(label, shallow_water, problem, threads, parameters, lambda result: dict(result.seconds)))
     return cases
 
 
