@@ -47,7 +47,7 @@ def to_pressure(field: np.ndarray, ps: np.ndarray, levels: int) -> np.ndarray:
     return out
 
 
-def _below_ground(out, T, phis, ps, levels) -> None:
+def _below_ground(out, T, ps, levels) -> None:
     """Continue T and Φ below the lowest level along the standard lapse rate."""
     sigma = vertical(levels).full[-1]
     warm = T[:, -1]
@@ -65,7 +65,7 @@ def convert(fields, v_north, levels: int) -> dict[str, np.ndarray]:
     phi = geopotential(fields["T"], fields["phis"], levels)
     given = {"u": u, "v": v, "T": fields["T"], "q": fields["q"], "phi": phi}
     out = {name: to_pressure(array, fields["ps"], levels) for name, array in given.items()}
-    _below_ground(out, fields["T"], fields["phis"], fields["ps"], levels)
+    _below_ground(out, fields["T"], fields["ps"], levels)
     return out
 
 

@@ -169,13 +169,12 @@ def _rows_out(half, flat, shape, passes, factors, scratch, thread):
                 transpose_block(half, source, 2 * shape.side, x, (2 * place + 1 - part) * SINGLES, PAIR)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
         first = (BELOW + SINGLES * block) * shape.step
-        _to_rows(done, other if done is x else x, flat, first, shape)
+        _to_rows(done, flat, first, shape)
 
 
 @kernel
-def _to_rows(done, spare, flat, first, shape):
-    """Sixteen transformed lines to the grid ``flat`` from place ``first`` on; parts of ``done`` are exchanged on the
-    way.  ``spare``, the other buffer, is not used."""
+def _to_rows(done, flat, first, shape):
+    """Sixteen transformed lines to the grid ``flat`` from place ``first`` on; parts of ``done`` change places first."""
     for cell in range(shape.grid):
         re, im = load(done, PAIR * cell + SINGLES), load(done, PAIR * cell)
         store(done, PAIR * cell, re)
