@@ -144,12 +144,15 @@ MARKED = (
 )
 
 
+#: What each case of a run took, as :func:`intervals` wants it.
+TIMES = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
+
+
 def intervals(cases: pd.DataFrame) -> pd.DataFrame:
     """Columns ``low``, ``middle`` and ``high``, in seconds, and ``flagged`` of cases along the rows.
 
     ``middle`` is the median; the others are the ends of its 95 % interval, or least and largest sample where
-    there are too few samples for an interval.  ``cases`` has the columns ``minimum``, ``maximum``, ``median``,
-    ``median_low``, ``median_high`` and ``flags`` of a record.
+    there are too few samples for an interval.  ``cases`` has the columns :data:`TIMES` of a record.
     """
     return pd.DataFrame(
         {
@@ -292,8 +295,7 @@ def with_spread(frame: pd.DataFrame, **quantities: pd.DataFrame) -> pd.DataFrame
 
 def case_intervals(record: xr.Dataset) -> pd.DataFrame:
     """:func:`intervals` of every case of a run, in seconds of a repeat."""
-    names = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
-    return intervals(pd.DataFrame({name: single(record)[name].values for name in names}))
+    return intervals(pd.DataFrame({name: single(record)[name].values for name in TIMES}))
 
 
 def flag_note(record: xr.Dataset) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from companion.figures.parts import run_title
+from companion.figures.parts import TIMES, run_title
 from companion.figures.style import INK
 from companion.host import doctor
 from companion.labels import plural
@@ -21,10 +21,6 @@ def rank_title(record) -> str:
     most = int(np.max(record["ranks"].values))
     shared = any("oversubscribed" in str(flags) for flags in record["flags"].values)
     return f"{run_title(record)}, {plural(most, 'rank')}{', more than processors' if shared else ''}"
-
-
-#: What each case of a run took, as ``parts.spread`` wants it.
-TIMES = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
 
 
 def cases(record, *parameters: str) -> pd.DataFrame:

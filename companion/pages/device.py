@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from companion.figures.parts import MARKED, bytes_axis, cpu, log_axis, run_title, spread
+from companion.figures.parts import MARKED, TIMES, bytes_axis, cpu, log_axis, run_title, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes
 from companion.figures.tabular import Table, table
@@ -42,8 +42,7 @@ def _curve(name: str, cases: pd.DataFrame, value, lines: list[tuple[str, pd.Seri
 
 
 def _cases(run, *columns: str) -> pd.DataFrame:
-    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
-    return run[[*times, *columns, "threads", "bytes_read"]].to_dataframe()
+    return run[[*TIMES, *columns, "threads", "bytes_read"]].to_dataframe()
 
 
 def bandwidth() -> Shown:

@@ -14,7 +14,7 @@ from companion.chapters.nht1.figures.ranks import *
 from companion.chapters.nht1.figures.stalls import *
 from companion.chapters.nht1.figures.writing import *
 from companion.figures.beside import each_machine
-from companion.figures.parts import log_axis, spread
+from companion.figures.parts import TIMES, log_axis, spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.labels import plural
@@ -74,8 +74,7 @@ def field(u: np.ndarray, exact: np.ndarray) -> Shown:
 @each_machine
 def solver(record: xr.Dataset) -> Shown:
     """Time of one step of BT by class and threads."""
-    times = ["minimum", "median", "maximum", "median_low", "median_high", "flags"]
-    frame = record[[*times, "NS", "N", "class", "threads", "flops"]].to_dataframe()
+    frame = record[[*TIMES, "NS", "N", "class", "threads", "flops"]].to_dataframe()
     frame["ms_per_step"] = 1e3 * frame["median"] / frame["NS"]
     figure, axis = axes(height=3.2)
     ends = []
