@@ -28,16 +28,7 @@ from kernels.shallow_water.diagnostics import integrals, kinetic_energy_spectrum
 from kernels.shallow_water.model import SECTIONS, Result, State, Stepper, footprint, history_table, run, setup
 from kernels.shallow_water.problem import BUILDS, CASES, GRAVITY, RADIUS, Problem, grid_for, rows_for
 from kernels.shallow_water.published import DAY, MOUNTAIN
-from kernels.shallow_water.studies import (
-    Errors,
-    Scores,
-    aliasing,
-    compare_grids,
-    errors,
-    paired_scores,
-    scores,
-    steady_errors,
-)
+from kernels.shallow_water.studies import Errors, Scores, compare_grids, errors, paired_scores, scores, steady_errors
 from kernels.spectral import Plan
 from kernels.spectral import grid as gaussian_grid
 

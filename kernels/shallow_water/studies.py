@@ -17,8 +17,8 @@ from kernels.shallow_water.diagnostics import (
     kinetic_energy_spectrum,
     norms,
 )
-from kernels.shallow_water.model import Result, Stepper, run, setup
-from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, RELATIONS, Problem, grid_for
+from kernels.shallow_water.model import Result, Stepper, setup
+from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, Problem, grid_for
 from kernels.spectral import Plan
 
 
@@ -49,36 +49,13 @@ def product_error(plan: Plan, exact: Plan, spectra, coriolis, exact_coriolis, th
     return np.sqrt(by_degree(plan, found[0] - found[1]) / by_degree(plan, found[1]).sum())
 
 
-def aliasing(
-    problem: Problem, relations=("linear", "quadratic", "cubic"), kind: str = "F", threads: int = 1
-) -> dict[str, Aliasing]:
-    """Integrate ``problem`` at one truncation on the grid of each relation.
-
-    The result fields are drawn on one common full grid, the finest of the relations.  On the linear grid the quadratic
-    products of the equations fold back onto the resolved waves, on the quadratic and cubic grids they do not.
-    ``product_error`` compares each grid's vorticity tendency, for the final state of the first relation, with the cubic
-    grid's. ``ValueError`` if a relation or kind is unknown. ``FloatingPointError`` if an integration becomes unstable.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its ``grid`` is replaced.
-    relations : tuple of str
-        Of ``linear``, ``quadratic``, ``cubic``.
-    kind : str
-        Kind of grid, F (full), N (classic reduced) or O (octahedral).
-    """
-    for relation in relations:
-        require_choice("relation", relation, tuple(RELATIONS))
-    ends = {}
-    for relation in relations:
-        chosen = replace(problem, grid=grid_for(problem.truncation, relation, kind))
-        ends[relation] = run(chosen, setup(chosen), threads=threads)
-    return compare_grids(problem, ends, threads)
-
-
 def compare_grids(problem: Problem, ends: Mapping[str, Result], threads: int = 1) -> dict[str, Aliasing]:
-    """What :func:`aliasing` gives, from the ends of the integrations of ``problem`` by relation of their grids."""
+    """What the grid of each relation makes of ``problem``, from the ends of its integrations there.
+
+    The fields are drawn on one full grid, the cubic one.  On the linear grid the quadratic products of the equations
+    fold back onto the resolved waves, on the others they do not.  ``product_error`` compares each grid's vorticity
+    tendency, for the final state of the first relation, with the cubic grid's.
+    """
     finest = Plan(grid_for(problem.truncation, "cubic"), problem.truncation, radius=RADIUS)
     exact_coriolis = setup(replace(problem, grid=finest.grid.name, perturbation=0.0)).coriolis
     rows, columns = 2 * finest.grid.N, int(finest.grid.pl[0])

@@ -281,7 +281,11 @@ def test_grid_relations_of_the_named_resolutions():
 
 def test_aliasing_is_on_the_linear_grid_alone():
     problem = sw.Problem(42, "F32", "galewsky", dt=900.0, hours=12.0)
-    found = sw.aliasing(problem)
+    ends = {}
+    for relation in ("linear", "quadratic", "cubic"):
+        chosen = replace(problem, grid=sw.grid_for(problem.truncation, relation))
+        ends[relation] = sw.run(chosen, sw.setup(chosen))
+    found = sw.compare_grids(problem, ends)
     assert [entry.grid for entry in found.values()] == ["F22", "F32", "F43"]
     assert found["linear"].product_error.max() > 1e-6
     assert found["quadratic"].product_error.max() < 1e-12
@@ -419,7 +423,7 @@ def test_scores_refuse_what_cannot_be_compared():
     with pytest.raises(ValueError, match="no multiple of the time step"):
         sw.paired_scores(problem, problem, 1, (6.25,))
     with pytest.raises(ValueError, match="relation = 'quartic' is unknown"):
-        sw.aliasing(problem, ("quartic",))
+        sw.grid_for(problem.truncation, "quartic")
 
 
 @pytest.mark.parametrize("threads", sorted({1, resources.usable_cpus()}))
