@@ -6,11 +6,12 @@ its caller does not name.
 """
 
 import numba
-from numba.core.codegen import JitEngine
+from numba.core.codegen import JITCPUCodegen, JitEngine
 
 from kernels.runtime import cache as _kept
 from kernels.runtime.dispatch import Dispatcher
 from kernels.runtime.interrupts import Deferred
+from kernels.runtime.library import Library
 
 if numba.config.DISABLE_JIT:
     raise ImportError(
@@ -29,6 +30,7 @@ def _finalize_uninterrupted(engine):
 
 
 JitEngine.finalize_object = _finalize_uninterrupted
+JITCPUCodegen._library_class = Library
 
 #: Sums may be reordered so that a reduction vectorises; NaN and infinity keep their meaning.
 REDUCE = frozenset({"reassoc", "nsz", "contract", "arcp"})

@@ -157,7 +157,7 @@ def small_copy(root):
     (package / "runtime").mkdir(parents=True)
     for name in ("__init__.py", "runtime/__init__.py"):
         (package / name).write_text("")
-    for name in ("cache.py", "dispatch.py", "interrupts.py", "jit.py", "target.py"):
+    for name in ("cache.py", "dispatch.py", "interrupts.py", "jit.py", "library.py", "target.py"):
         shutil.copy(Path(cache.__file__).with_name(name), package / "runtime" / name)
     (package / "outer.py").write_text(
         "from kernels.runtime.jit import kernel\n\n@kernel\ndef outer(x):\n    return 10 * x\n"

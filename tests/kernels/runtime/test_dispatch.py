@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from numba import prange
 
 from kernels.runtime import cache
 from kernels.runtime.dispatch import bare
@@ -20,6 +21,16 @@ def inner(x):
 @kernel
 def outer(x):
     return 2.0 * inner(x)
+
+@kernel
+def refused(x):
+    if x < 0:
+        raise ValueError("no root of", x)
+    return x ** 0.5
+
+@kernel
+def root(x):
+    return refused(x)
 """
 
 
@@ -47,6 +58,29 @@ def test_an_inner_function_has_no_wrappers_until_python_calls_it():
         return inner(x)
 
     assert later(1.0) == 2.0 and results(inner) == [False]
+
+
+def test_what_compiled_code_alone_calls_is_no_machine_code():
+    @kernel
+    def inner(x):
+        return x + 1.0
+
+    @kernel(parallel=True)
+    def outer(x, many):
+        for i in prange(many.size):
+            many[i] = inner(x)
+
+    many = np.empty(3)
+    outer(1.0, many)
+    made = [library(function)._get_compiled_object() != b"" for function in (inner, outer)]
+    assert list(many) == [2.0] * 3 and made == [False, True]
+    assert inner(2.0) == 3.0 and library(inner)._get_compiled_object()
+
+
+def library(function):
+    """Of the only compiled form of a function."""
+    (result,) = function.overloads.values()
+    return result.library
 
 
 def test_one_that_calls_itself_and_one_with_threads():
@@ -123,3 +157,15 @@ def test_both_forms_are_kept_and_neither_answers_for_the_other(made):
         return inner(x)
 
     assert another(1.0) == 2.0 and hits(inner) == 1 and results(inner) == [False]  # the one that serves both
+
+
+def test_what_raises_says_so_from_the_cache_too(made):
+    """A message with a number comes by way of an environment, which each function has a variable for."""
+    for _ in range(2):
+        modules = made()
+        with pytest.raises(ValueError, match="no root of") as caught:
+            modules.root(-1.0)
+        assert caught.value.args == ("no root of", -1.0)
+    another = made()
+    with pytest.raises(ValueError, match="no root of"):
+        another.refused(-1.0)
