@@ -30,6 +30,9 @@ from kernels.spectral.tasks import Buffer, Rows
 # code for vectors of two lanes transforms pairs of fields alone
 _one = legendre_one if LANES > 2 else legendre_eight
 FINE, SHARED, UNREADY, INFINITE = range(4)
+#: The thread and the number of threads where there is one.  A plain 0 has a type of its own, as the variable of a
+#: ``prange`` has: numba would compile every part anew for each.
+ALONE, ONE = np.int64(0), np.int64(1)
 
 
 def packed(*arguments) -> list[int]:
@@ -163,8 +166,8 @@ def inverse(call, spectra, values, first):
         return SHARED
     if first == 0 and _means_infinite(spectra, fields.columns[1], values):
         return UNREADY
-    _inverse_legendre(0, 1, call, spectra, values, first)
-    _inverse_rows(0, 1, call, spectra, values, first)
+    _inverse_legendre(ALONE, ONE, call, spectra, values, first)
+    _inverse_rows(ALONE, ONE, call, spectra, values, first)
     for field in range(first, first + fields.fields):
         if _infinite(values[field], call[i], call[i + 1], 1):
             return INFINITE
@@ -178,8 +181,8 @@ def direct(call, spectra, values, first):
     (_, fields, _), _, _, _ = _unpacked(call, spectra, values, first)
     if not _disjoint(spectra, values):
         return SHARED
-    _direct_rows(0, 1, call, spectra, values, first)
-    _direct_legendre(0, 1, call, spectra, values, first)
+    _direct_rows(ALONE, ONE, call, spectra, values, first)
+    _direct_legendre(ALONE, ONE, call, spectra, values, first)
     for field in range(first, first + fields.fields):
         if not np.isfinite(spectra[field, 0]):
             return INFINITE
@@ -195,7 +198,7 @@ def inverse_legendre(threads, call, spectra, values, first, stamps):
     """
     for thread in numba.prange(threads):
         stamps[thread, 0] = monotonic()
-        _inverse_legendre(thread, threads, call, spectra, values, first)
+        _inverse_legendre(np.int64(thread), threads, call, spectra, values, first)
         stamps[thread, 1] = monotonic()
 
 
@@ -205,7 +208,7 @@ def inverse_rows(threads, call, spectra, values, first, stamps):
     as in ``inverse_legendre``."""
     for thread in numba.prange(threads):
         stamps[thread, 0] = monotonic()
-        _inverse_rows(thread, threads, call, spectra, values, first)
+        _inverse_rows(np.int64(thread), threads, call, spectra, values, first)
         stamps[thread, 1] = monotonic()
 
 
@@ -215,7 +218,7 @@ def direct_rows(threads, call, spectra, values, first, stamps):
     as in ``inverse_legendre``."""
     for thread in numba.prange(threads):
         stamps[thread, 0] = monotonic()
-        _direct_rows(thread, threads, call, spectra, values, first)
+        _direct_rows(np.int64(thread), threads, call, spectra, values, first)
         stamps[thread, 1] = monotonic()
 
 
@@ -225,5 +228,5 @@ def direct_legendre(threads, call, spectra, values, first, stamps):
     as in ``inverse_legendre``."""
     for thread in numba.prange(threads):
         stamps[thread, 0] = monotonic()
-        _direct_legendre(thread, threads, call, spectra, values, first)
+        _direct_legendre(np.int64(thread), threads, call, spectra, values, first)
         stamps[thread, 1] = monotonic()
