@@ -15,7 +15,7 @@ from kernels.gridpoint import stores, writeup
 from kernels.gridpoint.layout import FIELDS, HALO, PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
 from kernels.gridpoint.plan import ForecastPlan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.scan import FEWEST, RING, backward, dismiss, follow, lead, open_rows, share, step, stream
+from kernels.gridpoint.scan import FEWEST, RING, backward, dismiss, open_rows, share, step, stream
 from kernels.gridpoint.state import KEPT, Result, State, Step, Summary, footprint, halves, hashed, padded, slots
 from kernels.gridpoint.transfers import Accounts, Driver, Watch
 from kernels.gridpoint.verification import Integrals
@@ -200,10 +200,10 @@ class Model:
         self._set_how()
         if self.leading:
             begin = time.perf_counter()
-            lead(plan, bands[0], shared, threads)
+            step(plan, bands[0], shared, 0, threads, True)
             self.computing.append((begin, time.perf_counter()))
         else:
-            self._compute(lambda t: step(plan, bands[t], shared, t, threads))
+            self._compute(lambda t: step(plan, bands[t], shared, t, threads, False))
 
     def march(self) -> list[Step]:
         """The next step, and those after it up to the next write-up that threads can do without sleeping between."""
@@ -214,7 +214,7 @@ class Model:
 
         def work(t):
             if t:
-                follow(self.short, self.bands[t], self.shared, t, self.threads)
+                step(self.short, self.bands[t], self.shared, t, self.threads, True)
                 return
             self.leading = True
             try:

@@ -208,7 +208,7 @@ def _around(plan, arrays, shared, t, first, end):
 
 
 @kernel
-def step(plan, arrays, shared, t, threads):
+def _step(plan, arrays, shared, t, threads):
     """One time step of band ``t``; all ``threads`` call it together, each with ``arrays`` whose window is its own."""
     size, w, gate = plan.size, address(arrays.window), shared.gate
     first, end = size.nj * t // threads, size.nj * (t + 1) // threads
@@ -239,19 +239,20 @@ def step(plan, arrays, shared, t, threads):
 
 
 @kernel
-def lead(plan, arrays, shared, threads):
-    """One time step of the first band, and of the threads that ``follow``."""
-    shared.how[GOING] = 1
-    wait(shared.gate, threads)
-    step(plan, arrays, shared, ALONE, threads)
+def step(plan, arrays, shared, t, threads, led):
+    """One time step of band ``t``, as ``_step``; where it is ``led``, of band 0, and of another band one for each of
+    those until ``dismiss``: between them this thread stays awake.
 
-
-@kernel
-def follow(plan, arrays, shared, t, threads):
-    """Time steps of band ``t``, one for each ``lead``, until ``dismiss``: between them this thread stays awake."""
-    wait(shared.gate, threads)
-    while shared.how[GOING] != 0:
-        step(plan, arrays, shared, t, threads)
+    One function for all of them, since numba compiles all that a function of Python calls anew for each.
+    """
+    if led:
+        if t == 0:
+            shared.how[GOING] = 1
+        wait(shared.gate, threads)
+    while not led or shared.how[GOING] != 0:
+        _step(plan, arrays, shared, t, threads)
+        if not led or t == 0:
+            return
         wait(shared.gate, threads)
 
 
