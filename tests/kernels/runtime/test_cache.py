@@ -1,5 +1,6 @@
 """The cache of compiled code follows the sources, survives damage and full disks, and trusts nobody else."""
 
+import importlib
 import os
 import pickle
 import shutil
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.runtime import cache
+from kernels.runtime.jit import kernel
 
 
 def test_the_digest_follows_every_source():
@@ -190,22 +192,28 @@ def test_an_edited_helper_never_answers_with_old_machine_code(tmp_path):
     assert len(folders) == 2
 
 
-def test_damaged_files_are_compiled_anew_and_no_foreign_pickle_is_opened(tmp_path):
-    root, home, mark = small_copy(tmp_path / "copy"), tmp_path / "cache", tmp_path / "mark"
-    assert child(root, home).stdout.split() == ["20.0", "0"]
-    assert child(root, home).stdout.split() == ["20.0", "1"]
-    files = [path for path in home.rglob("*.nb?")]
+def test_damaged_files_are_compiled_anew_and_no_foreign_pickle_is_opened(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path / "cache")
+    monkeypatch.syspath_prepend(str(small_copy(tmp_path / "copy") / "kernels"))
+
+    def anew():
+        """The answer of a module that is imported anew, as by another process, and whether it was compiled before."""
+        sys.modules.pop("outer", None)
+        outer = importlib.import_module("outer").outer
+        return outer(2.0), sum(outer.stats.cache_hits.values())
+
+    assert [anew(), anew()] == [(20.0, 0), (20.0, 1)]
+    files = [path for path in tmp_path.rglob("*.nb?")]
     assert len(files) == 2
-    bomb = pickle.dumps(Bomb(mark))
+    bomb = pickle.dumps(Bomb(tmp_path / "mark"))
     for damage in (lambda data: data[: len(data) // 2], lambda data: bomb, lambda data: b"", lambda data: data + b"x"):
         for path in files:
             path.write_bytes(damage(path.read_bytes()))
-        done = child(root, home)
-        assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["20.0", "0"], "")
+        assert anew() == (20.0, 0)
         assert all(cache.unsealed(str(path)) for path in files)  # written again
         tried(len(files))
-    assert child(root, home).stdout.split() == ["20.0", "1"]
-    assert not mark.exists()
+    assert anew() == (20.0, 1) and not (tmp_path / "mark").exists()
+    sys.modules.pop("outer")
 
 
 FULL = """
@@ -224,19 +232,25 @@ def test_a_full_disk_costs_one_warning_and_leaves_no_temporary(tmp_path):
     assert [path for path in home.rglob("*") if path.is_file() and ".tmp." in path.name] == []
 
 
-def test_no_writable_place_costs_one_warning_and_leaves_no_folder(tmp_path):
-    root, temporary = small_copy(tmp_path / "copy"), tmp_path / "tmp"
-    temporary.mkdir()
-    done = child(root, "/dev/null", TMPDIR=str(temporary))
-    assert done.stdout.split() == ["20.0", "0"]
-    assert done.stderr.count("every run compiles again") == 1
-    assert list(temporary.iterdir()) == []
+def test_no_writable_place_costs_one_warning(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "no" / "checkout" / "cache.py"))
+    with pytest.warns(RuntimeWarning, match="every run compiles again") as said:
+        monkeypatch.setattr(cache, "CACHE_FOLDER", cache.cache_folder())
+    assert len(said) == 1 and list(tmp_path.iterdir()) == []
+
+    @kernel
+    def outer(x):
+        return 10 * x
+
+    assert outer(2.0) == 20.0 and list(tmp_path.iterdir()) == []
 
 
-def test_a_named_folder_is_used_under_the_digest(tmp_path):
-    root, named = small_copy(tmp_path / "copy"), tmp_path / "named"
-    assert child(root, tmp_path / "cache", NUMBA_CACHE_DIR=str(named)).returncode == 0
-    assert list(named.rglob("*.nbi")) and not (tmp_path / "cache").exists()
+def test_a_named_folder_is_used_under_the_digest(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
+    folder = cache.cache_folder()
+    assert folder == tmp_path / "named" / f"rerun-{cache.source_digest()}" and folder.is_dir()
 
 
 def test_a_user_without_a_home_has_no_place(monkeypatch):
