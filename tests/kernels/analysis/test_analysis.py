@@ -46,13 +46,6 @@ def test_bytes_are_those_counted(result):
     assert sum(step.moved for step in result.steps) == counted.bytes
 
 
-def test_the_reference_gives_the_same(state, result):
-    plain = analysis.reference(PROBLEM, state)
-    np.testing.assert_allclose(plain.fields, result.fields, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(plain.standard, result.standard, rtol=0, atol=1e-7)
-    assert np.array_equal(plain.quality, result.quality)
-
-
 @pytest.mark.parametrize(
     "work, rest", [("half", "cache"), ("cache", "tmpfs"), ("tmpfs", "memory"), ("memory", "cache")]
 )

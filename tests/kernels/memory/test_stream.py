@@ -28,18 +28,6 @@ def test_closed_form(lines, operation, nontemporal, threads, repeats):
     assert all_ok(problem, result)
 
 
-@pytest.mark.parametrize("nontemporal", [False, True])
-@pytest.mark.parametrize("operation", stream.OPERATIONS)
-def test_reference_and_second_run(operation, nontemporal):
-    problem = stream.Problem(n=1000, operation=operation, nontemporal=nontemporal)
-    state = stream.setup(problem)
-    expected = stream.reference(problem, state)
-    for _ in range(2):
-        result = stream.run(problem, state)
-        for name in "abc":
-            np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=1e-15)
-
-
 @kernel
 def triad_of_two_lanes(a, b, c, s, repeats):
     for _ in range(repeats):

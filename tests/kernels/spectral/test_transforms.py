@@ -267,15 +267,6 @@ def test_agrees_with_ducc0():
 # --- the contract -----------------------------------------------------------------------------
 
 
-def test_the_reference_agrees():
-    problem = spectral.Problem(truncation=31, grid="F24", fields=2)
-    state = spectral.setup(problem)
-    result = spectral.run(problem, state)
-    slow = spectral.reference(problem, state)
-    assert np.abs(result.values - slow.values).max() <= 1e-12
-    assert np.abs(result.back - slow.back).max() <= 1e-12
-
-
 @pytest.mark.parametrize(
     "name",
     ["T399", "T799", "TL1279", "TQ1364", "TC1023", "TL2047", "TL2559", "TQ1706", "TC1279", "paper", "modern", "quick"],
