@@ -2,9 +2,9 @@
 
 Each mutant is one change in one compiled function of ``kernels/``, or in one function of ``companion/``, made in a
 copy of the tree; ``mutants.py`` lists the kinds.  ``mutation_runner.py`` tries it in two ways: ``verify`` of the
-kernels that use the changed file, at their quick preset with one thread and with two, after the proofs of their small
-problems, which is what a user's run has, and those tests of the room that import it, with the test that runs
-``verify`` on a small problem of each kernel.  Changes of ``companion/`` have the tests alone.  What numba cannot
+kernels that use the changed file, at their quick preset with one thread, with two and on two ranks, after the proofs of
+their small problems, which is what a user's run has, and those tests of the room that import it, with the tests that
+all kernels have, and those on ranks that need two.  Changes of ``companion/`` have the tests alone.  What numba cannot
 compile any more is no mutant.  One that neither notices is printed with its place; it is equivalent, or a check is
 missing.  The choice and its order depend on the seed alone, so the first so many of it are a sample, too.  ``--out``
 keeps each row as it comes and goes on where it ended; ``--again`` runs one oracle once more on what
@@ -17,6 +17,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -27,8 +28,8 @@ from mutation_runner import ORACLES, ROOT, Runner, Stillborn, Unfit
 from scipy.stats import binomtest
 from tqdm import tqdm
 
-#: What is changed.  Of ``kernels/`` without what it stands on (``runtime``), which would need all tests, and what runs
-#: under mpiexec, which would need jobs of several ranks: both take too long.
+#: What is changed.  Of ``kernels/`` without what it stands on (``runtime``), which would need all tests, and what only
+#: sends messages (``mpi``): both take too long.
 ROOMS = {
     "kernels": [
         *(f"kernels/{room}" for room in ("bt", "spectral", "shallow_water", "routines", "memory", "processor")),
@@ -59,8 +60,18 @@ def interval(noticed: int, mutants: int) -> str:
     return f"{100 * noticed / mutants:.0f} ({100 * low:.0f} … {100 * high:.0f})"
 
 
-def summary(rows: list[dict]) -> list[dict]:
-    """A line a sample and kind and one of all, of rows as ``--out`` keeps them; what did not run has an empty cell."""
+def equivalent(table: Path) -> set[tuple[str, ...]]:
+    """The survivors whose reason says that no test can notice them, in the table beside ``table``."""
+    survivors = table.with_name("survivors.csv")
+    rows = csv.DictReader(survivors.open(encoding="utf-8", newline="")) if survivors.exists() else ()
+    return {_key(row) for row in rows if row["reason"].startswith("equivalent")}
+
+
+def summary(rows: list[dict], same: Collection[tuple[str, ...]] = ()) -> list[dict]:
+    """A line a sample and kind and one of all, of rows as ``--out`` keeps them; what did not run has an empty cell.
+
+    ``same`` are those that are equivalent; the last columns leave them out.
+    """
     lines = []
     for sample in dict.fromkeys(row["sample"] for row in rows):
         own = [row for row in rows if row["sample"] == sample]
@@ -70,6 +81,11 @@ def summary(rows: list[dict]) -> list[dict]:
             for oracle, name in (("tests", "noticed by tests"), ("verify", "by verify alone")):
                 found = [row[oracle] == "True" for row in here if row[oracle]]
                 line[name] = sum(found) if found else ""
+                line[f"{name} in % (95 % interval)"] = interval(sum(found), len(found)) if found else ""
+            others = [row for row in here if _key(row) not in same]
+            line["equivalent"] = len(here) - len(others)
+            for oracle, name in (("tests", "of the others by tests"), ("verify", "of the others by verify alone")):
+                found = [row[oracle] == "True" for row in others if row[oracle]]
                 line[f"{name} in % (95 % interval)"] = interval(sum(found), len(found)) if found else ""
             lines.append(line)
     return lines
@@ -184,10 +200,11 @@ def main(
             return same_code(runner, found_again(rows, found))
         chosen = found_again(rows, found) if again else draw(found, count, seed)
         unfit = evaluate(runner, chosen[first::step], rows, sample, out, minutes, again)
-    for line in summary(rows):
+    lines = summary(rows, equivalent(out) if out is not None else ())
+    for line in lines:
         print(", ".join(f"{name} {value}" for name, value in line.items()))
     if out is not None and rows:
-        write(summary(rows), out.with_name(f"{out.stem}_summary.csv"))
+        write(lines, out.with_name(f"{out.stem}_summary.csv"))
     raise SystemExit(bool(unfit))
 
 
