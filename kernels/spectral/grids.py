@@ -58,6 +58,8 @@ class Grid:
             raise ValueError(f"grid {self.name} has rows of {self.pl.min()} … {self.pl.max()}, not 1 … {LONGEST}")
         if (self.pl != self.pl[::-1]).any():
             raise ValueError(f"grid {self.name} has unlike rows north and south of the equator; give mirror images")
+        if (np.diff(self.pl[: self.N]) < 0).any():  # a wavenumber has a first row, and all from there on
+            raise ValueError(f"grid {self.name} has rows that become shorter towards the equator; give none")
         latitudes, weights = _gaussian(self.N)
         if not (np.allclose(self.latitudes, latitudes, 0, 1e-9) and np.allclose(self.weights, weights, 0, 1e-9)):
             raise ValueError(f"grid {self.name} has other latitudes or weights than Gauss's; take those of F{self.N}")

@@ -238,6 +238,7 @@ def rows(changes):
         ({"pl": rows({0: -4, -1: -4})}, "rows of -4"),
         ({"pl": rows({5: 10**9, -6: 10**9})}, "1000000000"),
         ({"pl": rows({0: 24})}, "unlike rows north and south"),
+        ({"pl": rows({20: 40, -21: 40})}, "shorter towards the equator"),
         ({"pl": rows({})[:-1]}, r"pl of grid N32 is int64 of shape \(63,\)"),
         ({"pl": rows({}).astype(np.int32)}, "pl of grid N32 is int32"),
         ({"pl": None}, "pl of grid N32 is NoneType"),
