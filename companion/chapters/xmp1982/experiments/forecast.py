@@ -30,10 +30,20 @@ CONFIGURATIONS = {
 
 
 def sized(preset: str):
-    """A day's forecast with physics, its state in memory; what it writes up is on the device when a step ends."""
+    """A day's forecast with physics, its state in memory; what it writes up is on the device when a step ends.
+
+    At ``modern`` half an hour without write-ups, whose state exceeds the memory that it is allowed.
+    """
     from kernels.gridpoint import Problem
 
+    if preset == "modern":
+        return Problem.preset(preset, physics=True)
     return Problem.preset(preset, physics=True, hours=24.0, writeup=6.0, fsync=True)
+
+
+def held(problem, name: str) -> bool:
+    """Whether the memory that the problem is allowed, if that is bounded, can do without a configuration's files."""
+    return not problem.allowed or CONFIGURATIONS[name][1] != "memory"
 
 
 def places(problem, name: str):
@@ -95,10 +105,15 @@ def _alone(preset: str, threads: int) -> list[Case]:
     from kernels.runtime.resources import usable_cpus
 
     base = sized(preset)
-    cases = [_case("in memory", "forecast", base, threads, "memory")]
+    whole = "overlapped" if base.allowed else "memory"
+    where = "in the page cache" if base.allowed else "in memory"
+    cases = [_case(where, "forecast", base, threads, whole)]
     if threads == 1 and usable_cpus() > 1:
-        cases.append(_case("in memory, two threads", "forecast", base, 2, "memory, two threads"))
-    cases += [_case(name, "forecast", places(base, name), threads, name) for name in CONFIGURATIONS]
+        cases.append(_case(f"{where}, two threads", "forecast", base, 2, f"{whole}, two threads"))
+    names = [name for name in CONFIGURATIONS if held(base, name)]
+    cases += [_case(name, "forecast", places(base, name), threads, name) for name in names]
+    if base.allowed:
+        return cases
     records = stream.Problem(gridpoint.record_bytes(base) // 8, "copy")
     for count in sorted({case.threads for case in cases}):
         cases.append(

@@ -11,9 +11,11 @@ from companion.chapters.xmp1982.experiments.forecast import sized
 #: Bytes from load to load: a power of two meets few sets of a cache, one line more meets all of them in turn.
 _SPACINGS = {"4096 bytes": 4096, "4096 + 64 bytes": 4160, "65536 bytes": 65536, "65536 + 64 bytes": 65600}
 _LINES = {"quick": (4, 8, 16, 32), "paper": (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64)}
-_LOADS = {"quick": 2**12, "paper": 2**16}
+_LINES["modern"] = _LINES["paper"]
+_LOADS = {"quick": 2**12, "paper": 2**16, "modern": 2**16}
 #: Working sets of one job: in its own cache, in the cache that both share, in memory.
 _LEVELS = {"quick": (2**17, 2**22), "paper": (2**15, 2**17, 2**19, 2**21, 2**22, 2**23, 2**24, 2**25, 2**26, 2**28)}
+_LEVELS["modern"] = tuple(2**n for n in range(20, 32))
 
 
 @cases_of("xmp1982-sharing")
@@ -28,7 +30,7 @@ def _cases(preset: str, threads: int) -> list[Case]:
             if lines * spacing < 4096:
                 continue
             walk = latency.Problem(
-                lines * spacing, "stride", spacing, _LOADS[preset], "huge" if preset == "paper" else "default", True
+                lines * spacing, "stride", spacing, _LOADS[preset], "default" if preset == "quick" else "huge", True
             )
             parameters = {"kind": "one set", "spacing": name, "lines": lines, "nbytes": lines * spacing, "jobs": 1}
             cases.append(Case(f"{lines} lines, {name}", latency, walk, 1, parameters))

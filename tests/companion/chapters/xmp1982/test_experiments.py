@@ -8,8 +8,10 @@ from companion import bench, experiments, tables
 from companion.chapters.xmp1982.experiments import devices, forecast, overlap, pairs, sharing, studies
 from companion.chapters.xmp1982.figures import live, studied, summary, together
 from companion.figures.rendering import offered
+from companion.host import limits
 from companion.records import runs
-from kernels import gridpoint
+from kernels import gridpoint, jobs
+from kernels.runtime import resources
 from kernels.runtime.resources import usable_cpus
 
 
@@ -115,6 +117,46 @@ def test_what_takes_the_rest_is_measured_step_by_step(brief, monkeypatch):
     )
     shown = live.completed(fig4_1, fig4_3, less)
     assert "took 0.92; medians" in shown.alt and "usual, in turn 1.00" in shown.alt and "nan" not in shown.alt
+
+
+MODERN = ("forecast", "pairs", "pairs-synchronous", "pairs-free", "overlap", "devices", "sharing")
+
+
+@pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
+def test_modern_forecasts_take_less_memory_than_their_state(monkeypatch):
+    entries = [entry for entry in experiments.REGISTER.values() if entry.document == "xmp1982"]
+    offered_by = {entry.id.removeprefix("xmp1982-"): entry for entry in entries if "modern" in entry.presets}
+    assert set(offered_by) == set(MODERN)
+    for name in MODERN[:5]:
+        cases = offered_by[name].cases("modern", 1)
+        assert len(cases) > 2
+        for case in cases:
+            problems = [job.problem for job in case.problem.jobs] if case.kernel is jobs else [case.problem]
+            for problem in problems:
+                assert problem.place in ("cache", "direct")
+                assert gridpoint.footprint(problem).memory <= problem.allowed < gridpoint.record_bytes(problem)
+        monkeypatch.setattr(resources, "available_memory", lambda *_, **__: 2**27)
+        with pytest.raises(MemoryError, match=f"^{name}, .* needs .* are available"):
+            limits.require_cases(name, cases)
+        monkeypatch.undo()
+
+
+@pytest.mark.skipif(usable_cpus() < 2, reason="two CPUs are needed")
+def test_forecasts_of_bounded_memory_are_measured_like_others(monkeypatch):
+    bounded = gridpoint.Problem(
+        hours=1.5, writeup=0.0, physics=True, files=2, place="cache", overlap="both", lines=3, allowed=1e8
+    )
+    for module in (forecast, overlap, pairs):
+        monkeypatch.setattr(module, "sized", lambda preset: bounded)
+    monkeypatch.setattr(pairs, "HOURS", {"modern": bounded.hours})
+    made = read(record("xmp1982-forecast", forecast._alone("modern", 1), forecast._posts))
+    assert list(made["label"].values) == [
+        "in the page cache", "in the page cache, two threads", "disk4", "bmr1", "bmr1-overlapped"
+    ]  # fmt: skip
+    found = record("xmp1982-pairs", pairs._pairs("one each", "overlapped")("modern", 1), pairs.worth)
+    assert found["outputs"]["pairing"]["value"] == ["disk4+disk4", "bmr1+disk4"]
+    waited = record("xmp1982-overlap", overlap._cases("modern", 1))["measurements"]
+    assert [each["label"] for each in waited][:4] == [f"page cache, {way}" for way in ("none", "one", "both", "alone")]
 
 
 def test_published_cases():
