@@ -83,6 +83,7 @@ uint64_t banks_run(struct cpu *cpus, uint64_t length, uint64_t one, uint64_t two
 {
     uint64_t ring[16] = {0}, t = 0, busy = 0;
     struct cpu a = cpus[0], b = cpus[1];
+    const int second = !b.end;
     for (;;) {
         if (due(&a, t))
             strip(&a, t);
@@ -101,7 +102,8 @@ uint64_t banks_run(struct cpu *cpus, uint64_t length, uint64_t one, uint64_t two
         }
         busy &= ~ring[(t - length) & 15];
         uint64_t now = ports(&a, t, busy, 0, one, two);
-        now = ports(&b, t, busy, now, one, two);
+        if (second)
+            now = ports(&b, t, busy, now, one, two);
         ring[t & 15] = now;
         busy |= now;
         t++;

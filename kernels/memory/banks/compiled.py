@@ -133,17 +133,18 @@ def _asks(cpu):
     return (cpu[LEFT_A] | cpu[LEFT_B] | cpu[OLD_C] | cpu[LEFT_C]) != ZERO
 
 
-@kernel
-def _two(states, t, busy, ring, memory):
-    """Cycles of the first two CPUs in fixed order up to the next beginning of a strip, at least one; the cycle and the
-    busy banks then."""
+@kernel(inline=True)
+def _to_next_strip(states, t, busy, ring, memory, second):
+    """Cycles of the first CPU, and of the ``second`` where there is one, in fixed order up to the next beginning of a
+    strip, at least one; the cycle and the busy banks then."""
     length, one_line, two_lines, limit = memory.busy, memory.one_line, memory.two_lines, memory.limit
     a, b = _load(states, 0), _load(states, 1)
     more = True
     while more:
         busy &= ~ring[(t - length) & RING]
         a, now = _clock(a, t, busy, ZERO, one_line, two_lines)
-        b, now = _clock(b, t, busy, now, one_line, two_lines)
+        if second:
+            b, now = _clock(b, t, busy, now, one_line, two_lines)
         ring[t & RING] = now
         busy |= now
         t += ONE
@@ -151,6 +152,18 @@ def _two(states, t, busy, ring, memory):
     _store(states, 0, a)
     _store(states, 1, b)
     return t, busy
+
+
+@kernel
+def _one(states, t, busy, ring, memory):
+    """``_to_next_strip`` of one CPU."""
+    return _to_next_strip(states, t, busy, ring, memory, False)
+
+
+@kernel
+def _two(states, t, busy, ring, memory):
+    """``_to_next_strip`` of two CPUs."""
+    return _to_next_strip(states, t, busy, ring, memory, True)
 
 
 @kernel
@@ -342,7 +355,12 @@ def simulate(memory, jobs, states, programs, rows, strips, books, out, room):
                 then, taken, wanted = t, 1, 2 * wanted
                 for job in range(4):
                     begun[job] = books[job, BEGUN]
-        t, busy = _four(states, t, busy, ring, memory) if many else _two(states, t, busy, ring, memory)
+        if many:
+            t, busy = _four(states, t, busy, ring, memory)
+        elif jobs == 2:
+            t, busy = _two(states, t, busy, ring, memory)
+        else:
+            t, busy = _one(states, t, busy, ring, memory)
     for job in range(4):
         out[job, 1] = U(books[job, BEGUN])
         out[job, 2], out[job, 3] = states[job, LEFT_A], states[job, LEFT_B]
