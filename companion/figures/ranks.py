@@ -23,7 +23,7 @@ def rank_title(record) -> str:
     return f"{run_title(record)}, {plural(most, 'rank')}{', more than processors' if shared else ''}"
 
 
-def cases(record, *parameters: str) -> pd.DataFrame:
+def case_rows(record, *parameters: str) -> pd.DataFrame:
     """Times, ranks and some parameters of every case, one a row."""
     names = ["ranks", *parameters]
     return record[[*TIMES, *names]].to_dataframe()[[*names, *TIMES]].reset_index(drop=True)

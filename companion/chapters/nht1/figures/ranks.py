@@ -18,7 +18,7 @@ from companion.figures.parts import (
     stacked_bars,
     with_spread,
 )
-from companion.figures.ranks import cases, cross_flagged, observed, rank_title
+from companion.figures.ranks import case_rows, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -36,7 +36,7 @@ METHODS = {
 @each_machine
 def mpiio(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     """Overhead of every method of writing over MPI-IO, below the bound that the abstract gives for the iPSC/860."""
-    frame = cases(record, "way", "N")
+    frame = case_rows(record, "way", "N")
     elapsed = of_samples(record["observed_T_T"].values, frame["flags"])
     alone = frame["way"] == "none"
     ways = frame["way"][~alone].tolist()
@@ -63,7 +63,7 @@ def mpiio(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
 @each_machine
 def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> Shown:
     """Time to write one file against the ranks that write at a time."""
-    frame = cases(record, "group", "N").sort_values("group").reset_index(drop=True)
+    frame = case_rows(record, "group", "N").sort_values("group").reset_index(drop=True)
     figure, axis = axes(height=3.6)
     spread(axis, frame["group"], frame, lambda t: 1e3 * t, index=2, label=cpu(record))
     axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
@@ -100,7 +100,7 @@ def ranks(record: xr.Dataset) -> Shown:
 
 def legal_table(record: xr.Dataset) -> pd.DataFrame:
     """Classes and numbers of ranks of which BT was verified."""
-    frame = cases(single(record), "size", "N")
+    frame = case_rows(single(record), "size", "N")
     found = frame.groupby("size", sort=False).agg(
         N=("N", "first"), ranks=("ranks", lambda counts: ", ".join(str(int(n)) for n in sorted(counts)))
     )

@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.figures.beside import each_machine
 from companion.figures.parts import bytes_axis, cpu, log_axis, spread, stacked_bars
-from companion.figures.ranks import cases, cross_flagged, observed
+from companion.figures.ranks import case_rows, cross_flagged, observed
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -34,7 +34,7 @@ def exchange(record: xr.Dataset) -> Shown:
 
     A run without four pairs has the second panel alone.
     """
-    frame = cases(record, "nbytes", "pairs").sort_values(["pairs", "nbytes"])
+    frame = case_rows(record, "nbytes", "pairs").sort_values(["pairs", "nbytes"])
     frame["MB_per_s"] = frame["nbytes"] / frame["median"] / 1e6
     frame["all_pairs_MB_per_s"] = frame["pairs"] * frame["MB_per_s"]
     four = frame[frame["pairs"] == _FOUR]
@@ -60,7 +60,7 @@ def exchange(record: xr.Dataset) -> Shown:
 @each_machine
 def transposition(record: xr.Dataset) -> Shown:
     """Bytes per second of a rank in the four transpositions, by the mean size of a message and by ranks."""
-    frame = cases(record, "sent_bytes", "messages", "fields")
+    frame = case_rows(record, "sent_bytes", "messages", "fields")
     frame = frame[frame["messages"] > 0].sort_values(["ranks", "sent_bytes"])
     frame["message_bytes"] = frame["sent_bytes"] / frame["messages"]
     figure, axis = axes(height=3.4)
@@ -87,7 +87,7 @@ def rates(record: xr.Dataset) -> pd.DataFrame:
 
     Speed is work per time; in strong scaling all cases do the same work.  The case with all ranks is in both.
     """
-    frame = cases(record, "scaling", "truncation")
+    frame = case_rows(record, "scaling", "truncation")
     frame["flops"] = record["flops"].values
     whole = frame[(frame["scaling"] == "strong") & (frame["ranks"] == frame["ranks"].max())]
     frame = pd.concat([frame, whole.assign(scaling="weak")], ignore_index=True)

@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.figures.beside import each_machine
 from companion.figures.parts import calculated, cpu, intervals, points, stacked_bars
-from companion.figures.ranks import cases, cross_flagged, observed, rank_title
+from companion.figures.ranks import case_rows, cross_flagged, observed, rank_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.labels import plural
@@ -71,7 +71,7 @@ def moves(record: xr.Dataset) -> Shown:
 
 def inflight_times(record: xr.Dataset) -> pd.DataFrame:
     """Seconds of every way of exchanging, over those of MPI_Alltoallv in one piece on all processors."""
-    frame = cases(single(record), "way", "groups", "spare")
+    frame = case_rows(single(record), "way", "groups", "spare")
     frame = frame.sort_values(["spare", "way", "groups"]).reset_index(drop=True)
     whole = frame[(frame["way"] == "alltoallv") & (frame["groups"] == 1) & (frame["spare"] == 0)]["median"].item()
     found = intervals(frame)
