@@ -68,7 +68,8 @@ def _sources():
 
 def _beside(path):
     """Modules that lie where a test or a page's extension imports them from."""
-    rooms = (path.parent, *(ROOT / name for name in ("tests", "tests/book", "tests/kernels", "book/_ext")))
+    others = ("tests", "tests/book", "tests/kernels", "tests/kernels/mpi", "book/_ext")
+    rooms = (path.parent, *(ROOT / name for name in others))
     return {each.stem for room in rooms for each in room.glob("*.py")}
 
 
