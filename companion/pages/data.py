@@ -52,13 +52,14 @@ def every_table(files: str = FILES) -> Table:
             about = tables.describe(document, each.table)
             where = about["item"] + (f", page {about['page']}" if about.get("page") else "")
             stem = f"{files}/{document}/{each.table}"
+            place = f"table-{document}-{each.table}".replace("_", "-")
             texts = "".join(f"<td>{escape(text)}</td>" for text in (each.table, each.title, where))
             numbers = "".join(
                 f'<td style="text-align: right">{number}</td>'
                 for number in (each.rows, each.columns, each.numeric_cells, each.notes or "–")
             )
             rows.append(
-                f'<tr id="{f"table-{document}-{each.table}".replace("_", "-")}">{texts}{numbers}<td>'
+                f'<tr id="{place}">{texts}{numbers}<td>'
                 f'<a href="{stem}.csv" download>CSV</a> '
                 f'<a href="{stem}.nc" download>NetCDF</a></td></tr>'
             )

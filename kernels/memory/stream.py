@@ -33,8 +33,7 @@ from kernels.proof import Proof
 from kernels.runtime import pages, walks
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
-from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 from kernels.runtime.threads import Placement, first_cpus, run_team
 from kernels.runtime.vector import LANES, fence, fma, load, repeated, store, stream
 
@@ -128,9 +127,9 @@ def triad_by_address(typingctx, a, b, c, s):
         starts = [builder.ptrtoint(each.data, walks.ADDRESS) for each in arrays]
         factor = repeated(builder, args[3], 2)
 
-        def read(lines):
+        def turn(lines):
             def pairs(*places):
-                for distance in range(0, LINE * lines, 16):
+                for distance in range(0, LINE * lines, 2 * WORD):
                     to, *of = (walks.beyond(builder, place, distance) for place in places)
                     left, right = (walks.load(builder, place, pair, WORD) for place in of)
                     walks.store(builder, builder.fadd(left, builder.fmul(factor, right)), to, WORD)
@@ -140,7 +139,7 @@ def triad_by_address(typingctx, a, b, c, s):
         lines = builder.udiv(arrays[0].nitems, walks.long(LINE // WORD))
         for at_once, turns in ((2, builder.lshr(lines, walks.long(1))), (1, builder.and_(lines, walks.long(1)))):
             pace = walks.gap(builder, LINE * at_once)
-            starts = walks.walk(builder, starts, pace, turns, read(at_once))
+            starts = walks.walk(builder, starts, pace, turns, turn(at_once))
         return context.get_dummy_value()
 
     return types.void(a, b, c, s), codegen
@@ -236,37 +235,22 @@ def footprint(problem: Problem) -> Footprint:
     return Footprint(3 * WORD * problem.n)
 
 
-_NOTES = Notes("operation", "nontemporal", "binding")
-
-
-@_NOTES.setup
+@noted("stream: three arrays of n = {problem.n}", "operation", "nontemporal", "binding")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """The three arrays at their starting values (the seed is not used: STREAM's data are constants).
-
-    Raises
-    ------
-    MemoryError
-        If the arrays do not fit into the available memory.
-    """
-    require_memory(footprint(problem).memory, f"stream: three arrays of n = {problem.n}")
+    """The three arrays at their starting values (the seed is not used: STREAM's data are constants)."""
     state = State(*(pages.allocate(problem.n, np.float64, problem.pages) for _ in range(3)))
     _reset(state, slice(None))
     state.huge = pages.huge_fraction(state.a)
     return state
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> Result:
     """The kernel on all elements ``repeats`` times, each thread on a contiguous share.
 
     Element i depends on nothing but element i of the other arrays, so that the threads need not
     wait for each other between repeats.  Copy, scale, add and triad do not read what they write
     and give the same result each time; ``cycle`` starts again from the starting values.
-
-    Raises
-    ------
-    ValueError
-        If there are more threads than usable CPUs.
     """
     cpus = state.placement.cpus(threads, first_cpus if problem.binding else lambda _: None)
     parts = shares(problem.n, threads)

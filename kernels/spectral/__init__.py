@@ -12,8 +12,7 @@ import numpy as np
 from kernels.contract import Check, worst
 from kernels.proof import Proof
 from kernels.runtime.pages import zeros
-from kernels.runtime.resources import require_memory
-from kernels.runtime.states import Notes
+from kernels.runtime.states import checked, noted
 from kernels.spectral.gauss import gaussian
 from kernels.spectral.grids import Grid, classic_rows, grid
 from kernels.spectral.plan import Plan
@@ -46,22 +45,10 @@ class State(NamedTuple):
     back: np.ndarray
 
 
-_NOTES = Notes()
-
-
-@_NOTES.setup
+@noted("{problem.fields} fields of truncation {problem.truncation} on {problem.grid}")
 def setup(problem: Problem, seed: int = 0) -> State:
-    """Plan and a spectrum whose real and imaginary parts are uniform in ±1.
-
-    Raises
-    ------
-    MemoryError
-        If fields, tables and work space do not fit into the available memory.
-    """
+    """Plan and a spectrum whose real and imaginary parts are uniform in ±1."""
     points = grid(problem.grid).points
-    require_memory(
-        footprint(problem).memory, f"{problem.fields} fields of truncation {problem.truncation} on {problem.grid}"
-    )
     plan = Plan(problem.grid, problem.truncation)
     rng = np.random.default_rng(seed)
     spectrum = rng.uniform(-1.0, 1.0, (problem.fields, 2 * plan.ncoef)).view(np.complex128)
@@ -70,7 +57,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     return State(plan, spectrum, values, back)
 
 
-@_NOTES.run
+@checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Inverse transform of every field, then the direct one, ``repeats`` times."""
     for _ in range(repeats):
