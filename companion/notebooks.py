@@ -8,6 +8,7 @@ comparison can hold: execution counts and text.  Pictures, HTML and the outputs 
 
 import ast
 import hashlib
+import json
 import re
 import sys
 from enum import StrEnum
@@ -20,6 +21,7 @@ import typer
 from companion import commands, notebook_files
 from companion.files import sentence, write_atomically
 from companion.notebook_files import paths
+from companion.records.store import named_once
 from companion.terminal import say
 
 _IGNORED = {"nbval-ignore-output", "nbval-skip"}
@@ -159,6 +161,7 @@ def problems(path: Path) -> list[str]:
     path = Path(path)
     try:
         stored = notebook_files.text(path)
+        json.loads(stored, object_pairs_hook=named_once)  # nbformat takes long for objects of many names
         notebook = nbformat.reads(stored, as_version=4)
         nbformat.validate(notebook)
     except OSError as error:

@@ -118,7 +118,8 @@ def _number(digits: str) -> float:
     return number
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; ``ValueError`` for a name that occurs twice, and for more than :data:`MAX_NAMES`."""
     if len(pairs) > MAX_NAMES:
         raise ValueError(f"one object has {len(pairs)} names, at most {MAX_NAMES} are read")
     found = dict(pairs)
@@ -136,7 +137,8 @@ def strict_json(text: str) -> Any:
     """
     if text.count(",") >= MAX_VALUES:
         raise ValueError(f"it has more than {MAX_VALUES} values")
-    found = json.loads(text, parse_constant=_constant, parse_int=_int64, parse_float=_number, object_pairs_hook=_object)
+    numbers = {"parse_constant": _constant, "parse_int": _int64, "parse_float": _number}
+    found = json.loads(text, **numbers, object_pairs_hook=named_once)
     if "\\ud" in text.lower():
         json.dumps(found, ensure_ascii=False).encode()
     return found
