@@ -132,25 +132,6 @@ def test_every_file_is_laid_out_once_and_counted():
     assert set(chain.layout(PROBLEM, 10)) == set(analysis._TRAFFIC)
 
 
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"ni": 44}, "ni = 44 must be a multiple of 8"),
-        ({"work": "ssd"}, "work = 'ssd' is unknown"),
-        ({"most": 0}, "most = 0 data is outside"),
-        ({"gross": 0.9}, "gross = 0.9"),
-    ],
-)
-def test_nonsense_is_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        replace(PROBLEM, **changes)
-
-
-def test_a_missing_folder_is_said(state, tmp_path):
-    with pytest.raises(OSError, match="does not exist; make it or choose another"):
-        analysis.run(replace(PROBLEM, rest="cache", folder=str(tmp_path / "none")), state)
-
-
 def test_observations_are_in_their_boxes(state):
     sorter = boxes.Sorter(PROBLEM, state.data, np.zeros(state.data.value.size), (0, 1, 2))
     homes = 0

@@ -34,11 +34,6 @@ def test_both_codes_write_the_same_solution():
         assert np.allclose(diagonals[code], diagonals["compiled"], rtol=1e-12)
 
 
-def test_an_unknown_code_is_refused():
-    with pytest.raises(ValueError, match="code = 'slow'"):
-        application.Problem(code="slow")
-
-
 def test_line_by_line_meets_the_published_norms():
     problem = bt.Problem.preset("S")
     result = textbook.run(problem, textbook.setup(problem))

@@ -49,19 +49,6 @@ def test_the_error_of_a_second_job_is_raised(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "job, message",
-    [
-        (Job("ssd"), "place = 'ssd' is unknown"),
-        (Job(record=1000), "multiple of 512"),
-        (Job(transfers=1), "transfers = 1 is outside"),
-    ],
-)
-def test_nonsense_is_refused(job, message):
-    with pytest.raises(ValueError, match=message):
-        Problem((job,))
-
-
 def test_the_report_s_sizes_are_the_defaults():
     problem = Problem.preset("paper")
     assert devices.work(problem).bytes == 8 * 384_000 * 1600

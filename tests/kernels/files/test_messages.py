@@ -39,13 +39,3 @@ def test_reverse_polish_keeps_the_order_of_operands():
         "Name", "Constant", "Mult", "Name", "Constant", "Add", "Sub",
     ]  # fmt: skip
     assert messages.value(codes, 10) == 5 and messages.value(codes + codes, 10) == 10
-
-
-def test_nonsense_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="way = 'pigeon' is unknown"):
-        messages.Problem(way="pigeon")
-    with pytest.raises(ValueError, match="messages = 0 is outside"):
-        messages.Problem(messages=0)
-    problem = messages.Problem(folder=str(tmp_path / "nowhere"))
-    with pytest.raises(OSError, match="nowhere"):
-        messages.run(problem, messages.setup(problem))

@@ -52,13 +52,7 @@ def test_the_file_holds_the_dumps_of_a_run_that_wrote_nothing(tmp_path, unit, as
         state.team.close()
 
 
-def test_sizes_and_nonsense():
+def test_sizes_and_operations():
     assert nodes.Problem(P=6).sizes == (1, 2, 4, 6)
-    with pytest.raises(ValueError, match="unit = 'plane'"):
-        nodes.Problem(unit="plane")
-    with pytest.raises(ValueError, match="P = 14 "):
-        nodes.Problem(N=12, P=14, unit="element")
-    with pytest.raises(ValueError, match="IW = 3 does not divide NS = 10"):
-        nodes.Problem(IW=3)
     work = nodes.work(nodes.Problem(groups=(1, 4)))
     assert work.flops == 3 * bt.work(nodes.Problem().solver).flops

@@ -1,7 +1,6 @@
 """One file against stripes: the same blocks come back, and a lost or foreign block is noticed."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,13 +21,3 @@ def test_blocks_come_back_and_are_dealt_out_in_turn(way, blocks, files):
     folder = result.keep.path
     result.keep.close()
     assert not folder.exists()
-
-
-def test_nonsense_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="way = 'two' is unknown"):
-        stripes.Problem(way="two")
-    with pytest.raises(ValueError, match="files = 0"):
-        stripes.Problem(files=0)
-    with pytest.raises(OSError, match="does not exist"):
-        problem = stripes.Problem(folder=str(tmp_path / "nowhere"))
-        stripes.run(problem, stripes.setup(problem))

@@ -117,20 +117,6 @@ def test_processes_end_with_their_pool():
     assert process.poll() is not None
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"jobs": (jobs.Job("forecast", analysis.Problem()),)}, "give one of forecast's own"),
-        ({"jobs": (jobs.Job("payroll", DAY),)}, "program = 'payroll' is unknown"),
-        ({"jobs": ("forecast",)}, "give a tuple of Job"),
-        ({"binding": "tight"}, "binding = 'tight' is unknown"),
-    ],
-)
-def test_bad_jobs_are_refused(changes, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        jobs.Problem(**changes)
-
-
 @TWO
 def test_more_processes_than_cpus_are_refused():
     job = jobs.Job("forecast", DAY)

@@ -86,15 +86,7 @@ def test_grids_begin_where_two_nodes_fit():
     assert min(problem.nbytes for problem in walk) == 4096 and max(p.nbytes for p in walk) == 2**29
 
 
-def test_bad_input():
-    with pytest.raises(ValueError, match="pattern = 'zigzag'"):
-        latency.Problem(pattern="zigzag")
-    with pytest.raises(ValueError, match="spacing = 8192"):
-        latency.Problem(nbytes=4096, spacing=8192)
-    with pytest.raises(ValueError, match="multiple"):
-        latency.Problem(spacing=10)
-    with pytest.raises(ValueError, match="loads"):
-        latency.Problem(loads=0)
+def test_an_unknown_preset_of_a_grid_is_refused():
     with pytest.raises(ValueError, match="preset"):
         latency.grid("huge")
 

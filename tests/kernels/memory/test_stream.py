@@ -74,12 +74,3 @@ def test_stores_are_non_temporal():
     fresh = kernel(cache=False)(stream.triad.py_func)
     fresh(*(np.ones(8) for _ in range(3)), 0.5, 1)
     assert "!nontemporal" not in next(iter(fresh.inspect_llvm().values()))
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match="n = 100 is no multiple of 8.*take 104"):
-        stream.Problem(n=100)
-    with pytest.raises(ValueError, match="operation = 'dot'"):
-        stream.Problem(operation="dot")
-    with pytest.raises(ValueError, match="n = 0"):
-        stream.Problem(n=0)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.mpi import exchange, scale, transposition
+from kernels.mpi import scale
 from kernels.mpi.mesh import Mesh, shape
 
 MESHES = st.builds(
@@ -79,22 +79,3 @@ def test_one_rank_sends_nothing():
 @pytest.mark.parametrize(("ranks", "expected"), [(1, (1, 1)), (2, (2, 1)), (4, (2, 2)), (12, (4, 3)), (400, (20, 20))])
 def test_the_mesh_is_as_square_as_can_be(ranks, expected):
     assert shape(ranks) == expected
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: exchange.Problem(ranks=3), "ranks = 3 cannot be paired; legal are the even numbers"),
-        (lambda: exchange.Problem(bytes=100), "bytes = 100 is no multiple of the 8 bytes"),
-        (lambda: exchange.Problem(ranks=0), "ranks = 0 is outside 1"),
-        (lambda: transposition.Problem(ranks=101, across=1), "101 ranks cannot share .* legal are 1 … 64"),
-        (lambda: transposition.Problem(ranks=16, across=16), "16 ranks cannot share 8 field"),
-        (
-            lambda: transposition.Problem(ranks=4, across=3),
-            "across = 3 does not divide ranks = 4; choose one of 1, 2, 4",
-        ),
-    ],
-)
-def test_what_cannot_be_shared_is_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
