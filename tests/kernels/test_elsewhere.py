@@ -7,15 +7,11 @@ compiled code means something to AArch64 is asked of LLVM, which translates it w
 """
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from interpreter import said
 from kernels_found import COMPLAINTS
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Takes away what macOS does not have, once the libraries are loaded that were built for this system.
 WITHOUT = """
 import builtins, errno, io, json, mmap, os, platform, sys, tempfile
@@ -89,19 +85,6 @@ ASKING = (
     *("kernels.memory.latency", "kernels.memory.stream", "kernels.gridpoint"),
     "kernels.analysis",
 )
-
-
-def said(program: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=ROOT,
-        env=os.environ,
-        text=True,
-        capture_output=True,
-        timeout=580,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 def test_what_a_system_lacks_is_absent_with_its_reason_and_refused_in_a_sentence():

@@ -4,15 +4,10 @@ Nothing here runs on it, so what can be taken away is: calls of ``os``, the modu
 and a library without a name.  Paths and processes stay those of this system, so this says less than a run there would.
 """
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+from interpreter import said
 from kernels_found import COMPLAINTS
 
-ROOT = Path(__file__).resolve().parents[2]
 WITHOUT = """
 import ctypes, os, sys
 import numba, scipy.fft, scipy.linalg, psutil, xarray, pandas, subprocess, multiprocessing.shared_memory
@@ -68,13 +63,6 @@ KERNELS = (
     *("kernels.memory.stride", "kernels.processor.smt", "kernels.processor.peak", "kernels.bt"),
     *("kernels.spectral", "kernels.imaging.ddt", "kernels.files.application"),
 )
-
-
-def said(program, *arguments):
-    command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ, text=True, capture_output=True, timeout=580)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 @pytest.mark.weekly

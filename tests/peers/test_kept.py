@@ -8,24 +8,9 @@ import numpy as np
 import pytest
 
 from companion.records import peer_records
-from peers import Absent, Comparison, Row, summarise
+from peers import Absent, Row, summarise
 from peers.__main__ import main
 from peers.kit.record import Run
-
-
-def comparison(**changes):
-    fields = {
-        "group": "g",
-        "label": "l",
-        "ours": lambda: 1.0,
-        "peers": {"same": lambda: 1.0},
-        "check": lambda ours, theirs: abs(ours - theirs),
-    }
-    return Comparison(**{**fields, **changes})
-
-
-def fake_module(monkeypatch, items):
-    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: iter(items))
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +20,7 @@ def unwatched(monkeypatch):
     monkeypatch.setattr("peers.kit.ceilings.of", lambda counts: {})
 
 
-def kept(folder):
-    (path,) = folder.iterdir()
-    return peer_records.read(path)
-
-
-def test_a_run_is_kept_as_a_record_that_reads_back(monkeypatch, tmp_path, capsys):
+def test_a_run_is_kept_as_a_record_that_reads_back(monkeypatch, tmp_path, capsys, comparison, offered, kept):
     """Times as measured, ratios from them, another answer and an absent peer beside them."""
     monkeypatch.setattr(
         "peers.__main__.measure",
@@ -54,7 +34,7 @@ def test_a_run_is_kept_as_a_record_that_reads_back(monkeypatch, tmp_path, capsys
             {"load": "others were busy"},
         ),
     )
-    fake_module(monkeypatch, [comparison(), Absent("ghost", "GHOST is unset")])
+    offered([comparison(), Absent("ghost", "GHOST is unset")])
     monkeypatch.setattr("peers.modules", lambda: ["smt"])
     assert (
         main(["smt", "smt", "--threads", "1", "--rounds", "3", "--seed", "5", "--out", str(tmp_path / "a" / "b")]) == 1
@@ -90,7 +70,9 @@ def test_a_run_is_kept_as_a_record_that_reads_back(monkeypatch, tmp_path, capsys
         (OSError(28, "No space left on device", "/some/place"), 2, "No space left on device"),
     ],
 )
-def test_what_was_complete_is_kept_whatever_ends_a_run(monkeypatch, tmp_path, capsys, error, status, reason):
+def test_what_was_complete_is_kept_whatever_ends_a_run(
+    monkeypatch, tmp_path, capsys, error, status, reason, comparison, kept
+):
     def items(names, threads):
         yield comparison()
         raise error
@@ -103,7 +85,7 @@ def test_what_was_complete_is_kept_whatever_ends_a_run(monkeypatch, tmp_path, ca
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
-def test_a_defect_keeps_its_traceback_and_the_record(monkeypatch, tmp_path):
+def test_a_defect_keeps_its_traceback_and_the_record(monkeypatch, tmp_path, comparison, kept):
     monkeypatch.setattr("peers.__main__.collect", lambda names, threads: (1 / n and comparison() for n in (1, 0)))
     with pytest.raises(ZeroDivisionError):
         main(["smt", "--threads", "1", "--rounds", "1", "--out", str(tmp_path)])
@@ -127,14 +109,14 @@ def test_a_folder_that_cannot_be_written_is_found_before_measuring(monkeypatch, 
     assert line.startswith("peers: ") and str(tmp_path / "file") in line and "choose a folder" in line
 
 
-def test_without_a_folder_nothing_is_written(monkeypatch, tmp_path):
+def test_without_a_folder_nothing_is_written(monkeypatch, tmp_path, comparison, offered):
     monkeypatch.chdir(tmp_path)
-    fake_module(monkeypatch, [comparison()])
+    offered([comparison()])
     assert main(["smt", "--threads", "1", "--rounds", "1"]) == 0
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_signal_ends_a_real_run_with_its_record(tmp_path):
+def test_a_signal_ends_a_real_run_with_its_record(tmp_path, kept):
     """The module in a process of its own, stopped by the signal of Ctrl-C after its first comparison."""
     code = (
         "import signal, sys, peers.__main__ as main, peers.kit.record\n"

@@ -14,24 +14,13 @@ from peers.kit import compiled
 HAS_C = bool(compiled.compilers())
 
 
-def comparison(**changes):
-    fields = {
-        "group": "g",
-        "label": "l",
-        "ours": lambda: 1.0,
-        "peers": {"same": lambda: 1.0},
-        "check": lambda ours, theirs: abs(ours - theirs),
-    }
-    return Comparison(**{**fields, **changes})
-
-
 def test_every_module_offers_comparisons():
     for name in peers.modules():
         assert callable(importlib.import_module(f"peers.{name}").comparisons)
     assert {"memory", "smt"} <= set(peers.modules())
 
 
-def test_a_peer_with_another_answer_is_not_timed():
+def test_a_peer_with_another_answer_is_not_timed(comparison):
     row = measure(
         comparison(peers={"same": lambda: 1.0, "other": lambda: 1.1, "nan": lambda: float("nan")}), rounds=2, seed=0
     )
@@ -40,7 +29,7 @@ def test_a_peer_with_another_answer_is_not_timed():
     assert np.isnan(row.wrong["nan"])
 
 
-def test_both_sides_are_asked_for_the_same_repeats(monkeypatch):
+def test_both_sides_are_asked_for_the_same_repeats(monkeypatch, comparison):
     asked = {"ours": [], "peer": []}
 
     def side(name):
@@ -125,7 +114,7 @@ def test_a_compiler_that_is_not_here_is_said(monkeypatch, tmp_path):
     assert str(absent) == "builds by nocc (not found; install it or set CC)"
 
 
-def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch):
+def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison):
     """Three calls in turns, or only that which checks where it is long; other peers are timed whatever they take."""
     clock, cost = [0.0], {"a": 0.4, "b": 0.1, "c": 0.3, "d": 0.2, "slow": 9.0}
     calls = []
@@ -176,21 +165,17 @@ def test_bad_input(capsys):
     assert main(["smt", "--rounds", "0"]) == 2
 
 
-def fake_module(monkeypatch, items):
-    monkeypatch.setattr("peers.__main__.collect", lambda names, threads: iter(items))
-
-
-def test_the_report(monkeypatch, capsys):
+def test_the_report(monkeypatch, capsys, comparison, offered):
     ghost = Absent("ghost", "GHOST is unset")
-    fake_module(monkeypatch, [comparison(), ghost, ghost])
-    assert main(["--threads", "1", "--rounds", "2"]) == 0
+    offered([comparison(), ghost, ghost])
+    assert main(["smt", "--threads", "1", "--rounds", "2"]) == 0
     said = capsys.readouterr().out
     assert "same" in said and said.count("ghost (GHOST is unset)") == 1
 
 
-def test_disagreement_fails_the_run(monkeypatch, capsys):
-    fake_module(monkeypatch, [comparison(peers={"other": lambda: 2.0})])
-    assert main(["--threads", "1", "--rounds", "1"]) == 1
+def test_disagreement_fails_the_run(monkeypatch, capsys, comparison, offered):
+    offered([comparison(peers={"other": lambda: 2.0})])
+    assert main(["smt", "--threads", "1", "--rounds", "1"]) == 1
     assert "another answer" in capsys.readouterr().out
 
 
@@ -241,20 +226,3 @@ def test_versions_are_those_that_the_modules_name():
         assert "-ffast-math" in found[f"{name} -O3 fast-math"]
         assert "-fno-tree-vectorize" in found[f"{name} -O3 scalar"]
         assert any(digit.isdigit() for digit in found[f"{name} -O3"].partition(",")[0])
-
-
-def test_a_build_of_npb_is_named_by_its_own_report(monkeypatch, tmp_path):
-    from peers import bt
-
-    program = tmp_path / "bt.S.x"
-    program.write_text(
-        "#!/bin/sh\ncat <<END\n Class = S\n Verification = SUCCESSFUL\n"
-        " Version         =     3.4.2\n    FC           = gfortran\n"
-        "    FFLAGS       = -O3 -fopenmp\nEND\n"
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
-    monkeypatch.setenv("NPB_BT_CLASSES", "S")
-    assert "NPB Fortran, serial" not in bt.versions()  # it has not run
-    assert bt.npb_run(bt.executable(str(tmp_path), "S"), "S", 1)
-    assert bt.versions()["NPB Fortran, serial"] == "3.4.2, gfortran, -O3 -fopenmp"

@@ -1,10 +1,10 @@
 """Runs that are kept: the load of the host, its ceilings, and vectors shorter than the processor's."""
 
-import subprocess
 import sys
 
 import numpy as np
 import pytest
+from interpreter import said
 
 from companion.host import machine
 from companion.records import peer_records
@@ -12,11 +12,6 @@ from kernels.processor import peak
 from peers import Comparison, Row
 from peers.__main__ import main
 from peers.kit import ceilings, vectors
-
-
-def kept(folder):
-    (path,) = folder.iterdir()
-    return peer_records.read(path)
 
 
 def fake_module(monkeypatch, flags=()):
@@ -58,7 +53,7 @@ def book(monkeypatch, tmp_path):
     return tmp_path / "book"
 
 
-def test_the_book_takes_records_of_a_quiet_host(monkeypatch, book):
+def test_the_book_takes_records_of_a_quiet_host(monkeypatch, book, kept):
     Load.answers = [0.1, 0.2, 0.25]
     fake_module(monkeypatch)
     assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
@@ -75,7 +70,7 @@ def test_a_loaded_host_is_refused_before_anything_is_measured(monkeypatch, book,
 
 
 @pytest.mark.parametrize("answers", [[0.0, 0.3, 0.0], [0.0, 0.0, 0.3]])
-def test_load_that_comes_later_keeps_the_record_out_of_the_book(monkeypatch, book, capsys, answers):
+def test_load_that_comes_later_keeps_the_record_out_of_the_book(monkeypatch, book, capsys, answers, kept):
     Load.answers = list(answers)
     fake_module(monkeypatch)
     assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
@@ -84,14 +79,14 @@ def test_load_that_comes_later_keeps_the_record_out_of_the_book(monkeypatch, boo
     assert "others kept 0.30 CPUs busy" in capsys.readouterr().out
 
 
-def test_other_folders_take_what_comes(monkeypatch, book, tmp_path):
+def test_other_folders_take_what_comes(monkeypatch, book, tmp_path, kept):
     Load.answers = [0.9, 0.9, 0.9]
     fake_module(monkeypatch)
     assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(tmp_path / "else")]) == 0
     assert kept(tmp_path / "else")["load"]["during"] == 0.9
 
 
-def test_for_the_book_a_row_beside_other_load_is_measured_again(monkeypatch, book, tmp_path):
+def test_for_the_book_a_row_beside_other_load_is_measured_again(monkeypatch, book, tmp_path, kept):
     Load.answers = [0.0] * 9
     left = fake_module(monkeypatch, [{"load": "busy"}] * 2)
     assert main(["smt", "--threads", "1", "--rounds", "3", "--out", str(book)]) == 0
@@ -155,10 +150,8 @@ def test_shorter_vectors_reach_both_sides(tmp_path):
         "assert all('-mno-avx512f' in flags for flags in sets.values()) and '-O3 512-bit' not in sets\n"
         "print(vectors.suffix(), vectors.ours())\n"
     )
-    made = vectors.environment(256) | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], env=made, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("_256 numba -O") and "without AVX-512" in done.stdout
+    found = said(code, **vectors.environment(256) | {"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert found.startswith("_256 numba -O") and "without AVX-512" in found
 
 
 @pytest.mark.skipif(not AVX512, reason="the processor has no AVX-512")

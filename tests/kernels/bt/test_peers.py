@@ -76,9 +76,11 @@ def test_programs_without_a_report_are_refused(tmp_path):
 
 def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
     said = REPORT.format("S", "SUCCESSFUL")
-    program(tmp_path, "bt.S", f"cat <<'END'\n{said}\n    FFLAGS       = -O3 -march=native\nEND")
+    built = " Version         =     3.4.2\n    FC           = gfortran\n    FFLAGS       = -O3 -march=native"
+    program(tmp_path, "bt.S", f"cat <<'END'\n{said}\n{built}\nEND")
     monkeypatch.setenv("NPB_BT_PLAIN", str(tmp_path))
     monkeypatch.setenv("NPB_BT_CLASSES", "S")
+    assert "NPB Fortran, serial" not in bt.versions()  # it has not run
     for name in ("blk8", "blk16", "empty"):
         (tmp_path / "builds" / name).mkdir(parents=True)
     for name in ("blk8", "blk16"):
@@ -95,6 +97,7 @@ def test_whole_runs_are_compared_where_a_build_is_named(tmp_path, monkeypatch):
     assert not row.wrong and row.best == "NPB Fortran, serial"
     assert not peers.measure(found["BT whole run, tuned builds"], rounds=1, seed=0).wrong
     assert bt.versions()["NPB blk8"] == "blk8"
+    assert bt.versions()["NPB Fortran, serial"] == "3.4.2, gfortran, -O3 -march=native"
 
 
 @pytest.mark.parametrize(

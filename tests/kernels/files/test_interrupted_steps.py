@@ -2,7 +2,6 @@
 
 import shutil
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,33 +14,6 @@ from kernels.runtime import interrupts
 
 #: Files whose steps are counted; those of the standard library between them are steps of the call.
 TRACED = {kernels.files.pending.__file__, interrupts.__file__, companion.files.__file__, __file__}
-
-
-def interrupted_at(number, action, signal_number=signal.SIGINT):
-    """Run ``action`` and send the signal before its operation ``number``; whether it came to that one."""
-    steps = 0
-
-    def trace(frame, event, argument):
-        nonlocal steps
-        if frame.f_code.co_filename not in TRACED:
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            steps += 1
-            if steps == number:
-                sys.settrace(None)
-                signal.raise_signal(signal_number)
-        return trace
-
-    before = sys.gettrace()
-    try:
-        sys.settrace(trace)
-        action()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.settrace(before)
-    return steps >= number
 
 
 def write_file(folder):
@@ -102,14 +74,6 @@ def nothing(folder):
     pass
 
 
-@pytest.fixture(autouse=True)
-def handlers():
-    """Ctrl-C raises, whatever the test run was started with; afterwards every handler is as it was."""
-    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, kept)
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # finalizers are interrupted, too
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.weekly), 11])
 @pytest.mark.parametrize(
@@ -126,7 +90,7 @@ def handlers():
         (nothing, prepare, [{}, {"a": ["b"]}]),
     ],
 )
-def test_control_c_at_every_operation(tmp_path, monkeypatch, begin, action, allowed, every):
+def test_control_c_at_every_operation(tmp_path, monkeypatch, ctrl_c, begin, action, allowed, every):
     monkeypatch.setattr(interrupts, "_raise_later", lambda number: None)
     number, reached, seen = 0, True, []  # of the operation, whether there is one, what was found
     while reached:
@@ -134,7 +98,9 @@ def test_control_c_at_every_operation(tmp_path, monkeypatch, begin, action, allo
         folder = tmp_path / "at"
         folder.mkdir()
         begin(folder)
-        reached = interrupted_at(number, lambda: action(folder))  # noqa: B023 - called at once
+        steps, _, found = ctrl_c(number, lambda: action(folder), TRACED.__contains__, "opcode")  # noqa: B023
+        assert found in ("KeyboardInterrupt", "nothing"), f"before operation {number}"
+        reached = steps >= number
         signal.signal(signal.SIGINT, signal.default_int_handler)
         kernels.files.pending._let_all_go()  # as when the process ends
         found = content(folder)

@@ -7,9 +7,6 @@ nothing may be left.
 
 import os
 import shutil
-import signal
-import sys
-import traceback
 
 import numpy as np
 import pytest
@@ -20,12 +17,9 @@ from kernels.files.format.solution import SolutionWriter
 N, STEPS = 4, 2
 
 
-@pytest.fixture(autouse=True)
-def handlers():
-    """Ctrl-C raises, whatever the test run was started with."""
-    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, kept)
+def ours(file):
+    """A handler that is put off may raise within the other files, and that is what they are for."""
+    return not file.endswith(("interrupts.py", "signal.py", "pending.py"))
 
 
 def write(path, way):
@@ -34,46 +28,18 @@ def write(path, way):
             writer.write(step, np.full((N, N, N, 5), float(step)))
 
 
-def interrupted_at(number, action) -> tuple[int, str, str]:
-    """Lines that ran while ``action`` did, with the signal before line ``number``; where it came; what came of it."""
-    lines, place = 0, ""
-
-    def trace(frame, event, argument):
-        nonlocal lines, place
-        # a handler that is put off may raise within these lines, and that is what they are for
-        if event == "line" and not frame.f_code.co_filename.endswith(("interrupts.py", "signal.py", "pending.py")):
-            lines += 1
-            if lines == number:
-                sys.settrace(None)
-                place = " < ".join(
-                    f"{each.filename}:{each.lineno}" for each in reversed(traceback.extract_stack(frame))
-                )
-                signal.raise_signal(signal.SIGINT)
-        return trace
-
-    before = sys.gettrace()
-    try:
-        sys.settrace(trace)
-        action()
-        return lines, place, "nothing"
-    except BaseException as error:
-        return lines, place, type(error).__name__
-    finally:
-        sys.settrace(before)
-
-
 @pytest.mark.filterwarnings("ignore")  # finalizers are interrupted, too
 @pytest.mark.parametrize("places", [40, pytest.param(400, marks=pytest.mark.weekly)])
 @pytest.mark.parametrize("way", ["netcdf", "zarr", "mapped", "positioned"])
-def test_control_c_comes_out_of_every_way_and_leaves_nothing(tmp_path, way, places):
+def test_control_c_comes_out_of_every_way_and_leaves_nothing(tmp_path, ctrl_c, way, places):
     for _ in range(2):  # what is loaded or compiled once runs no lines afterwards
         write(tmp_path / "first", way)
-    lines, _, _ = interrupted_at(0, lambda: write(tmp_path / "counted", way))
+    lines, _, _ = ctrl_c(0, lambda: write(tmp_path / "counted", way), ours, "line")
     short = []
     for number in np.linspace(1, lines - 1, places).astype(int):
         folder = tmp_path / f"at-{number}"
         folder.mkdir()
-        _, place, found = interrupted_at(number, lambda: write(folder / "s", way))  # noqa: B023 - called at once
+        _, place, found = ctrl_c(number, lambda: write(folder / "s", way), ours, "line")  # noqa: B023 - called at once
         left = os.listdir(folder)
         # the number of lines differs by some from run to run: the signal may not have come at all
         if (place and found != "KeyboardInterrupt") or left not in ([], ["s"]):

@@ -2,15 +2,14 @@
 
 import base64
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from built import PAGES, absent
+from interpreter import said
 
 from kernels import bt
 from kernels.bt.state import Layout
@@ -230,6 +229,4 @@ except ValueError as error:
 else:
     raise AssertionError("an odd number of fields was transformed")
 """
-    environment = {**os.environ, "RERUN_TARGET": "host128"}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, cwd=ROOT)
-    assert not done.returncode, done.stderr
+    said(script, RERUN_TARGET="host128")

@@ -4,14 +4,9 @@ LLVM calls Python back while it makes machine code.  Python drops an exception t
 the code, so that the next line failed with ``no compiled object yet``.
 """
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from cases import tried
-
-ROOT = Path(__file__).resolve().parents[3]
+from interpreter import start
 
 PROGRAM = """
 import os, signal, sys
@@ -54,14 +49,7 @@ def function(x):
 
 
 def run(folder, target):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(folder), str(target)],
-        cwd=ROOT,
-        env={"NUMBA_CACHE_DIR": str(folder / "cache"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = start(PROGRAM, folder, target, NUMBA_CACHE_DIR=str(folder / "cache"))
     tried()
     return done.returncode, done.stdout.split(), done.stderr
 
@@ -92,14 +80,7 @@ def test_the_command_line_ends_as_interrupted(tmp_path):
         "sys.argv = ['companion', 'run', 'p5plus-latency', '--out', sys.argv[1], '--budget', '1']\n"
         "from companion.__main__ import main\nmain()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path), "40"],
-        cwd=ROOT,
-        env={"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = start(program, tmp_path, 40, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode == 130, done.stderr[-2000:]
     (line,) = done.stderr.strip().splitlines()
     assert line == "companion: interrupted; no unfinished file is left"

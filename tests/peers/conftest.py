@@ -1,0 +1,40 @@
+"""For the tests of comparisons: one without work, modules that offer what a test gives them, and a record's folder."""
+
+import pytest
+
+from companion.records import peer_records
+from peers import Comparison
+
+
+@pytest.fixture
+def comparison():
+    """``comparison(**changes)``: both sides answer 1 at once."""
+
+    def make(**changes):
+        fields = {
+            "group": "g",
+            "label": "l",
+            "ours": lambda: 1.0,
+            "peers": {"same": lambda: 1.0},
+            "check": lambda ours, theirs: abs(ours - theirs),
+        }
+        return Comparison(**{**fields, **changes})
+
+    return make
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """``offered(items)``: what every module of peers has to compare, whatever is asked for."""
+    return lambda items: monkeypatch.setattr("peers.__main__.collect", lambda names, threads: iter(items))
+
+
+@pytest.fixture
+def kept():
+    """``kept(folder)``: the only record in it."""
+
+    def read(folder):
+        (path,) = folder.iterdir()
+        return peer_records.read(path)
+
+    return read
