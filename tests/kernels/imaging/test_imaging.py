@@ -11,7 +11,6 @@ from kernels.imaging import (
     bits,
     clean,
     convolution,
-    cotton_schwab,
     damage,
     direct,
     dirty,
@@ -250,13 +249,6 @@ def test_clean_stops_at_its_threshold(images):
     found = clean.clark(image, beam, clean.Limits(100_000, threshold=0.05, list_length=1500))
     inner = np.abs(found.residual[32:96, 32:96]).max()
     assert len(found.fluxes) < 100_000 and inner <= 0.05
-
-
-def test_cotton_schwab_by_its_identity(images):
-    records, image, beam = images
-    found = cotton_schwab.clean(records, SIDE, CELL, clean.Limits(400, list_length=1500))
-    assert np.array_equal(found.beam, beam)
-    assert clean.identity(found.dirty, found.beam, found.cleaned, 20, "MXCLN").ok
 
 
 def test_components_predict_as_float64_does():

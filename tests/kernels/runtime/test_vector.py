@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba.core.errors import TypingError
 
 from kernels.runtime import vector
 from kernels.runtime.jit import kernel
@@ -125,33 +124,6 @@ def test_transpose():
     np.testing.assert_array_equal(out, matrix.T)
 
 
-def exchange(distance, high):
-    """What one of two rows holds after an exchange with its partner ``distance`` rows away."""
-    lanes = range(8)
-    if high:
-        return [8 + lane if lane & distance else lane + distance for lane in lanes]
-    return [8 + lane - distance if lane & distance else lane for lane in lanes]
-
-
-SHUFFLES = {
-    f"{name}{distance}": exchange(distance, name == "high") for name in ("low", "high") for distance in (1, 2, 4)
-}
-SHUFFLES |= {f"pairs{k}": [base + 2 * k + i for i in (0, 1) for base in (0, 0, 8, 8)] for k in range(4)}
-
-
-@pytest.mark.parametrize("name", SHUFFLES)
-def test_shuffles(name):
-    shuffle, out = getattr(vector, name), np.zeros(8)
-
-    @kernel(cache=False)
-    def apply(both, out):
-        store(out, 0, shuffle(load(both, 0), load(both, 8)))
-
-    both = np.arange(16.0)
-    apply(both, out)
-    np.testing.assert_array_equal(out, both[SHUFFLES[name]])
-
-
 @kernel(cache=False)
 def move(source, target, offset, active, streaming):
     vector.prefetch(source, 1 << 40)  # far outside: never a fault
@@ -202,20 +174,3 @@ def test_addresses_read_and_write_elements(dtype):
     numbers, out = np.arange(11, dtype=dtype), np.zeros(11, dtype)
     assert reverse(numbers, out) == (3, -3)
     np.testing.assert_array_equal(out, numbers[::-1])
-
-
-def test_other_types_are_refused():
-    @kernel(cache=False)
-    def copy(a, out):
-        store(out, 0, load(a, 0))
-
-    @kernel(cache=False)
-    def mixed(a, number, out):
-        store(out, 0, fma(load(a, 0), load(a, 0), number))
-
-    with pytest.raises(TypingError):
-        copy(np.zeros(8, np.int64), np.zeros(8))
-    with pytest.raises(TypingError):
-        copy(np.zeros(8), np.zeros(8, np.float32))
-    with pytest.raises(TypingError):
-        mixed(np.zeros(8), np.complex128(1), np.zeros(8))

@@ -162,34 +162,6 @@ def test_errors_fall_with_the_square_of_the_time_step():
     assert 3.7 < coarse / fine < 4.3
 
 
-def test_errors_of_the_mountain_fall_with_the_truncation():
-    """At one time step, since the gravity waves of the first day are as wrong as the step is long."""
-    found = {}
-    for truncation in (21, 42, 63):
-        problem = sw.Problem(
-            truncation, sw.grid_for(truncation, "quadratic"), "williamson5", dt=300.0, hours=24.0, diffusion=6.0
-        )
-        found[truncation] = surface(problem)
-    fine, exact = found[63]
-    errors = {}
-    for truncation in (21, 42):
-        plan, spectrum = found[truncation]
-        moved = diagnostics.change_truncation(plan, spectrum, fine)
-        both = fine.inverse(np.stack([moved, exact]))
-        errors[truncation] = sw.norms(fine.grid, both[0] + 5620 * sw.GRAVITY, both[1] + 5620 * sw.GRAVITY)[1]
-    assert errors[21] < 1e-3 and errors[42] < 0.5 * errors[21], errors
-
-
-@settings(deadline=None, max_examples=5)
-@given(st.sampled_from(["williamson5", "galewsky"]), st.integers(0, 10**6), st.sampled_from(["F24", "O32"]))
-def test_mass_is_kept_to_rounding(case, seed, grid):
-    problem = sw.Problem(31, grid, case, dt=1200.0, hours=12.0, diffusion=6.0, perturbation=50.0)
-    history = sw.run(problem, sw.setup(problem, seed)).history
-    assert abs(history["mass"][-1] / history["mass"][0] - 1) <= 1e-14
-    # diffusion takes energy and gives none; leapfrog added up to 1.3e-6 in a hundred runs
-    assert history["energy"][-1] / history["energy"][0] - 1 <= 1e-5
-
-
 @pytest.mark.parametrize("build", sw.BUILDS)
 def test_bit_for_bit_with_any_number_of_threads(build):
     if resources.usable_cpus() < 2:
@@ -375,27 +347,6 @@ def test_work_counts_the_transforms_of_a_step():
     assert sum(parts.values()) == one.flops
     assert sw.work(problem).flops == 2 * one.flops
     assert sw.work(problem).bytes == 2 * one.bytes
-
-
-@pytest.mark.parametrize(
-    "changes, words",
-    [
-        ({"grid": "X5"}, "grid name 'X5' is unknown"),
-        ({"case": "galewski"}, "case = 'galewski' is unknown; choose one of 'williamson2'"),
-        ({"build": "O3"}, "build = 'O3' is unknown"),
-        ({"dt": 0.0}, "dt = 0.0 s is outside"),
-        ({"dt": float("nan")}, "dt = nan"),
-        ({"order": 3}, "order = 3"),
-        ({"hours": -1.0}, "hours"),
-        (
-            {"truncation": 32, "grid": "F16"},
-            "truncation 32 is too large for grid F16; choose truncation 31 or lower, or a grid of at least 17 rows",
-        ),
-    ],
-)
-def test_refuses_nonsense(changes, words):
-    with pytest.raises(ValueError, match=words):
-        sw.Problem(**{**SMALL, **changes})
 
 
 @pytest.mark.parametrize("build", sw.BUILDS)

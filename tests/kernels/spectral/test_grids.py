@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kernels import spectral
 from kernels.spectral import gauss
@@ -53,16 +51,6 @@ def test_weights_add_up_and_nodes_are_ordered(n):
     assert (mu == -mu[::-1]).all() and (weight == weight[::-1]).all()
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.integers(1, 60), st.data())
-def test_rule_is_exact_for_polynomials(half, data):
-    n = 2 * half
-    degree = data.draw(st.integers(0, 2 * n - 1))
-    mu, weight = spectral.gaussian(n)
-    exact = 0.0 if degree % 2 else 2.0 / (degree + 1)
-    assert math.fsum(weight * mu**degree) == pytest.approx(exact, abs=3e-14)
-
-
 @pytest.mark.parametrize(
     "name, points",
     [
@@ -104,8 +92,3 @@ def test_coordinates_start_at_greenwich_and_go_east():
 def test_unknown_grid_is_one_clear_error(name):
     with pytest.raises(ValueError, match="grid name|rows between pole and equator"):
         spectral.grid(name)
-
-
-def test_untabulated_classic_grid_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"N640.*O641"):
-        spectral.grid("N641")

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 
 from kernels import spectral
 from kernels.runtime import resources
-from kernels.runtime.vector import address
 from kernels.spectral import fourier, quads
 from kernels.spectral.reference import analyse, row_values, synthesise
 
@@ -64,7 +62,7 @@ def test_both_directions_agree_with_plain_sums(name, truncation):
         assert np.abs(back - again[chosen]).max() <= tolerance, chosen
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(st.integers(1, 45), st.sampled_from("FON"), st.integers(1, 12), st.integers(0, 1000))
 def test_any_truncation_grid_and_number_of_fields(truncation, kind, fields, seed):
     name = "N48" if kind == "N" else f"{kind}{truncation // 2 + 7}"
@@ -72,14 +70,6 @@ def test_any_truncation_grid_and_number_of_fields(truncation, kind, fields, seed
     spectrum = random_spectrum(plan, fields, seed)
     expected = synthesise(plan, spectrum)
     assert np.abs(plan.inverse(spectrum) - expected).max() <= TOLERANCE * norm(plan, spectrum)
-
-
-@pytest.mark.parametrize("fields", [None, 8])
-@pytest.mark.parametrize("name, truncation", [("F32", 63), ("F160", 319)])
-def test_round_trip(name, truncation, fields):
-    plan = spectral.Plan(name, truncation)
-    spectrum = random_spectrum(plan, fields)
-    assert np.abs(plan.direct(plan.inverse(spectrum)) - spectrum).max() <= 4e-13
 
 
 @pytest.mark.parametrize("name", ["F24", "N32", "O40"])
@@ -105,47 +95,6 @@ def test_closed_form_harmonics(name):
         values = plan.inverse(spectrum)
         assert np.abs(values - expected).max() <= 1e-14 * 4
         assert np.abs(plan.direct(expected) - spectrum).max() <= 2e-14
-
-
-@pytest.mark.parametrize("name", ["F40", "N48"])
-def test_parseval(name):
-    plan = spectral.Plan(name, 39)
-    spectrum = random_spectrum(plan)
-    values = plan.inverse(spectrum)
-    weight = np.repeat(plan.grid.weights / (2 * plan.grid.pl), plan.grid.pl)
-    energy = ((2 - (plan.m == 0)) * np.abs(spectrum) ** 2).sum()
-    assert weight @ values**2 == pytest.approx(energy, rel=1e-9 if name[0] == "N" else 1e-13)
-    assert weight @ values == pytest.approx(spectrum[0].real, abs=1e-12)
-
-
-@pytest.mark.parametrize("name, truncation", [("F32", 63), ("N32", 63), ("O32", 63)])
-@pytest.mark.parametrize("fields", [None, 8])
-def test_direct_is_the_weighted_transpose_of_inverse(name, truncation, fields):
-    plan = spectral.Plan(name, truncation)
-    spectrum = random_spectrum(plan, fields)
-    values = np.random.default_rng(1).normal(size=(*spectrum.shape[:-1], plan.grid.points))
-    weight = np.repeat(plan.grid.weights / (2 * plan.grid.pl), plan.grid.pl)
-    left = (weight * values * plan.inverse(spectrum)).sum(axis=-1)
-    right = ((2 - (plan.m == 0)) * (np.conj(plan.direct(values)) * spectrum).real).sum(axis=-1)
-    assert left == pytest.approx(right, rel=1e-11, abs=1e-11)
-
-
-def test_rotation_of_a_known_field():
-    """A field of ``sin`` of latitude to a tilted pole, evaluated in space, has a degree-wise norm that
-    rotation keeps, and a rotation about the axis only turns phases."""
-    plan = spectral.Plan("F40", 30)
-    latitude, longitude = plan.grid.coordinates()
-    tilt = 0.7
-    z = np.sin(latitude) * np.cos(tilt) + np.cos(latitude) * np.cos(longitude) * np.sin(tilt)
-    coefficients = [0.3, -1.2, 0.0, 0.8, 0.1, 2.0]
-    straight, tilted = (plan.direct(np.polynomial.legendre.legval(t, coefficients)) for t in (np.sin(latitude), z))
-    wave = 2 - (plan.m == 0)
-    for n in range(31):
-        power = [(wave * np.abs(s) ** 2)[plan.n == n].sum() for s in (straight, tilted)]
-        assert power[0] == pytest.approx(power[1], abs=1e-13)
-    turned = plan.inverse(tilted * np.exp(-1j * plan.m * 0.25 * np.pi))
-    z = np.sin(latitude) * np.cos(tilt) + np.cos(latitude) * np.cos(longitude - 0.25 * np.pi) * np.sin(tilt)
-    assert np.abs(turned - np.polynomial.legendre.legval(z, coefficients)).max() <= 1e-13
 
 
 @pytest.mark.parametrize("fields", [None, 8])
@@ -189,15 +138,6 @@ def test_results_do_not_depend_on_threads():
         one, two = plan.inverse(spectrum), plan.inverse(spectrum, threads=most)
         assert np.array_equal(one, two)
         assert np.array_equal(plan.direct(one), plan.direct(one, threads=most))
-
-
-def test_out_is_written_and_checked():
-    plan = spectral.Plan("F16", 21)
-    spectrum, out = random_spectrum(plan, 2), np.empty((2, plan.grid.points))
-    assert plan.inverse(spectrum, out=out) is out
-    assert np.array_equal(out, plan.inverse(spectrum))
-    with pytest.raises(ValueError, match="out is"):
-        plan.inverse(spectrum, out=out[:, ::2])
 
 
 @pytest.mark.parametrize("name, truncation, streamed", [("N200", 399, False), ("F320", 639, True)])
@@ -320,14 +260,6 @@ def test_a_plan_sums_what_matters_and_says_how_much():
     assert 0.9 * full < 2 * 4 * terms < full
 
 
-def test_work_of_the_printed_truncation():
-    """4 · 640 · Σ (T - m + 1) on the full grid, fewer where short rows cap the wavenumber."""
-    full = dict(spectral.work(spectral.Problem(truncation=1279, grid="F640", fields=1)).parts)["Legendre"]
-    reduced = dict(spectral.work(spectral.Problem(truncation=1279, grid="N640", fields=1)).parts)["Legendre"]
-    assert full == 2 * 4 * 640 * 1280 * 1281 // 2
-    assert 0.7 < reduced / full < 0.9
-
-
 # --- errors -----------------------------------------------------------------------------------
 
 
@@ -371,8 +303,6 @@ def test_wrong_shapes_and_threads():
             plan.direct(np.zeros(plan.grid.points), threads=threads)
     with pytest.raises(ValueError, match="give equal shapes"):
         plan.vordiv(np.zeros(plan.grid.points), np.zeros((1, plan.grid.points)))
-    with pytest.raises(ValueError, match="grid name"):
-        spectral.Problem(truncation=21, grid="G16")
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 37, 192, 194, 200, 216, 225, 243, 375, 462, 640, 1280, 2560, 4374])
@@ -382,28 +312,6 @@ def test_a_length_is_split_into_two_that_the_passes_take(n):
         assert (n1, n2) == (0, 0)
     else:
         assert n1 * n2 == n and n1 >= 16 and n2 >= 2
-
-
-@pytest.mark.parametrize("n", [8, 12, 21, 37, 60, 202, 243, 250])
-def test_rows_are_transformed_as_by_numpy(n):
-    from kernels.spectral import fourier_passes
-
-    tables = fourier.fourier_tables([n])
-    size = 16 * tables.largest
-    work = np.zeros(fourier_passes.SPARE + 2 * size)
-    x = np.random.default_rng(n).normal(size=(n, 2, 8))
-    first = fourier_passes.SPARE
-    work[first : first + 16 * n] = x.ravel()
-
-    place = _transform(work, first, first + size, int(tables.numbers(n)), *tables[:3])
-    found = work[place : place + 16 * n].reshape(n, 2, 8)
-    expected = np.fft.ifft(x[:, 0] + 1j * x[:, 1], axis=0) * n
-    assert np.abs(found[:, 0] + 1j * found[:, 1] - expected).max() <= 1e-15 * n * np.log2(n)
-
-
-@njit
-def _transform(work, x, y, id, info, radices, table):
-    return fourier.transform(address(work), x, y, id, info, address(radices), address(table))
 
 
 def test_round_trip_of_eight_fields_at_the_largest_truncation_of_2014s_forecasts():
