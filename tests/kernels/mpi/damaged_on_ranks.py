@@ -1,8 +1,9 @@
 """Run by every rank: damage results of kernels on one rank at a time, and see whether ``verify`` notices.
 
-Takes JSON: a list of ``[name below kernels, fields of its Problem]``; and a seed, by which numbers are drawn.  Every
-case is a run of its own, since some checks take what they have looked at away.  Rank 0 tells how many cases there
-were, and which were taken for whole.
+Takes JSON: a list of ``[name below kernels, fields of its Problem]``; a seed, by which numbers are drawn; and in how
+many of three places (the first, the last, a drawn one) each array is damaged in each way.  Every case is a run of its
+own, since some checks take what they have looked at away.  Rank 0 tells how many cases there were, and which were taken
+for whole.
 """
 
 import sys
@@ -19,7 +20,7 @@ from on_ranks import over
 from kernels.mpi import world
 
 
-def cases(comm, kernel, problem, result, seed):
+def cases(comm, kernel, problem, result, seed, count):
     """Array, which of its numbers, and kind of damage: the same on every rank."""
     without = declared(kernel, problem, "NO_OUTPUT")
     random = Random(seed)
@@ -27,7 +28,7 @@ def cases(comm, kernel, problem, result, seed):
     for path in paths:
         if not inner(path, without):
             shares = (0.0, random.random(), 1.0)
-            yield from ((path, share, kind) for kind in KINDS for share in shares)
+            yield from ((path, share, kind) for kind in KINDS for share in random.sample(shares, count))
 
 
 def damage(result, path, share, kind):
@@ -41,12 +42,12 @@ def damage(result, path, share, kind):
     return (lambda: array.__setitem__(at, value)) if array[at] != value else None
 
 
-def damage_kernel(kernel, fields, seed):
+def damage_kernel(kernel, fields, seed, count):
     """Number of cases, and those that were taken for whole."""
     problem = kernel.Problem(**fields)
     comm = world.team(problem.ranks)
     state, tried, taken = kernel.setup(problem), 0, []
-    for number, case in enumerate(list(cases(comm, kernel, problem, kernel.run(problem, state), seed))):
+    for number, case in enumerate(list(cases(comm, kernel, problem, kernel.run(problem, state), seed, count))):
         result = kernel.run(problem, state)
         mend = damage(result, *case) if number % comm.size == comm.rank else None
         if not world.total(comm, mend is not None):
@@ -62,4 +63,4 @@ def damage_kernel(kernel, fields, seed):
     return {"tried": tried, "taken": taken}
 
 
-over(lambda kernel, fields: damage_kernel(kernel, fields, int(sys.argv[2])))
+over(lambda kernel, fields: damage_kernel(kernel, fields, *map(int, sys.argv[2:])))
