@@ -137,8 +137,9 @@ def strict_json(text: str) -> Any:
     """
     if text.count(",") >= MAX_VALUES:
         raise ValueError(f"it has more than {MAX_VALUES} values")
-    numbers = {"parse_constant": _constant, "parse_int": _int64, "parse_float": _number}
-    found = json.loads(text, **numbers, object_pairs_hook=named_once)
+    found = json.loads(
+        text, parse_constant=_constant, parse_int=_int64, parse_float=_number, object_pairs_hook=named_once
+    )
     if "\\ud" in text.lower():
         json.dumps(found, ensure_ascii=False).encode()
     return found
