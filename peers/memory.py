@@ -32,8 +32,9 @@ _ITEMS = {
     ", prefetch 64": ("stride_sum_prefetch", 64),
     ", two streams": ("stride_sum_streams", 0),
 }
+_FEW = {", few items": ("stride_sum_few", 0)}
 _GATHERS = {", gathers": ("stride_sum_gathers", 0)}
-_WAYS = _LINES | _ITEMS | _GATHERS
+_WAYS = _LINES | _ITEMS | _FEW | _GATHERS
 #: Names of the three questions; a stride beyond 8 has whole lines by any means.
 _GROUPS = {"vector": "stride, whole lines", "scalar": "stride, a load an item", "any": "stride bandwidth"}
 
@@ -73,9 +74,10 @@ def _ways(problem: stride.Problem) -> dict[str, tuple[str, int]]:
     """How C answers the question; at stride 1 the plain loop reads whole lines."""
     if problem.in_lines:
         return _LINES | ({"": _ITEMS[""]} if problem.stride == 1 else {})
+    items = _ITEMS | (_FEW if problem.reads <= stride.LARGEST_FEW else {})
     if problem.loads == "scalar":
-        return _ITEMS
-    return _WAYS if problem.stride <= stride.LARGEST_IN_LINE else _ITEMS | _GATHERS
+        return items
+    return (_LINES if problem.stride <= stride.LARGEST_IN_LINE else {}) | items | _GATHERS
 
 
 def _stride(libraries, threads: int, largest: int) -> Iterator[Comparison]:

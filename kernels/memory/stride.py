@@ -34,7 +34,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.memory.sums import LARGEST_IN_LINE, METHODS
+from kernels.memory.sums import LARGEST_FEW, LARGEST_IN_LINE, METHODS
 from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.arrays import require_array
@@ -91,8 +91,9 @@ class Problem(Presets):
         """Names in ``METHODS`` of the loops that answer the question."""
         lines = self.loads != "scalar" and self.stride <= LARGEST_IN_LINE
         gathers = self.loads != "scalar" and self.stride < _LARGEST_INDEX
-        kinds = (("lines", lines), ("items", not self.in_lines), ("gathers", gathers and not self.in_lines))
-        return [name for name in METHODS if any(name.startswith(kind) for kind, asked in kinds if asked)]
+        few = not self.in_lines and self.reads <= LARGEST_FEW
+        kinds = {"lines": lines, "items": not self.in_lines, "few": few, "gathers": gathers and not self.in_lines}
+        return [name for name in METHODS if any(name.startswith(kind) for kind, asked in kinds.items() if asked)]
 
     @property
     def items(self) -> int:
@@ -316,7 +317,7 @@ def _by_every_method(problem: Problem, state: State, result: Result) -> list[Che
 
 PROOF = Proof(
     {"nbytes": 2**16},
-    each={"stride": (*range(1, 10), 13, 32, 1000), "loads": LOADS},
+    each={"stride": (*range(1, 10), 13, 32, 1000, 4000), "loads": LOADS},
     not_compared=("huge",),
     also=_by_every_method,
 )

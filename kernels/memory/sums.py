@@ -4,14 +4,15 @@ All go by ``kernels.runtime.walks``, with loads at fixed distances from addresse
 times as slow in the first-level cache and 1.1 times from memory on Intel's cores.  LLVM on its own also gathers, or
 takes half of the vector length on CPUs whose early models slowed their clock for the whole.
 
-``a`` is a C-contiguous uint32 array; ``n`` (of its first items, or of the items to be read), ``step`` and ``ahead`` are
-uint64.  All sums are modulo 2³².
+``a`` is a C-contiguous uint32 array; ``n`` (of its first items, or of the items to be read), ``step`` and ``ahead``,
+which most do not use, are uint64.  All sums are modulo 2³².
 
-The compiled loops at the end sum every ``stride``-th of the first ``items`` of ``a``, ``passes`` times; some ask for an
-item ``ahead`` steps before they read it, the others do not use this number.  ``out`` is uint32, of two numbers or more:
-out[0] becomes the sum, and out[1] counts the passes.
+The compiled loops at the end sum every ``stride``-th of the first ``items`` of ``a``, ``passes`` times (less than 2³²);
+some ask for an item ``ahead`` steps before they read it, the others do not use this number.  ``out`` is uint32, of two
+numbers or more: out[0] becomes the sum, and out[1] counts the passes.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -29,9 +30,12 @@ from kernels.runtime.walks import ADDRESS, SUM, beyond, gap, load, long, walk
 LINE_ITEMS = 16
 #: Stride up to which whole lines are summed; beyond, a line holds one item or two.
 LARGEST_IN_LINE = 8
+#: Items of a pass that are loaded without a loop.
+LARGEST_FEW = 8
 _ITEM = 4  # bytes
 _LINE = 64  # bytes
 _LINES_AT_ONCE = 16  # lines of a longer turn at most: from memory, 0.95 of the time of turns of four
+_LINES_OF_STREAM = 4  # and at most of one of several streams
 _LINES_AHEAD = 64  # lines that are asked for before they are read, a page of 4 KiB
 _AT_ONCE = 4  # items of a turn, each into a sum of its own: eight took 1.15 times as long in the first-level cache
 _WORD, _LONG, _BYTES = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
@@ -48,12 +52,12 @@ def turn_lines(step: int) -> int:
 
 
 def _walk(builder, start, pace, turns, read, streams=1):
-    """``walk`` from one address, calling ``read`` with each; returns the address after the last.
+    """``walk`` from one address, calling ``read(place, number)`` with each; returns the address after the last.
 
-    With ``streams``, as many equal parts of the way are walked side by side, and then the turns that are left.
+    With ``streams``, as many equal parts of the way, by number, are walked side by side, then the turns that are left.
     """
     if streams == 1:
-        return walk(builder, [start], pace, turns, read)[0]
+        return walk(builder, [start], pace, turns, lambda place: read(place, 0))[0]
     part = builder.udiv(turns, long(streams))
     way = builder.mul(pace, gap(builder, part))
     starts = [start]
@@ -61,8 +65,8 @@ def _walk(builder, start, pace, turns, read, streams=1):
         starts.append(builder.add(starts[-1], way))
 
     def read_all(*places):
-        for place in places:
-            read(place)
+        for number, place in enumerate(places):
+            read(place, number)
 
     *_, here = walk(builder, starts, pace, part, read_all)
     return _walk(builder, here, pace, builder.urem(turns, long(streams)), read)
@@ -100,35 +104,36 @@ def _total(builder, slots):
 def _one_by_one(builder, here, pace, count, total):
     """``total`` and ``count`` items from ``here``."""
     slot = cgutils.alloca_once_value(builder, total)
-    _walk(builder, here, pace, count, lambda place: _add_to(builder, slot, load(builder, place, _WORD, _ITEM)))
+    _walk(builder, here, pace, count, lambda place, _: _add_to(builder, slot, load(builder, place, _WORD, _ITEM)))
     return builder.load(slot)
 
 
 def _summing(code):
-    """An intrinsic of a uint32 array and uint64 numbers: ``code(context, builder, address, *numbers)``."""
+    """The intrinsic of a uint32 array and three uint64 numbers: ``code(context, builder, address, *numbers)``."""
 
-    def typed(typingctx, array, *numbers):
+    @intrinsic
+    def function(typingctx, array, n, step, ahead):
         good = isinstance(array, types.Array) and array.dtype == types.uint32 and array.layout == "C"
-        if not (good and all(number == types.uint64 for number in numbers)):
+        if not (good and n == step == ahead == types.uint64):
             return None
 
         def codegen(context, builder, signature, args):
             data = cgutils.create_struct_proxy(array)(context, builder, args[0]).data
             return code(context, builder, builder.ptrtoint(data, ADDRESS), *args[1:])
 
-        return types.uint32(array, *numbers), codegen
+        return types.uint32(array, n, step, ahead), codegen
 
-    return typed
+    return function
 
 
 def _of_lines(builder, here, items, step, ahead, streams):
     """Each line of a turn into a sum of its own, in which the wanted items have fixed lanes; the rest one by one."""
     lines = turn_lines(step)
-    together = max(1, _LINES_AT_ONCE // lines)
+    together = max(1, (_LINES_AT_ONCE if streams == 1 else _LINES_OF_STREAM) // lines)
     sums = _sums(builder, _VECTOR, lines)
 
     def read(count):
-        def turns(here):
+        def turns(here, _):
             for line in range(count * lines):
                 if ahead:
                     _ask_for(builder, beyond(builder, here, _LINE * (line + _LINES_AHEAD)))
@@ -140,7 +145,8 @@ def _of_lines(builder, here, items, step, ahead, streams):
     turns = builder.udiv(items, long(LINE_ITEMS * lines))
     longer, rest = builder.udiv(turns, long(together)), builder.urem(turns, long(together))
     here = _walk(builder, here, gap(builder, _LINE * lines * together), longer, read(together), streams)
-    here = _walk(builder, here, gap(builder, _LINE * lines), rest, read(1))
+    if together > 1:
+        here = _walk(builder, here, gap(builder, _LINE * lines), rest, read(1))
     for line, slot in enumerate(sums):
         lanes = [2**32 - 1 if (LINE_ITEMS * line + lane) % step == 0 else 0 for lane in range(LINE_ITEMS)]
         builder.store(builder.and_(builder.load(slot), ir.Constant(_VECTOR, lanes)), slot)
@@ -152,7 +158,7 @@ def _of_lines(builder, here, items, step, ahead, streams):
 def _lines(ahead=False, streams=1):
     """Code that sums whole lines, with a branch for each step."""
 
-    def code(context, builder, here, items, step):
+    def code(context, builder, here, items, step, _):
         found = cgutils.alloca_once(builder, _WORD)
         done = builder.append_basic_block("summed")
         ways = [builder.append_basic_block(f"step{each}") for each in range(1, LARGEST_IN_LINE + 1)]
@@ -168,27 +174,44 @@ def _lines(ahead=False, streams=1):
     return code
 
 
-def _steps(streams=1):
-    """Code that loads each item by itself; numbers after ``step`` say how many steps before they are asked for."""
+def _steps(streams=1, asking=False):
+    """Code that loads each item by itself, where it is asked for ``ahead`` steps before."""
 
-    def code(context, builder, here, count, step, *ahead):
+    def code(context, builder, here, count, step, ahead):
         pace = gap(builder, builder.mul(step, long(_ITEM)))
-        sums = _sums(builder, _WORD, _AT_ONCE)
+        sums = _sums(builder, _WORD, _AT_ONCE * streams)
 
-        def read(place):
-            far = [builder.add(place, builder.mul(pace, gap(builder, each))) for each in ahead]
-            for k, slot in enumerate(sums):
+        def read(place, number):
+            far = builder.add(place, builder.mul(pace, gap(builder, ahead)))
+            for k in range(_AT_ONCE):
                 distance = builder.mul(pace, gap(builder, k))
-                for each in far:
-                    _ask_for(builder, builder.add(each, distance))
+                if asking:
+                    _ask_for(builder, builder.add(far, distance))
                 item = load(builder, builder.add(place, distance, flags=SUM), _WORD, _ITEM)
-                _add_to(builder, slot, item)
+                _add_to(builder, sums[_AT_ONCE * number + k], item)
 
         turns, left = builder.udiv(count, long(_AT_ONCE)), builder.urem(count, long(_AT_ONCE))
         here = _walk(builder, here, builder.mul(pace, gap(builder, _AT_ONCE)), turns, read, streams)
         return _one_by_one(builder, here, pace, left, _total(builder, sums))
 
     return code
+
+
+def _few(context, builder, here, count, step, _):
+    """One item to ``LARGEST_FEW``, without a loop: from the last on, the code of each falls through to the next."""
+    pace = gap(builder, builder.mul(step, long(_ITEM)))
+    total = cgutils.alloca_once_value(builder, load(builder, here, _WORD, _ITEM))
+    ways = [builder.append_basic_block(f"items{number}") for number in range(1, LARGEST_FEW + 1)]
+    chosen = builder.switch(count, ways[-1])
+    chosen.add_case(long(1), ways[0])
+    for k, (fewer, way) in enumerate(itertools.pairwise(ways), 1):
+        chosen.add_case(long(k + 1), way)
+        builder.position_at_end(way)
+        place = builder.add(here, builder.mul(pace, gap(builder, k)), flags=SUM)
+        _add_to(builder, total, load(builder, place, _WORD, _ITEM))
+        builder.branch(fewer)
+    builder.position_at_end(ways[0])
+    return builder.load(total)
 
 
 def _gather(context, builder, here, where, lanes):
@@ -213,7 +236,7 @@ def _gather(context, builder, here, where, lanes):
     return builder.call(function, [pointers, ir.Constant(_WORD, _ITEM), every, none])
 
 
-def _gathers(context, builder, here, count, step):
+def _gathers(context, builder, here, count, step, _):
     """Registers of items into two sums in turn; where the processor has no such instruction, item by item."""
     features = context.codegen().magic_tuple()[2].split(",")
     lanes = 8 if "+avx2" in features and "+avx512f" not in features else LINE_ITEMS
@@ -226,7 +249,7 @@ def _gathers(context, builder, here, count, step):
     pace = gap(builder, builder.mul(step, long(_ITEM)))
     second = builder.mul(pace, gap(builder, lanes))
 
-    def read(place):
+    def read(place, _):
         for slot, at in zip(sums, (place, builder.add(place, second)), strict=True):
             _add_to(builder, slot, _gather(context, builder, at, where, lanes))
 
@@ -235,73 +258,19 @@ def _gathers(context, builder, here, count, step):
     return _one_by_one(builder, here, pace, left, _total(builder, sums))
 
 
-@intrinsic
-def sum_lines(typingctx, a, n, step):
-    """Sum of every ``step``-th of the first ``n`` items, 1 ≤ step ≤ 8, of whole lines by turns of ``turn_lines``."""
-    return _summing(_lines())(typingctx, a, n, step)
-
-
-@intrinsic
-def sum_lines_ahead(typingctx, a, n, step):
-    """As ``sum_lines``, each line asked for a page before it is read."""
-    return _summing(_lines(ahead=True))(typingctx, a, n, step)
-
-
-@intrinsic
-def sum_lines_streams(typingctx, a, n, step):
-    """As ``sum_lines``, the two halves of the way side by side."""
-    return _summing(_lines(streams=2))(typingctx, a, n, step)
-
-
-@intrinsic
-def sum_steps(typingctx, a, n, step):
-    """Σ a[k·step] for k < ``n``, a load for each item, four sums, so that loads overlap."""
-    return _summing(_steps())(typingctx, a, n, step)
-
-
-@intrinsic
-def sum_steps_ahead(typingctx, a, n, step, ahead):
-    """As ``sum_steps``, each item asked for ``ahead`` steps before it is read, into the first-level cache."""
-    return _summing(_steps())(typingctx, a, n, step, ahead)
-
-
-@intrinsic
-def sum_steps_streams(typingctx, a, n, step):
-    """As ``sum_steps``, the two halves of the way side by side."""
-    return _summing(_steps(streams=2))(typingctx, a, n, step)
-
-
-@intrinsic
-def sum_gathers(typingctx, a, n, step):
-    """As ``sum_steps``, a register of items with one instruction; 16 · step fits into 31 bits."""
-    return _summing(_gathers)(typingctx, a, n, step)
-
-
-@kernel
-def sum_in_lines(a, items, stride, ahead, passes, out):
-    """Whole lines, ``stride`` up to 8."""
-    for _ in range(passes):
-        out[0] = sum_lines(a, np.uint64(items), np.uint64(stride))
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
-
-
-@kernel
-def _in_lines_ahead(a, items, stride, ahead, passes, out):
-    """Whole lines, asked for a page ahead."""
-    for _ in range(passes):
-        out[0] = sum_lines_ahead(a, np.uint64(items), np.uint64(stride))
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
-
-
-@kernel
-def _in_lines_streams(a, items, stride, ahead, passes, out):
-    """Whole lines, two streams of them."""
-    for _ in range(passes):
-        out[0] = sum_lines_streams(a, np.uint64(items), np.uint64(stride))
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
+#: (a, n, step, ahead): sum of every ``step``-th of the first ``n`` items, 1 ≤ step ≤ 8, of whole lines by turns of
+#: ``turn_lines``; the same, each line asked for a page before it is read; and the two halves of the way side by side.
+sum_lines = _summing(_lines())
+sum_lines_ahead = _summing(_lines(ahead=True))
+sum_lines_streams = _summing(_lines(streams=2))
+#: (a, n, step, ahead): Σ a[k·step] for k < ``n``, a load for each item, four sums, so that loads overlap; each item
+#: asked for ``ahead`` steps before, into the first-level cache; four sums for each half of the way, side by side;
+#: without a loop, n ≤ ``LARGEST_FEW``; and a register of items with one instruction, where 16 · step has 31 bits.
+sum_steps = _summing(_steps())
+sum_steps_ahead = _summing(_steps(asking=True))
+sum_steps_streams = _summing(_steps(streams=2))
+sum_few = _summing(_few)
+sum_gathers = _summing(_gathers)
 
 
 @kernel(inline=True)
@@ -310,44 +279,99 @@ def _reads(items, stride):
     return (np.uint64(items) + np.uint64(stride) - np.uint64(1)) // np.uint64(stride)
 
 
+@kernel(inline=True)
+def _after(out, passes):
+    """The counter of ``out`` after ``passes``."""
+    return np.uint32(np.int64(out[1]) + passes)
+
+
+@kernel(inline=True)
+def _counted(a, out, made):
+    """The counter of ``out`` after the pass over ``a`` behind the ``made`` ones.
+
+    It stays in a register: a pass of few items would last as long as its way through memory.
+    """
+    made = np.uint32(made + np.uint32(1))
+    out[1] = made
+    barrier(a)
+    return made
+
+
+@kernel
+def sum_in_lines(a, items, stride, ahead, passes, out):
+    """Whole lines, ``stride`` up to 8."""
+    made, last = out[1], _after(out, passes)
+    while made != last:
+        out[0] = sum_lines(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
+
+
+@kernel
+def _in_lines_ahead(a, items, stride, ahead, passes, out):
+    """Whole lines, asked for a page ahead."""
+    made, last = out[1], _after(out, passes)
+    while made != last:
+        out[0] = sum_lines_ahead(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
+
+
+@kernel
+def _in_lines_streams(a, items, stride, ahead, passes, out):
+    """Whole lines, two streams of them."""
+    made, last = out[1], _after(out, passes)
+    while made != last:
+        out[0] = sum_lines_streams(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
+
+
 @kernel
 def sum_strided(a, items, stride, ahead, passes, out):
     """A load for each item."""
     n = _reads(items, stride)
-    for _ in range(passes):
-        out[0] = sum_steps(a, n, np.uint64(stride))
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
+    made, last = out[1], _after(out, passes)
+    while made != last:
+        out[0] = sum_steps(a, n, np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
 
 
 @kernel
 def _strided_ahead(a, items, stride, ahead, passes, out):
     """A load for each item, asked for ``ahead`` steps before."""
     n = _reads(items, stride)
-    for _ in range(passes):
+    made, last = out[1], _after(out, passes)
+    while made != last:
         out[0] = sum_steps_ahead(a, n, np.uint64(stride), np.uint64(ahead))
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
+        made = _counted(a, out, made)
 
 
 @kernel
 def _strided_streams(a, items, stride, ahead, passes, out):
     """A load for each item, two streams of them."""
     n = _reads(items, stride)
-    for _ in range(passes):
-        out[0] = sum_steps_streams(a, n, np.uint64(stride))
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
+    made, last = out[1], _after(out, passes)
+    while made != last:
+        out[0] = sum_steps_streams(a, n, np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
+
+
+@kernel
+def _strided_few(a, items, stride, ahead, passes, out):
+    """A load for each of at most ``LARGEST_FEW`` items."""
+    n = _reads(items, stride)
+    made, last = out[1], _after(out, passes)
+    while made != last:
+        out[0] = sum_few(a, n, np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
 
 
 @kernel
 def _gathered(a, items, stride, ahead, passes, out):
     """A register of items with one instruction."""
     n = _reads(items, stride)
-    for _ in range(passes):
-        out[0] = sum_gathers(a, n, np.uint64(stride))
-        out[1] = np.uint32(out[1] + np.uint32(1))
-        barrier(a)
+    made, last = out[1], _after(out, passes)
+    while made != last:
+        out[0] = sum_gathers(a, n, np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
 
 
 #: By name, a loop, and how many steps ahead it asks for items.
@@ -359,5 +383,6 @@ METHODS = {
     "items, 16 ahead": (_strided_ahead, 16),
     "items, 64 ahead": (_strided_ahead, 64),
     "items, two streams": (_strided_streams, 0),
+    "few items": (_strided_few, 0),
     "gathers": (_gathered, 0),
 }

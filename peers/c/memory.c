@@ -17,9 +17,10 @@
 #define PASSES(TOTAL)                                                                                              \
     do {                                                                                                           \
         (void)ahead;                                                                                               \
+        uint32_t made = out[1];                                                                                    \
         for (uint64_t pass = 0; pass < passes; pass++) {                                                           \
             out[0] = TOTAL;                                                                                        \
-            out[1]++;                                                                                              \
+            out[1] = ++made;                                                                                       \
             BARRIER(a);                                                                                            \
         }                                                                                                          \
     } while (0)
@@ -87,6 +88,27 @@ SUM(stride_sum_prefetch)
     PASSES(items_by(8, 1, a, items, stride, ahead));
 }
 
+/* One to eight items, without a loop. */
+INLINE uint32_t few_items(const uint32_t *a, uint64_t items, uint64_t stride)
+{
+    uint32_t total = a[0];
+    switch ((items + stride - 1) / stride) {
+    default: total += a[7 * stride]; /* fall through */
+    case 7: total += a[6 * stride]; /* fall through */
+    case 6: total += a[5 * stride]; /* fall through */
+    case 5: total += a[4 * stride]; /* fall through */
+    case 4: total += a[3 * stride]; /* fall through */
+    case 3: total += a[2 * stride]; /* fall through */
+    case 2: total += a[stride]; /* fall through */
+    case 1: return total;
+    }
+}
+
+SUM(stride_sum_few)
+{
+    PASSES(few_items(a, items, stride));
+}
+
 /* Whole cache lines, a sum for each line of a turn, of which only the wanted lanes are added up: strides 1 to 8.
    Lines may be asked for before they are read, and parts of the way may be walked side by side. */
 typedef uint32_t line __attribute__((vector_size(64), aligned(4)));
@@ -150,6 +172,7 @@ SUM(stride_sum_streams)
 {
     (void)ahead;
     const uint64_t n = (items + stride - 1) / stride, half = n / 2, blocks = half / 4;
+    uint32_t made = out[1];
     for (uint64_t pass = 0; pass < passes; pass++) {
         const uint32_t *p = a, *q = a + half * stride;
         uint32_t s[4] = {0}, t[4] = {0}, rest = 0;
@@ -165,7 +188,7 @@ SUM(stride_sum_streams)
         for (int k = 0; k < 4; k++)
             rest += s[k] + t[k];
         out[0] = rest;
-        out[1]++;
+        out[1] = ++made;
         BARRIER(a);
     }
 }
@@ -194,6 +217,7 @@ SUM(stride_sum_gathers)
     }
     for (int lane = 0; lane < LANES; lane++)
         where[lane] = (int)(lane * stride);
+    uint32_t made = out[1];
     for (uint64_t pass = 0; pass < passes; pass++) {
         lanes even = {0}, odd = {0};
         const uint32_t *p = a;
@@ -208,7 +232,7 @@ SUM(stride_sum_gathers)
         for (uint64_t i = 2 * LANES * pairs; i < n; i++, p += stride)
             total += *p;
         out[0] = total;
-        out[1]++;
+        out[1] = ++made;
         BARRIER(a);
     }
 #undef LANES

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.memory import stride
-from kernels.memory.sums import turn_lines
+from kernels.memory.sums import LARGEST_FEW, turn_lines
 from kernels.runtime import pages
 from kernels.runtime.jit import kernel
 from kernels.runtime.resources import usable_cpus
@@ -42,7 +42,7 @@ def test_every_method_sums_every_rest(method, step):
         pytest.skip("whole lines are summed up to stride 8")
     turn = 16 * max(16, turn_lines(step)) if method.startswith("lines") else 32 * step
     function, ahead = stride.METHODS[method]
-    whole = np.empty(3 * turn, np.uint32)
+    whole = np.empty(LARGEST_FEW * step if method.startswith("few") else 3 * turn, np.uint32)
     stride.fill(whole, 5)
     for items in range(1, whole.size + 1, 3):
         a, out = whole[-items:], np.zeros(16, np.uint32)
@@ -60,6 +60,8 @@ def test_each_question_has_the_methods_that_answer_it():
     for step in (stride.LARGEST_IN_LINE + 1, 1024):
         assert kinds(step, "vector") == kinds(step, "any") == {"items", "gathers"}
     assert kinds(1, "scalar") == kinds(1024, "scalar") == {"items"}
+    assert kinds(2**20 // 4 // LARGEST_FEW, "scalar") == {"items", "few items"}
+    assert kinds(2**20 // 4 // LARGEST_FEW - 1, "any") == {"items", "gathers"}
     huge = stride.Problem(nbytes=2**36, stride=2**27)
     assert "gathers" not in huge.methods and "gathers" in stride.Problem(nbytes=2**36, stride=2**27 - 1).methods
 
