@@ -1,5 +1,6 @@
 """Statistics of timing samples that assume no distribution: order statistics, ranks, resampling."""
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,18 +22,22 @@ def median_interval(samples, confidence: float = 0.95) -> tuple[float, float] | 
     confidence : float
         0 < confidence < 1.
     """
-    from scipy import stats  # late: it takes longer to load than all the rest
-
     ordered = np.sort(np.asarray(samples, dtype=float))
     count = ordered.size
-    if count == 0:
-        return None
-    # P(fewer than k of n samples lie below the median) must stay within half the error.
-    below = stats.binom.cdf(np.arange(count), count, 0.5)
-    rank = int(np.searchsorted(below, (1 - confidence) / 2, side="right"))
+    rank = _rank(count, confidence)
     if rank == 0:
         return None
     return float(ordered[rank - 1]), float(ordered[count - rank])
+
+
+@functools.cache
+def _rank(count: int, confidence: float) -> int:
+    """The rank of both ends of the interval; 0 where there is none.  Records ask for few counts many times."""
+    from scipy import stats  # late: it takes longer to load than all the rest
+
+    # P(fewer than k of n samples lie below the median) must stay within half the error.
+    below = stats.binom.cdf(np.arange(count), count, 0.5)
+    return int(np.searchsorted(below, (1 - confidence) / 2, side="right"))
 
 
 def trend(samples, significance: float = 0.01, smallest: float = 0.02) -> float | None:
