@@ -3,6 +3,10 @@
 import contextlib
 import http.server
 import os
+import re
+import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -23,6 +27,42 @@ PAGES = (
 CHAPTERS = [path for path in PAGES if path.startswith("notebooks/")]
 
 
+def make_small(root: Path) -> Path:
+    """A book of one notebook under this book's configuration and extension, in ``root``."""
+    import nbformat
+    import yaml
+
+    for folder in ("_ext", "_static", "_templates"):
+        shutil.copytree(ROOT / "book" / folder, root / "book" / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("_config.yml", "references.bib", "execution.md"):
+        shutil.copy(ROOT / "book" / name, root / "book" / name)
+    (root / "kernels").mkdir()
+    (root / "kernels" / "__init__.py").write_text("def answer():\n    return 6 * 7\n")
+    (root / "notebooks").mkdir()
+    cells = [
+        nbformat.v4.new_markdown_cell("# One"),
+        nbformat.v4.new_code_cell("import kernels\nassert kernels.answer() == 42\nkernels.answer()"),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "one.ipynb")
+    (root / "book" / "index.md").write_text("# Index\n\nA page.\n")
+    toc = {
+        "format": "jb-book",
+        "root": "book/index",
+        "chapters": [{"file": "notebooks/one"}, {"file": "book/execution"}],
+    }
+    (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
+    return root
+
+
+def make_book(root: Path) -> subprocess.CompletedProcess[str]:
+    """What ``make book`` runs, on the sources in ``root``."""
+    recipe = re.search(r"^book:.*\n\t\$\(BIN\)/(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
+    program, *arguments = recipe.split()
+    command = [str(Path(sys.executable).with_name(program)), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+
 def absent(sentence: str) -> None:
     """Skip, or fail where the browser and the book are required."""
     if REQUIRED:
@@ -41,16 +81,23 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
+def running(handler: type[http.server.BaseHTTPRequestHandler]):
+    """A free port of loopback on which ``handler`` answers."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+@contextlib.contextmanager
 def served(handler: type[http.server.BaseHTTPRequestHandler] = Quiet):
     """Base address of the built book on a free loopback port."""
     if not PAGES:
         absent("the book is not built, so no page of it is tested; run make book")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
+    with running(handler) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 class Visit:

@@ -5,7 +5,6 @@ itself says how many with :func:`tried`.  The columns of what was tried before a
 project from outside that these tests answer; it counted about 360 cases in all and one class apart.
 """
 
-import csv
 import sys
 from collections import Counter
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Annotated, NamedTuple
 
 import pytest
 import typer
+from tools import FAULTS, ROOT, read_rows, write_rows
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "tests" / "faults" / "classes.csv"
+TABLE = FAULTS / "classes.csv"
 COLUMNS = ("class", "tried from outside", "fell short then", "cases now", "fall short now", "held by")
 UNKNOWN = "not counted apart"
 COUNT = [0]
@@ -135,15 +134,9 @@ def main(
     tally, chosen = cases.Tally(), [one for one in CLASSES if not only or one.name in only]
     files = [str(ROOT / file) for one in chosen for file in one.files]
     pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *files], plugins=[tally])
-    kept = {}
-    if only and out.exists():
-        kept = {line["class"]: line for line in csv.DictReader(out.open(encoding="utf-8", newline=""))}
-        kept = {name: line for name, line in kept.items() if name not in only}
+    kept = {line["class"]: line for line in read_rows(out) if only and line["class"] not in only}
     lines = rows(tally, kept)
-    with out.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(lines)
+    write_rows(out, lines)
     for line in lines:
         print(f"{line['class']}: {line['cases now']} cases, {line['fall short now']} fall short")
     raise SystemExit(bool(lines[-1]["fall short now"]))

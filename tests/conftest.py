@@ -104,6 +104,22 @@ def toy_experiment(monkeypatch, toy):
     return entry
 
 
+@pytest.fixture
+def call():
+    """``call(*arguments)`` of ``companion`` -> (exit code, stdout, stderr); a defect is raised."""
+    from typer.testing import CliRunner
+
+    from companion import cli
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli.app, list(map(str, arguments)))
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
 _RECORDS = []
 
 

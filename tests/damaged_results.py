@@ -9,7 +9,6 @@ field in ``BOUNDED`` a change of its bound is tried as well, and one below it is
 Kernels that run on ranks are damaged in ``tests/kernels/mpi``.
 """
 
-import csv
 import secrets
 import sys
 import tempfile
@@ -29,10 +28,10 @@ if __name__ == "__main__":  # before tests/, whose rooms have the names of those
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from kernels_found import KERNELS, SINGLE, small
+from tools import FAULTS, read_rows, write_rows
 
 from kernels.runtime.states import arrays
 
-TABLES = Path(__file__).with_name("faults")
 #: Smaller than the small problem where every case takes long; whole blocks, whose places beyond the last column are
 #: computed and read by nobody.
 TINY = {
@@ -265,15 +264,7 @@ def undamaged(name: str) -> Found:
 
 def printed(name: str) -> list[dict[str, str]]:
     """A kernel's rows of the page's table as it is committed."""
-    with (TABLES / "no_output.csv").open(encoding="utf-8", newline="") as file:
-        return [row for row in csv.DictReader(file) if row["kernel"] == name]
-
-
-def _write(name: str, rows: list[dict]) -> None:
-    with (TABLES / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    return [row for row in read_rows(FAULTS / "no_output.csv") if row["kernel"] == name]
 
 
 def main(
@@ -285,10 +276,10 @@ def main(
     print(f"seed {seed}")
     found = {name: damage_kernel(name, seed, seconds) for name in tqdm(SINGLE, disable=None)}
     said = {name: found[name] if name in found else undamaged(name) for name in KERNELS}
-    _write("no_output", [row for name, each in said.items() for row in reasons(name, each)])
+    write_rows(FAULTS / "no_output.csv", [row for name, each in said.items() for row in reasons(name, each)])
     counted = {name: each for name, each in found.items() if each.tried}
-    _write(
-        "results",
+    write_rows(
+        FAULTS / "results.csv",
         [{"kernel": name, "damaged": each.tried, "taken for whole": len(each.taken)} for name, each in counted.items()],
     )
 

@@ -5,14 +5,14 @@ import http.server
 import json
 import shutil
 import sys
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-ROOT = Path(__file__).resolve().parents[1]
+from built import ROOT, running
+
 STATIC = ROOT / "book" / "_static"
 COLOURS = {
     "light": "background:#fff;surface:#f5f5f5;text-base:#222832;border:#c9c9c9;primary:#0a7d91;text-muted:#48566b",
@@ -81,18 +81,8 @@ def served(folder: Path, isolated: bool = False) -> Iterator[str]:
         def log_message(self, *arguments):
             pass
 
-    with _running(Handler) as port:
+    with running(Handler) as port:
         yield f"http://127.0.0.1:{port}/"
-
-
-@contextlib.contextmanager
-def _running(handler) -> Iterator[int]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
 
 
 @contextlib.contextmanager
@@ -134,5 +124,5 @@ def proxy() -> Iterator[tuple[str, list[tuple[str, str, int]]]]:
         def log_message(self, *arguments):
             pass
 
-    with _running(Handler) as port:
+    with running(Handler) as port:
         yield f"127.0.0.1:{port}", asked

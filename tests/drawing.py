@@ -1,5 +1,7 @@
 """What tests of figures read back from the functions that draw them."""
 
+import re
+
 import numpy as np
 import xarray as xr
 
@@ -8,6 +10,20 @@ from companion.figures import captions
 #: Variables of a case that are numbers of their own, one where a row does not give them.
 OF_CASES = ("repeats", "flops", "bytes_read", "bytes_written")
 STATISTICS = {"minimum": "min", "median": "median", "maximum": "max"}
+
+
+def linear(colour: str) -> np.ndarray:
+    """Red, green and blue of ``#rrggbb`` or ``rgb(r, g, b)``, proportional to light."""
+    hexadecimal = colour.startswith("#")
+    parts = [int(part, 16 if hexadecimal else 10) / 255
+             for part in re.findall(r"[0-9a-fA-F]{2}" if hexadecimal else r"\d+", colour)[:3]]  # fmt: skip
+    return np.array([part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts])
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two colours, 1 to 21 (WCAG 2.1)."""
+    dark, light = sorted(float(linear(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
 
 
 def cases(rows: list[dict], **outputs) -> xr.Dataset:

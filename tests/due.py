@@ -6,18 +6,16 @@ day, or what is not committed yet, changes one of those files or the tests thems
 day come first; when :data:`BUDGET` is spent, the tests that are left are skipped, and ``make weekly`` runs them all.
 """
 
-import csv
 import os
 import subprocess
 import sys
 import time
 from datetime import UTC, datetime
 from fnmatch import fnmatch
-from pathlib import Path
 
 import pytest
+from tools import ROOT, read_rows
 
-ROOT = Path(__file__).resolve().parent.parent
 DAY = 86400  # s
 #: Seconds after which no further test begins.
 BUDGET = float(os.environ.get("RERUN_WEEKLY", 300))
@@ -37,8 +35,7 @@ class Budget:
 
 def table() -> dict[str, list[str]]:
     """Files of tests, and patterns of the files that they cover."""
-    with open(Path(__file__).with_name("weekly.csv"), newline="", encoding="utf-8") as file:
-        return {row["tests"]: row["covers"].split() for row in csv.DictReader(file)}
+    return {row["tests"]: row["covers"].split() for row in read_rows(ROOT / "tests" / "weekly.csv")}
 
 
 def _git(*words: str) -> list[str]:

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from tools import ROOT, line, read_rows, write_rows
 
-ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 20  # s of processor time: a machine that is busy with others is no hang
 WAITING = 300  # s, for a reader that computes nothing
 BATCH = 1000  # cases of one process
@@ -389,13 +389,8 @@ def row(name: str, seconds: float, seed: int, counts: Counter) -> dict:
 
 def keep(new: dict, out: Path) -> None:
     """Put ``new`` into the table, in the place of the line of the same reader and seed."""
-    rows = list(csv.DictReader(out.open(encoding="utf-8", newline=""))) if out.exists() else []
-    rows = [each for each in rows if (each["reader"], each["seed"]) != (new["reader"], str(new["seed"]))]
-    rows = sorted([*rows, new], key=lambda each: (each["reader"], int(each["seed"])))
-    with out.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, list(new), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    rows = [each for each in read_rows(out) if (each["reader"], each["seed"]) != (new["reader"], str(new["seed"]))]
+    write_rows(out, sorted([*rows, new], key=lambda each: (each["reader"], int(each["seed"]))))
 
 
 def main(
@@ -412,8 +407,7 @@ def main(
         counts = fuzz(name, seconds, seed, first)
         found = row(name, seconds, seed, counts)
         short += sum(counts[word] for word in SHORT)
-        words = ", ".join(f"{word} {found[word]}" for word in ("tried", "refused", "taken", *SHORT))
-        print(f"{name}: {words}; next case {counts['next']}", flush=True)
+        print(f"{line(found)}; next case {counts['next']}", flush=True)
         if out is not None:
             keep(found, out)
     raise SystemExit(bool(short))

@@ -17,7 +17,6 @@ although the disk would let them be removed.
 
 import atexit
 import contextlib
-import csv
 import ctypes
 import errno
 import io
@@ -36,8 +35,8 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
+from tools import ROOT, line, write_rows
 
-ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 20  # s
 #: mode of injector.c and error number of each fault
 FAULTS = {
@@ -486,9 +485,6 @@ def started(chosen: list[str], every: int, power: bool) -> list[dict]:
     return json.loads(lines[-1])
 
 
-COLUMNS = ("writer", "begun with", "fault", "calls", "cases", "fell short")
-
-
 def table(rows: list[dict]) -> list[dict]:
     """Rows of :func:`run` under the names that a reader of the table knows."""
     return [
@@ -519,12 +515,9 @@ def main(
         raise SystemExit("system calls are intercepted with LD_PRELOAD and a C compiler; one of them is missing here")
     rows = started(writer or [], every, power)
     for row in table(rows):
-        print(", ".join(f"{name} {row[name]}" for name in COLUMNS))
+        print(line(row))
     if out is not None:
-        with out.open("w", newline="", encoding="utf-8") as file:
-            lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            lines.writeheader()
-            lines.writerows(table(rows))
+        write_rows(out, table(rows))
     raise SystemExit(any(row.get("short") for row in rows))
 
 

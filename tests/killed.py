@@ -7,7 +7,6 @@ leave what the undisturbed run left, caches apart: files of the same names (date
 memory.  ``--out`` keeps the table.
 """
 
-import csv
 import os
 import random
 import re
@@ -23,7 +22,8 @@ from typing import Annotated, NamedTuple
 
 import psutil
 import typer
-from hosts import ROOT, this_host
+from built import make_small
+from tools import ROOT, line, this_host, write_rows
 
 #: Variable of the environment that all inherit which a command starts.
 MARK = "RERUN_KILLED"
@@ -40,14 +40,6 @@ class Target(NamedTuple):
     prepare: object = None  # prepare(folder): what it needs there
 
 
-def _book(folder: Path) -> None:
-    """The small book of ``tests/book/test_book.py``, since the whole one takes minutes each time."""
-    sys.path.insert(1, str(ROOT / "tests" / "book"))
-    from test_book import make_small
-
-    make_small(folder)
-
-
 def targets() -> dict[str, Target]:
     python, jobs = [sys.executable, "-m"], shutil.which("make")
     found = {
@@ -57,7 +49,8 @@ def targets() -> dict[str, Target]:
     }
     if jobs:
         ready = ["-o", f"{ROOT}/.venv/.ready", f"VENV={ROOT}/.venv"]  # which is not made anew
-        found["make book"] = Target([jobs, "-f", f"{ROOT}/Makefile", *ready, "book"], _book)
+        # of a small book, since the whole one takes minutes each time
+        found["make book"] = Target([jobs, "-f", f"{ROOT}/Makefile", *ready, "book"], make_small)
     return found
 
 
@@ -175,12 +168,9 @@ def main(
                     print(f"{name}, killed after {moment:.2f} s of {seconds:.1f} s: {reason}", flush=True)
                 shutil.rmtree(Path(root) / str(number))
         rows.append({"command": name, "host": this_host(), "killed": count, "fell short": short})
-        print(", ".join(f"{word} {value}" for word, value in rows[-1].items()), flush=True)
+        print(line(rows[-1]), flush=True)
     if out is not None:
-        with out.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
+        write_rows(out, rows)
     raise SystemExit(any(row["fell short"] for row in rows))
 
 

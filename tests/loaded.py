@@ -5,7 +5,6 @@ often beside two loops that keep a CPU busy each, and as often on one CPU; every
 fails there is wrong about time.  ``--out`` keeps the table.
 """
 
-import csv
 import os
 import re
 import subprocess
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from hosts import ROOT, this_host
+from tools import ROOT, line, this_host, write_rows
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100000))"
 PYTEST = ["-m", "pytest", "-q", "-m", "timed and not weekly and not built", "-p", "no:cacheprovider", "tests"]
@@ -65,12 +64,9 @@ def main(
             if failed or not passed:
                 print(said, flush=True)
         rows.append(row)
-        print(", ".join(f"{word} {value}" for word, value in row.items()), flush=True)
+        print(line(row), flush=True)
     if out is not None:
-        with out.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
+        write_rows(out, rows)
     raise SystemExit(any(row["failed"] or not row["tests"] for row in rows))
 
 

@@ -11,7 +11,6 @@ keeps each row as it comes and goes on where it ended; ``--again`` runs one orac
 it missed in that table, after a check has been added.
 """
 
-import csv
 import itertools
 import random
 import sys
@@ -22,10 +21,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from hosts import this_host
 from mutants import Mutant, sites
 from mutation_runner import ORACLES, ROOT, Runner, Stillborn, Unfit
 from scipy.stats import binomtest
+from tools import line, read_rows, this_host, write_rows
 from tqdm import tqdm
 
 #: What is changed.  Of ``kernels/`` without what it stands on (``runtime``), which would need all tests, and what only
@@ -62,8 +61,7 @@ def interval(noticed: int, mutants: int) -> str:
 
 def equivalent(table: Path) -> set[tuple[str, ...]]:
     """The survivors whose reason says that no test can notice them, in the table beside ``table``."""
-    survivors = table.with_name("survivors.csv")
-    rows = csv.DictReader(survivors.open(encoding="utf-8", newline="")) if survivors.exists() else ()
+    rows = read_rows(table.with_name("survivors.csv"))
     return {_key(row) for row in rows if row["reason"].startswith("equivalent")}
 
 
@@ -89,14 +87,6 @@ def summary(rows: list[dict], same: Collection[tuple[str, ...]] = ()) -> list[di
                 line[f"{name} in % (95 % interval)"] = interval(sum(found), len(found)) if found else ""
             lines.append(line)
     return lines
-
-
-def write(rows: list[dict], out: Path) -> None:
-    """``rows`` as CSV."""
-    with out.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
 
 
 def known(mutant: Mutant) -> tuple[str, ...]:
@@ -157,7 +147,7 @@ def evaluate(runner: Runner, mutants, rows: list[dict], sample: str, out=None, m
         row["seconds"] = f"{sum(seconds.values()):.0f}"
         _say(row)
         if out is not None:
-            write(rows, out)
+            write_rows(out, rows)
     return unfit
 
 
@@ -189,9 +179,7 @@ def main(
         raise typer.BadParameter(f"{of!r} is none of {', '.join(ROOMS)}")
     rooms, sample = room or ROOMS[of], f"{of}, seed {seed}"
     first, step = map(int, part.split("/"))
-    rows: list[dict] = []
-    if out is not None and out.exists():
-        rows = list(csv.DictReader(out.open(encoding="utf-8", newline="")))
+    rows = read_rows(out) if out is not None else []
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         runner = Runner(Path(folder) / "runner", [each.removeprefix("kernels/") for each in rooms])
         found = sites(runner.root, rooms)
@@ -201,10 +189,10 @@ def main(
         chosen = found_again(rows, found) if again else draw(found, count, seed)
         unfit = evaluate(runner, chosen[first::step], rows, sample, out, minutes, again)
     lines = summary(rows, equivalent(out) if out is not None else ())
-    for line in lines:
-        print(", ".join(f"{name} {value}" for name, value in line.items()))
+    for each in lines:
+        print(line(each))
     if out is not None and rows:
-        write(lines, out.with_name(f"{out.stem}_summary.csv"))
+        write_rows(out.with_name(f"{out.stem}_summary.csv"), lines)
     raise SystemExit(bool(unfit))
 
 

@@ -5,16 +5,14 @@ of ``kernels``, ``book`` and ``tried`` is changed by whoever tries it.  ``--only
 """
 
 import argparse
-import csv
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools import ROOT, read_rows, write_rows
+
 TABLE = ROOT / "data" / "platforms.csv"
 FIELDS = ("system", "python", "lock", "lacks", "kernels", "book", "tried", "date")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -48,10 +46,7 @@ def resolved(system: str, python: str) -> tuple[str, str]:
 
 def table_lines() -> dict[tuple[str, str], dict[str, str]]:
     """The lines of the table by system and Python."""
-    if not TABLE.is_file():
-        return {}
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        return {(row["system"], row["python"]): row for row in csv.DictReader(file)}
+    return {(row["system"], row["python"]): row for row in read_rows(TABLE)}
 
 
 def note(system: str, python: str, **cells: str) -> None:
@@ -60,15 +55,7 @@ def note(system: str, python: str, **cells: str) -> None:
     row = rows[system, python]
     parts = [*row["tried"].split("; "), *cells.get("tried", "").split("; ")]
     row |= cells | {"tried": "; ".join(dict.fromkeys(filter(None, parts))), "date": _today()}
-    write(rows.values())
-
-
-def write(rows: Iterable[dict[str, str]]) -> None:
-    """The table, whole."""
-    with TABLE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(TABLE, rows.values())
 
 
 def _today() -> str:
@@ -88,7 +75,7 @@ def main() -> None:
                 row |= {"system": system, "python": python, "lock": lock, "lacks": lacks}
                 row["date"] = _today()
             rows.append(row)
-    write(rows)
+    write_rows(TABLE, rows)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,13 @@
 """The table of classes: what it names exists, and what it counts was tried."""
 
-import csv
 from types import SimpleNamespace
 
 import cases
-
-
-def table():
-    with cases.TABLE.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+from tools import read_rows
 
 
 def test_every_class_names_files_that_exist_and_was_counted():
-    *classes, every = table()
+    *classes, every = read_rows(cases.TABLE)
     assert [line["class"] for line in classes] == [one.name for one in cases.CLASSES]
     for line, one in zip(classes, cases.CLASSES, strict=True):
         assert line["held by"].split(", ") == list(one.files)

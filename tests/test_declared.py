@@ -68,7 +68,7 @@ def _sources():
 
 def _beside(path):
     """Modules that lie where a test or a page's extension imports them from."""
-    others = ("tests", "tests/book", "tests/kernels", "tests/kernels/mpi", "book/_ext")
+    others = ("tests", "tests/book", "tests/kernels", "tests/kernels/mpi", "book", "book/_ext")
     rooms = (path.parent, *(ROOT / name for name in others))
     return {each.stem for room in rooms for each in room.glob("*.py")}
 

@@ -5,7 +5,6 @@ here.  A refusal has 200 MB and one second of processor time (``bounds``).
 """
 
 import ast
-import csv
 import json
 import os
 import pickle
@@ -21,6 +20,7 @@ import pytest
 from cases import tried
 from test_readers import READERS
 from test_walls import modules
+from tools import FAULTS, ROOT, read_rows
 
 from companion import notebooks
 from kernels.files.format.layout import SolutionError
@@ -28,8 +28,6 @@ from kernels.files.format.opening import open_solution
 from kernels.files.format.seal import MANIFEST, seal_file, seal_folder
 from kernels.files.format.solution import SolutionWriter
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "tests" / "faults" / "foreign.csv"
 N, NS, IW = 4, 10, 5
 #: What is no file that a command reads, and is read all the same.
 OTHER_READERS = ("measurement set", "cache of compiled code", "cache of executed notebooks")
@@ -37,7 +35,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and /pro
 
 
 def test_each_cell_of_the_table_names_a_test_that_exists():
-    rows = list(csv.DictReader(TABLE.open(encoding="utf-8", newline="")))
+    rows = read_rows(FAULTS / "foreign.csv")
     named = {one.partition(" (")[0] for row in rows for one in row["reader"].split(", ")}
     assert named - {"every reader"} == {*READERS, *OTHER_READERS}
     for row in rows:
@@ -343,10 +341,12 @@ def test_a_library_that_ends_its_process_is_a_damaged_file(tmp_path, monkeypatch
 def test_no_program_of_this_house_reads_a_measurement_set():
     """``table`` of casacore opens; the one call is for tables that the same function has just made."""
     calls = []
-    for path in (path for room in ("kernels", "companion", "peers") for path in modules(room)):
-        text = path.read_text(encoding="utf-8")
+    texts = {
+        path: path.read_text(encoding="utf-8") for room in ("kernels", "companion", "peers") for path in modules(room)
+    }
+    for path, text in ((path, text) for path, text in texts.items() if "casacore" in text):
         for function in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)):
-            opened = [node for node in ast.walk(function) if isinstance(node, ast.Call) and "casacore" in text]
+            opened = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
             names = [ast.unparse(node.func) for node in opened]
             calls += [(path.name, function.name) for name in names if name.endswith(".table")]
     assert calls == [("measurement_set.py", "write")]

@@ -1,6 +1,5 @@
 """What a public project has beside its code: metadata, workflows, licences, and a page that names the files."""
 
-import importlib.util
 import json
 import os
 import re
@@ -10,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import metadata
 import pytest
 import yaml
 from packaging.version import Version
@@ -17,9 +17,6 @@ from packaging.version import Version
 from companion.pages import platforms
 
 ROOT = Path(__file__).resolve().parent.parent
-_spec = importlib.util.spec_from_file_location("metadata", ROOT / "book" / "metadata.py")
-metadata = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(metadata)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CITED = metadata.citation()
 

@@ -1,7 +1,7 @@
 """The tool that changes kernels changes one place, inside functions, and draws by its seed alone."""
 
 import ast
-import csv
+import functools
 import itertools
 import re
 from pathlib import Path
@@ -9,8 +9,7 @@ from pathlib import Path
 import mutants
 import mutation
 import mutation_runner
-
-FAULTS = Path(__file__).parent / "faults"
+from tools import FAULTS, read_rows
 
 SOURCE = '''"""A docstring with 12."""
 LIMIT = 3
@@ -36,6 +35,11 @@ def double(x, n, k, pair):
     store(x, pair.low)
     return x
 '''
+
+
+@functools.cache
+def tree(name):
+    return mutation.sites(mutation.ROOT, mutation.ROOMS[name])
 
 
 def found():
@@ -68,8 +72,7 @@ def test_every_mutant_is_another_program_that_can_be_parsed():
 
 
 def test_the_same_seed_draws_the_same_mutants_of_the_tree():
-    tree = mutation.sites(mutation.ROOT, mutation.ROOMS["kernels"])
-    first, again, other = (mutation.draw(tree, 40, seed) for seed in (1, 1, 2))
+    first, again, other = (mutation.draw(tree("kernels"), 40, seed) for seed in (1, 1, 2))
     assert first == again != other and len(set(first)) == 40
     kinds = {"sign", "constant", "bound", "index", "call", "last", "barrier", "swap", "field", "logic"}
     assert {m.kind for m in first} == kinds
@@ -77,9 +80,8 @@ def test_the_same_seed_draws_the_same_mutants_of_the_tree():
 
 
 def test_every_room_that_is_changed_exists():
-    for rooms in mutation.ROOMS.values():
-        every = itertools.chain.from_iterable(mutation.sites(mutation.ROOT, rooms).values())
-        paths = {mutant.path for mutant in every}
+    for name, rooms in mutation.ROOMS.items():
+        paths = {mutant.path for mutant in itertools.chain.from_iterable(tree(name).values())}
         assert all(any(path.startswith((f"{room}/", f"{room}.py")) for path in paths) for room in rooms)
 
 
@@ -96,7 +98,7 @@ def test_a_share_has_the_interval_of_wilson():
 
 
 def rows(name):
-    return list(csv.DictReader((FAULTS / name).open(encoding="utf-8", newline="")))
+    return read_rows(FAULTS / name)
 
 
 def test_the_page_s_table_is_that_of_the_mutants_that_were_run():

@@ -17,6 +17,7 @@ import bounds
 import forked
 import pytest
 from cases import tried
+from synthetic import changed
 
 from companion import notebooks, tables
 from companion.files import sentence
@@ -289,22 +290,13 @@ def places(value, path=()):
         yield from places(each, (*path, key))
 
 
-def with_value(value, path, new):
-    """``value`` with another one at ``path``."""
-    if not path:
-        return new
-    inner = dict(value) if isinstance(value, dict) else list(value)
-    inner[path[0]] = with_value(inner[path[0]], path[1:], new)
-    return inner
-
-
 def test_every_value_of_a_report_may_be_nonsense(tmp_path):
     path = tmp_path / "report.json"
     path.write_text(json.dumps(REPORT))
     assert reframe.digest(path)["checks"][0]["fastest_s"] == 0.5
     for place in places(REPORT):
         for value in NONSENSE:
-            path.write_text(json.dumps(with_value(REPORT, place, value)))
+            path.write_text(json.dumps(changed(REPORT, place, value)))
             tried()
             try:
                 found = reframe.digest(path)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_walls import LATE, imports, modules, package_of
+from test_walls import LATE, imports, modules, package_of, parsed
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("kernels", "companion", "peers")
@@ -121,7 +121,7 @@ def test_no_function_is_longer_than_it_may_be():
     long = {
         f"{relative(path)}:{node.name}"
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path.read_text(encoding="utf-8")))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and length(node) > FUNCTION_LINES
     }
     assert not long, f"a function has at most {FUNCTION_LINES} lines"

@@ -1,17 +1,14 @@
 """The book fails when a kernel is broken and heals when it is mended, without cleaning."""
 
-import importlib.util
 import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
+import house
 import pytest
 import yaml
+from built import make_book, make_small
 from cases import tried
 from sphinx.errors import ExtensionError
 
@@ -19,10 +16,6 @@ from companion import items, notebook_files
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "book"
-
-_spec = importlib.util.spec_from_file_location("house", BOOK / "_ext" / "house.py")
-house = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(house)
 
 
 @pytest.fixture
@@ -85,36 +78,8 @@ def small_book(tmp_path_factory):
     return make_small(tmp_path_factory.mktemp("small"))
 
 
-def make_small(root):
-    """A book of one notebook under this book's configuration and extension, in ``root``."""
-    for folder in ("_ext", "_static", "_templates"):
-        shutil.copytree(BOOK / folder, root / "book" / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("_config.yml", "references.bib", "execution.md"):
-        shutil.copy(BOOK / name, root / "book" / name)
-    (root / "kernels").mkdir()
-    (root / "kernels" / "__init__.py").write_text("def answer():\n    return 6 * 7\n")
-    (root / "notebooks").mkdir()
-    cells = [
-        nbformat.v4.new_markdown_cell("# One"),
-        nbformat.v4.new_code_cell("import kernels\nassert kernels.answer() == 42\nkernels.answer()"),
-    ]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / "one.ipynb")
-    (root / "book" / "index.md").write_text("# Index\n\nA page.\n")
-    toc = {
-        "format": "jb-book",
-        "root": "book/index",
-        "chapters": [{"file": "notebooks/one"}, {"file": "book/execution"}],
-    }
-    (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
-    return root
-
-
 def _build(root):
-    recipe = re.search(r"^book:.*\n\t\$\(BIN\)/(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
-    program, *arguments = recipe.split()
-    command = [str(Path(sys.executable).with_name(program)), *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = make_book(root)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,24 +1,12 @@
 """Light pages: rules that cannot apply leave, data becomes files, the source becomes a zip."""
 
 import base64
-import importlib.util
 import re
 import zipfile
-from pathlib import Path
 
+import data_files
+import lean
 import pytest
-
-EXTENSIONS = Path(__file__).parents[2] / "book" / "_ext"
-
-
-def _load(name):
-    spec = importlib.util.spec_from_file_location(name, EXTENSIONS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-lean, data_files = _load("lean"), _load("data_files")
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,9 @@
 """All figures of a chapter as one download."""
 
-import importlib.util
 import zipfile
-from pathlib import Path
 from xml.etree import ElementTree
 
-PATH = Path(__file__).parents[2] / "book" / "_ext" / "lecture.py"
-specification = importlib.util.spec_from_file_location("lecture", PATH)
-lecture = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(lecture)
+import lecture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"><path stroke="currentColor" d="M0 0L4 3"/></svg>'
 

@@ -1,21 +1,10 @@
 """The book as one page for the printer."""
 
-import importlib.util
-from pathlib import Path
-
+import find
+import paper
+import pdf
 import pytest
 
-BOOK = Path(__file__).parents[2] / "book"
-
-
-def _load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-pdf, paper, find = (_load(BOOK / name) for name in ("pdf.py", "_ext/paper.py", "_ext/find.py"))
 CONTENTS = (
     '<nav class="bd-links"><a class="reference internal" href="../notebooks/01_a.html">A</a>'
     '<a class="reference internal" href="records/01_a.html">Behind A</a></nav>'

@@ -5,16 +5,14 @@ A toy document is added to a copy of the tree, nothing else is touched, and its 
 """
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
+from built import make_book
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("companion", "kernels", "book/_ext", "book/_static", "book/_templates", "data")
@@ -111,16 +109,7 @@ def pages(tmp_path_factory):
         ],
     }
     (root / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
-    recipe = re.search(r"^book:.*\n\t\$\(BIN\)/(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
-    program, *arguments = recipe.split()
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name(program)), *arguments],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = make_book(root)
     assert done.returncode == 0, done.stdout + done.stderr
     html = root / "book" / "_build" / "html"
     return {name: (html / name / "07_toy.html").read_text(encoding="utf-8") for name in ("notebooks", "book/records")}

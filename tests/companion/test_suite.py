@@ -1,17 +1,17 @@
 """Everything the host can measure: what is planned, kept, left out, and taken up again."""
 
-import pytest
-from typer.testing import CliRunner
+from dataclasses import replace
+from functools import partial
 
-from companion import bench, cli, experiments, suite
+import pytest
+
+from companion import bench, experiments, suite
 from companion.records import runs
 
 
 @pytest.fixture
-def call(toy_experiment, make_toy, monkeypatch, tmp_path):
-    """``call(*arguments)`` of ``bench`` on a register of three: one works, one lacks MPI, one has no quick."""
-    from dataclasses import replace
-
+def bench_of_three(call, toy_experiment, make_toy, monkeypatch, tmp_path):
+    """``bench_of_three(*arguments)``: ``bench`` on a register of three: one works, one lacks MPI, one has no quick."""
     lacking = replace(toy_experiment, id="toy-lacking", needs=frozenset({"mpi"}))
     large = replace(toy_experiment, id="toy-large", presets=("paper",))
     register = {entry.id: entry for entry in (toy_experiment, lacking, large)}
@@ -20,18 +20,11 @@ def call(toy_experiment, make_toy, monkeypatch, tmp_path):
         experiments, "unavailable", lambda entry: f"{entry.id} needs MPI: none found" if entry.needs else None
     )
 
-    def run(*arguments):
-        asked = ["bench", "--out", str(tmp_path / "kept"), "--threads", "1", *map(str, arguments)]
-        result = CliRunner().invoke(cli.app, asked)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result.exit_code, result.stdout, result.stderr
-
-    return run
+    return partial(call, "bench", "--out", tmp_path / "kept", "--threads", 1)
 
 
-def test_what_can_be_measured_is_and_the_rest_is_a_sentence(call, tmp_path):
-    code, out, err = call()
+def test_what_can_be_measured_is_and_the_rest_is_a_sentence(bench_of_three, tmp_path):
+    code, out, err = bench_of_three()
     assert (code, err) == (0, "")
     (path,) = (tmp_path / "kept").iterdir()
     assert runs.read(path)["experiment"] == "toy-sum"
@@ -40,26 +33,24 @@ def test_what_can_be_measured_is_and_the_rest_is_a_sentence(call, tmp_path):
     assert "left out: toy-large has no preset quick; it has paper" in out
 
 
-def test_a_second_call_goes_on_where_the_first_ended(call, tmp_path, toy):
-    call()
+def test_a_second_call_goes_on_where_the_first_ended(bench_of_three, tmp_path, toy):
+    bench_of_three()
     calls = toy.calls
-    code, out, _ = call()
+    code, out, _ = bench_of_three()
     assert code == 0 and "0 experiments to measure" in out and "1 done before" in out
     assert toy.calls == calls and len(list((tmp_path / "kept").iterdir())) == 1
-    assert "1 experiment to measure" in call("--seed", 1)[1]
+    assert "1 experiment to measure" in bench_of_three("--seed", 1)[1]
 
 
-def test_a_record_of_other_source_is_no_reason_to_skip(call, tmp_path, monkeypatch):
-    call()
+def test_a_record_of_other_source_is_no_reason_to_skip(bench_of_three, tmp_path, monkeypatch):
+    bench_of_three()
     described = experiments.machine.describe()
     changed = described | {"provenance": described["provenance"] | {"commit": "0" * 40}}
     monkeypatch.setattr(suite.machine, "describe", lambda *_: changed)
-    assert "0 done before" in call("--plan")[1]
+    assert "0 done before" in bench_of_three("--plan")[1]
 
 
-def test_an_interruption_keeps_what_is_done(call, tmp_path, monkeypatch, toy_experiment):
-    from dataclasses import replace
-
+def test_an_interruption_keeps_what_is_done(bench_of_three, tmp_path, monkeypatch, toy_experiment):
     experiments.REGISTER["toy-second"] = replace(toy_experiment, id="toy-second")
     measure = suite.measure
 
@@ -69,21 +60,19 @@ def test_an_interruption_keeps_what_is_done(call, tmp_path, monkeypatch, toy_exp
         return measure(entry, planned, folder)
 
     monkeypatch.setattr(suite, "measure", interrupted)
-    assert call()[0] == 130
+    assert bench_of_three()[0] == 130
     (path,) = (tmp_path / "kept").iterdir()
     monkeypatch.setattr(suite, "measure", measure)
-    code, out, _ = call()
+    code, out, _ = bench_of_three()
     assert code == 0 and "1 done before" in out and "1 of 1: toy-second" in out
     assert path.exists() and len(list((tmp_path / "kept").iterdir())) == 2
 
 
-def test_a_wrong_result_leaves_the_others_alone(call, tmp_path, toy, make_toy, toy_experiment):
-    from dataclasses import replace
-
+def test_a_wrong_result_leaves_the_others_alone(bench_of_three, tmp_path, toy, make_toy, toy_experiment):
     wrong = make_toy(wrong_from=1)
     bad = replace(toy_experiment, id="toy-bad", cases=lambda p, t: [bench.Case("bad", wrong, toy.Problem(), t)])
     experiments.REGISTER["toy-bad"] = bad
-    code, out, err = call()
+    code, out, err = bench_of_three()
     assert code == 3 and "no record of toy-bad" in err
     assert "toy-bad: no record." in out and "not reported" in out
     assert len(list((tmp_path / "kept").iterdir())) == 1
@@ -92,8 +81,8 @@ def test_a_wrong_result_leaves_the_others_alone(call, tmp_path, toy, make_toy, t
 @pytest.mark.parametrize(
     ("arguments", "message"), [(["absent"], "'absent' is unknown"), (["--preset", "huge"], "preset = 'huge'")]
 )
-def test_bad_requests_are_one_sentence(call, tmp_path, arguments, message):
-    code, _, err = call(*arguments)
+def test_bad_requests_are_one_sentence(bench_of_three, tmp_path, arguments, message):
+    code, _, err = bench_of_three(*arguments)
     assert code == 2 and message in err and "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
 

@@ -1,7 +1,6 @@
 """The house style: what a figure or table carries, and that it can be read by everyone."""
 
 import base64
-import importlib.util
 import io
 import itertools
 import re
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from drawing import contrast, linear
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,19 +22,6 @@ from companion.figures.tabular import significant
 
 ROOT = Path(__file__).parents[3]
 GROUNDS = {"light": "#ffffff", "dark": "#121212", "raised dark": "#14181e"}
-
-
-def _rgb(colour):
-    return [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-
-
-def _linear(colour):
-    return np.array([part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in _rgb(colour)])
-
-
-def _contrast(one, other):
-    dark, light = sorted(float(_linear(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (one, other))
-    return (light + 0.05) / (dark + 0.05)
 
 
 def _figure(label="speed"):
@@ -53,7 +40,7 @@ def _svg(shown):
 @pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
 @pytest.mark.parametrize("colour", figures.MEANINGS.values())
 def test_colours_contrast_with_the_page(colour, ground):
-    assert _contrast(colour, ground) >= 3
+    assert contrast(colour, ground) >= 3
 
 
 # Machado, Oliveira, Fernandes (2009), severity 1, on linear RGB
@@ -73,7 +60,7 @@ BLINDNESS = {
 
 @pytest.mark.parametrize("matrix", BLINDNESS.values(), ids=BLINDNESS)
 def test_colours_differ_for_the_colour_blind(matrix):
-    seen = [np.clip(np.array(matrix) @ _linear(colour), 0, 1) ** (1 / 2.2) for colour in figures.MEANINGS.values()]
+    seen = [np.clip(np.array(matrix) @ linear(colour), 0, 1) ** (1 / 2.2) for colour in figures.MEANINGS.values()]
     for one, other in itertools.combinations(seen, 2):
         assert np.linalg.norm(one - other) > 0.18
 
@@ -119,10 +106,35 @@ def test_text_form_is_the_alternative_text():
     assert shown._repr_mimebundle_()["text/plain"] == "Two lines." == repr(shown)
 
 
-@pytest.mark.parametrize("alt", ["", "  \n", None])
-def test_a_figure_without_alternative_text_is_refused(alt):
-    with pytest.raises(ValueError, match="alt is empty"):
-        figures.show(_figure(), alt=alt)
+ONE = pd.DataFrame({"a": [1]})
+TREE = {"name": "all", "value": 1.0, "children": [{"name": "more", "value": 1.5}]}
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        *((lambda alt=alt: figures.show(_figure(), alt=alt), "alt is empty") for alt in ("", "  \n", None)),
+        (lambda: figures.csv_text([1, 2]), "data must be"),
+        (lambda: figures.table(ONE, caption=" "), "caption is empty"),
+        (lambda: figures.table(ONE, caption="c", units={"b": "s"}), "units names the column 'b'"),
+        (lambda: figures.stacked_bars(figures.axes()[1], pd.DataFrame({"work": [-1.0]})), "every part"),
+        (lambda: figures.stacked_bars(figures.axes()[1], pd.DataFrame({"work": [np.nan]})), "every part"),
+        (lambda: figures.icicle(figures.axes()[1], TREE), "children of 'all'"),
+        (lambda: figures.icicle(figures.axes()[1], {"name": "none", "value": 0.0}), "must be above 0"),
+        (lambda: figures.box(report="R", mattered="M", findings=[], missing="X"), "findings is empty"),
+        (lambda: figures.box(report="R", mattered="M", findings=["f"], missing=" "), "missing is empty"),
+        (lambda: figures.answer(" "), "paragraph: there is no text"),
+        (lambda: figures.folded(title="Nothing"), "folded: give what is folded"),
+        (lambda: figures.checked(0, "case", "x"), "checked: give how many"),
+        (lambda: figures.checked(3, " ", "x"), "checked: give how many"),
+        (lambda: figures.checked(3, "case"), "checked: give how many"),
+        (lambda: figures.checked(3, "case", " "), "checked: give how many"),
+        (lambda: times([1.0], [np.nan]), "at least one time"),
+    ],
+)
+def test_what_a_reader_could_not_use_is_refused(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
 
 
 def test_alternative_text_is_escaped():
@@ -140,11 +152,6 @@ def test_data_of_a_figure_come_back_from_its_link():
     frame = pd.read_csv(io.BytesIO(base64.b64decode(packed)))
     assert list(frame) == ["size [B]", "rate [GB/s]"]
     assert frame["rate [GB/s]"].tolist() == [1.5, 2.5]
-
-
-def test_data_of_another_kind_are_refused():
-    with pytest.raises(TypeError, match="data must be"):
-        figures.csv_text([1, 2])
 
 
 def test_rasterised_parts_stay_inside_the_figure():
@@ -173,13 +180,6 @@ def test_table_shows_named_rows_as_its_first_column():
     assert head == ["machine", "x"]
 
 
-def test_table_refuses_no_caption_and_units_of_nothing():
-    with pytest.raises(ValueError, match="caption is empty"):
-        figures.table(pd.DataFrame({"a": [1]}), caption=" ")
-    with pytest.raises(ValueError, match="units names the column 'b'"):
-        figures.table(pd.DataFrame({"a": [1]}), caption="c", units={"b": "s"})
-
-
 @given(st.floats(min_value=1e-3, max_value=1e12), st.integers(1, 8))
 def test_significant_digits_round_by_less_than_half_a_unit(value, digits):
     printed = float(significant(value, digits))
@@ -206,13 +206,6 @@ def test_stacked_bars_add_up():
     assert sorted(ends.values()) == [3.5, 4.0]
 
 
-def test_stacked_bars_refuse_what_is_no_part():
-    _, axis = figures.axes()
-    for bad in (-1.0, np.nan):
-        with pytest.raises(ValueError, match="every part"):
-            figures.stacked_bars(axis, pd.DataFrame({"work": [bad]}))
-
-
 def test_icicle_areas_are_the_values():
     tree = {
         "name": "all",
@@ -226,14 +219,6 @@ def test_icicle_areas_are_the_values():
     figures.icicle(axis, tree)
     assert sorted(bar.get_height() for bar in axis.patches) == [0.25, 0.25, 0.5, 1.0]
     assert any(text.get_text() == "two\n50.0%" for text in axis.texts)
-
-
-def test_icicle_refuses_a_tree_that_does_not_add_up():
-    _, axis = figures.axes()
-    with pytest.raises(ValueError, match="children of 'all'"):
-        figures.icicle(axis, {"name": "all", "value": 1.0, "children": [{"name": "more", "value": 1.5}]})
-    with pytest.raises(ValueError, match="must be above 0"):
-        figures.icicle(axis, {"name": "none", "value": 0.0})
 
 
 def test_log_axis_of_one_decade_is_labelled_between():
@@ -280,9 +265,8 @@ def test_printed_numbers_stand_to_the_right_and_long_text_has_room():
 
 def test_picture_of_the_front_page_is_current(tmp_path):
     """README's picture is what book/picture.py draws from the present data and committed runs."""
-    specification = importlib.util.spec_from_file_location("picture", ROOT / "book" / "picture.py")
-    picture = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(picture)
+    import picture
+
     drawn, alt = picture.picture()
     figures.save(drawn, tmp_path / "loops.svg", alt=alt)
     assert (tmp_path / "loops.svg").read_text() == picture.PATH.read_text(), "run python book/picture.py"
@@ -335,18 +319,12 @@ def test_symbols_keep_their_index_and_pure_numbers_need_no_unit():
 def test_the_box_says_all_four_things_and_refuses_less():
     shown = figures.box(report="R & D.", mattered="M.", findings=["1 < 2."], missing="X.")
     assert "R &amp; D." in shown.html and "<li>1 &lt; 2.</li>" in shown.html and "- 1 < 2." in str(shown)
-    with pytest.raises(ValueError, match="findings is empty"):
-        figures.box(report="R", mattered="M", findings=[], missing="X")
-    with pytest.raises(ValueError, match="missing is empty"):
-        figures.box(report="R", mattered="M", findings=["f"], missing=" ")
 
 
 def test_an_answer_is_folded_and_says_something():
     shown = figures.answer("1 < 2: yes.")
     assert "<summary>Answer</summary>" in shown.html and ">1 &lt; 2: yes.</p></details>" in shown.html
     assert str(shown) == str(figures.paragraph("1 < 2: yes.")) == "1 < 2: yes."
-    with pytest.raises(ValueError, match="paragraph: there is no text"):
-        figures.answer(" ")
 
 
 def test_folded_keeps_what_is_inside_and_refuses_nothing():
@@ -355,8 +333,6 @@ def test_folded_keeps_what_is_inside_and_refuses_nothing():
     shown = figures.folded(table, title="Made here & now")
     assert "<summary>Made here &amp; now</summary>" in shown.html and 'data-name="little"' in shown.html
     assert repr(shown).startswith("Made here & now:\nFig. 1 here: one number.")
-    with pytest.raises(ValueError, match="folded: give what is folded"):
-        figures.folded(title="Nothing")
 
 
 @pytest.mark.parametrize(("built", "said"), [("page", "when this page was built"), ("", "now on this machine")])
@@ -371,9 +347,6 @@ def test_a_mark_of_what_was_checked_opens_and_says_what_with_what():
     assert "<summary>checked: 372 cases</summary><p>All are &lt;whole&gt;.</p><p>Each file twice.</p>" in shown.html
     assert repr(shown) == "checked: 372 cases\nAll are <whole>.\nEach file twice."
     assert repr(figures.checked(1, "case", "It is."))[:15] == "checked: 1 case"
-    for wrong in ((0, "case", "x"), (3, " ", "x"), (3, "case"), (3, "case", " ")):
-        with pytest.raises(ValueError, match="checked: give how many"):
-            figures.checked(*wrong)
 
 
 def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
@@ -381,8 +354,6 @@ def test_two_cases_of_a_record_give_one_ratio_of_medians_in_words():
     assert times(slow, fast).medians == pytest.approx(2.0)
     assert re.fullmatch(r"2\.00\d times \(95 % interval 1\.9\d+ to 2\.0\d+\)", times(slow, fast).times)
     assert times(slow[None], 2 * fast).times.endswith("no measurable difference)")
-    with pytest.raises(ValueError, match="at least one time"):
-        times(slow, [np.nan])
 
 
 def test_a_page_gets_a_drawing_of_its_own_beside_that_of_a_phone(monkeypatch):
