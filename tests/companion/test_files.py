@@ -4,7 +4,6 @@ import errno
 import os
 import resource
 import signal
-import stat
 import subprocess
 import sys
 import threading
@@ -13,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import xarray as xr
-from cases import tried
 
 from companion import files
 from companion.files import sentence, write_atomically, write_netcdf
@@ -73,13 +71,6 @@ def test_netcdf_that_cannot_be_written_is_a_refusal(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_netcdf_is_written_and_reads_back(tmp_path):
-    data = xr.Dataset({"a": ("x", [1.0, 2.0])})
-    write_netcdf(data, tmp_path / "x.nc")
-    with xr.open_dataset(tmp_path / "x.nc", engine="netcdf4") as back:
-        assert back.identical(data)
-
-
 def test_of_two_writers_of_a_new_name_one_is_told(tmp_path):
     """The second file comes to be while the first is written: neither is lost."""
     path = tmp_path / "x.json"
@@ -137,55 +128,6 @@ def test_what_a_killed_writer_left_is_no_record_and_goes_with_the_next(tmp_path)
     assert list(tmp_path.glob("*.json")) == []
     store.write(tmp_path / "new.json", "{}")
     assert os.listdir(tmp_path) == ["new.json"]
-
-
-class Disk:
-    """What the system calls of one write leave behind if the power fails after any of them.
-
-    Contents are on the disk once synced; names, once the folder is synced, and before that perhaps.
-    """
-
-    def __init__(self, monkeypatch, folder):
-        self.folder, self.states = folder, []
-        for name in ("fsync", "replace", "link"):
-            monkeypatch.setattr(files.os, name, self._noted(name, getattr(os, name)))
-        self.synced: dict[int, bytes] = {}
-
-    def _noted(self, name, call):
-        def noted(*arguments, **options):
-            if name != "fsync":
-                self.note()  # just before the name changes
-            result = call(*arguments, **options)
-            if name == "fsync" and stat.S_ISREG(os.fstat(arguments[0]).st_mode):
-                self.synced[os.fstat(arguments[0]).st_ino] = os.pread(arguments[0], 2**20, 0)
-            self.note()
-            return result
-
-        return noted
-
-    def note(self):
-        """The names that there are, with what of their contents is certain to be on the disk."""
-        self.states.append({path.name: self.synced.get(path.stat().st_ino) for path in self.folder.iterdir()})
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("size", [0, 1, 70000])
-def test_after_a_power_cut_there_is_the_old_file_or_the_new_one(tmp_path, monkeypatch, overwrite, size):
-    path, content = tmp_path / "x.json", "x" * size
-    disk = Disk(monkeypatch, tmp_path)
-    if overwrite:
-        path.write_text("old")
-        disk.synced[path.stat().st_ino] = b"old"
-    disk.note()
-    files.write_text(path, content, overwrite=overwrite)
-    disk.note()
-    allowed = {content.encode()} | ({b"old"} if overwrite else set())
-    tried(len(disk.states))
-    found = [state["x.json"] for state in disk.states if "x.json" in state]
-    assert len(disk.states) >= 5
-    assert set(found) <= allowed
-    assert found[-1] == content.encode()
-    assert set(disk.states[-1]) == {"x.json"}
 
 
 @pytest.mark.parametrize("room", [0, 4096, 40_000, 2**20 - 1])

@@ -354,11 +354,6 @@ def test_every_digit_of_the_binding_lists_is_protected():
     assert lists and all(record["noticed"] == record["digits"] for record in lists)
 
 
-def test_overlapped_transpositions_are_the_shorter():
-    found = {claim.id: claim for claim in claims.check("xc30")}
-    assert [found[f"xc30.overlap_gain[{t}]"].recomputed for t in ("T2047", "T1198")] == [153, 113]
-
-
 def test_a_survey_of_one_document_and_its_shares():
     cells = claims.mutation(["nht1"])
     assert len(cells) == sum(int(tables.digits("nht1", name).notna().to_numpy().sum()) for name in tables.names("nht1"))

@@ -89,6 +89,19 @@ def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
     assert runs.read(record)["machine"]["mpi"]["ranks"] == 2
 
 
+@pytest.fixture(scope="module")
+def checks(tmp_path_factory):
+    """The module of the checks."""
+    pytest.importorskip("reframe")
+    path, _ = reframe.write(tmp_path_factory.mktemp("checks"))
+    spec = importlib.util.spec_from_file_location("rerun_checks", path)
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, spec.name, module)
+        spec.loader.exec_module(module)
+        yield module
+
+
 @pytest.mark.parametrize(
     ("cpus", "ranks", "threads", "nodes", "skipped"),
     [
@@ -102,14 +115,8 @@ def test_reframe_runs_a_check_and_keeps_its_record(tmp_path):
         (0, 1000, 65, None, None),  # the site's settings do not tell
     ],
 )
-def test_checks_ask_for_nothing_impossible(tmp_path, monkeypatch, cpus, ranks, threads, nodes, skipped):
+def test_checks_ask_for_nothing_impossible(checks, cpus, ranks, threads, nodes, skipped):
     """The hook of the check, run on a partition made up: the local one, or one of a cluster."""
-    pytest.importorskip("reframe")
-    checks, _ = reframe.write(tmp_path)
-    spec = importlib.util.spec_from_file_location("rerun_checks", checks)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
     scheduler = SimpleNamespace(registered_name="local" if cpus is None else "slurm")
     said = []
     check = SimpleNamespace(
@@ -122,7 +129,7 @@ def test_checks_ask_for_nothing_impossible(tmp_path, monkeypatch, cpus, ranks, t
         current_partition=SimpleNamespace(scheduler=scheduler, processor=SimpleNamespace(num_cpus=cpus)),
         skip_if=lambda condition, why: said.append(why) if condition else None,
     )
-    module.Rerun.ask(check)
+    checks.Rerun.ask(check)
     assert bool(said) is bool(skipped) and (not skipped or re.match(skipped, said[-1])), said
     tried()
     if not skipped:

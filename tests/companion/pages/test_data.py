@@ -1,13 +1,12 @@
 """The data page and the ledger: every table and every claim is on them, files open, the filter filters."""
 
-import importlib.util
 import json
-import os
 import re
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
+import data_files
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
@@ -20,10 +19,6 @@ from companion.pages import data, ledger
 
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "book" / "_static"
-
-_spec = importlib.util.spec_from_file_location("data_files", ROOT / "book" / "_ext" / "data_files.py")
-data_files = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(data_files)
 
 
 @pytest.fixture(scope="module")
@@ -242,16 +237,6 @@ def test_a_build_without_these_pages_writes_nothing(tmp_path, pages, kind, failu
     assert not list(tmp_path.rglob("*"))
 
 
-def test_an_interrupted_ledger_leaves_no_file(tmp_path, monkeypatch):
-    def interrupt(handle):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "fsync", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        data_files.write_ledger(tmp_path / "ledger.csv")
-    assert not list(tmp_path.iterdir())
-
-
 # The filter, in a browser where there is one
 
 
@@ -332,14 +317,14 @@ def test_without_the_script_the_whole_table_is_there(browser, page_file, frame):
     context.close()
 
 
-@pytest.mark.parametrize("width", [320, 360, 1280])
-def test_the_ledger_stays_in_its_frame(browser, page_file, width):
-    page = browser.new_page(viewport={"width": width, "height": 700})
+def test_the_ledger_stays_in_its_frame(browser, page_file):
+    page = browser.new_page()
     page.goto(page_file.as_uri())
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-    if width < 640:
+    for width in (1280, 360, 320):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
         inner, outer = page.evaluate(
             "() => { const frame = document.querySelector('#ledger'); return [frame.scrollWidth, frame.clientWidth] }"
         )
-        assert inner <= outer + 1, "on a phone a claim is read without scrolling sideways"
+        assert width > 640 or inner <= outer + 1, "on a phone a claim is read without scrolling sideways"
     page.close()

@@ -87,17 +87,6 @@ def test_every_committed_machine_has_one_name_and_the_first_measured_most():
     assert counts == sorted(counts, reverse=True)
 
 
-def test_a_newer_record_of_another_machine_changes_no_sentence(record, tmp_path):
-    other = changed(record["machine"], cpu={"model": "Ampere Altra"})
-    runs.save(record, tmp_path)
-    runs.save({**record, "experiment": "toy-other"}, tmp_path)
-    runs.save({**record, "machine": other, "date": "2099-01-01T00:00:00Z"}, tmp_path)
-    both = runs.each("toy-sum", tmp_path)
-    assert [run.attrs["date"] for run in both] == [record["date"], "2099-01-01T00:00:00Z"]
-    assert runs.latest("toy-sum", tmp_path).attrs["date"] == record["date"]
-    assert both[1].attrs["label"] == "Ampere Altra" != both[0].attrs["label"]
-
-
 def test_of_one_machine_the_newest_record_counts(record, tmp_path):
     for date in ("2001-01-01T00:00:00Z", "2002-01-01T00:00:00Z"):
         runs.save({**record, "date": date}, tmp_path)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
+from synthetic import changed
 
 import peers
 from companion.figures.rendering import offered, show
@@ -167,10 +168,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("path", "value", "reason"), REFUSED)
 def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path, value, reason):
-    place = record
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+    record = changed(record, path, value)
     file = tmp_path / "some.json"
     file.write_text(json.dumps(record))
     with pytest.raises(PeerRecordError, match=reason) as caught:
@@ -182,10 +180,8 @@ def test_what_does_not_fit_is_refused_by_name_and_reason(record, tmp_path, path,
 
 
 @pytest.mark.parametrize("path", sorted(peer_records.COMMITTED.glob("*.json")), ids=lambda path: path.stem)
-def test_committed_records_are_whole_and_name_no_path(path):
+def test_committed_records_are_whole(path):
     record = read(path)
-    text = json.dumps(record)
-    assert "/home/" not in text and "/root" not in text and "/tmp/" not in text
     assert set(record["modules"]) <= set(peers.modules())
     assert record["machine"]["cpu"]["model"] and record["machine"]["software"]["numba"]
     if record["date"] < "2026-11-22T12":  # the load of a run was not recorded before, that of its rows was

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -270,16 +269,6 @@ def test_what_pandas_writes_is_read_back(tmp_path_factory, rows):
     fields = [{"name": "name", "type": "string"}, {"name": "count", "type": "integer"}]
     body = csv.read(path, {"rows": len(rows), "schema": {"primaryKey": ["name"], "fields": fields}})
     assert body == [[name, str(count)] for name, count in rows]
-
-
-def test_every_table_loads_with_units_and_source():
-    for document in tables.documents():
-        for name in tables.names(document):
-            dataset = tables.load(document, name)
-            assert isinstance(dataset, xr.Dataset) and dataset.sizes is not None and dataset.attrs["source"], name
-            for variable in dataset.data_vars.values():
-                assert variable.attrs["long_name"]
-                assert variable.dtype.kind in "US" or variable.dtype.kind == "b" or variable.attrs["units"]
 
 
 def test_views_join_tables_of_one_shape():
