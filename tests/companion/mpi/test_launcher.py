@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from mpi_libraries import EACH
+from mpi_libraries import EACH, gone
 
 from companion import experiments
 from companion.experiments import Unavailable
@@ -44,18 +44,6 @@ def script(tmp_path, body):
     path = tmp_path / "program.py"
     path.write_text(textwrap.dedent(BEGIN) + textwrap.dedent(body))
     return [str(path)]
-
-
-def gone(pid):
-    """Whether a process has ended; one that nobody has waited for yet has."""
-    for _ in range(100):
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.05)
-    return False
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -155,14 +143,6 @@ def _while_writing(process, folder):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.05)
     raise AssertionError("no rank began to write")
-
-
-def test_a_job_that_takes_too_long_is_ended(tmp_path):
-    heard = []
-    with pytest.raises(JobError, match="^the job of 2 ranks was ended after 6 s without a result"):
-        launch(script(tmp_path, HANG), 2, timeout=6, hear=heard.append)
-    assert all(gone(entry["pid"]) for entry in heard)
-    assert all(not Path(entry["folder"]).exists() for entry in heard)
 
 
 def test_an_error_of_one_rank_is_the_error_of_the_job(tmp_path):

@@ -11,19 +11,19 @@ from pathlib import Path
 import psutil
 import pytest
 from cases import tried
-from mpi_libraries import EACH, NAMES
+from mpi_libraries import EACH, NAMES, gone
 
 from companion.mpi import JobError, launch, launcher, marks
 from companion.mpi.processes import MARK
 
 MPI = pytest.mark.skipif(not NAMES, reason="no MPI is installed; install the extra mpi")
 RANK = """
-import os, sys, time
+import os, sys, tempfile, time
 from kernels.mpi import world
 comm = world.mpi().COMM_WORLD
 comm.Barrier()
 from companion.mpi.job import send
-send({"pid": os.getpid()})
+send({"pid": os.getpid(), "folder": tempfile.gettempdir()})
 """
 CALLER = """
 import signal, sys
@@ -64,24 +64,30 @@ def seen(monkeypatch):
 @MPI
 @pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize(
-    ("body", "error"),
+    ("body", "error", "said"),
     [
-        ("", None),
-        ("from companion.mpi.job import fail\nfail(comm, OSError(28, 'No space left on device', 'there'))", OSError),
-        ("if comm.rank == 1:\n    os.kill(os.getpid(), 9)\ncomm.Barrier()", JobError),
-        ("raise ArithmeticError", JobError),
-        ("time.sleep(600)", JobError),
-        ("if comm.rank:\n    comm.Abort(3)\ntime.sleep(600)", JobError),
+        ("", None, None),
+        (
+            "from companion.mpi.job import fail\nfail(comm, OSError(28, 'No space left on device', 'there'))",
+            OSError,
+            "",
+        ),
+        ("if comm.rank == 1:\n    os.kill(os.getpid(), 9)\ncomm.Barrier()", JobError, "SIGKILL"),
+        ("raise ArithmeticError", JobError, None),
+        ("time.sleep(600)", JobError, "^the job of 2 ranks was ended after 8 s without a result"),
+        ("if comm.rank:\n    comm.Abort(3)\ntime.sleep(600)", JobError, None),
     ],
     ids=["as it should", "a full folder", "a killed rank", "a defect", "the time limit", "abort"],
 )
-def test_no_end_of_a_job_leaves_shared_memory(tmp_path, seen, name, body, error):
-    arguments = [program(tmp_path, body)], 2, 8 if "600" in body else 120, name
+def test_no_end_of_a_job_leaves_a_process_a_folder_or_shared_memory(tmp_path, seen, name, body, error, said):
+    heard = []
+    arguments = [program(tmp_path, body)], 2, 8 if "600" in body else 120, name, heard.append
     if error is None:
         launch(*arguments)
     else:
-        with pytest.raises(error):
+        with pytest.raises(error, match=said):
             launch(*arguments)
+    assert all(gone(entry["pid"]) and not Path(entry["folder"]).exists() for entry in heard if "pid" in entry)
     ((mark, names),) = [entry for entry in seen if f"-{os.getpid()}-" in entry[0].name]
     assert names or name != "MPICH" or error is None or "Arith" in body  # so there was something to remove
     assert not mark.exists() and not any((marks.SHARED / segment).exists() for segment in names)
