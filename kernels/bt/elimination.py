@@ -252,6 +252,24 @@ def _store_cell(r, here, lines, five):
     store(r, here + lines.energy, five[4])
 
 
+@kernel(fastmath=FINITE, inline=True)
+def _eliminate_cell(r, here, lines, ring, slots, constants, upper, before, x, y):
+    """y of the cell at ``here``, also into ``r``, and its X, which begins at ``x``; ``y`` and ``before`` have those of
+    the cell before it.  ``slots`` are those of the cells before, here and behind."""
+    block = _below(ring, slots[0], constants)
+    triangles = _decompose(_diagonal(ring, slots[1], constants), block, upper, before)
+    columns = _above(ring, slots[2], constants)
+    _store_five(upper, x, _V, _solve(columns[0], triangles))
+    _store_five(upper, x + _V5, _V, _solve(columns[1], triangles))
+    _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
+    _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
+    _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
+    right = _load_cell(r, here, lines)
+    y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
+    _store_cell(r, here, lines, y)
+    return y
+
+
 @kernel(fastmath=FINITE)
 def eliminate(u, r, lines, direction, upper, ring, ahead):
     """Forward elimination on the inner cells of eight lines.
@@ -290,18 +308,8 @@ def eliminate(u, r, lines, direction, upper, ring, ahead):
             for offset in (lines.density, lines.first, lines.second, lines.along, lines.energy):
                 prefetch(u, here + ahead + offset)
                 prefetch(r, here + ahead + offset)
-        block = _below(ring, behind, constants)
-        triangles = _decompose(_diagonal(ring, middle, constants), block, upper, x)
-        columns = _above(ring, front, constants)
-        x = n * np.uint64(UPPER)
-        _store_five(upper, x, _V, _solve(columns[0], triangles))
-        _store_five(upper, x + _V5, _V, _solve(columns[1], triangles))
-        _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
-        _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
-        _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
-        right = _load_cell(r, here, lines)
-        y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
-        _store_cell(r, here, lines, y)
+        before, x = x, n * np.uint64(UPPER)
+        y = _eliminate_cell(r, here, lines, ring, (behind, middle, front), constants, upper, before, x, y)
         behind, middle, front = middle, front, behind
 
 
@@ -315,6 +323,19 @@ def _add_scaled(sums, column, factor):
         sums[3] + column[3] * factor,
         sums[4] + column[4] * factor,
     )
+
+
+@kernel(fastmath=FINITE, inline=True)
+def _substitute_cell(r, here, lines, upper, x, y):
+    """Δ of the cell at ``here``, also into ``r``; ``y`` is that of the cell behind it."""
+    z = _load_cell(r, here, lines)
+    z = _add_scaled(z, _load_five(upper, x + _V20, _V), y[4])
+    z = _add_scaled(z, _load_five(upper, x + _V15, _V), y[3])
+    z = _add_scaled(z, _load_five(upper, x + _V10, _V), y[2])
+    z = _add_scaled(z, _load_five(upper, x + _V5, _V), y[1])
+    y = _add_scaled(z, _load_five(upper, x, _V), y[0])
+    _store_cell(r, here, lines, y)
+    return y
 
 
 @kernel(fastmath=FINITE)
@@ -334,11 +355,4 @@ def substitute(r, lines, upper):
     y = (zero, zero, zero, zero, zero)
     for step in range(_TWO, lines.points):
         n = lines.points - step
-        here, x = lines.at + n * lines.cell, n * np.uint64(UPPER)
-        z = _load_cell(r, here, lines)
-        z = _add_scaled(z, _load_five(upper, x + _V20, _V), y[4])
-        z = _add_scaled(z, _load_five(upper, x + _V15, _V), y[3])
-        z = _add_scaled(z, _load_five(upper, x + _V10, _V), y[2])
-        z = _add_scaled(z, _load_five(upper, x + _V5, _V), y[1])
-        y = _add_scaled(z, _load_five(upper, x, _V), y[0])
-        _store_cell(r, here, lines, y)
+        y = _substitute_cell(r, lines.at + n * lines.cell, lines, upper, n * np.uint64(UPPER), y)

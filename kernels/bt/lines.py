@@ -4,6 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels.runtime.jit import kernel
+from kernels.runtime.vector import LANES
+
+_V, _ZERO, _TWO, _THREE, _FOUR, _FIVE = (np.uint64(n) for n in (LANES, 0, 2, 3, 4, 5))
+#: Distance of two cells in a tile, where eight lines along x are turned: five components of eight lanes.
+TILE = np.uint64(5 * LANES)
+
 
 class Grid(NamedTuple):
     """Where u[k, j, m, i] lies in a flat array: ``base + k·plane + (5·j + m)·row + i``; all in doubles, uint64."""
@@ -37,3 +44,15 @@ class Lines(NamedTuple):
     along: np.uint64  # the momentum along the lines
     energy: np.uint64  # E
     points: np.uint64  # cells of a line, those on the boundary included
+
+
+@kernel(inline=True)
+def along(axis, at, grid, points):
+    """Eight lines of ``points`` cells along ``axis`` from the cell ``at`` on, in a tile for x (0), in a field of the
+    rows and planes of ``grid`` for y and z; the momentum along them is ρu, ρv or ρw."""
+    row = grid.row
+    if axis == 0:
+        return Lines(at, TILE, _ZERO, _TWO * _V, _THREE * _V, _V, _FOUR * _V, points)
+    if axis == 1:
+        return Lines(at, _FIVE * row, _ZERO, row, _THREE * row, _TWO * row, _FOUR * row, points)
+    return Lines(at, grid.plane, _ZERO, row, _TWO * row, _THREE * row, _FOUR * row, points)

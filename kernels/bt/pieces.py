@@ -13,19 +13,12 @@ import numpy as np
 from kernels.bt.elimination import (
     _CELL,
     UPPER,
-    _above,
-    _add_scaled,
-    _below,
     _constants,
-    _decompose,
     _describe,
-    _diagonal,
-    _load_cell,
+    _eliminate_cell,
     _load_five,
-    _minus_product,
-    _solve,
-    _store_cell,
     _store_five,
+    _substitute_cell,
 )
 from kernels.runtime.jit import FINITE, kernel
 from kernels.runtime.vector import LANES, load, store
@@ -33,7 +26,7 @@ from kernels.runtime.vector import LANES, load, store
 #: Words that eight lines hand on in the forward and in the backward sweep.
 FORWARD, BACKWARD = 30 * LANES, 5 * LANES
 _V, _ZERO, _ONE = (np.uint64(n) for n in (LANES, 0, 1))
-_V5, _V10, _V15, _V20, _V25 = (np.uint64(n * LANES) for n in (5, 10, 15, 20, 25))
+_V25 = np.uint64(25 * LANES)
 _UPPER = np.uint64(UPPER)
 
 
@@ -57,18 +50,8 @@ def eliminate_piece(u, r, lines, direction, ends, upper, start, ring, carry, wor
     for n in range(begin, stop):
         here = lines.at + n * cell
         _describe(u, here + cell, lines, ring, front, constants)
-        block = _below(ring, behind, constants)
-        triangles = _decompose(_diagonal(ring, middle, constants), block, upper, x)
-        columns = _above(ring, front, constants)
-        x = x + _UPPER
-        _store_five(upper, x, _V, _solve(columns[0], triangles))
-        _store_five(upper, x + _V5, _V, _solve(columns[1], triangles))
-        _store_five(upper, x + _V10, _V, _solve(columns[2], triangles))
-        _store_five(upper, x + _V15, _V, _solve(columns[3], triangles))
-        _store_five(upper, x + _V20, _V, _solve(columns[4], triangles))
-        right = _load_cell(r, here, lines)
-        y = _solve(_minus_product(right, block, (-y[0], -y[1], -y[2], -y[3], -y[4])), triangles)
-        _store_cell(r, here, lines, y)
+        before, x = x, x + _UPPER
+        y = _eliminate_cell(r, here, lines, ring, (behind, middle, front), constants, upper, before, x, y)
         behind, middle, front = middle, front, behind
     for entry in range(np.uint64(25)):
         store(carry, word + entry * _V, load(upper, x + entry * _V))
@@ -82,12 +65,5 @@ def substitute_piece(r, lines, ends, upper, start, carry, word):
     y = _load_five(carry, word, _V)
     for step in range(_ONE, stop - begin + _ONE):
         n = stop - step
-        here, x = lines.at + n * lines.cell, start + (n + _ONE) * _UPPER
-        z = _load_cell(r, here, lines)
-        z = _add_scaled(z, _load_five(upper, x + _V20, _V), y[4])
-        z = _add_scaled(z, _load_five(upper, x + _V15, _V), y[3])
-        z = _add_scaled(z, _load_five(upper, x + _V10, _V), y[2])
-        z = _add_scaled(z, _load_five(upper, x + _V5, _V), y[1])
-        y = _add_scaled(z, _load_five(upper, x, _V), y[0])
-        _store_cell(r, here, lines, y)
+        y = _substitute_cell(r, lines.at + n * lines.cell, lines, upper, start + (n + _ONE) * _UPPER, y)
     _store_five(carry, word, _V, y)

@@ -52,10 +52,8 @@ class Problem(Presets):
     dt: real(1e-12, 1.0, "time units") = 8e-4  # length of a time step, in the benchmark's units of time
 
     PRESETS: ClassVar = {
-        **{name: {"N": p.N, "NS": p.NS, "dt": p.dt} for name, p in CLASSES.items()},
-        "quick": {"N": CLASSES["S"].N, "NS": CLASSES["S"].NS, "dt": CLASSES["S"].dt},
-        "paper": {"N": CLASSES["B"].N, "NS": CLASSES["B"].NS, "dt": CLASSES["B"].dt},
-        "modern": {"N": CLASSES["C"].N, "NS": CLASSES["C"].NS, "dt": CLASSES["C"].dt},
+        name: {"N": entry.N, "NS": entry.NS, "dt": entry.dt}
+        for name, entry in (CLASSES | {"quick": CLASSES["S"], "paper": CLASSES["B"], "modern": CLASSES["C"]}).items()
     }
 
     def __post_init__(self):

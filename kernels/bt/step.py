@@ -5,14 +5,13 @@ from numba import prange
 
 from kernels.bt.differences import differences
 from kernels.bt.elimination import RING, UPPER, eliminate, substitute
-from kernels.bt.lines import Lines
+from kernels.bt.lines import TILE as _TILE
+from kernels.bt.lines import along
 from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, high_of_two, load, low_of_two, spread, store, transpose
+from kernels.runtime.vector import LANES, load, spread, store, transpose_block
 
 _V = np.uint64(LANES)
-_ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN = (np.uint64(n) for n in range(8))
-#: Distance of two cells in a tile: five components of eight lanes.
-_TILE = np.uint64(5 * LANES)
+_ZERO, _ONE, _FIVE = (np.uint64(n) for n in (0, 1, 5))
 
 
 def work_size(points: int) -> int:
@@ -33,42 +32,6 @@ def _scratch(work, points):
     return work[:ring], work[ring:tile], work[tile:other], work[other:block], work[block:]
 
 
-@kernel(inline=True)
-def turn(source, start, rows, target, place, columns):
-    """Write the 8×8 block source[start + r·rows + c] to target[place + c·columns + r]."""
-    r = transpose(
-        load(source, start),
-        load(source, start + rows),
-        load(source, start + _TWO * rows),
-        load(source, start + _THREE * rows),
-        load(source, start + _FOUR * rows),
-        load(source, start + _FIVE * rows),
-        load(source, start + _SIX * rows),
-        load(source, start + _SEVEN * rows),
-    )
-    store(target, place, r[0])
-    store(target, place + columns, r[1])
-    store(target, place + _TWO * columns, r[2])
-    store(target, place + _THREE * columns, r[3])
-    store(target, place + _FOUR * columns, r[4])
-    store(target, place + _FIVE * columns, r[5])
-    store(target, place + _SIX * columns, r[6])
-    store(target, place + _SEVEN * columns, r[7])
-
-
-@kernel(inline=True)
-def _turn_two(source, start, rows, target, place, columns):
-    """``turn`` of 2×2 blocks: from ``source`` at ``start``, its rows ``rows`` apart, to ``target`` at ``place``, its
-    rows ``columns`` apart."""
-    first, second = load(source, start), load(source, start + rows)
-    store(target, place, low_of_two(first, second))
-    store(target, place + columns, high_of_two(first, second))
-
-
-if LANES == 2:
-    turn = _turn_two
-
-
 @kernel(fastmath=FINITE)
 def _turn_back(tile, rhs, at, grid, fresh, stop, block):
     """Write lanes ``fresh <= lane < stop`` of a solved ``tile`` into their rows of ``rhs``, which begin at ``at`` in
@@ -82,31 +45,11 @@ def _turn_back(tile, rhs, at, grid, fresh, stop, block):
         for group in range(groups):
             source, target = group * _V * _TILE + m * _V, at + m * grid.row + group * _V
             if stop - fresh == _V:
-                turn(tile, source, _TILE, rhs, target, line)
+                transpose_block(tile, source, _TILE, rhs, target, line)
             else:
-                turn(tile, source, _TILE, block, _ZERO, _V)
+                transpose_block(tile, source, _TILE, block, _ZERO, _V)
                 for lane in range(fresh, stop):
                     store(rhs, target + lane * line, load(block, lane * _V))
-
-
-@kernel(inline=True)
-def _along_x(points):
-    """The eight lines of a tile, of ``points`` cells each; the momentum along them is ρu, the second component."""
-    return Lines(_ZERO, _TILE, _ZERO, _TWO * _V, _THREE * _V, _V, _FOUR * _V, points)
-
-
-@kernel(inline=True)
-def _along_y(at, grid):
-    """Eight lines down the rows of a plane of the ``grid``, the first at ``at``; the momentum along them is ρv."""
-    row = grid.row
-    return Lines(at, _FIVE * row, _ZERO, row, _THREE * row, _TWO * row, _FOUR * row, grid.points)
-
-
-@kernel(inline=True)
-def _along_z(at, grid):
-    """Eight lines down the planes of the ``grid``, the first at ``at``; the momentum along them is ρw."""
-    row = grid.row
-    return Lines(at, grid.plane, _ZERO, row, _TWO * row, _THREE * row, _FOUR * row, grid.points)
 
 
 @kernel(inline=True)
@@ -117,8 +60,8 @@ def _fill_tiles(u, rhs, place, grid, tile_u, tile_r):
     for m in range(_FIVE):
         for group in range((grid.points + _V - _ONE) // _V):
             source, target = place + m * grid.row + group * _V, group * _V * _TILE + m * _V
-            turn(u, source, line, tile_u, target, _TILE)
-            turn(rhs, source, line, tile_r, target, _TILE)
+            transpose_block(u, source, line, tile_u, target, _TILE)
+            transpose_block(rhs, source, line, tile_r, target, _TILE)
 
 
 @kernel(fastmath=FINITE)
@@ -148,7 +91,7 @@ def planes(u, rhs, grid, direction, solve, work, first, last):
     for k in range(np.uint64(first), np.uint64(last)):
         at = grid.base + k * grid.plane
         for group in range(groups):
-            differences(u, rhs, rhs, _along_y(at + group * _V, grid), direction, _ZERO)
+            differences(u, rhs, rhs, along(1, at + group * _V, grid, points), direction, _ZERO)
         # x: eight rows at once; the last eight may overlap their predecessors, whose lanes are then
         # not written a second time.
         j = _ONE
@@ -158,16 +101,17 @@ def planes(u, rhs, grid, direction, solve, work, first, last):
                 start = max(points - _ONE, _V + _ONE) - _V
             place = at + start * line
             _fill_tiles(u, rhs, place, grid, tile_u, tile_r)
-            differences(tile_u, tile_r, tile_r, _along_x(points), direction, _ZERO)
+            lines = along(0, _ZERO, grid, points)
+            differences(tile_u, tile_r, tile_r, lines, direction, _ZERO)
             if solve:
-                eliminate(tile_u, tile_r, _along_x(points), direction, upper, ring, _ZERO)
-                substitute(tile_r, _along_x(points), upper)
+                eliminate(tile_u, tile_r, lines, direction, upper, ring, _ZERO)
+                substitute(tile_r, lines, upper)
             stop = min(_V, points - _ONE - start)
             _turn_back(tile_r, rhs, place, grid, j - start, stop, block)
             j = start + _V
         if solve:
             for group in range(groups):
-                lines = _along_y(at + group * _V, grid)
+                lines = along(1, at + group * _V, grid, points)
                 eliminate(u, rhs, lines, direction, upper, ring, grid.plane)
                 substitute(rhs, lines, upper)
 
@@ -201,7 +145,7 @@ def rows(u, rhs, forcing, grid, direction, solve, work, first, last):
     for j in range(np.uint64(first), np.uint64(last)):
         for group in range((points + _V - _ONE) // _V):
             place = grid.base + j * line + group * _V
-            lines = _along_z(place, grid)
+            lines = along(2, place, grid, points)
             if solve:
                 eliminate(u, rhs, lines, direction, upper, ring, line)
                 substitute(rhs, lines, upper)

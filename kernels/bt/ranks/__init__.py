@@ -8,15 +8,14 @@ lanes, also where a box has fewer lines left.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernels.bt import Problem as Serial
+from kernels import bt as serial
 from kernels.bt.elimination import UPPER
 from kernels.bt.pieces import BACKWARD, FORWARD
 from kernels.bt.problem import exact_parts, initial_component
-from kernels.bt.published import CLASSES, TOLERANCE
 from kernels.bt.ranks.box import HALO, Box
 from kernels.bt.ranks.lines import Sweep, add, columns, planes, sweep, work_size
 from kernels.contract import Check, Footprint, Presets, Work, whole
@@ -36,19 +35,13 @@ class Problem(Presets):
     N: int = 12  # grid points in each direction
     NS: int = 60  # time steps
     dt: float = 0.01  # length of a time step
-    ranks: int = 1  # ranks that take part
+    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
     bundles: whole(1, 10_000) = 8  # bundles of lines that follow each other through the boxes
 
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
-        **{name: {"N": p.N, "NS": p.NS, "dt": p.dt} for name, p in CLASSES.items()},
-        "quick": {},
-        "paper": {"N": CLASSES["B"].N, "NS": CLASSES["B"].NS, "dt": CLASSES["B"].dt},
-        "modern": {"N": CLASSES["C"].N, "NS": CLASSES["C"].NS, "dt": CLASSES["C"].dt},
-    }
+    PRESETS: ClassVar = serial.Problem.PRESETS
 
     def __post_init__(self):
-        Serial(self.N, self.NS, self.dt)  # refuses what the solver refuses
-        world.require_ranks(self.ranks)
+        self.solver  # noqa: B018  refuses what the solver refuses
         if 2 * max(process_grid(self.ranks)) > self.N:
             legal = [n for n in range(1, min(self.ranks, 4096) + 1) if 2 * max(process_grid(n)) <= self.N]
             raise ValueError(
@@ -57,9 +50,9 @@ class Problem(Presets):
             )
 
     @property
-    def solver(self) -> Serial:
+    def solver(self) -> serial.Problem:
         """The same problem for the serial solver."""
-        return Serial(self.N, self.NS, self.dt)
+        return serial.Problem(self.N, self.NS, self.dt)
 
 
 class State(NamedTuple):
@@ -248,9 +241,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1, on_s
 
 def reference(problem: Problem, state: State) -> Result:
     """The norms of the plain serial solver (small N)."""
-    from kernels import bt
-
-    found = bt.reference(problem.solver)
+    found = serial.reference(problem.solver)
     return Result(found.residual, found.error, state, 1)
 
 
@@ -258,14 +249,7 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     """NPB's published norms, to its tolerance, alike on all ranks; messages and bytes as the scale model counts."""
     from kernels.mpi.scale import bt as counted_bt
 
-    published, checks = problem.solver.published, []
-    for kind in ("residual", "error"):
-        for m, name in enumerate(("ρ", "ρu", "ρv", "ρw", "E")):
-            value, label = float(getattr(result, kind)[m]), f"{kind} norm of {name}"
-            if published is not None:
-                checks.append(Check.relative(label, value, getattr(published, kind)[m], TOLERANCE))
-            else:
-                checks.append(Check(f"{label} is finite", value, value, 0.0, bool(0.0 < value < np.inf)))
+    checks = serial.verify(problem.solver, result)
     comm, own = result.state.traffic.comm, [*result.residual.tolist(), *result.error.tolist()]
     unlike = world.total(comm, own != world.broadcast(comm, own))
     checks.append(Check.near("ranks with other norms than the first", unlike, 0, 0))
@@ -282,10 +266,8 @@ def split(result: Result) -> dict[str, float]:
 
 def work(problem: Problem, threads: int = 1) -> Work:
     """Operations as NPB credits them, and U read and written by each of the four sweeps of a step."""
-    from kernels.bt import npb_flops
-
     field = 5 * 8 * problem.N**3 * problem.NS
-    return Work(int(npb_flops(problem.solver)), 8 * field, 4 * field)
+    return Work(int(serial.npb_flops(problem.solver)), 8 * field, 4 * field)
 
 
 def footprint(problem: Problem) -> Footprint:

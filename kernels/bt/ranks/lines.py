@@ -16,15 +16,14 @@ import numpy as np
 
 from kernels.bt.differences import differences
 from kernels.bt.elimination import RING, UPPER
-from kernels.bt.lines import Lines
+from kernels.bt.lines import TILE as _TILE
+from kernels.bt.lines import along
 from kernels.bt.pieces import BACKWARD, FORWARD, eliminate_piece, substitute_piece
-from kernels.bt.step import turn
 from kernels.runtime.jit import FINITE, kernel
-from kernels.runtime.vector import LANES, load, store
+from kernels.runtime.vector import LANES, load, store, transpose_block
 
 _V, _ZERO, _ONE, _TWO, _FIVE = (np.uint64(n) for n in (LANES, 0, 1, 2, 5))
 _UPPER, _FORWARD, _BACKWARD = np.uint64(UPPER), np.uint64(FORWARD), np.uint64(BACKWARD)
-_TILE = np.uint64(5 * LANES)  # from one cell of a tile to the next
 
 
 def work_size(sizes) -> int:
@@ -43,17 +42,6 @@ def _scratch(work, place):
 
 
 @kernel(inline=True)
-def _along(axis, at, place, points):
-    """Eight lines of a box along ``axis`` from a cell on; x runs through a tile."""
-    row = place.row
-    if axis == 0:
-        return Lines(at, _TILE, _ZERO, _TWO * _V, np.uint64(3) * _V, _V, np.uint64(4) * _V, points)
-    if axis == 1:
-        return Lines(at, _FIVE * row, _ZERO, row, np.uint64(3) * row, _TWO * row, np.uint64(4) * row, points)
-    return Lines(at, place.plane, _ZERO, row, _TWO * row, np.uint64(3) * row, np.uint64(4) * row, points)
-
-
-@kernel(inline=True)
 def _tile_groups(place):
     """Groups of eight columns in a tile: the halo, the box, the halo."""
     return _ONE + (place.ni + _TWO + _V - _ONE) // _V
@@ -65,7 +53,7 @@ def _fill(source, at, place, tile):
     for m in range(_FIVE):
         for group in range(_tile_groups(place)):
             column = at + m * place.row + group * _V - _V
-            turn(source, column, _FIVE * place.row, tile, group * _V * _TILE + m * _V, _TILE)
+            transpose_block(source, column, _FIVE * place.row, tile, group * _V * _TILE + m * _V, _TILE)
 
 
 @kernel
@@ -76,9 +64,9 @@ def _turn_back(tile, r, at, place, lanes, block):
         for group in range(_ONE, _ONE + (place.ni + _V - _ONE) // _V):
             source, target = group * _V * _TILE + m * _V, at + m * place.row + group * _V - _V
             if lanes == _V:
-                turn(tile, source, _TILE, r, target, line)
+                transpose_block(tile, source, _TILE, r, target, line)
             else:
-                turn(tile, source, _TILE, block, _ZERO, _V)
+                transpose_block(tile, source, _TILE, block, _ZERO, _V)
                 for lane in range(lanes):
                     store(r, target + lane * line, load(block, lane * _V))
 
@@ -97,7 +85,7 @@ def columns(u, forcing, rhs, place, direction, ends):
     for j in range(place.nj):
         for group in range((place.ni + _V - _ONE) // _V):
             at = place.base + j * _FIVE * place.row + group * _V - before * place.plane
-            differences(u, forcing, rhs, _along(2, at, place, points), direction, _ZERO)
+            differences(u, forcing, rhs, along(2, at, place, points), direction, _ZERO)
 
 
 @kernel(fastmath=FINITE)
@@ -113,15 +101,15 @@ def planes(u, rhs, place, directions, ends, solve, work):
     for k in range(place.nk):
         at = place.base + k * place.plane
         for group in range((place.ni + _V - _ONE) // _V):
-            differences(u, rhs, rhs, _along(1, at + group * _V - before * line, place, points), directions[1], _ZERO)
+            differences(u, rhs, rhs, along(1, at + group * _V - before * line, place, points), directions[1], _ZERO)
         for group in range((place.nj + _V - _ONE) // _V):
             rows = at + group * _V * line
             _fill(u, rows, place, tile_u)
             _fill(rhs, rows, place, tile_r)
-            lines = _along(0, (_V - first) * _TILE, place, cells)
+            lines = along(0, (_V - first) * _TILE, place, cells)
             differences(tile_u, tile_r, tile_r, lines, directions[0], _ZERO)
             if solve[0]:
-                lines = _along(0, _V * _TILE, place, place.ni)
+                lines = along(0, _V * _TILE, place, place.ni)
                 nothing[:] = 0.0
                 eliminate_piece(tile_u, tile_r, lines, directions[0], ends[0], upper, _ZERO, ring, nothing, _ZERO)
                 nothing[:] = 0.0
@@ -129,7 +117,7 @@ def planes(u, rhs, place, directions, ends, solve, work):
             _turn_back(tile_r, rhs, rows, place, min(_V, place.nj - group * _V), block)
         if solve[1]:
             for group in range((place.ni + _V - _ONE) // _V):
-                lines = _along(1, at + group * _V, place, place.nj)
+                lines = along(1, at + group * _V, place, place.nj)
                 nothing[:] = 0.0
                 eliminate_piece(u, rhs, lines, directions[1], ends[1], upper, _ZERO, ring, nothing, _ZERO)
                 nothing[:] = 0.0
@@ -165,7 +153,7 @@ def sweep(u, rhs, place, direction, ends, part, upper, carry, work):
         start = group * (points + _ONE) * _UPPER
         if axis == 0:
             rows = place.base + outer * place.plane + lanes * _V * line
-            lines = _along(0, _V * _TILE, place, points)
+            lines = along(0, _V * _TILE, place, points)
             _fill(rhs, rows, place, tile_r)
             if part.forward:
                 _fill(u, rows, place, tile_u)
@@ -175,7 +163,7 @@ def sweep(u, rhs, place, direction, ends, part, upper, carry, work):
             _turn_back(tile_r, rhs, rows, place, min(_V, place.nj - lanes * _V), block)
             continue
         at = place.base + lanes * _V + outer * (place.plane if axis == 1 else line)
-        lines = _along(axis, at, place, points)
+        lines = along(axis, at, place, points)
         if part.forward and part.backward:
             carry[:] = 0.0
             eliminate_piece(u, rhs, lines, direction, ends, own, _ZERO, ring, carry, _ZERO)
