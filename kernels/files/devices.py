@@ -16,7 +16,6 @@ direct  a file past the page cache (O_DIRECT)
 Every record bears its number and the pass in its first and last word, and every record read is held to it.
 """
 
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from kernels.files.filesystem import require_direct
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint.stores import File, page_aligned
 from kernels.runtime.states import checked, noted
+from kernels.runtime.threads import run_team
 
 PLACES = ("memory", "tmpfs", "cache", "direct")
 WORD = 8
@@ -129,12 +129,13 @@ class _Going:
         device = "cache" if job.place == "tmpfs" else job.place
         self.file = File(path, Device(device), job.records, WORD * job.record)
         self.begin = self.seconds = self.written = self.read = 0.0
-        self.wrong, self.error = 0, None
+        self.wrong = 0
 
-    def transfers(self, count: int) -> None:
-        """``count`` records: a pass of writing, a pass of reading, and so on."""
+    def run(self) -> None:
+        """All transfers: a pass of writing, a pass of reading, and so on."""
+        self.begin = time.perf_counter()
         job, view, line = self.job, memoryview(self.buffer[0]).cast("B"), self.buffer[0]
-        for n in range(count):
+        for n in range(job.transfers):
             number, lap = n % job.records, n // (2 * job.records)
             stamp = float(lap * job.records + number)
             begin = time.perf_counter()
@@ -146,42 +147,23 @@ class _Going:
                 self.file.read(number, view)
                 self.read += time.perf_counter() - begin
                 self.wrong += int(line[0] != stamp or line[-1] != stamp)
-
-    def run(self, gate: threading.Barrier, origin: list[float]) -> None:
-        """All transfers, once every job is ready."""
-        try:
-            gate.wait()
-            begin = time.perf_counter()
-            self.transfers(self.job.transfers)
-            self.seconds, self.begin = time.perf_counter() - begin, begin - origin[0]
-        except BaseException as error:
-            gate.abort()
-            self.error = error
+        self.seconds = time.perf_counter() - self.begin
 
 
 def _work(problem: Problem, state: State, folders: dict[str, Path]) -> Result:
     going: list[_Going] = []
-    origin = [0.0]
     try:
         for n, (job, buffer) in enumerate(zip(problem.jobs, state.buffers, strict=True)):
             going.append(_Going(job, buffer, folders.get(job.place, Path()) / f"file{n}"))
-        gate = threading.Barrier(len(going), action=lambda: origin.__setitem__(0, time.perf_counter()))
-        threads = [threading.Thread(target=each.run, args=(gate, origin)) for each in going[1:]]
-        for thread in threads:
-            thread.start()
-        going[0].run(gate, origin)
-        for thread in threads:
-            thread.join()
+        run_team(lambda n: going[n].run(), len(going))
     finally:
         for each in going:
             each.file.close()
-    for each in going:
-        if each.error is not None and not isinstance(each.error, threading.BrokenBarrierError):
-            raise each.error
-    names = ("begin", "seconds", "written", "read", "wrong")
-    found = (tuple(getattr(each, name) for each in going) for name in names)
+    first = min(each.begin for each in going)
+    begins = tuple(each.begin - first for each in going)
+    found = (tuple(getattr(each, name) for each in going) for name in ("seconds", "written", "read", "wrong"))
     transfers = tuple(job.transfers for job in problem.jobs)
-    return Result(*found, transfers, max(each.begin + each.seconds for each in going))
+    return Result(begins, *found, transfers, max(each.begin + each.seconds for each in going) - first)
 
 
 @checked

@@ -26,7 +26,7 @@ from kernels.files.processes import Processes
 from kernels.files.ways import pwrite_all, solution_file
 from kernels.runtime.states import checked, noted
 
-_ELEMENT = COMPONENTS * WORD
+ELEMENT = COMPONENTS * WORD  # bytes of U at a point
 PROCESS_BYTES = 40 * 2**20  # memory of a Python process with NumPy
 _PATIENCE = 600.0  # seconds after which a silent worker is given up
 
@@ -127,14 +127,19 @@ def serve(connection, write, barrier=None):
             connection.send(f"{type(error).__name__}: {error}")
 
 
-def write_box(handle, layout, dump, part, limits):
-    """Rows along i, each at its own place in the file."""
+def rows_of(layout, dump, part, limits):
+    """Every row along i of a box, and its place in the file, bytes."""
     (i0, _), (j0, j1), (k0, k1) = limits
     N, start = layout.N, layout.offset(dump)
     for k in range(k0, k1):
         for j in range(j0, j1):
-            row = part[k - k0, j - j0].reshape(-1).view(np.uint8)
-            pwrite_all(handle, row, start + ((k * N + j) * N + i0) * _ELEMENT)
+            yield start + ((k * N + j) * N + i0) * ELEMENT, part[k - k0, j - j0].reshape(-1)
+
+
+def write_box(handle, layout, dump, part, limits):
+    """Rows along i, each at its own place in the file."""
+    for place, row in rows_of(layout, dump, part, limits):
+        pwrite_all(handle, row.view(np.uint8), place)
 
 
 class Team:

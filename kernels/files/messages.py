@@ -19,7 +19,7 @@ import os
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -151,39 +151,27 @@ def _broker(delay: float):
         there.close()
 
 
-def _append_each(path: Path, lines, sync: bool, ask=None) -> None:
-    for line in lines:
-        if ask is not None:
-            ask()
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(handle, line)
-            if sync:
-                os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _append_all(path, lines) -> None:
+def _append(path, lines, sync: bool = False) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         for line in lines:
             os.write(handle, line)
+        if sync:
+            os.fsync(handle)
     finally:
         os.close(handle)
 
 
 def hand_over(problem: Problem, path: Path, lines) -> None:
     """Append ``lines`` to ``path`` in the way of ``problem``."""
-    if problem.way == "off":
-        _append_all(os.devnull, lines)
-    elif problem.way == "kept":
-        _append_all(path, lines)
-    elif problem.way == "late":
-        with _broker(problem.delay) as ask:
-            _append_each(path, lines, False, ask)
-    else:
-        _append_each(path, lines, problem.way == "synced")
+    if problem.way in ("off", "kept"):
+        _append(os.devnull if problem.way == "off" else path, lines)
+        return
+    with _broker(problem.delay) if problem.way == "late" else nullcontext() as ask:
+        for line in lines:
+            if ask is not None:
+                ask()
+            _append(path, (line,), problem.way == "synced")
 
 
 @checked

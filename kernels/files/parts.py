@@ -10,10 +10,7 @@ import numpy as np
 
 from kernels.decomposition import box, cut
 from kernels.files.format.layout import DTYPE, Layout
-from kernels.files.formulas import COMPONENTS, WORD
-from kernels.files.groups import serve, write_box
-
-ELEMENT = COMPONENTS * WORD
+from kernels.files.groups import ELEMENT, serve, write_box
 
 
 def part_of(problem, rank: int) -> tuple[tuple[int, int], ...]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from kernels.files.format.containers import DIMENSIONS, NAME, library
 from kernels.files.format.layout import DTYPE, Layout, Solution, SolutionError
-from kernels.files.format.seal import SealError, require_file_seal
+from kernels.files.format.seal import require_file_seal
 from kernels.files.formulas import COMPONENTS
 from kernels.runtime.interrupts import Deferred
 
@@ -37,10 +37,7 @@ class NetcdfSolution(Solution):
     _child: subprocess.Popen | None = None
 
     def _open(self) -> None:
-        try:
-            require_file_seal(self.path)
-        except SealError as error:
-            raise SolutionError(str(error)) from None
+        require_file_seal(self.path)
         library("netCDF4")
         self._due = 0  # bytes that the child will still send
         self._child = subprocess.Popen(

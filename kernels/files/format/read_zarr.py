@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels.files import foreign
 from kernels.files.format.layout import DTYPE, Solution, SolutionError
-from kernels.files.format.seal import SealError, require_folder_seal, sealed_files
+from kernels.files.format.seal import require_folder_seal, sealed_files
 from kernels.files.formulas import COMPONENTS
 
 #: Largest ``zarr.json`` that is read; those that are written have 700 bytes.
@@ -40,27 +40,24 @@ class ZarrSolution(Solution):
     """A finished Zarr solution."""
 
     def _open(self) -> None:
-        try:
-            sealed = sealed_files(self.path)
-            facts = self._metadata("zarr.json")
-            if facts.get("zarr_format") != 3 or facts.get("node_type") != "group":
-                raise SolutionError(f"{self.path} is no Zarr group of format 3, and nothing else is read")
-            self._announced(facts.get("attributes"))
-            self._require_arrays()
-            names = self._sizes()
-            if len(sealed) != len(names) or any(
-                name not in sealed or size not in (None, sealed[name][0]) for name, size in names.items()
-            ):
-                raise SolutionError(
-                    f"{self.path} is truncated or damaged: its files are not those of {self.layout.dumps} dumps with "
-                    f"N = {self.N}; write or copy it again"
-                )
-            require_folder_seal(self.path, sealed)
-            self.crc32 = self._values("crc32")
-            if self._values("step") != self.steps:
-                raise SolutionError(f"{self.path} is damaged: its steps are not those it announces; write it again")
-        except SealError as error:
-            raise SolutionError(str(error)) from None
+        sealed = sealed_files(self.path)
+        facts = self._metadata("zarr.json")
+        if facts.get("zarr_format") != 3 or facts.get("node_type") != "group":
+            raise SolutionError(f"{self.path} is no Zarr group of format 3, and nothing else is read")
+        self._announced(facts.get("attributes"))
+        self._require_arrays()
+        names = self._sizes()
+        if len(sealed) != len(names) or any(
+            name not in sealed or size not in (None, sealed[name][0]) for name, size in names.items()
+        ):
+            raise SolutionError(
+                f"{self.path} is truncated or damaged: its files are not those of {self.layout.dumps} dumps with "
+                f"N = {self.N}; write or copy it again"
+            )
+        require_folder_seal(self.path, sealed)
+        self.crc32 = self._values("crc32")
+        if self._values("step") != self.steps:
+            raise SolutionError(f"{self.path} is damaged: its steps are not those it announces; write it again")
 
     def _metadata(self, name: str) -> dict:
         try:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from kernels.files import foreign
-from kernels.files.format.layout import crc32
+from kernels.files.format.layout import SolutionError, crc32
 
 SEAL = b"\nSEAL U\n"
 _TAIL = struct.Struct("<QII8s")
@@ -30,10 +30,6 @@ _CHUNK = 2**22
 _MANIFEST_BYTES, MOST_FOLDER_DUMPS = 2**22, 2**14
 
 
-class SealError(ValueError):
-    """The bytes are not those that were sealed; the message says which and why."""
-
-
 def _crc32(path: Path, nbytes: int) -> int:
     """CRC-32 of the first ``nbytes`` of a file, at most 4 MiB of it in memory."""
     crc, left = 0, nbytes
@@ -41,7 +37,7 @@ def _crc32(path: Path, nbytes: int) -> int:
         while left:
             block = file.read(min(_CHUNK, left))
             if not block:
-                raise SealError(f"{path} ends {left} bytes early; write or copy it again")
+                raise SolutionError(f"{path} ends {left} bytes early; write or copy it again")
             crc, left = crc32(block, crc), left - len(block)
     return crc
 
@@ -64,7 +60,7 @@ def seal_file(path: Path, fsync: bool = False) -> None:
 def require_file_seal(path: Path) -> None:
     """Read the whole file once.
 
-    ``SealError`` where there is no seal at its end, or any byte differs from what was sealed.
+    ``SolutionError`` where there is no seal at its end, or any byte differs from what was sealed.
     """
     size = path.stat().st_size - _TAIL.size
     tail = b""
@@ -73,15 +69,17 @@ def require_file_seal(path: Path) -> None:
             file.seek(size)
             tail = file.read(_TAIL.size)
     if len(tail) != _TAIL.size or _TAIL.unpack(tail)[::3] != (size, SEAL) or _TAIL.unpack(tail)[2]:
-        raise SealError(f"{path} is truncated or was never finished: it does not end with its seal; write it again")
+        raise SolutionError(f"{path} is truncated or was never finished: it does not end with its seal; write it again")
     if _crc32(path, size) != _TAIL.unpack(tail)[1]:
-        raise SealError(f"{path} is damaged: its checksum is not the one it was sealed with; write or copy it again")
+        raise SolutionError(
+            f"{path} is damaged: its checksum is not the one it was sealed with; write or copy it again"
+        )
 
 
 def _files(folder: Path, known: set[str] | None = None) -> Iterator[str]:
     """Files below ``folder`` by their path in it, the seal left out; of ``known`` ones and their folders alone.
 
-    ``SealError`` for links, FIFOs and devices, and for what is not known, at the first of them.
+    ``SolutionError`` for links, FIFOs and devices, and for what is not known, at the first of them.
     """
     folders = [""]
     if known is not None:
@@ -93,11 +91,11 @@ def _files(folder: Path, known: set[str] | None = None) -> Iterator[str]:
                 name = f"{inside}{entry.name}"
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not entry.is_file(follow_symlinks=False):
-                    raise SealError(
+                    raise SolutionError(
                         f"{folder / name} is neither a file nor a folder, and a solution holds nothing else; remove it"
                     )
                 if known is not None and name not in known:
-                    raise SealError(f"{folder / name} does not belong to the solution; remove it or copy again")
+                    raise SolutionError(f"{folder / name} does not belong to the solution; remove it or copy again")
                 if is_folder:
                     folders.append(f"{name}/")
                 elif name != MANIFEST:
@@ -118,24 +116,24 @@ def seal_folder(folder: Path, fsync: bool = False) -> None:
 
 
 def sealed_files(folder: Path) -> dict[str, tuple[int, int]]:
-    """What the seal of a folder says: bytes and CRC-32 of each file; ``SealError`` unless its own checksum is right."""
+    """Bytes and CRC-32 of each file of a folder, by its seal; ``SolutionError`` unless its own checksum is right."""
     path = folder / MANIFEST
     try:
         found = foreign.content(path, _MANIFEST_BYTES)
     except FileNotFoundError:
-        raise SealError(
+        raise SolutionError(
             f"{path} is missing: the solution is truncated or was never finished; write or copy it again"
         ) from None
     except OSError as error:
-        raise SealError(f"{path} is damaged: {error.strerror}; write or copy the solution again") from None
+        raise SolutionError(f"{path} is damaged: {error.strerror}; write or copy the solution again") from None
     text, seal = found[:-9], found[-9:]
     if seal != b"%08x\n" % crc32(text):
-        raise SealError(f"{path} is damaged: its checksum does not match; write or copy the solution again")
+        raise SolutionError(f"{path} is damaged: its checksum does not match; write or copy the solution again")
     try:
         entries = json.loads(text)
         return {str(name): (int(size), int(crc)) for name, (size, crc) in entries.items()}
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise SealError(f"{path} is damaged: it is no list of files; write the solution again") from None
+        raise SolutionError(f"{path} is damaged: it is no list of files; write the solution again") from None
 
 
 def holds_nothing_else(folder: Path) -> bool:
@@ -143,25 +141,25 @@ def holds_nothing_else(folder: Path) -> bool:
     try:
         sealed = sealed_files(folder)
         return set(_files(folder, set(sealed))) == set(sealed)
-    except (SealError, OSError):
+    except (SolutionError, OSError):
         return False
 
 
 def require_folder_seal(folder: Path, sealed: dict[str, tuple[int, int]]) -> None:
     """Read every file of the folder once.
 
-    ``SealError`` where a file is missing, too many, of another length or other content than ``sealed`` says; the
+    ``SolutionError`` where a file is missing, too many, of another length or other content than ``sealed`` says; the
     sentence names it.
     """
     found = set(_files(folder, set(sealed)))
     for name in sorted(set(sealed) - found):
-        raise SealError(f"{folder / name} is missing; write or copy the solution again")
+        raise SolutionError(f"{folder / name} is missing; write or copy the solution again")
     for name, (size, _) in sealed.items():
         held = (folder / name).stat().st_size
         if held != size:
-            raise SealError(f"{folder / name} has {held} bytes instead of {size}; copy the solution again")
+            raise SolutionError(f"{folder / name} has {held} bytes instead of {size}; copy the solution again")
     for name, (size, crc) in sealed.items():
         if _crc32(folder / name, size) != crc:
-            raise SealError(
+            raise SolutionError(
                 f"{folder / name} is damaged: its checksum differs from the sealed one; copy the solution again"
             )

@@ -37,9 +37,7 @@ def _explain(error: OSError, path: Path) -> OSError:
         errno.ENOSPC: "free some space or choose another folder",
         errno.EDQUOT: "free some of the quota or choose another folder",
         errno.EFBIG: "raise the limit on file size (ulimit -f) or choose a smaller problem",
-        errno.EROFS: "choose a folder that can be written",
-        errno.EACCES: "choose a folder that can be written",
-        errno.EPERM: "choose a folder that can be written",
+        **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "choose a folder that can be written"),
     }.get(error.errno)
     if remedy is None and isinstance(error.filename, str) and Path(error.filename) != path:
         return type(error)(error.errno, error.strerror, str(path))  # and not the temporary that nobody asked for

@@ -5,7 +5,7 @@ T_T, T_C, R_IO and zeta as in ``kernels.files.application``; the ways of writing
 """
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -175,15 +175,12 @@ def verify(problem: Problem, result: Result) -> list[Check]:
     true = reference(problem, result.state).path if small else None
     if comm.rank == 0:
         found = verify_file(result.path, exact_plane(problem.N))
-        more = [*mean_error_checks(found)]
+        more = mean_error_checks(found)
         if small:
             more.append(compare_diagonals(found, _diagonal(problem.N, problem.NS, problem.IW, problem.dt)))
             other = int(result.path.read_bytes() != true.read_bytes())
             more.append(Check.near("files that differ from the serial writer's", other, 0, 0))
-        facts = [
-            [check.name, float(check.value), float(check.expected), float(check.tolerance), bool(check.ok)]
-            for check in more
-        ]
+        facts = [astuple(check) for check in more]
     world.wait_aside(comm)
     return [*checks, *(Check(*fact) for fact in world.broadcast(comm, facts))]
 

@@ -18,9 +18,9 @@ from kernels.files.format.layout import Layout, require_checksums
 from kernels.files.format.opening import open_solution
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.formulas import dump_bytes
-from kernels.files.groups import field_values
+from kernels.files.groups import field_values, rows_of
 from kernels.files.pending import WorkFolder
-from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder, write_rows
+from kernels.files.ranks.shared import WAYS, SharedSolution, shared_folder
 from kernels.files.ranks.shared import close as close
 from kernels.mpi import world
 from kernels.runtime.states import checked, noted
@@ -34,7 +34,7 @@ class Problem(Presets):
     """``ranks`` ranks write ``dumps`` dumps of U, ``group`` of them at a time."""
 
     N: whole(2, 500, "grid points") = 24  # grid points in each direction
-    ranks: int = 1  # ranks that write
+    ranks: whole(1, world.LARGEST) = 1  # ranks that write
     dumps: whole(1, 1000) = 2  # dumps a file
     group: int = 0  # ranks that write at a time; 0: all
     way: one_of("rows", *WAYS) = "rows"  # rows one by one, or a way of ``shared`` (which takes no groups)
@@ -48,7 +48,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        world.require_ranks(self.ranks)
         if max(process_grid(self.ranks)) > self.N:
             raise ValueError(
                 f"ranks = {self.ranks} cannot each hold a part of N = {self.N} points in every direction; "
@@ -99,7 +98,8 @@ def _in_turn(state: State, solution: SharedSolution, group: int) -> None:
     if group and comm.rank >= group:
         comm.Recv(word, comm.rank - group)
     for dump, part in enumerate(state.parts):
-        write_rows(solution.file.Write_at, solution.layout, dump, part, state.limits)
+        for place, row in rows_of(solution.layout, dump, part, state.limits):
+            solution.file.Write_at(place, row)
     if group and comm.rank + group < comm.size:
         comm.Send(word, comm.rank + group)
 

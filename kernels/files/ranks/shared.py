@@ -19,14 +19,13 @@ import numpy as np
 from kernels.contract import require_choice
 from kernels.files import positioned
 from kernels.files.format.layout import DTYPE, Layout, checksum
-from kernels.files.formulas import COMPONENTS, WORD
-from kernels.files.groups import write_box
+from kernels.files.formulas import COMPONENTS
+from kernels.files.groups import ELEMENT, rows_of, write_box
 from kernels.files.pending import Pending, WorkFolder
 from kernels.files.ways import end_file, preallocate, pwrite_all
 from kernels.mpi import world
 
 WAYS = ("collective", "independent", "elements", "per-rank")
-_ELEMENT = COMPONENTS * WORD
 
 
 def shared_folder(comm, base, name: str, nbytes: int, what: str) -> tuple[Path, WorkFolder | None]:
@@ -103,19 +102,12 @@ class SharedSolution:
         if self.way == "per-rank":
             self.file.Write_at(index * u.nbytes, u)
         elif self.way == "elements":
-            self._elements(self.layout.offset(index), u)
+            for place, row in rows_of(self.layout, index, u, self.limits):
+                for i, point in enumerate(row.reshape(-1, COMPONENTS)):
+                    self.file.Write_at(place + i * ELEMENT, point)
         else:
             self.file.Set_view(self.layout.offset(index), world.mpi().DOUBLE, self._view)
             (self.file.Write_at_all if self.way == "collective" else self.file.Write_at)(0, u)
-
-    def _elements(self, start: int, u: np.ndarray) -> None:
-        (i0, i1), (j0, _), (k0, _) = self.limits
-        N, points = self.layout.N, u.reshape(-1, i1 - i0, COMPONENTS)
-        for row, values in enumerate(points):
-            k, j = divmod(row, u.shape[1])
-            at = start + (((k + k0) * N + j + j0) * N + i0) * _ELEMENT
-            for i, point in enumerate(values):
-                self.file.Write_at(at + i * _ELEMENT, point)
 
     def finish(self, fsync: bool = False) -> None:
         """All transfers are complete; with ``fsync`` the device has them."""
@@ -169,12 +161,3 @@ class SharedSolution:
         self.own.unlink(missing_ok=True)
         if self._pending:
             self._pending.discard()
-
-
-def write_rows(put, layout: Layout, index: int, box: np.ndarray, limits) -> None:
-    """Call ``put(byte, row)`` for every row along i of a box of dump ``index``."""
-    (i0, _), (j0, j1), (k0, k1) = limits
-    N, start = layout.N, layout.offset(index)
-    for k in range(k0, k1):
-        for j in range(j0, j1):
-            put(start + ((k * N + j) * N + i0) * _ELEMENT, box[k - k0, j - j0].reshape(-1))
