@@ -29,7 +29,7 @@ class Problem(Presets):
     """One message size for every pair at once."""
 
     bytes: whole(8, 2**30) = 65536  # of one message, a multiple of 8
-    ranks: int = 2  # ranks that take part: two a pair
+    ranks: whole(1, world.LARGEST) = 2  # ranks that take part: two a pair
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"quick": {}, "paper": {"bytes": 2**20}, "modern": {"bytes": 2**24}}
 
@@ -38,7 +38,6 @@ class Problem(Presets):
             raise ValueError(
                 f"bytes = {self.bytes} is no multiple of the 8 bytes of a word; take {self.bytes // 8 * 8}"
             )
-        world.require_ranks(self.ranks)
         if self.ranks % 2:
             raise ValueError(f"ranks = {self.ranks} cannot be paired; legal are the even numbers 2, 4, 6 …")
 

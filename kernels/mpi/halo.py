@@ -39,7 +39,7 @@ class Problem(Presets):
     width: whole(2, 200) = 18  # of the fixed halo, rows and points
     levels: whole(1, 1000) = 4  # levels of every field, 1
     way: one_of(*WAYS) = "fixed"  # of both parts, see above
-    ranks: int = 1  # ranks that take part
+    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
     across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
 
     #: Fields of part 1 (three components of the wind) and of part 2 (what is interpolated).
@@ -51,7 +51,6 @@ class Problem(Presets):
     }
 
     def __post_init__(self):
-        world.require_ranks(self.ranks)
         require_range("across", self.across, 0, self.ranks)
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
 

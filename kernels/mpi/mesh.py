@@ -129,12 +129,11 @@ class Shared(Presets):
     truncation: int = 63  # triangular truncation, 1
     grid: str = "F48"  # Gaussian grid
     fields: whole(1, 100_000) = 8  # fields transformed or moved at once, 1
-    ranks: int = 1  # ranks that take part
+    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
     across: int = 0  # V of the mesh W × V; 0: the largest divisor of ranks up to its root
 
     def __post_init__(self):
         require_range("truncation", self.truncation, 1, self.LARGEST)
-        world.require_ranks(self.ranks)
         require_range("across", self.across, 0, self.ranks)
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
 

@@ -29,7 +29,7 @@ class Problem(Presets):
     period: int = 16  # steps between two visits of the sensor
     delay: real(0.0, 10.0, "s") = 1e-3  # what a visit takes of the CPU, s
     way: one_of(*WAYS) = "none"  # see above
-    ranks: int = 1  # ranks that take part
+    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {},
@@ -39,7 +39,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_range("period", self.period, 1, self.steps, "steps")
-        world.require_ranks(self.ranks)
 
     def visits(self, rank: int) -> np.ndarray:
         """Steps at which the sensor visits a rank: one in every period that fits."""

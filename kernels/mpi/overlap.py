@@ -47,7 +47,7 @@ class Problem(Presets):
     grid: str = "F48"  # Gaussian grid
     fields: whole(1, 100_000) = 16  # fields in all, 1
     groups: int = 4  # groups of fields, 1
-    ranks: int = 1  # ranks that take part
+    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
     way: one_of(*WAYS) = "alltoallv"  # see above
     spare: bool = False  # ranks compute on half of the processors and leave the others to the exchanges
 
@@ -59,7 +59,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_range("groups", self.groups, 1, self.fields)
-        world.require_ranks(self.ranks)
         if self.spare and not can_spare():
             raise ValueError("spare = True needs two usable processors and a system that binds threads; choose False")
         self.mesh  # noqa: B018  refuses ranks that cannot share the work

@@ -13,7 +13,6 @@ import time
 
 import numpy as np
 
-from kernels.contract import require_range
 from kernels.runtime.resources import affinity_cpus
 
 try:
@@ -64,14 +63,6 @@ def mpi():
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise NoMPI(f"MPI cannot be loaded ({reason}); {HOW_TO_GET_IT}") from None
     return MPI
-
-
-def require_ranks(ranks: int, most: int = LARGEST, why: str = "") -> None:
-    """``ValueError`` unless ``1 <= ranks <= most``; ``why`` says where ``most`` comes from."""
-    try:
-        require_range("ranks", ranks, 1, most)
-    except ValueError as error:
-        raise ValueError(f"{error}{': ' + why if why else ''}") from None
 
 
 @functools.cache

@@ -81,15 +81,7 @@ class Problem(Presets):
     accounts: bool = False  # book the threads' time by computing, waiting at barriers and serial work
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
-        "quick": {
-            "truncation": 63,
-            "grid": "F48",
-            "case": "galewsky",
-            "dt": 600.0,
-            "hours": 24.0,
-            "diffusion": 3.0,
-            "output": 6.0,
-        },
+        "quick": _named(63, "F48", 600.0) | {"hours": 24.0, "output": 6.0},
         "paper": _named(1279, "N640", 35.0),
         "modern": _named(639, "N320", 75.0),
         "TL1279": _named(1279, "N640", 35.0),

@@ -44,7 +44,7 @@ class Problem(Presets):
     steps: whole(1, 10**6) = 12  # time steps
     diffusion: float = 3.0  # e-folding time of degree T, h (0: none)
     output: int = 0  # steps between two outputs by rank 0 (0: none)
-    ranks: int = 1  # ranks that take part
+    ranks: whole(1, world.LARGEST) = 1  # ranks that take part
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "quick": {"output": 4},
@@ -54,7 +54,6 @@ class Problem(Presets):
 
     def __post_init__(self):
         require_range("output", self.output, 0, self.steps)
-        world.require_ranks(self.ranks)
         self.model  # noqa: B018  refuses what the serial model refuses
         self.mesh  # noqa: B018  refuses ranks that cannot share the work
 

@@ -17,7 +17,7 @@ from kernels.shallow_water.diagnostics import (
     kinetic_energy_spectrum,
     norms,
 )
-from kernels.shallow_water.model import Result, Stepper, setup
+from kernels.shallow_water.model import Result, State, Stepper, setup
 from kernels.shallow_water.problem import BUILDS, GRAVITY, RADIUS, Problem, grid_for
 from kernels.spectral import Plan
 
@@ -108,9 +108,7 @@ def _heights(problem, seed, leads, threads, off=0.0):
         with numba_threads(threads):
             while stepper.hour < lead - 1e-9:
                 stepper.step()
-        height = (stepper.now[1] + state.ground) / GRAVITY
-        height[0] += state.mean / GRAVITY
-        found.append(height)
+        found.append(_surface(state, stepper.now))
     return state.plan, np.array(found), np.abs(np.array(integrals(stepper)[1:]) / first - 1.0)
 
 
@@ -118,6 +116,11 @@ def scores(truth_plan, truth, plan, heights) -> np.ndarray:
     """RMS difference of height over the sphere at each lead time, at the lower truncation."""
     cut = change_truncation(truth_plan, truth, plan)
     return np.array([np.sqrt(by_degree(plan, one - other).sum()) for one, other in zip(cut, heights, strict=True)])
+
+
+def _require_finer(truth: int, scored: int) -> None:
+    if truth < scored:
+        raise ValueError(f"truth has truncation {truth}, below the scored {scored}; give it the higher one")
 
 
 def paired_scores(
@@ -141,10 +144,7 @@ def paired_scores(
         For each, one build more is scored: strict, with the rotation wrong by this relative amount.
     """
     require_range("members", members, 1, 100000)
-    if truth.truncation < problem.truncation:
-        raise ValueError(
-            f"truth has truncation {truth.truncation}, below the scored {problem.truncation}; give it the higher one"
-        )
+    _require_finer(truth.truncation, problem.truncation)
     if problem.perturbation <= 0.0:
         raise ValueError("perturbation = 0 m makes all members equal; give a perturbation above 0 m")
     for lead in leads:
@@ -179,10 +179,10 @@ class Errors(NamedTuple):
     vorticity: tuple[float, float, float]
 
 
-def _surface(result: Result) -> np.ndarray:
-    """Spectrum of the height of the free surface at the end, m."""
-    height = (result.spectra[1] + result.state.ground) / GRAVITY
-    height[0] += result.state.mean / GRAVITY
+def _surface(state: State, spectra: np.ndarray) -> np.ndarray:
+    """Spectrum of the height of the free surface, m."""
+    height = (spectra[1] + state.ground) / GRAVITY
+    height[0] += state.mean / GRAVITY
     return height
 
 
@@ -192,11 +192,9 @@ def errors(result: Result, truth: Result) -> Errors:
     ``ValueError`` if ``truth`` has the lower truncation: it could not hold the other's waves.
     """
     plan, other = result.state.plan, truth.state.plan
-    if other.truncation < plan.truncation:
-        raise ValueError(
-            f"truth has truncation {other.truncation}, below the scored {plan.truncation}; give it the higher one"
-        )
-    pairs = ((_surface(result), _surface(truth)), (result.spectra[0], truth.spectra[0]))
+    _require_finer(other.truncation, plan.truncation)
+    surfaces = (_surface(each.state, each.spectra) for each in (result, truth))
+    pairs = (surfaces, (result.spectra[0], truth.spectra[0]))
     return Errors(*(norms(other.grid, evaluate(plan, found, other), other.inverse(true)) for found, true in pairs))
 
 
