@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32, int64
 
-from kernels.contract import Check, require_choice, require_range, worst
+from kernels.contract import Check, Presets, one_of, real, whole, worst
 from kernels.imaging.convolution import Convolver, convolve
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
@@ -32,22 +32,15 @@ HALF, BLOCK, MARGIN = 25, 64, 32
 
 
 @dataclass(frozen=True)
-class Limits:
-    """When and how fast CLEAN proceeds."""
+class Limits(Presets):
+    """When and how fast CLEAN proceeds. ``ValueError`` if a field is outside its range."""
 
-    components: int = 1000  # components in all
-    gain: float = 0.1  # part of the peak that each takes; CLEAN diverges from 2 on
-    threshold: float = 0.0  # Jy per beam at which to stop
-    list_length: int = 6000  # pixels of the minor cycle's list
+    components: whole(1, 10_000_000) = 1000  # components in all
+    gain: real(1e-6, 3.0) = 0.1  # part of the peak that each takes; CLEAN diverges from 2 on
+    threshold: real(0.0, 1e30, "Jy") = 0.0  # Jy per beam at which to stop
+    list_length: whole(1, 2**27) = 6000  # pixels of the minor cycle's list
     box: tuple[int, int, int, int] | None = None  # first and last row, first and last column; None: inner half
-    method: str = "blocks"  # of the minor cycle
-
-    def __post_init__(self):
-        require_range("components", self.components, 1, 10_000_000)
-        require_range("gain", self.gain, 1e-6, 3.0)
-        require_range("threshold", self.threshold, 0.0, 1e30, "Jy")
-        require_range("list_length", self.list_length, 1, 2**27)
-        require_choice("method", self.method, (*METHODS, PLAIN))
+    method: one_of(*METHODS, PLAIN) = "blocks"  # of the minor cycle
 
     def within(self, side: int) -> tuple[int, int, int, int]:
         """The box; ``ValueError`` if it is outside an image of ``side`` pixels."""
@@ -257,10 +250,12 @@ class Minor:
         self.patch = np.zeros((2 * HALF + 1, 64), np.float32)
         around = slice(side - HALF, side + HALF + 1)
         self.patch[:, : 2 * HALF + 1] = beam[around, around]
-        self.sidelobe = _outer_sidelobe(beam)
+        outer = np.abs(beam)
+        outer[around, around] = 0
+        self.sidelobe = float(outer.max())  # largest magnitude outside the patch
         if method in ("scalar", "gather"):
             self.table = np.zeros((2 * HALF + 3, 2 * side), np.float32)
-            self.table[1:-1, side - HALF : side + HALF + 1] = beam[around, around]
+            self.table[1:-1, around] = beam[around, around]
             # a pixel in another row of the list than the patch has falls on zeros before or behind it
             self.table = np.concatenate([np.zeros(4 * side * side), self.table.ravel(), np.zeros(4 * side * side)])
             self.table = self.table.astype(np.float32)
@@ -299,15 +294,6 @@ class Minor:
             image.reshape(-1), listed.reshape(-1), step, len(image), self.patch.reshape(-1), np.float32(gain),
             np.float32(limit), places, fluxes,
         )  # fmt: skip
-
-
-def _outer_sidelobe(beam: np.ndarray) -> float:
-    """Largest magnitude of the beam outside the patch."""
-    side = beam.shape[0] // 2
-    outer = np.abs(beam)
-    around = slice(side - HALF, side + HALF + 1)
-    outer[around, around] = 0
-    return float(outer.max())
 
 
 def list_limit(residual: np.ndarray, box, list_length: int, sidelobe: float, threshold: float) -> np.float32:

@@ -266,21 +266,23 @@ def _require_grid(points: Sorted, grid: np.ndarray, writable: bool = False) -> N
     require_array("grid", grid, np.float32, _grid_shape(points.grid), writable, apart=(points.points,))
 
 
-def spread(points: Sorted, grid: np.ndarray) -> None:
-    """Add all points to ``grid``, which :func:`empty_grid` made."""
-    _require_grid(points, grid, writable=True)
+def _on_bands(work, points: Sorted, grid: np.ndarray, *out) -> None:
+    """Compiled ``work`` on the bands of one parity, then on those of the other."""
     table = polynomials().ravel()
     for shares in points.bands:
         given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
-        run_parts(_spread_bands, len(shares), *given)
+        run_parts(work, len(shares), *given, *out)
+
+
+def spread(points: Sorted, grid: np.ndarray) -> None:
+    """Add all points to ``grid``, which :func:`empty_grid` made."""
+    _require_grid(points, grid, writable=True)
+    _on_bands(_spread_bands, points, grid)
 
 
 def interpolate(points: Sorted, grid: np.ndarray, out: np.ndarray) -> np.ndarray:
     """The grid at all points, float32 (n, 2), in the order of the tiles."""
     _require_grid(points, grid)
     require_array("out", out, np.float32, (len(points.points), 2), writable=True, apart=(grid, points.points))
-    table = polynomials().ravel()
-    for shares in points.bands:
-        given = points.points, points.starts, shares, points.tiles, grid.reshape(-1), grid.shape[1], table
-        run_parts(_read_bands, len(shares), *given, out)
+    _on_bands(_read_bands, points, grid, out)
     return out

@@ -49,20 +49,11 @@ def noise_of(visibilities: int) -> float:
     return NOISE / visibilities**0.5
 
 
-def _restored(found: clean.Cleaned, beam, threads) -> np.ndarray:
-    """Model ∗ restoring beam + residual."""
-    smooth = Convolver(clean.restoring_beam(beam), threads)(found.model)
-    return arithmetic.combine(smooth, found.residual, 1.0, 1.0, threads=threads)
-
-
 def _cleaned(found: clean.Cleaned, beam, threads) -> dict:
-    return {
-        "clean": _restored(found, beam, threads),
-        "residual": found.residual,
-        "model": found.model,
-        "places": found.places,
-        "fluxes": found.fluxes,
-    }
+    """Products of a CLEAN; the clean image is model ∗ restoring beam + residual."""
+    smooth = Convolver(clean.restoring_beam(beam), threads)(found.model)
+    products = {name: getattr(found, name) for name in ("residual", "model", "places", "fluxes")}
+    return {"clean": arithmetic.combine(smooth, found.residual, 1.0, 1.0, threads=threads)} | products
 
 
 def _mapped(records, size, threads) -> dict:
@@ -81,17 +72,6 @@ def _self_calibrated(records, places, fluxes, size, threads) -> dict:
     return {"model": model, "gains": found.gains, "records": selfcal.apply(records, found.gains)}
 
 
-def _differences(x, y) -> dict:
-    found = arithmetic.differences(x, y, LIMITS)
-    return {"columns": found.columns, "largest": found.largest}
-
-
-def _restored_by_entropy(image, beam, flux, size, threads, converge) -> dict:
-    iterations = MOST if converge else ITERATIONS
-    noise = noise_of(size.visibilities)
-    return _of_entropy(entropy.restore(image, beam, noise, float(flux[0]), iterations, threads=threads))
-
-
 def _of_entropy(found: entropy.Restored) -> dict:
     return {"model": found.model, "residual": found.residual, "rms": found.rms, "entropy": found.entropy}
 
@@ -107,7 +87,7 @@ def perform(task: str, inputs: list, size, threads: int, method="blocks", reader
     if task == "SUBIM":
         return {"image": arithmetic.part(inputs[0], subimage_box(size.side))}
     if task == "UVDIF":
-        return _differences(*inputs)
+        return arithmetic.differences(*inputs, LIMITS)._asdict()
     if task == "UVSRT":
         return {order: sorting.sort(inputs[0], order, threads=threads) for order in ("baseline", "tile")}
     if task == "APCLN":
@@ -121,7 +101,9 @@ def perform(task: str, inputs: list, size, threads: int, method="blocks", reader
         return _cleaned(found.cleaned, found.beam, threads) | {"dirty": found.dirty, "response": found.beam}
     if task in ("MXMAP", "UVMAP"):
         return _mapped(inputs[0], size, threads)
-    return _restored_by_entropy(*inputs, size, threads, converge)
+    image, beam, flux = inputs
+    noise, iterations = noise_of(size.visibilities), MOST if converge else ITERATIONS
+    return _of_entropy(entropy.restore(image, beam, noise, float(flux[0]), iterations, threads=threads))
 
 
 def direct_image(records, side: int, ones: bool = False) -> np.ndarray:
