@@ -43,7 +43,7 @@ States and results are dataclasses or ``NamedTuple``s (an object that holds proc
 own); the comment of each field gives shape, type and unit.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
@@ -70,13 +70,7 @@ class Check:
     @classmethod
     def relative(cls, name: str, value: float, expected: float, tolerance: float) -> "Check":
         """Relative comparison (``tolerance`` is relative to ``expected``, which is not zero)."""
-        return cls(
-            name,
-            float(value),
-            float(expected),
-            float(tolerance),
-            bool(abs(value - expected) <= tolerance * abs(expected)),
-        )
+        return replace(cls.near(name, value, expected, tolerance * abs(expected)), tolerance=float(tolerance))
 
     def __str__(self) -> str:
         state = "ok" if self.ok else "FAILED"

@@ -28,7 +28,6 @@ from kernels.analysis.boxes import POINTS
 from kernels.analysis.chain import Chain, StepTime
 from kernels.analysis.constants import LN_P
 from kernels.analysis.covariance import PAIR_FLOPS
-from kernels.analysis.datasets import record_bytes
 from kernels.analysis.problem import Problem
 from kernels.analysis.tools import Compiled, Plain
 from kernels.analysis.verification import NO_OUTPUT, properties
@@ -45,15 +44,6 @@ __all__ += ["BOUNDED", "NO_OUTPUT"]
 #: Operations up to which ``verify`` compares every number with dense matrices, which take ten times as long.
 COMPARED = 1e10
 _KNOWN = ReferenceCache()
-#: How often each file is written and read from end to end (``chain.layout``).
-_TRAFFIC = {
-    "guess": (0, 3), "observations": (0, 1), "correlations": (0, 2), "staggered": (1, 1), "first_guess": (1, 4),
-    "statistics": (1, 0), "data": (1, 2), "parameters": (2, 0), "quality": (2, 4), "departures": (2, 4),
-    "weights": (2, 2), "reductions": (2, 2), "increments": (1, 3), "moisture": (1, 2), "errors": (1, 1),
-    "moist_errors": (1, 0), "humidity_made": (1, 1), "humidity": (1, 0), "kept_errors": (1, 1), "normalised": (1, 1),
-    "plotted": (1, 1), "plotted_increments": (1, 0), "plotted_errors": (1, 0), "staggered_increments": (1, 1),
-    "analysis": (1, 1), "corrected": (1, 0),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,7 +93,7 @@ def footprint(problem: Problem) -> Footprint:
     points, data = problem.nj * problem.ni, _data(problem)
     kept = 8 * points * (4 * (4 * problem.levels + 2) + LN_P.size * 32) + 8 * 100 * data
     room = 8 * problem.padded * (problem.padded + 8 + max(problem.padded, POINTS))
-    files = sum(n * record_bytes(words) for _kind, n, words in chain.layout(problem, data).values())
+    files = sum(file.bytes for file in chain.layout(problem, data).values())
     outside = chain.disk_bytes(problem, data, ("memory",))
     disk = chain.disk_bytes(problem, data)
     return Footprint(kept + room + files - outside + 2**26, disk, room)
@@ -133,7 +123,7 @@ def _state_in_memory(problem: Problem, seed: int) -> State:
 def _folders(problem: Problem):
     """Folders of the places in use; the disk has room for what goes there."""
     data, found = _data(problem), {"memory": Path("memory")}
-    used = {chain.place(problem, kind) for kind, *_ in chain.layout(problem, data).values()} - {"memory"}
+    used = {chain.place(problem, file.kind) for file in chain.layout(problem, data).values()} - {"memory"}
     with contextlib.ExitStack() as stack:
         for where in sorted(used):
             base = problem.tmpfs if where == "tmpfs" else problem.folder or tempfile.gettempdir()
@@ -236,10 +226,8 @@ def work(problem: Problem, threads: int = 1) -> Work:
         ("analysis", 2 * count * analysis),
         ("post", 2 * count * posting),
     )
-    written = read = 0
-    for name, (_kind, records, words) in chain.layout(problem, _data(problem)).items():
-        size = records * record_bytes(words)
-        written, read = written + _TRAFFIC[name][0] * size, read + _TRAFFIC[name][1] * size
+    files = chain.layout(problem, _data(problem)).values()
+    written, read = (sum(getattr(file, way) * file.bytes for file in files) for way in ("written", "read"))
     return Work(sum(flops for _, flops in passes), read, written, passes)
 
 

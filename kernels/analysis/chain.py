@@ -7,6 +7,7 @@ steps are ``datasets.Dataset``; those that are read and written at random are *w
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,39 +69,53 @@ class StepTime:
     moved: int  # bytes read and written
 
 
-def layout(problem, data: int) -> dict[str, tuple[str, int, int]]:
-    """Every file: kind (work, large work, sequential), records, words of a record."""
+class FileUse(NamedTuple):
+    """What a file is, and what all steps together do with it."""
+
+    kind: str  # "work", "large" (work) or "sequential"
+    records: int
+    words: int  # of a record
+    written: int  # times, from end to end
+    read: int  # likewise
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on the device."""
+        return self.records * record_bytes(self.words)
+
+
+def layout(problem, data: int) -> dict[str, FileUse]:
+    """Every file."""
     nj, level = problem.nj, LN_P.size * problem.ni
     sigma, count = (4 * problem.levels + 2) * problem.ni, len(boxes(problem))
-    kinds = {
-        "guess": ("sequential", nj, sigma),
-        "observations": ("sequential", FILED, data),
-        "correlations": ("sequential", 1, 8),
-        "staggered": ("sequential", nj, 5 * level),
-        "first_guess": ("large", nj, 5 * level),
-        "statistics": ("sequential", 2, 4 * len(NAMES) * LN_P.size),
-        "data": ("sequential", FILED, data),
-        "parameters": ("sequential", 1, 8),
-        "quality": ("sequential", 1, data),
-        "departures": ("work", count, RECORD * problem.padded),
-        "weights": ("work", count, gap.WEIGHTS * problem.padded),
-        "reductions": ("work", count, POINTS),
-        "increments": ("large", nj, 4 * level),
-        "moisture": ("large", nj, level),
-        "errors": ("work", nj, level),
-        "moist_errors": ("work", nj, level),
-        "humidity_made": ("sequential", 1, LN_P.size),
-        "humidity": ("sequential", 1, LN_P.size),
-        "kept_errors": ("sequential", nj, level),
-        "normalised": ("sequential", nj, level),
-        "plotted": ("sequential", nj, 5 * level),
-        "plotted_increments": ("sequential", nj, 4 * level),
-        "plotted_errors": ("sequential", nj, level),
-        "staggered_increments": ("sequential", nj, 5 * level),
-        "analysis": ("sequential", nj, sigma),
-        "corrected": ("sequential", nj, sigma),
+    return {
+        "guess": FileUse("sequential", nj, sigma, 0, 3),
+        "observations": FileUse("sequential", FILED, data, 0, 1),
+        "correlations": FileUse("sequential", 1, 8, 0, 2),
+        "staggered": FileUse("sequential", nj, 5 * level, 1, 1),
+        "first_guess": FileUse("large", nj, 5 * level, 1, 4),
+        "statistics": FileUse("sequential", 2, 4 * len(NAMES) * LN_P.size, 1, 0),
+        "data": FileUse("sequential", FILED, data, 1, 2),
+        "parameters": FileUse("sequential", 1, 8, 2, 0),
+        "quality": FileUse("sequential", 1, data, 2, 4),
+        "departures": FileUse("work", count, RECORD * problem.padded, 2, 4),
+        "weights": FileUse("work", count, gap.WEIGHTS * problem.padded, 2, 2),
+        "reductions": FileUse("work", count, POINTS, 2, 2),
+        "increments": FileUse("large", nj, 4 * level, 1, 3),
+        "moisture": FileUse("large", nj, level, 1, 2),
+        "errors": FileUse("work", nj, level, 1, 1),
+        "moist_errors": FileUse("work", nj, level, 1, 0),
+        "humidity_made": FileUse("sequential", 1, LN_P.size, 1, 1),
+        "humidity": FileUse("sequential", 1, LN_P.size, 1, 0),
+        "kept_errors": FileUse("sequential", nj, level, 1, 1),
+        "normalised": FileUse("sequential", nj, level, 1, 1),
+        "plotted": FileUse("sequential", nj, 5 * level, 1, 1),
+        "plotted_increments": FileUse("sequential", nj, 4 * level, 1, 0),
+        "plotted_errors": FileUse("sequential", nj, level, 1, 0),
+        "staggered_increments": FileUse("sequential", nj, 5 * level, 1, 1),
+        "analysis": FileUse("sequential", nj, sigma, 1, 1),
+        "corrected": FileUse("sequential", nj, sigma, 1, 0),
     }
-    return kinds
 
 
 def place(problem, kind: str) -> str:
@@ -114,8 +129,7 @@ def place(problem, kind: str) -> str:
 
 def disk_bytes(problem, data: int, outside=("memory", "tmpfs")) -> int:
     """Bytes of files whose place is not among ``outside``."""
-    files = layout(problem, data).values()
-    return sum(n * record_bytes(words) for kind, n, words in files if place(problem, kind) not in outside)
+    return sum(file.bytes for file in layout(problem, data).values() if place(problem, file.kind) not in outside)
 
 
 class Chain:
@@ -128,9 +142,9 @@ class Chain:
         self.tools = crew.tools.get()  # of the steps that go row by row
         crew.tools.put(self.tools)
         try:
-            for name, (kind, records, words) in layout(problem, state.data.value.size).items():
-                where = place(problem, kind)
-                self.files[name] = Dataset(folders[where], name, where, records, words)
+            for name, file in layout(problem, state.data.value.size).items():
+                where = place(problem, file.kind)
+                self.files[name] = Dataset(folders[where], name, where, file.records, file.words)
         except BaseException:
             self.close()
             raise

@@ -2,20 +2,12 @@
 
 import threading
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
+from kernels.files.devices import Device
 from kernels.files.filesystem import ALIGNMENT
 from kernels.gridpoint.stores import File, page_aligned
-
-
-class Device(NamedTuple):
-    """What ``gridpoint.stores.File`` wants to know of a place."""
-
-    place: str
-    rate: float = 0.0
-    request: float = 0.0
 
 
 def record_bytes(words: int) -> int:

@@ -10,14 +10,8 @@ from kernels.portable.case import Case
 from kernels.runtime import wasm
 
 MODULES = {
-    "banks": banks,
-    "bt": bt,
-    "forecast": forecast,
-    "latency": latency,
-    "loops": loops,
-    "spectral": spectral,
-    "stream": stream,
-    "stride": stride,
+    module.__name__.rpartition(".")[2]: module
+    for module in (banks, bt, forecast, latency, loops, spectral, stream, stride)
 }
 #: Working sets, bytes: in every cache of a core and beyond all of them, and no more than a telephone gives a page.
 SETS = [2**p for p in (12, 14, 16, 18, 20, 23, 26)]

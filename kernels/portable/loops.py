@@ -17,19 +17,13 @@ def fill(a, n):
         a[i] = i % _PERIOD + 1.0
 
 
-def one(n, out, repeats):
-    """A chain of additions."""
-    s1_loop(n, repeats, carray(out, (16,)))
+def chains(loop):
+    """A ``loop`` without an array as an export: ``n`` additions a chain, ``repeats`` times, sums into ``out``."""
 
+    def run(n, out, repeats):
+        loop(n, repeats, carray(out, (16,)))
 
-def two(n, out, repeats):
-    """Two chains."""
-    s2_loop(n, repeats, carray(out, (16,)))
-
-
-def ten(n, out, repeats):
-    """Ten chains."""
-    s10_loop(n, repeats, carray(out, (16,)))
+    return run
 
 
 def fed(a, n, step, out, repeats):
@@ -44,10 +38,12 @@ def found(out, count, answers):
         answers[k] = out[k]
 
 
-_CHAINS = {"s1": "loops_one", "s2": "loops_two", "s10": "loops_ten"}
 EXPORTS = (
     Export("loops_fill", fill, ("float64[]", "int64")),
-    *(Export(f"loops_{function.__name__}", function, ("int64", "float64[]", "int64")) for function in (one, two, ten)),
+    *(
+        Export(f"loops_{name}", chains(loop), ("int64", "float64[]", "int64"))
+        for name, loop in (("s1", s1_loop), ("s2", s2_loop), ("s10", s10_loop))
+    ),
     Export("loops_fed", fed, ("float64[]", "int64", "int64", "float64[]", "int64")),
     Export("loops_found", found, ("float64[]", "int64", "float64[]")),
 )
@@ -69,7 +65,7 @@ def case(loop: str, n: int) -> Case:
         prepare=(Call("loops_fill", ("a", "n")),) if step else (),
         run=Call("loops_fed", ("a", "n", "step", "out", "repeats"))
         if step
-        else Call(_CHAINS[loop], ("n", "out", "repeats")),
+        else Call(f"loops_{loop}", ("n", "out", "repeats")),
         verify=Call("loops_found", ("out", "count", "answers")),
         answers=tuple(Answer(f"s{k + 1}", float(s), tolerance * float(s)) for k, s in enumerate(expected)),
         work=smt.work(problem),

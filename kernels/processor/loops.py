@@ -6,94 +6,70 @@ fuse.
 """
 
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
 
-from kernels.runtime.barriers import barrier, opaque
+from kernels.runtime.barriers import _X86, barrier, opaque, unknown
 from kernels.runtime.jit import CONTRACT, kernel
 
 FACTOR = 1.1
 
 
+@intrinsic
+def _one_more(typingctx, sums):
+    """One added to each of ``sums``, a tuple of float64 whose values the compiler does not know."""
+
+    def code(context, builder, sig, args):
+        one = ir.Constant(ir.DoubleType(), 1.0)
+        each = (
+            builder.fadd(unknown(builder, value, "x" if _X86 else "w"), one)
+            for value in cgutils.unpack_tuple(builder, args[0])
+        )
+        return context.make_tuple(builder, sums, list(each))
+
+    return sums(sums), code
+
+
+@kernel(inline=True)
+def _chains(n, passes, sums, out):
+    """As many chains as ``sums`` has zeros: out[: len(sums)] = n.  They do not become the lanes of one vector."""
+    for _ in range(passes):
+        found = sums
+        for _i in range(n):
+            found = _one_more(found)
+        out[: len(sums)] = found
+        barrier(out)
+
+
 @kernel
 def s1_loop(n, passes, out):
     """One chain: out[0] = n."""
-    for _ in range(passes):
-        s1 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-        out[0] = s1
-        barrier(out)
+    _chains(n, passes, (0.0,), out)
 
 
 @kernel
 def s2_loop(n, passes, out):
     """Two chains, or two fused streams of one chain each: out[:2] = n."""
-    for _ in range(passes):
-        s1 = s2 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-            s2 = opaque(s2) + 1.0
-        out[0] = s1
-        out[1] = s2
-        barrier(out)
+    _chains(n, passes, (0.0,) * 2, out)
 
 
 @kernel
 def s4_loop(n, passes, out):
     """Two fused streams of two chains each: out[:4] = n."""
-    for _ in range(passes):
-        s1 = s2 = t1 = t2 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-            s2 = opaque(s2) + 1.0
-            t1 = opaque(t1) + 1.0
-            t2 = opaque(t2) + 1.0
-        out[0] = s1
-        out[1] = s2
-        out[2] = t1
-        out[3] = t2
-        barrier(out)
+    _chains(n, passes, (0.0,) * 4, out)
 
 
 @kernel
 def s10_loop(n, passes, out):
-    """Ten chains: out[:10] = n.  ``opaque`` also keeps them from becoming the lanes of one vector."""
-    for _ in range(passes):
-        s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = 0.0
-        for _i in range(n):
-            s1 = opaque(s1) + 1.0
-            s2 = opaque(s2) + 1.0
-            s3 = opaque(s3) + 1.0
-            s4 = opaque(s4) + 1.0
-            s5 = opaque(s5) + 1.0
-            s6 = opaque(s6) + 1.0
-            s7 = opaque(s7) + 1.0
-            s8 = opaque(s8) + 1.0
-            s9 = opaque(s9) + 1.0
-            s10 = opaque(s10) + 1.0
-        out[:10] = (s1, s2, s3, s4, s5, s6, s7, s8, s9, s10)
-        barrier(out)
+    """Ten chains: out[:10] = n."""
+    _chains(n, passes, (0.0,) * 10, out)
 
 
 @kernel
 def s20_loop(n, passes, out):
     """Two fused streams of ten chains each: out[:20] = n."""
-    for _ in range(passes):
-        s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = 0.0
-        t1 = t2 = t3 = t4 = t5 = t6 = t7 = t8 = t9 = t10 = 0.0
-        for _i in range(n):
-            s1, t1 = opaque(s1) + 1.0, opaque(t1) + 1.0
-            s2, t2 = opaque(s2) + 1.0, opaque(t2) + 1.0
-            s3, t3 = opaque(s3) + 1.0, opaque(t3) + 1.0
-            s4, t4 = opaque(s4) + 1.0, opaque(t4) + 1.0
-            s5, t5 = opaque(s5) + 1.0, opaque(t5) + 1.0
-            s6, t6 = opaque(s6) + 1.0, opaque(t6) + 1.0
-            s7, t7 = opaque(s7) + 1.0, opaque(t7) + 1.0
-            s8, t8 = opaque(s8) + 1.0, opaque(t8) + 1.0
-            s9, t9 = opaque(s9) + 1.0, opaque(t9) + 1.0
-            s10, t10 = opaque(s10) + 1.0, opaque(t10) + 1.0
-        out[:10] = (s1, s2, s3, s4, s5, s6, s7, s8, s9, s10)
-        out[10:20] = (t1, t2, t3, t4, t5, t6, t7, t8, t9, t10)
-        barrier(out)
+    _chains(n, passes, (0.0,) * 20, out)
 
 
 @kernel(fastmath=CONTRACT)

@@ -87,14 +87,8 @@ class Problem(Presets):
         return "two threads a core (SMT)" if self.threads_per_core == 2 else "one thread a core"
 
 
-_CHAINS = {
-    ("s1", 1): s1_loop,
-    ("s1", 2): s2_loop,
-    ("s2", 1): s2_loop,
-    ("s2", 2): s4_loop,
-    ("s10", 1): s10_loop,
-    ("s10", 2): s20_loop,
-}
+#: Chains of all streams -> the loop without an array that has so many.
+_CHAINS = {1: s1_loop, 2: s2_loop, 4: s4_loop, 10: s10_loop, 20: s20_loop}
 
 
 @dataclass
@@ -205,7 +199,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> R
         out = np.zeros(max(8, problem.streams * accumulators))
         low, high = _share(problem, thread, threads)
         if step == 0:
-            _CHAINS[problem.loop, problem.streams](high - low, repeats, out)
+            _CHAINS[problem.streams * accumulators](high - low, repeats, out)
         else:
             mine = 0 if problem.shared else thread * problem.streams
             a = state.arrays[mine][step * low :]
@@ -277,7 +271,7 @@ def smt_factor(seconds_one: float, seconds_two: float) -> float:
 
     ``ValueError`` if a time is not positive.
     """
-    _require_times(seconds_one=seconds_one, seconds_two=seconds_two)
+    _require("a positive number of seconds", seconds_one=seconds_one, seconds_two=seconds_two)
     return 2 * seconds_one / seconds_two
 
 
@@ -286,14 +280,14 @@ def scaling_factor(seconds: float, seconds_doubled: float) -> float:
 
     ``ValueError`` if a time is not positive.
     """
-    _require_times(seconds=seconds, seconds_doubled=seconds_doubled)
+    _require("a positive number of seconds", seconds=seconds, seconds_doubled=seconds_doubled)
     return seconds / seconds_doubled
 
 
-def _require_times(**times: float) -> None:
-    for name, value in times.items():
+def _require(what: str, **values: float) -> None:
+    for name, value in values.items():
         if not (value > 0 and np.isfinite(value)):
-            raise ValueError(f"{name} = {value!r} must be a positive number of seconds")
+            raise ValueError(f"{name} = {value!r} must be {what}")
 
 
 def speedup(S: float, f: float) -> float:
@@ -302,9 +296,7 @@ def speedup(S: float, f: float) -> float:
     ``S`` is the throughput gain of two threads a core (1 … 2) and ``f`` what the job gains from twice the threads on
     twice the cores (up to 2): the report's model for jobs of many threads. ``ValueError`` if a factor is not positive.
     """
-    for name, value in (("S", S), ("f", f)):
-        if not (value > 0 and np.isfinite(value)):
-            raise ValueError(f"{name} = {value!r} must be positive")
+    _require("positive", S=S, f=f)
     return S * f / 2
 
 

@@ -10,6 +10,7 @@ results depend neither on the number of threads nor on NPROMA.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,12 @@ class BlockedProblem(Presets):
     build: one_of(*WIDTHS) = "vector"  # "vector" (eight columns an instruction) or "scalar" (one)
 
     FEWEST_LEVELS = 1
+    PRESETS: ClassVar = {
+        "quick": {"columns": 2048, "levels": 20, "nproma": 32},
+        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},  # T399 L62, grid N200
+        "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
+        "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
+    }
 
     def __post_init__(self):
         require_range("levels", self.levels, self.FEWEST_LEVELS, 10_000)

@@ -22,7 +22,6 @@ build, eight in the vector build, where ``select`` keeps the results of the colu
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -56,13 +55,6 @@ class Problem(BlockedProblem):
     """Columns of air and the time step they are advanced by. ``ValueError`` if a field is outside its range."""
 
     timestep: real(1.0, 3600.0, "s") = 600.0  # Δt in s
-
-    PRESETS: ClassVar = {
-        "quick": {"columns": 2048, "levels": 20, "nproma": 32},
-        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},  # T399 L62, grid N200
-        "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
-        "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
-    }
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ m + 1 divisions and m exponentials for m steps.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -48,13 +47,6 @@ class Problem(BlockedProblem):
     """
 
     iterations: whole(1, 20) = 2  # Newton steps
-
-    PRESETS: ClassVar = {
-        "quick": {"columns": 2048, "levels": 20, "nproma": 32},
-        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},  # T399 L62, grid N200
-        "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
-        "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
-    }
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,18 @@ def line_and_field(turn, levels, fields):
     return block * levels + rest % levels, rest // levels
 
 
+@kernel(inline=True)
+def four_numbers(stencil, i, row, width):
+    """Position and distances, or the weights of one axis: from place ``i`` of ``stencil`` on, every ``row`` doubles;
+    ``width`` as above."""
+    return (
+        load_as(stencil, i, width),
+        load_as(stencil, i + row, width),
+        load_as(stencil, i + 2 * row, width),
+        load_as(stencil, i + 3 * row, width),
+    )
+
+
 @kernel
 def linear(field, stencil, values, fields, mesh, part, width):
     """Trilinear values of some blocks.
@@ -193,17 +205,8 @@ def linear(field, stencil, values, fields, mesh, part, width):
         line, number = line_and_field(turn, levels, fields)
         begin = mesh.start + number * mesh.size
         for lane in range(0, part.count, len(width)):
-            i = 16 * line * row + lane
-            p = one_by_one(load_as(stencil, i, width))
-            value = eight_corners(
-                field,
-                p,
-                begin,
-                mesh,
-                load_as(stencil, i + row, width),
-                load_as(stencil, i + 2 * row, width),
-                load_as(stencil, i + 3 * row, width),
-            )
+            p, dx, dy, dz = four_numbers(stencil, 16 * line * row + lane, row, width)
+            value = eight_corners(field, one_by_one(p), begin, mesh, dx, dy, dz)
             store(values, (line * fields + number) * row + lane, value)
 
 
@@ -243,17 +246,6 @@ def twelve_points(field, p, start, along, dx, wx, wy):
     return four_terms(*wy, row0, row1, row2, row3), least, most
 
 
-@kernel(inline=True)
-def four_weights(stencil, i, row, width):
-    """The weights of one axis, from place ``i`` of ``stencil`` on and every ``row`` doubles; ``width`` as above."""
-    return (
-        load_as(stencil, i, width),
-        load_as(stencil, i + row, width),
-        load_as(stencil, i + 2 * row, width),
-        load_as(stencil, i + 3 * row, width),
-    )
-
-
 @kernel
 def cubic(field, stencil, values, fields, mesh, part, monotone, width):
     """Cubic values of some blocks.
@@ -282,13 +274,13 @@ def cubic(field, stencil, values, fields, mesh, part, monotone, width):
             i = 16 * line * row + lane
             p = one_by_one(load_as(stencil, i, width))
             dx, dy = load_as(stencil, i + row, width), load_as(stencil, i + 2 * row, width)
-            wx = four_weights(stencil, i + 4 * row, row, width)
-            wy = four_weights(stencil, i + 8 * row, row, width)
+            wx = four_numbers(stencil, i + 4 * row, row, width)
+            wy = four_numbers(stencil, i + 8 * row, row, width)
             level1, least1, most1 = twelve_points(field, p, begin, along, dx, wx, wy)
             level2, least2, most2 = twelve_points(field, p, begin + up, along, dx, wx, wy)
             level0 = four_corners(field, p, begin - up, along, dx, dy)
             level3 = four_corners(field, p, begin + 2 * up, along, dx, dy)
-            wz = four_weights(stencil, i + 12 * row, row, width)
+            wz = four_numbers(stencil, i + 12 * row, row, width)
             value = four_terms(*wz, level0, level1, level2, level3)
             if monotone:
                 value = larger(value, smaller(least1, least2))

@@ -14,7 +14,6 @@ for polynomials up to degree three.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -35,12 +34,6 @@ class Problem(BlockedProblem):
     ``ValueError`` if a field is outside its range.
     """
 
-    PRESETS: ClassVar = {
-        "quick": {"columns": 2048, "levels": 20, "nproma": 32},
-        "paper": {"columns": 213_988, "levels": 62, "nproma": 32},  # T399 L62, grid N200
-        "share": {"columns": 2229, "levels": 62, "nproma": 32},  # the same on one of 96 processors
-        "modern": {"columns": 65_536, "levels": 137, "nproma": 64},
-    }
     FEWEST_LEVELS = 4
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import analysis
-from kernels.analysis import boxes, chain, gap, sphere, synthetic, tools, verification
+from kernels.analysis import boxes, gap, sphere, synthetic, tools, verification
 from kernels.analysis.constants import LN_P
 from kernels.analysis.datasets import Dataset, copy
 from kernels.runtime.resources import usable_cpus
@@ -126,10 +126,6 @@ def test_a_dataset_keeps_records_apart(tmp_path):
     assert [float(other.get(record)[-1]) for record in range(3)] == [1.0, 2.0, 3.0]
     assert one.moved == [3 * 8192, 3 * 8192]
     one.close(), other.close()
-
-
-def test_every_file_is_laid_out_once_and_counted():
-    assert set(chain.layout(PROBLEM, 10)) == set(analysis._TRAFFIC)
 
 
 def test_observations_are_in_their_boxes(state):
