@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kernels.routines import cloud, interpolation, matmul, saturation, vertical
-from kernels.routines.blocking import block_range
+from kernels.routines.blocking import over_blocks
 from kernels.runtime.threads import run_team
 from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled
@@ -39,12 +39,7 @@ def _on_blocks(library, name: str, kinds: str, problem, threads: int, arrays, ou
     function = _function(library, name, kinds)
 
     def call(repeats=1):
-        def member(number):
-            part = block_range(problem.blocks, threads, number)
-            for _ in range(repeats):
-                function(*arrays, *part, problem.levels, problem.row, problem.count, *more)
-
-        run_team(member, threads)
+        over_blocks(problem, lambda part: function(*arrays, *part, *more), threads, repeats)
         return out
 
     return call

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Presets, one_of, require_range, whole
-from kernels.routines.width import WIDTHS
+from kernels.routines.width import WIDTHS, Part
 from kernels.runtime.pages import zeros
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
@@ -59,6 +59,10 @@ class BlockedProblem(Presets):
         """Places of a row that are computed: all in vectors, NPROMA one by one."""
         return self.row if self.build == "vector" else self.nproma
 
+    def part(self, first: int, end: int) -> Part:
+        """The blocks ``first`` … ``end`` − 1 of its fields."""
+        return Part(first, end, self.levels, self.row, self.count)
+
     def field_bytes(self, levels: int | None = None) -> int:
         """Bytes of one blocked field."""
         return 8 * self.blocks * (self.levels if levels is None else levels) * self.row
@@ -83,18 +87,13 @@ def unblock(problem: BlockedProblem, field: np.ndarray) -> np.ndarray:
     return field[:, :, : problem.nproma].transpose(1, 0, 2).reshape(levels, -1)[:, : problem.columns]
 
 
-def block_range(blocks: int, threads: int, number: int) -> tuple[int, int]:
-    """First block and end of thread ``number``'s part."""
-    return blocks * number // threads, blocks * (number + 1) // threads
-
-
-def over_blocks(problem: BlockedProblem, work: Callable[[int, int], object], threads: int, repeats: int) -> None:
-    """``work(first, end)`` on every block, ``repeats`` times, shared among threads."""
+def over_blocks(problem: BlockedProblem, work: Callable[[Part], object], threads: int, repeats: int) -> None:
+    """``work(part)`` on every block, ``repeats`` times, shared among threads."""
 
     def member(number):
-        part = block_range(problem.blocks, threads, number)
+        part = problem.part(problem.blocks * number // threads, problem.blocks * (number + 1) // threads)
         for _ in range(repeats):
-            work(*part)
+            work(part)
 
     run_team(member, threads)
 

@@ -30,7 +30,7 @@ from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
 from kernels.routines.saturation import CP, E0, EPS, T0, T1, A, L, saturation_humidity
-from kernels.routines.width import WIDTHS, Part, one_by_one
+from kernels.routines.width import WIDTHS, one_by_one
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import any_true, both, fma, less, root, select, wide
 from kernels.runtime.pages import zeros
@@ -184,15 +184,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
 @checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Advance every column by Δt; the answer is in ``new`` and ``fallen``."""
-    width = WIDTHS[problem.build]
-    inputs, new, fallen = (array.reshape(-1) for array in (state.inputs, state.new, state.fallen))
-    field, ground = state.inputs[0].size, state.fallen[0].size
-
-    def work(first, end):
-        part = Part(first, end, problem.levels, problem.row, problem.count)
-        sweep(inputs, new, fallen, field, ground, part, float(problem.timestep), width)
-
-    over_blocks(problem, work, threads, repeats)
+    flat = [array.reshape(-1) for array in (state.inputs, state.new, state.fallen)]
+    sizes, how = (state.inputs[0].size, state.fallen[0].size), (float(problem.timestep), WIDTHS[problem.build])
+    over_blocks(problem, lambda part: sweep(*flat, *sizes, part, *how), threads, repeats)
     return state
 
 

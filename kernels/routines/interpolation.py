@@ -43,7 +43,7 @@ from kernels.routines import stencil
 from kernels.routines.blocking import BlockedProblem, block, over_blocks, unblock
 from kernels.routines.plain_interpolation import lagrange, nodes, quasi_cubic, trilinear, vertical_weights
 from kernels.routines.smooth import farthest
-from kernels.routines.width import WIDTHS, Part
+from kernels.routines.width import WIDTHS
 from kernels.runtime.pages import zeros
 from kernels.runtime.states import checked, noted
 
@@ -168,9 +168,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
         zeros((*shape, problem.fields * problem.row)),
     )
     if problem.scheme != "trajectory":
-        _work(problem, state, "trajectory")(0, problem.blocks)
+        _work(problem, state, "trajectory")(problem.part(0, problem.blocks))
     if problem.scheme in ("linear", "cubic"):
-        _work(problem, state, "weights")(0, problem.blocks)
+        _work(problem, state, "weights")(problem.part(0, problem.blocks))
     return state
 
 
@@ -182,7 +182,7 @@ def _align(values: np.ndarray) -> np.ndarray:
 
 
 def _work(problem: Problem, state: State, scheme: str):
-    """``work(first, end)`` of one scheme on the state's arrays."""
+    """``work(part)`` of one scheme on the state's arrays."""
     along, up = problem.strides
     start = up + problem.margin * along + problem.margin
     wind, field, arrival, departure, weights, values = (
@@ -192,8 +192,7 @@ def _work(problem: Problem, state: State, scheme: str):
     top, width = float(problem.levels - 1), WIDTHS[problem.build]
     mesh = stencil.Mesh(start, along, up, (problem.levels + 2) * up)
 
-    def work(first, end):
-        part = Part(first, end, problem.levels, problem.row, problem.count)
+    def work(part):
         if scheme == "trajectory":
             stencil.trajectory(wind, arrival, departure, mesh, part, problem.iterations, top, width)
         elif scheme == "weights":

@@ -25,7 +25,7 @@ from kernels.contract import Check, Footprint, Work, whole, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, random_columns, unblock
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.routines.width import WIDTHS, Part, one_by_one
+from kernels.routines.width import WIDTHS, one_by_one
 from kernels.runtime.jit import kernel
 from kernels.runtime.lanes import fma, less, select
 from kernels.runtime.states import checked, noted
@@ -140,14 +140,9 @@ def setup(problem: Problem, seed: int = 0) -> State:
 @checked
 def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> State:
     """Adjust every point; the answer is in ``t_new`` and ``q_new``."""
-    width = WIDTHS[problem.build]
+    how = problem.iterations, WIDTHS[problem.build]
     fields = [field.reshape(-1) for field in (state.t, state.q, state.p, state.t_new, state.q_new)]
-
-    def work(first, end):
-        part = Part(first, end, problem.levels, problem.row, problem.count)
-        adjust(*fields, part, problem.iterations, width)
-
-    over_blocks(problem, work, threads, repeats)
+    over_blocks(problem, lambda part: adjust(*fields, part, *how), threads, repeats)
     return state
 
 

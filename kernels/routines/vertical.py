@@ -21,7 +21,7 @@ from kernels.contract import Check, Footprint, Work, worst
 from kernels.proof import Proof
 from kernels.routines.blocking import SMALL_BLOCKS, BlockedProblem, block, over_blocks, unblock
 from kernels.routines.panel import Matrix, multiply, padded
-from kernels.routines.width import WIDTHS, Part
+from kernels.routines.width import WIDTHS
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.states import checked, noted
@@ -129,11 +129,7 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     """Integrate every column; the answer is in ``integral``."""
     width = WIDTHS[problem.build]
     fields = [field.reshape(-1) for field in (state.weights, state.f, state.integral)]
-
-    def work(first, end):
-        integrate(*fields, Part(first, end, problem.levels, problem.row, problem.count), width)
-
-    over_blocks(problem, work, threads, repeats)
+    over_blocks(problem, lambda part: integrate(*fields, part, width), threads, repeats)
     return state
 
 
