@@ -138,22 +138,12 @@ def _diagonal(a, ld, j):
 
 @kernel(fastmath=CONTRACT)
 def factor(a, width, identity):
-    """Factor ``a`` in place (see the module's text); its diagonal becomes 1/L_jj.
+    """Factor ``a``, float64 (n, ld), in place; its diagonal becomes 1/L_jj.  False, and an unfinished ``a``, where A is
+    not positive definite.
 
-    Parameters
-    ----------
-    a : float64 (n, ld)
-        Overwritten.  What lies above the diagonal of A is not read.
-    width : int
-        Columns in use, those of right-hand sides included; a multiple of eight, at most ld.
-    identity : int
-        First column of a right-hand side that is the identity, whose zeros are then skipped; a multiple of eight,
-        n or more, ``width`` or more for none.
-
-    Returns
-    -------
-    bool
-        False, and an unfinished ``a``, where A is not positive definite.
+    What lies above the diagonal of A is not read.  ``width``: columns in use, those of right-hand sides included, at
+    most ld.  ``identity``: first column of a right-hand side that is the identity, whose zeros are then skipped; n or
+    more, ``width`` or more for none.  Both are multiples of eight.
     """
     n, ld = a.shape
     p = address(a)

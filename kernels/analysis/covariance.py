@@ -14,9 +14,11 @@ float64 (8, n): rows are the four coordinates, α and β.  α and β of data are
 then A = cov + 1 is the matrix of the departures' covariances, well conditioned whatever the units.  A datum with
 α = β = 0 has no part in anything.
 
-The compiled functions take ``points``, ``departures``, ``n``, ``a``, ``grid``, ``columns``, ``weights``,
-``reduction`` and ``out`` as the functions of the same name that check them first (``check``, ``assimilate``,
-``evaluate``).
+Arrays are float64 and may be longer than is said here: ``points`` (8, n), of data; ``departures`` (n,), observation
+less background over the observation's error; ``grid`` (8, ``columns``), points of the analysis; ``weights`` (n,),
+A⁻¹ d; ``a``, room for a matrix of n rows; ``out`` and ``reduction`` are written.  ``n`` is a multiple of eight.  The
+compiled functions take what those of the same name (``check``, ``assimilate``, ``evaluate``) look at first, which raise
+``ValueError`` for arrays of other kinds, too short, or that share memory.
 """
 
 import numpy as np
@@ -157,25 +159,9 @@ def _require_eights(name: str, value) -> None:
 def check(points, departures, n, a, out) -> bool:
     """Each datum against what all others say of it, without a matrix for each.
 
-    With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii. ``ValueError`` for arrays
-    of other kinds, too short, or that share memory.
-
-    Parameters
-    ----------
-    points : float64 (8, at least n)
-    departures : float64 (at least n,)
-        Observation less background over the observation's error.
-    n : int
-        Data, a multiple of eight.
-    a : float64 (n or more, at least 2 n + 8)
-        Room; overwritten.
-    out : float64 (2, at least n)
-        Departure from what the others say in units of its standard deviation, and (A⁻¹)_ii.
-
-    Returns
-    -------
-    bool
-        False where A is not positive definite.
+    With w = A⁻¹ d the others miss datum i by w_i / (A⁻¹)_ii, whose variance is 1 / (A⁻¹)_ii.  ``out`` (2, n) receives
+    the departure from what the others say, in units of its standard deviation, and (A⁻¹)_ii; ``a`` has 2 n + 8
+    columns.  False where A is not positive definite.
     """
     _require_eights("n", n)
     require_room("points", points, np.float64, (8, n))
@@ -186,27 +172,10 @@ def check(points, departures, n, a, out) -> bool:
 
 
 def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> bool:
-    """Weights of a box's data, and by how much they lower the error's variance at grid points.
+    """``weights`` of a box's data, and by how much they lower the error's variance at grid points.
 
-    ``ValueError`` for arrays of other kinds, too short, or that share memory.
-
-    Parameters
-    ----------
-    points, departures, n, a
-        As in ``check``; ``a`` has at least n + 8 + ``columns`` columns.
-    grid : float64 (8, at least columns)
-        Points whose analysis error is wanted.
-    columns : int
-        How many, a multiple of eight.
-    weights : float64 (at least n,)
-        A⁻¹ d.
-    reduction : float64 (at least columns,)
-        cᵀ A⁻¹ c of each grid point.
-
-    Returns
-    -------
-    bool
-        False where A is not positive definite.
+    ``reduction`` (``columns``,) receives cᵀ A⁻¹ c of each; ``a`` has n + 8 + ``columns`` columns, a multiple of eight.
+    False where A is not positive definite.
     """
     _require_eights("n", n)
     _require_eights("columns", columns)
@@ -221,19 +190,9 @@ def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> b
 
 
 def evaluate(points, weights, n, grid, columns, out) -> None:
-    """What weighted data say at grid points. ``ValueError`` for arrays of other kinds, too short, or that share memory.
+    """What weighted data say at grid points, of which only coordinates are read.
 
-    Parameters
-    ----------
-    points : float64 (8, at least n)
-    weights : float64 (at least n,)
-    n : int
-        Data, a multiple of eight.
-    grid : float64 (8, at least columns)
-        Only coordinates are read.
-    columns : int
-    out : float64 (5, at least columns)
-        ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
+    ``out`` (5, ``columns``): ψ/E; the three components of length ∇ψ/E; depth ∂(ψ/E)/∂ln p.
     """
     _require_eights("n", n)
     require_range("columns", columns, 0, _MOST)

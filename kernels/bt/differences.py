@@ -1,7 +1,8 @@
 """Differences along eight lines at once: one direction's part of the right-hand side.
 
 Works in any direction: ``Lines`` says where the cells and the components of eight lines lie.  The two
-momenta across the lines are called a and b, the one along them n.
+momenta across the lines are called a and b, the one along them n.  Fields are float64 and flat, in the benchmark's
+units.
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
 """
@@ -75,18 +76,9 @@ def differences(u, source, target, lines, direction, ahead):
     M(n−1) − 2·g(n) + P(n+1), M = g + f and P = g − f, all with their factors of dt and h, and the
     five-point dissipation.  Cell by cell only M and the sum of the first two are kept.
 
-    Parameters
-    ----------
-    u : float64, flat
-        Conserved variables, in the benchmark's unit.
-    source, target : float64, flat
-        dt times a right-hand side, read and written; they may be the same array.
-    lines : Lines
-        Which cells, in all three arrays alike.
-    direction : Direction
-        ``dt``, ``weights`` and ``h``; ``second`` is not used.
-    ahead : uint64
-        Distance, in doubles, of the line whose source is fetched into the cache meanwhile; 0: none.
+    ``u``: conserved variables; ``source``, ``target``: dt times a right-hand side, read and written, which may be the
+    same array; ``lines`` (``Lines``): which cells, in all three alike; ``direction``: a ``Direction``, whose ``second``
+    is not used; ``ahead``: distance, in doubles, of the line whose source is fetched into the cache meanwhile, 0: none.
     """
     o0, o1, o2, o3, o4 = lines.density, lines.first, lines.second, lines.along, lines.energy
     points, cell, table, dt = lines.points, lines.cell, direction.weights, direction.dt

@@ -17,7 +17,7 @@ sums are written in the order in which their terms become known.
 
 Equations: Bailey et al., *The NAS Parallel Benchmarks*, NASA Ames report RNR-94-007, chapter 3.
 
-Private functions share ``u`` and ``r``, fields (float64, flat); ``lines``, the ``Lines`` of eight lines; ``here``, the
+Functions share ``u`` and ``r``, fields (float64, flat); ``lines``, the ``Lines`` of eight lines; ``here``, the
 place of a cell in both fields; ``ring``, scratch with the terms of three cells, each in its ``slot``; ``constants``,
 those of :func:`_constants`; and ``upper``, where X of a cell begins at ``x``.  A ``block`` is the 17 entries of
 :func:`_below`, a ``column`` five numbers, each in eight lanes.
@@ -274,22 +274,10 @@ def _eliminate_cell(r, here, lines, ring, slots, constants, upper, before, x, y)
 def eliminate(u, r, lines, direction, upper, ring, ahead):
     """Forward elimination on the inner cells of eight lines.
 
-    Parameters
-    ----------
-    u : float64, flat
-        Conserved variables, in the benchmark's unit.
-    r : float64, flat
-        dt times the right-hand side, which becomes y.
-    lines : Lines
-        Which cells, in both arrays alike.
-    direction : Direction
-        ``dt``, ``second`` and ``h``; ``weights`` are not used.
-    upper : float64, (points · UPPER,)
-        Receives X of every cell, column by column.
-    ring : float64, (RING,)
-        Scratch: terms of three neighbouring cells.
-    ahead : uint64
-        Distance, in doubles, of the lines whose u and r are fetched into the cache meanwhile; 0: none.
+    ``u``: conserved variables, in the benchmark's unit; ``r``: dt times the right-hand side, which becomes y;
+    ``direction`` (``Direction``), whose ``weights`` are not used; ``upper``, float64 (points · UPPER,), receives X of
+    every cell, column by column; ``ring`` is float64 (RING,); ``ahead``: distance, in doubles, of the lines whose u and
+    r are fetched into the cache meanwhile, 0: none.
     """
     at, cell, points = lines.at, lines.cell, lines.points
     zero = spread(0.0)
@@ -340,17 +328,8 @@ def _substitute_cell(r, here, lines, upper, x, y):
 
 @kernel(fastmath=FINITE)
 def substitute(r, lines, upper):
-    """Back substitution on the inner cells of eight lines.
-
-    Parameters
-    ----------
-    r : float64, flat
-        y as ``eliminate`` left it, which becomes the solution Δ.
-    lines : Lines
-        Which cells.
-    upper : float64, (points · UPPER,)
-        X of every cell, from ``eliminate``.
-    """
+    """Back substitution on the inner cells of eight lines: y in ``r``, as ``eliminate`` left it, becomes the solution
+    Δ; ``upper`` has X of every cell."""
     zero = spread(0.0)
     y = (zero, zero, zero, zero, zero)
     for step in range(_TWO, lines.points):

@@ -1,4 +1,10 @@
-"""One time step of BT: planes of constant k, then rows of constant j (see the package's drawing)."""
+"""One time step of BT: planes of constant k, then rows of constant j (see the package's drawing).
+
+Fields are float64 and flat, in the benchmark's units: ``u``, the conserved variables; ``rhs``, dt times the right-hand
+side; ``forcing``, dt times the forcing.  ``grid`` (``Grid``) says where a point lies in all of them, ``direction``
+(``Direction``) has the numbers of a direction, ``solve`` says whether to eliminate, and ``work`` is the scratch of a
+thread, float64 (work_size(N),).
+"""
 
 import numpy as np
 from numba import prange
@@ -66,25 +72,8 @@ def _fill_tiles(u, rhs, place, grid, tile_u, tile_r):
 
 @kernel(fastmath=FINITE)
 def planes(u, rhs, grid, direction, solve, work, first, last):
-    """x and y part of the right-hand side of some planes and, if wanted, elimination in both directions.
-
-    Parameters
-    ----------
-    u : float64, flat
-        Conserved variables, in the benchmark's unit.
-    rhs : float64, flat
-        dt times the right-hand side so far; becomes the solution of both eliminations if ``solve``.
-    grid : Grid
-        Where a point lies in ``u`` and ``rhs``.
-    direction : Direction
-        Numbers of x and y.
-    solve : bool
-        Whether to eliminate.
-    work : float64, (work_size(N),)
-        Scratch of this thread.
-    first, last : int
-        Planes first <= k < last.
-    """
+    """x and y part of the right-hand side of the planes ``first`` <= k < ``last`` and, if wanted, elimination in both
+    directions, whose solution ``rhs`` becomes; ``direction`` is that of x and y."""
     points, line = grid.points, _FIVE * grid.row
     upper, ring, tile_u, tile_r, block = _scratch(work, points)
     groups = (points + _V - _ONE) // _V
@@ -118,26 +107,10 @@ def planes(u, rhs, grid, direction, solve, work, first, last):
 
 @kernel(fastmath=FINITE)
 def rows(u, rhs, forcing, grid, direction, solve, work, first, last):
-    """Some rows: if wanted elimination in z and update of u; then the forcing and the z part.
+    """The rows ``first`` <= j < ``last``: if wanted elimination in z and update of ``u``; then forcing and z part.
 
-    Parameters
-    ----------
-    u : float64, flat
-        Conserved variables, in the benchmark's unit; receives the update if ``solve``.
-    rhs : float64, flat
-        What the planes left, and in the end dt times forcing and z part of the next right-hand side.
-    forcing : float64, flat
-        dt times the forcing.
-    grid : Grid
-        Where a point lies in all three arrays.
-    direction : Direction
-        Numbers of z.
-    solve : bool
-        Whether to eliminate and update.
-    work : float64, (work_size(N),)
-        Scratch of this thread.
-    first, last : int
-        Rows first <= j < last.
+    ``rhs`` has what the planes left, and in the end forcing and z part of the next right-hand side; ``direction`` is
+    that of z.
     """
     points = grid.points
     upper, ring = _scratch(work, points)[:2]
@@ -160,8 +133,7 @@ def rows(u, rhs, forcing, grid, direction, solve, work, first, last):
 def team(across, u, rhs, forcing, grid, direction, solve, work, threads):
     """:func:`planes` if ``across``, else :func:`rows`, a contiguous share of the inner indices a thread.
 
-    ``u``, ``rhs``, ``forcing``, ``grid``, ``direction`` and ``solve`` as there; ``work`` is the scratch of all,
-    float64 (``threads``, work_size(N)).
+    ``work`` is the scratch of all, float64 (``threads``, work_size(N)).
     """
     inner = np.int64(grid.points) - 2
     for t in prange(threads):

@@ -36,20 +36,12 @@ def write_column(handle, address, count, nbytes, stride):
 
 @kernel
 def touch_files(names, tasks, flags, latency, buffer, counts):
-    """``tasks`` times: open each file, read it to its end, close it.
+    """``tasks`` times: open each file of ``names``, read it to its end, close it.
 
-    Parameters
-    ----------
-    names : uint8 (files, longest)
-        Paths, each closed by a zero byte.
-    tasks, flags : int
-        Repetitions; flags of ``open``.
-    latency : float
-        Seconds that each open takes at least: where a local file system answers sooner, the processor waits.
-    buffer : uint8 (n,)
-        Where the bytes go; n is also the size of a read.
-    counts : int64 (3,)
-        Gets the number of open, read and close calls that succeeded.
+    ``names``, uint8 (files, longest): paths, each closed by a zero byte; ``flags`` of ``open``; ``latency``: seconds
+    that each open takes at least, since where a local file system answers sooner, the processor waits; ``buffer``,
+    uint8 (n,): where the bytes go, n at a time; ``counts``, int64 (3,), gets the number of open, read and close calls
+    that succeeded.
 
     Returns -1, or the number of the file that could not be opened or read.
     """

@@ -12,6 +12,9 @@ one word is 4 bits shorter than IEEE's: converting to it rounds to nearest, ties
 5 of IEEE's 53 bits of significand are zero.  Converting to two words is always exact; converting back is exact where
 the exponent fits and no more than 53 bits are used.
 
+Compiled loops take the bits of float64 values (``native``) and of Cray words (``foreign``) as uint64 (n,), pairs as
+uint64 (2 n,), and write the second argument.
+
 Source of the formats: Cray Research, *CRAY-1 Computer System Hardware Reference Manual*, HR-0004; *CF77 Fortran
 Language Reference Manual*, SR-3772, appendix F.
 """
@@ -100,13 +103,7 @@ def _from_pair(word, second):
 
 @kernel
 def encode_cray(native, foreign):
-    """IEEE words to Cray words.
-
-    Parameters
-    ----------
-    native, foreign : uint64 (n,)
-        Bits of float64 values; bits of Cray words, written.
-    """
+    """IEEE words, ``native``, to Cray words, ``foreign``."""
     if foreign.size != native.size:
         raise ValueError("native and foreign must be of one length")
     n = native.size
@@ -132,7 +129,7 @@ def encode_cray(native, foreign):
 
 @kernel
 def decode_cray(foreign, native):
-    """Cray words to IEEE words; ``foreign`` and ``native`` as for :func:`encode_cray`, the second is written."""
+    """Cray words, ``foreign``, to IEEE words, ``native``."""
     if native.size != foreign.size:
         raise ValueError("foreign and native must be of one length")
     n = native.size
@@ -153,15 +150,7 @@ def decode_cray(foreign, native):
 
 @kernel
 def encode_pairs(native, foreign):
-    """IEEE words to pairs of Cray words, exactly.
-
-    Parameters
-    ----------
-    native : uint64 (n,)
-        Bits of float64 values.
-    foreign : uint64 (2 n,)
-        Bits of Cray words, two for each value, written.
-    """
+    """IEEE words, ``native``, to pairs of Cray words, ``foreign``, exactly."""
     if foreign.size != 2 * native.size:
         raise ValueError("native and the pairs of foreign must be of one length")
     n = native.size
@@ -182,7 +171,7 @@ def encode_pairs(native, foreign):
 
 @kernel
 def decode_pairs(foreign, native):
-    """Pairs of Cray words to IEEE words; ``foreign`` and ``native`` as for :func:`encode_pairs`, ``native`` written."""
+    """Pairs of Cray words, ``foreign``, to IEEE words, ``native``."""
     if foreign.size != 2 * native.size:
         raise ValueError("native and the pairs of foreign must be of one length")
     n = native.size
@@ -203,13 +192,7 @@ def decode_pairs(foreign, native):
 
 @kernel
 def swap_words(source, target):
-    """Bytes of every word in reverse order.
-
-    Parameters
-    ----------
-    source, target : uint64 (n,)
-        Read; written.
-    """
+    """The words of ``source`` with their bytes in reverse order into ``target``, uint64 (n,) each."""
     if target.size != source.size:
         raise ValueError("source and target must be of one length")
     low8, low16 = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)

@@ -74,15 +74,9 @@ def s20_loop(n, passes, out):
 
 @kernel(fastmath=CONTRACT)
 def array_loop(a, step, n, passes, out):
-    """Two chains fed by words i and i + 1 of every ``step``.
+    """Two chains fed by words i and i + 1 of every ``step`` of ``a``, float64 (at least n · step,).
 
-    Parameters
-    ----------
-    a : float64, (at least n · step,)
-    step, n, passes : int
-        Words from one iteration to the next; iterations of a pass; passes.
-    out : float64, (at least 2,)
-        The sums of the last pass.
+    ``n``: iterations of a pass; ``passes``; ``out``, float64 (at least 2,), gets the sums of the last pass.
     """
     stride = np.uint64(step)
     for _ in range(passes):

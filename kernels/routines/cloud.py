@@ -123,19 +123,11 @@ def one_level(t, q, water, p, dp, rain, snow, dt):
 
 @kernel
 def sweep(inputs, new, fallen, field, ground, part, dt, width):
-    """The process in some blocks, column by column from the top down.
+    """The process in a ``part`` (:class:`width.Part`) of the blocks, column by column from the top down.
 
-    Parameters
-    ----------
-    inputs, new, fallen : float64, flat
-        As ``State`` says, in its units; the last two are written.
-    field, ground : int
-        Doubles of one field of ``inputs`` or ``new``, and of one of ``fallen``.
-    part : width.Part
-    dt : float
-        Time step, s.
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
+    ``inputs``, ``new``, ``fallen``: float64, flat, as ``State`` says, in its units; the last two are written.
+    ``field``, ``ground``: doubles of one field of ``inputs`` or ``new``, and of one of ``fallen``.  ``dt``: time step,
+    s.  ``width``: ``SCALAR`` or ``VECTOR``.
     """
     levels, row = part.levels, part.row
     for b in range(part.first, part.end):

@@ -60,20 +60,10 @@ class State:
 
 @kernel
 def products(terms, spectrum, p, out, first, step, latitudes, fields, row, width):
-    """Products ``first``, ``first + step``, … of all.
+    """Products ``first``, ``first + step``, … of all, ``width`` (``SCALAR`` or ``VECTOR``) latitudes at a time.
 
-    Parameters
-    ----------
-    terms : int64, (products,)
-        Inner length of each.
-    spectrum, p, out : float64, flat
-        As ``State`` says; ``out`` is written.
-    first, step : int
-    latitudes, row : int
-        Places of a row that are computed, and that lie in memory.
-    fields : int
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
+    ``terms``, int64 (products,): inner length of each; ``spectrum``, ``p``, ``out``, float64, flat: as ``State`` says,
+    the last written; ``latitudes``, ``row``: places of a row that are computed, and that lie in memory; ``fields``.
     """
     done, line = 0, len(spectrum) // terms.sum()
     for number in range(len(terms)):

@@ -108,17 +108,10 @@ def _panel(typingctx, shape, weights, x, out, depth):
 
 @kernel
 def multiply(weights, x, out, rows, depth, count, width):
-    """The product of two matrices.
+    """The product of two matrices, ``width`` (``SCALAR`` or ``VECTOR``) columns at a time.
 
-    Parameters
-    ----------
-    weights, x, out : Matrix
-        Of shapes (``depth``, ``rows``), (``depth``, ``count``) and (``rows``, ``count``); ``out`` is written.
-    rows, depth : int
-    count : int
-        Places of a row; whole vectors.
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
+    ``weights``, ``x``, ``out``: ``Matrix`` of shapes (``depth``, ``rows``), (``depth``, ``count``) and (``rows``,
+    ``count``), the last written; ``count``: places of a row, whole vectors.
     """
     high, many = _tall(width), _several(width)
     r, step, least = 0, len(width), len(high)

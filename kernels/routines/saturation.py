@@ -68,9 +68,8 @@ def saturation_humidity(t, p):
 
 @kernel(inline=True)
 def quotient(t, q, p, x):
-    """Numerator and denominator of C, given x = 1/(T − T₁), for a float64 or a vector: ``t`` in K, ``q`` in kg/kg,
-    ``p``
-    in Pa.
+    """Numerator and denominator of C, given x = 1/(T − T₁), for a float64 or a vector; ``t`` [K], ``q`` [kg/kg], ``p``
+    [Pa].
 
     With n = ε e_s and d = p − (1 − ε) e_s: q_s = n/d and dq_s/dT = n p a (T₀ − T₁) x² / d², hence
     C = d (q d − n) / (d² + L/c_p n p a (T₀ − T₁) x²).
@@ -83,22 +82,11 @@ def quotient(t, q, p, x):
 
 @kernel
 def adjust(t, q, p, t_new, q_new, part, iterations, width):
-    """Saturation adjustment of some blocks, row by row.
+    """Saturation adjustment of a ``part`` (:class:`width.Part`) of the blocks, row by row.
 
-    Parameters
-    ----------
-    t, q, p : float64, flat
-        Temperature [K], specific humidity [kg/kg] and pressure [Pa], blocked.
-    t_new, q_new : float64, flat
-        Receive temperature and humidity, in the same units.
-    part : width.Part
-    iterations : int
-        Newton steps.
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
+    ``t``, ``q``, ``p``: temperature [K], specific humidity [kg/kg] and pressure [Pa], float64, flat, blocked;
+    ``t_new`` and ``q_new`` receive the first two.  ``iterations``: Newton steps.  ``width``: ``SCALAR`` or ``VECTOR``.
 
-    Notes
-    -----
     The next step's x is 1/(T − T₁ + L/c_p C) with C = num/den.  With u = (T − T₁) den + L/c_p num both
     follow from r = 1/(den u): C = num u r, x = den² r.
     """

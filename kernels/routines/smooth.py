@@ -58,15 +58,9 @@ def _cubic(gx, gy, gz, s, inside):
 def farthest(values, x, y, z, waves, levels, kind):
     """Largest distance of interpolated values from the closed form; NaN if one of them is NaN.
 
-    Parameters
-    ----------
-    values, x, y, z : float64 (levels, columns)
-        What was found, and where, in grid intervals.
-    waves : float64 (2, 3)
-        kx, ky, kz in radians a grid interval; a, b, c in radians.
-    levels : int
-    kind : int
-        0: linear, 1: cubic, 2: cubic, held within the corners of the box.
+    ``values``, ``x``, ``y``, ``z``, float64 (``levels``, columns): what was found, and where, in grid intervals;
+    ``waves``, float64 (2, 3): kx, ky, kz in radians a grid interval, and a, b, c in radians; ``kind`` 0: linear,
+    1: cubic, 2: cubic, held within the corners of the box.
     """
     most = 0.0
     for i, j in np.ndindex(values.shape):

@@ -3,6 +3,11 @@
 A field with margin is one array of doubles: ``along`` apart are the rows of a level, ``up`` apart the
 levels, and its point (0, 0, 0) is at ``start``.  The position of a grid box is a whole number kept in a
 float64, so that it lies in the same kind of array as the weights.
+
+The compiled schemes work on a ``part`` (:class:`width.Part`) of blocked arrays, ``width`` (``SCALAR`` or ``VECTOR``)
+columns at a time.  All arrays are float64 and flat: ``wind`` and ``field`` with margin, as ``mesh`` (:class:`Mesh`)
+says; ``departure``, points (x, y, z) in grid intervals; ``stencil``, what :func:`weights` writes; ``values`` of as many
+``fields``, in their unit.  ``top`` is the number of the last level.
 """
 
 from typing import NamedTuple
@@ -66,22 +71,9 @@ def eight_corners(field, position, start, mesh, dx, dy, dz):
 
 @kernel
 def trajectory(wind, arrival, departure, mesh, part, iterations, top, width):
-    """Departure points of some blocks.
+    """Departure points of the columns at ``arrival``, blocked (x, y) in grid intervals, into ``departure``.
 
-    Parameters
-    ----------
-    wind : float64, flat
-        Displacement in a time step in x, y, z, three fields with margin, grid intervals.
-    arrival, departure : float64, flat
-        Blocked points (x, y) and (x, y, z), grid intervals; the second is written.
-    mesh : Mesh
-        Of ``wind``.
-    part : width.Part
-    iterations : int
-    top : float
-        Number of the last level.
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
+    ``wind``: displacement in a time step in x, y and z, three fields, grid intervals; ``iterations`` of the trajectory.
     """
     start, size, levels, row = mesh.start, mesh.size, part.levels, part.row
     along, up = float(mesh.along), float(mesh.up)
@@ -119,22 +111,7 @@ def cubic_weights(s):
 
 @kernel
 def weights(departure, stencil, mesh, part, top, width):
-    """Boxes, distances and weights of some blocks.
-
-    Parameters
-    ----------
-    departure : float64, flat
-        Blocked points (x, y, z), grid intervals.
-    stencil : float64, flat
-        Receives position, three distances and twelve weights of every point, blocked.
-    mesh : Mesh
-        Of the fields to be interpolated.
-    part : width.Part
-    top : float
-        Number of the last level.
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
-    """
+    """Position, three distances and twelve weights of every point of ``departure``, blocked, into ``stencil``."""
     row, along, up = part.row, float(mesh.along), float(mesh.up)
     for line in range(part.first * part.levels, part.end * part.levels):
         for lane in range(0, part.count, len(width)):
@@ -173,8 +150,7 @@ def line_and_field(turn, levels, fields):
 
 @kernel(inline=True)
 def four_numbers(stencil, i, row, width):
-    """Position and distances, or the weights of one axis: from place ``i`` of ``stencil`` on, every ``row`` doubles;
-    ``width`` as above."""
+    """Position and distances, or the weights of one axis: from place ``i`` of ``stencil`` on, every ``row`` doubles."""
     return (
         load_as(stencil, i, width),
         load_as(stencil, i + row, width),
@@ -185,21 +161,7 @@ def four_numbers(stencil, i, row, width):
 
 @kernel
 def linear(field, stencil, values, fields, mesh, part, width):
-    """Trilinear values of some blocks.
-
-    Parameters
-    ----------
-    field, values : float64, flat
-        Fields with margin; interpolated values, blocked, in the same unit.
-    stencil : float64, flat
-        From ``weights``.
-    fields : int
-    mesh : Mesh
-        Of ``field``.
-    part : width.Part
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
-    """
+    """Trilinear values of ``field`` into ``values``."""
     levels, row = part.levels, part.row
     for turn in range(part.first * fields * levels, part.end * fields * levels):
         line, number = line_and_field(turn, levels, fields)
@@ -248,23 +210,7 @@ def twelve_points(field, p, start, along, dx, wx, wy):
 
 @kernel
 def cubic(field, stencil, values, fields, mesh, part, monotone, width):
-    """Cubic values of some blocks.
-
-    Parameters
-    ----------
-    field, values : float64, flat
-        Fields with margin; interpolated values, blocked, in the same unit.
-    stencil : float64, flat
-        From ``weights``.
-    fields : int
-    mesh : Mesh
-        Of ``field``.
-    part : width.Part
-    monotone : bool
-        Hold the values within the range of the eight corners.
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
-    """
+    """Cubic values of ``field`` into ``values``; ``monotone`` ones stay within the range of the eight corners."""
     levels, row = part.levels, part.row
     along, up = mesh.along, mesh.up
     for turn in range(part.first * fields * levels, part.end * fields * levels):

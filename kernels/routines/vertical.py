@@ -88,17 +88,10 @@ def integral_matrix(eta: np.ndarray) -> np.ndarray:
 
 @kernel
 def integrate(weights, f, integral, part, width):
-    """The integrals of some blocks.
+    """The integrals of a ``part`` (:class:`width.Part`) of the blocks, ``width`` (``SCALAR`` or ``VECTOR``) at a time.
 
-    Parameters
-    ----------
-    weights : float64, flat
-        Rᵀ, (levels, padded levels + 1), 1.
-    f, integral : float64, flat
-        Blocked fields of ``levels`` and of ``levels + 1`` rows, in f's unit; ``integral`` is written.
-    part : width.Part
-    width : tuple
-        ``SCALAR`` or ``VECTOR``.
+    ``weights``: Rᵀ, (levels, padded levels + 1), 1; ``f``, ``integral``: blocked fields of ``levels`` and of
+    ``levels + 1`` rows, in f's unit, the second written; all float64, flat.
     """
     levels, row = part.levels, part.row
     matrix = Matrix(weights, 0, len(weights) // levels)

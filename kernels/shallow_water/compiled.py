@@ -79,20 +79,10 @@ def advance(threads, truncation, levels, tendencies, laplacian, damping, step, s
     then each (``φ + φ_s`` in place of ``φ``) is multiplied by ``damping``, and the filter moves
     ``d = old - 2 now + new`` by ``middle · d`` into ``now`` and ``end · d`` into ``new``.
 
-    Parameters
-    ----------
-    threads : int
-        Each takes every ``threads``-th wavenumber.
-    truncation : int
-    levels : Levels
-    tendencies : Tendencies
-    laplacian, damping : float64, (T + 1,)
-        L [1/m²] and the factor of the hyperdiffusion [1] of each degree.
-    step : Step
-    size : float64, (T + 1,)
-        Receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s².
-    stamps : float64, (threads, 2)
-        Receives the clock of each thread before and after its share, s.
+    ``levels``, ``tendencies`` and ``step`` are those of this module; ``laplacian`` and ``damping``, float64 (T + 1,),
+    have L [1/m²] and the factor of the hyperdiffusion [1] of each degree up to the ``truncation``; ``size``, float64
+    (T + 1,), receives the sum of squares of ``ζ`` and ``D`` of each wavenumber, 1/s², and ``stamps``, float64
+    (``threads``, 2), the clock of each thread, which takes every ``threads``-th wavenumber, before and after, s.
     """
     old, now, new = levels
     curl, divergence, kinetic, ground = tendencies
