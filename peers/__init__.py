@@ -146,6 +146,17 @@ def differ(ours, theirs) -> float:
     return float(np.any(np.asarray(ours) != np.asarray(theirs)))
 
 
+def repeating(work: Callable[[], Any]) -> Callable:
+    """A side that does ``work`` as often as it is asked to, and returns what the last time gave."""
+
+    def call(repeats=1):
+        for _ in range(repeats):
+            result = work()
+        return result
+
+    return call
+
+
 def installed(**packages: str) -> dict[str, str]:
     """Versions of the packages that are installed, by the names of their peers."""
     found = {}

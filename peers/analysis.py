@@ -5,16 +5,16 @@ the right-hand side as a further column.  SciPy calls LAPACK's ``dposv`` on arra
 the stack in one call, by LU.
 """
 
-import importlib.metadata
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import scipy
 from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
 from kernels.analysis.cholesky import backwards, factor
 from kernels.contract import Work
-from peers import Absent, Comparison, relative_difference
+from peers import Absent, Comparison, relative_difference, repeating
 
 SIZES = (48, 96, 144, 192)
 COUNT = 64
@@ -32,38 +32,31 @@ def _ours(matrices: np.ndarray, right: np.ndarray) -> Callable:
     given[:, :, :n], given[:, :, n] = matrices, right
     room, out = np.empty_like(given), np.empty_like(right)
 
-    def call(repeats=1):
-        for _ in range(repeats):
-            np.copyto(room, given)
-            for k in range(COUNT):
-                factor(room[k], n + 8, n + 8)
-                backwards(room[k], n, n, out[k])
+    def work() -> np.ndarray:
+        np.copyto(room, given)
+        for k in range(COUNT):
+            factor(room[k], n + 8, n + 8)
+            backwards(room[k], n, n, out[k])
         return out
 
-    return call
+    return repeating(work)
 
 
 def _lapack(matrices: np.ndarray, right: np.ndarray) -> Callable:
     given = [np.asfortranarray(each) for each in matrices]
     room, out = [each.copy(order="F") for each in given], np.empty_like(right)
 
-    def call(repeats=1):
-        for _ in range(repeats):
-            for k in range(COUNT):
-                np.copyto(room[k], given[k])
-                out[k] = lapack.dposv(room[k], right[k], lower=1, overwrite_a=1)[1]
+    def work() -> np.ndarray:
+        for k in range(COUNT):
+            np.copyto(room[k], given[k])
+            out[k] = lapack.dposv(room[k], right[k], lower=1, overwrite_a=1)[1]
         return out
 
-    return call
+    return repeating(work)
 
 
 def _stack(matrices: np.ndarray, right: np.ndarray) -> Callable:
-    def call(repeats=1):
-        for _ in range(repeats):
-            found = np.linalg.solve(matrices, right[..., None])[..., 0]
-        return found
-
-    return call
+    return repeating(lambda: np.linalg.solve(matrices, right[..., None])[..., 0])
 
 
 def _work(n: int) -> Work:
@@ -74,8 +67,7 @@ def _work(n: int) -> Work:
 
 def versions() -> dict[str, str]:
     """SciPy and NumPy, which bring LAPACK."""
-    names = {"LAPACK dposv (SciPy)": "scipy", "numpy.linalg.solve": "numpy"}
-    return {peer: f"{name} {importlib.metadata.version(name)}" for peer, name in names.items()}
+    return {"LAPACK dposv (SciPy)": f"scipy {scipy.__version__}", "numpy.linalg.solve": f"numpy {np.__version__}"}
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:

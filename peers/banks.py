@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels.memory import banks
 from kernels.memory.banks import Job, Problem
-from peers import Absent, Comparison, differ
+from peers import Absent, Comparison, differ, repeating
 from peers.kit import compiled
 
 _NEVER = 2**64 - 1
@@ -53,14 +53,14 @@ def _cpu(problem: Problem, number: int) -> _Cpu:
 
 def _c_side(library, problem: Problem) -> Callable:
     lines = [_NEVER if problem.lines == count else 0 for count in (1, 2)]
+    banks_run = compiled.function(library, "banks_run", "annn", ctypes.c_uint64)
 
-    def call(repeats=1):
-        for _ in range(repeats):
-            cpus = (_Cpu * 2)(*(_cpu(problem, number) for number in range(2)))
-            cycles = library.banks_run(cpus, problem.busy, *lines)
+    def work() -> np.ndarray:
+        cpus = (_Cpu * 2)(*(_cpu(problem, number) for number in range(2)))
+        cycles = banks_run(cpus, problem.busy, *lines)
         return np.array([cycles, *(cpus[number].end for number in range(problem.cpus))])
 
-    return call
+    return repeating(work)
 
 
 def _ours(problem: Problem) -> Callable:
@@ -82,9 +82,6 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         return
     libraries, absent = compiled.variants("banks.c")
     yield from absent
-    for library in libraries.values():
-        library.banks_run.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_uint64]
-        library.banks_run.restype = ctypes.c_uint64
     for group, leap in (("simulated memory banks", False), ("simulated memory banks, leaping over periods", True)):
         yield from _group(group, leap, libraries)
 

@@ -21,7 +21,6 @@ NPB also builds the initial field and the forcing in that time, about one hundre
 printed with two decimals only and therefore not used.  Whole runs take minutes: ``--rounds 3`` is enough.
 """
 
-import ctypes
 import os
 import re
 import subprocess
@@ -98,10 +97,6 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
     yield from absent
     if not libraries:
         return
-    pointer, number, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double
-    for library in libraries.values():
-        library.bt_sweep.argtypes = [pointer, pointer, number, number, real, real, pointer]
-        library.bt_sweep.restype = None
     for name in ("A", "B"):
         problem = bt.Problem.preset(name)
         lines = [_Tiles(problem.N, seed) for seed in range(threads)]
@@ -117,11 +112,12 @@ def _sweeps(threads: int) -> Iterator[Comparison | Absent]:
             return np.array(run_team(member, threads))
 
         def theirs(library, lines=lines, fixed=(points, direction.dt, direction.second)) -> Callable:
+            bt_sweep = compiled.function(library, "bt_sweep", "aanndda")
+
             def member(n):
                 mine = lines[n]
                 mine.r[:] = mine.start
-                u, r, upper = (array.ctypes.data for array in (mine.u, mine.r, mine.upper))
-                library.bt_sweep(u, r, _TILES, *fixed, upper)
+                bt_sweep(mine.u, mine.r, _TILES, *fixed, mine.upper)
                 return mine.r
 
             return lambda: np.array(run_team(member, threads))

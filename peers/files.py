@@ -42,6 +42,21 @@ def _session(folder: Path, u: np.ndarray, way: str) -> Callable[[], int]:
     return ours
 
 
+def _library(path: Path, u: np.ndarray, opened: Callable, dataset: Callable) -> Callable[[], int]:
+    """Every dump into what ``dataset`` makes in the file that ``opened`` gives, each with its checksum."""
+
+    def peer() -> int:
+        with opened(path, "w") as file:
+            data = dataset(file)
+            for index in range(DUMPS):
+                data[index] = u
+                crc = zlib.crc32(u)
+        path.unlink()
+        return crc
+
+    return peer
+
+
 def _tofile(folder: Path, u: np.ndarray) -> Callable[[], int]:
     def peer() -> int:
         path = folder / "tofile"
@@ -56,35 +71,18 @@ def _tofile(folder: Path, u: np.ndarray) -> Callable[[], int]:
 
 
 def _h5py(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
-    def peer() -> int:
-        path = folder / "h5py"
-        with module.File(path, "w") as file:
-            data = file.create_dataset("U", (DUMPS, *u.shape), "<f8")
-            for index in range(DUMPS):
-                data[index] = u
-                crc = zlib.crc32(u)
-        path.unlink()
-        return crc
-
-    return peer
+    return _library(folder / "h5py", u, module.File, lambda file: file.create_dataset("U", (DUMPS, *u.shape), "<f8"))
 
 
 def _netcdf4(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
-    def peer() -> int:
-        path = folder / "netcdf4"
-        with module.Dataset(path, "w") as file:
-            for name, length in zip(("step", "k", "j", "i", "m"), (None, *u.shape), strict=True):
-                file.createDimension(name, length)
-            data = file.createVariable(
-                "U", "<f8", ("step", "k", "j", "i", "m"), chunksizes=(1, *u.shape), fill_value=False
-            )
-            for index in range(DUMPS):
-                data[index] = u
-                crc = zlib.crc32(u)
-        path.unlink()
-        return crc
+    names = ("step", "k", "j", "i", "m")
 
-    return peer
+    def dataset(file):
+        for name, length in zip(names, (None, *u.shape), strict=True):
+            file.createDimension(name, length)
+        return file.createVariable("U", "<f8", names, chunksizes=(1, *u.shape), fill_value=False)
+
+    return _library(folder / "netcdf4", u, module.Dataset, dataset)
 
 
 def _fio(program: str, folder: Path, direct: bool, blocks: int = DUMPS) -> int:

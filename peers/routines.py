@@ -5,7 +5,6 @@ polynomial, and under -ffast-math a vectorised one; our two builds share one pol
 results are equal.  That is why our scalar saturation adjustment is the slower one.
 """
 
-import ctypes
 import dataclasses
 from collections.abc import Callable, Iterator
 
@@ -25,18 +24,9 @@ OPTION_SETS = {
 SCALAR_OPTIONS = {"-O3 scalar": ("-O3", "-march=native", "-fno-tree-vectorize")}
 
 
-def _function(library: ctypes.CDLL, name: str, kinds: str) -> Callable:
-    """The C function, its arguments arrays (``a``), whole numbers (``n``) and doubles (``d``)."""
-    types = {"a": ctypes.c_void_p, "n": ctypes.c_int64, "d": ctypes.c_double}
-    function = getattr(library, name)
-    function.argtypes = [types[kind] for kind in kinds]
-    function.restype = None
-    return lambda *args: function(*(arg.ctypes.data if isinstance(arg, np.ndarray) else arg for arg in args))
-
-
 def _on_blocks(library, name: str, kinds: str, problem, threads: int, arrays, out: np.ndarray, *more) -> Callable:
     """The C function on every block: ``arrays``, first block and end, levels, row, places of a row, and ``more``."""
-    function = _function(library, name, kinds)
+    function = compiled.function(library, name, kinds)
 
     def call(repeats=1):
         over_blocks(problem, lambda part: function(*arrays, *part, *more), threads, repeats)
@@ -71,7 +61,7 @@ def _c_interpolation(library, problem, state, threads):
 
 
 def _c_product(library, problem, state, threads):
-    function = _function(library, "matmul", "anananannnn")
+    function = compiled.function(library, "matmul", "anananannnn")
     out, row = np.zeros_like(state.out), state.p.shape[1]
     arrays = state.terms, len(state.terms), state.spectrum, state.spectrum.shape[1], state.p, row, out
 

@@ -1,6 +1,5 @@
 """The five SMT loops beside the same in C, on the same threads, CPUs and arrays."""
 
-import ctypes
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -13,21 +12,16 @@ from peers.kit import compiled
 N = {"s1": 2**14, "s2": 2**14, "s10": 2**14, "streaming": 2**23, "skipping": 2**23}
 
 
-def _c_side(library: ctypes.CDLL, problem: smt.Problem, state: smt.State, threads: int) -> Callable:
+def _c_side(library, problem: smt.Problem, state: smt.State, threads: int) -> Callable:
     accumulators, step, _flops = smt.LOOPS[problem.loop]
-    pointer, whole = ctypes.c_void_p, ctypes.c_int64
-    function = getattr(library, "array_loop" if step else f"{problem.loop}_loop")
-    function.argtypes = [pointer, whole, whole, whole, pointer] if step else [whole, whole, pointer]
-    function.restype = None
+    name, kinds = ("array_loop", "annna") if step else (f"{problem.loop}_loop", "nna")
+    function = compiled.function(library, name, kinds)
     cpus = smt.thread_cpus(problem, threads)
 
     def call(repeats=1):
         def work(number):
             out = np.zeros(16)
-            if step:
-                function(state.arrays[number].ctypes.data, step, problem.iterations, repeats, out.ctypes.data)
-            else:
-                function(problem.iterations, repeats, out.ctypes.data)
+            function(*((state.arrays[number], step) if step else ()), problem.iterations, repeats, out)
             return out[:accumulators]
 
         return np.array(run_team(work, threads, cpus))

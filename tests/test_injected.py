@@ -58,7 +58,7 @@ STANDS_FOR = {
 
 def gives_names(path) -> bool:
     """Whether a module writes files that take their name when they are whole (a folder for work has none)."""
-    makers = {"Pending", "atomic", "write_atomically", "write_bytes", "write_text"}
+    makers = {"Pending", "atomic", "write_atomically", "write_bytes", "write_text", "write_zip"}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module in ("companion.files", "kernels.files.pending"):
             if makers & {each.name for each in node.names}:

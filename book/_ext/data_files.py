@@ -5,16 +5,15 @@ The files are made after the pages are written: every table as CSV and NetCDF an
 the ledger is loaded by that page alone, the style of long tables by these pages, that of peers and that of items.
 """
 
-import os
 import shutil
-import zipfile
 from functools import partial
 from pathlib import Path
+
+from companion import files
 
 DATA, LEDGER, PEERS, RUN = "book/data", "book/ledger", "book/peers", "book/run"
 REPRODUCED = "book/reproduced"
 ROOT = Path(__file__).resolve().parent.parent.parent
-EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal sources make equal files
 #: What a build, a test run or an editor leaves in the tree.
 MADE = {"_build", "__pycache__", "node_modules"}
 
@@ -35,31 +34,22 @@ def sources(root: Path = ROOT) -> list[Path]:
     )
 
 
-def write_source(root: Path, temporary: Path) -> None:
+def write_source(root: Path, path: Path) -> None:
     """The source as one zip; programs stay executable."""
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sources(root):
-            entry = zipfile.ZipInfo(f"supercomputers-rerun/{path.relative_to(root).as_posix()}", EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
-            archive.writestr(entry, path.read_bytes())
+    files.write_zip(path, "supercomputers-rerun", {each.relative_to(root).as_posix(): each for each in sources(root)})
 
 
 def write_ledger(path: Path) -> None:
     """Every claim as CSV, whole or not at all."""
     from companion import claims
-    from companion.files import write_text
 
-    write_text(path, claims.frame().to_csv(index=False, lineterminator="\n"), overwrite=True)
+    files.write_text(path, claims.frame().to_csv(index=False, lineterminator="\n"), overwrite=True)
 
 
 def _copy_records(folder: Path) -> None:
     """The committed run records, to which points of figures lead."""
-    from companion.files import write_atomically
-
-    folder.mkdir(parents=True, exist_ok=True)
     for record in (ROOT / "data" / "runs").glob("*.json"):
-        write_atomically(folder / record.name, partial(shutil.copyfile, record), True)
+        files.write_atomically(folder / record.name, partial(shutil.copyfile, record), True)
 
 
 def _write(app, exception) -> None:
@@ -71,13 +61,10 @@ def _write(app, exception) -> None:
 
         downloads.write(folder)
     if RUN in app.env.found_docs:
-        from companion.files import write_atomically
-
-        write_atomically(Path(app.outdir) / "_static" / "source.zip", partial(write_source, ROOT), True)
+        write_source(ROOT, Path(app.outdir) / "_static" / "source.zip")
     if any(name.startswith("notebooks/") for name in app.env.found_docs):
         _copy_records(Path(app.outdir) / "_static" / "runs")
     if LEDGER in app.env.found_docs:
-        folder.mkdir(parents=True, exist_ok=True)
         write_ledger(folder / "ledger.csv")
 
 

@@ -1,14 +1,12 @@
 """Sphinx extension that gives each chapter's figures as one download: slides in one page, and each figure as SVG."""
 
 import re
-import zipfile
 from html import escape, unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from companion.files import write_atomically
+from companion.files import write_zip
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal figures make equal files
 INK = "#1f2328"
 FIGURE = re.compile(
     # of two drawings the last, which is the one for a page
@@ -68,16 +66,7 @@ def page(title: str, source: str, found: list[Slide]) -> str:
 def pack(path: Path, title: str, source: str, found: list[Slide]) -> None:
     """Slides and figures as one zip, whole or not at all."""
     files = {"slides.html": page(title, source, found)} | {f"figures/{one.name}.svg": one.svg for one in found}
-
-    def write(temporary: Path) -> None:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in files.items():
-                entry = zipfile.ZipInfo(f"{path.stem}/{name}", EPOCH)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, text)
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, write, overwrite=True)
+    write_zip(path, path.stem, files)
 
 
 def _dress(app, pagename, templatename, context, doctree) -> None:

@@ -7,8 +7,8 @@ the same as a table, ``mutation`` how many printed digits the documents' own red
 import pandas as pd
 
 from companion import chapters
-from companion.claims import mutants, register
-from companion.claims.engine import Claim, Ledger
+from companion.claims import engine, mutants, register
+from companion.claims.engine import Claim, Maker
 from companion.claims.verdicts import VERDICTS
 
 
@@ -17,8 +17,8 @@ def documents() -> list[str]:
     return sorted(chapters.files("claims.csv"))
 
 
-def ledger(document: str) -> Ledger:
-    """The ledger of one document.  Raises ``ValueError`` for an unknown document."""
+def ledger(document: str) -> list[Maker]:
+    """The entries of one document, in the order of its register.  Raises ``ValueError`` for an unknown document."""
     if document not in documents():
         raise ValueError(f"document {document!r} has no claims; choose one of {', '.join(documents())}.")
     return register.ledger(document)
@@ -27,7 +27,7 @@ def ledger(document: str) -> Ledger:
 def check(document: str | None = None) -> list[Claim]:
     """Recompute every claim of one document, or of all."""
     chosen = documents() if document is None else [document]
-    return [claim for name in chosen for claim in ledger(name).check()]
+    return [claim for name in chosen for claim in engine.check(ledger(name))]
 
 
 def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFrame:
@@ -42,4 +42,4 @@ def frame(document: str | None = None, verdict: str | None = None) -> pd.DataFra
 
 def mutation(documents: list[str] | None = None) -> pd.DataFrame:
     """Change every digit of every table by one and see who notices; see ``mutants.survey``."""
-    return mutants.survey({name: ledger(name) for name in documents or sorted(chapters.files("claims.csv"))})
+    return mutants.survey({name: ledger(name) for name in documents or chapters.files("claims.csv")})

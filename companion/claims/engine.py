@@ -10,11 +10,11 @@ The claims of a document stand in its register (``companion.claims.register``).
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from companion.claims.intervals import Interval, as_interval
-from companion.claims.sheets import Reader, Sheet
+from companion.claims.sheets import Place, Reader
 from companion.claims.verdicts import AGREES, NOT_CHECKABLE, OUR_BOUND, ROUNDING, Bound, verdict
 
 
@@ -30,8 +30,9 @@ class Claim:
     recomputed: float  # NaN when not checkable
     interval: tuple[float, float]  # what the printed inputs allow
     verdict: str
-    bound: str = ""  # what the value is held to where that is not what is printed but a bound of ours
-    reason: str = ""  # why it contradicts, cannot be checked, or where the base is ambiguous
+    bound: str  # what the value is held to where that is not what is printed but a bound of ours
+    reason: str  # why it contradicts, cannot be checked, or where the base is ambiguous
+    place: Place  # of the printed cell, and what else was read
 
 
 #: item, printed text, recomputed value; None where the document does not give the inputs
@@ -54,11 +55,12 @@ class Maker:
     def run(self, reader: Reader) -> list[Claim]:
         """The claims of this entry, on the tables ``reader`` gives."""
         return [
-            self._claim(item, getattr(text, "printed", text), text if isinstance(text, Bound) else "", value)
+            self._claim(item, printed, text if isinstance(text, Bound) else "", value, reader.place(printed))
             for item, text, value in self.make(reader)
+            for printed in [getattr(text, "printed", text)]
         ]
 
-    def _claim(self, item: str, printed: str, bound: str, computed: Interval | float | None) -> Claim:
+    def _claim(self, item: str, printed: str, bound: str, computed: Interval | float | None, place: Place) -> Claim:
         value = Interval(math.nan, math.nan, math.nan) if computed is None else as_interval(computed)
         found = NOT_CHECKABLE if computed is None else verdict(bound or printed, value)
         instead = OUR_BOUND if bound else self.instead.get(item, self.instead.get(ALL, ""))
@@ -73,22 +75,10 @@ class Maker:
             instead if instead and found in (AGREES, ROUNDING) else found,
             str(bound),
             self.reasons.get(item, self.reasons.get(ALL, "")),
+            place,
         )
 
 
-class Ledger:
-    """The claims of one document, in the order of its register."""
-
-    def __init__(self, document: str):
-        self.document = document
-        self.makers: list[Maker] = []
-
-    def add(self, maker: Maker) -> None:
-        """One more entry.  ``ValueError`` where its name is taken."""
-        if any(other.name == maker.name for other in self.makers):
-            raise ValueError(f"two claims of {self.document} are named {maker.name}; rename one.")
-        self.makers.append(maker)
-
-    def check(self, overrides: dict[str, Sheet] | None = None) -> list[Claim]:
-        """Every claim of the document."""
-        return [claim for maker in self.makers for claim in maker.run(Reader(self.document, overrides))]
+def check(makers: Iterable[Maker]) -> list[Claim]:
+    """The claims of these entries, on the tables as they are."""
+    return [claim for maker in makers for claim in maker.run(Reader(maker.document))]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from companion import tables
-from companion.claims.engine import Ledger, Maker
+from companion.claims.engine import Maker
 from companion.claims.sheets import Reader, Sheet
 from companion.claims.verdicts import IDENTITY, RESTORED
 from companion.tables import csv
@@ -43,11 +43,11 @@ def verdicts(maker: Maker, reader: Reader) -> list[tuple[str, str]] | None:
         return None
 
 
-def users(ledger: Ledger) -> dict[str, list[tuple[Maker, list]]]:
+def users(ledger: list[Maker]) -> dict[str, list[tuple[Maker, list]]]:
     """For each table the makers that read it, with their verdicts on the tables as they are."""
     result: dict[str, list] = {}
-    for maker in ledger.makers:
-        reader = Reader(ledger.document)
+    for maker in ledger:
+        reader = Reader(maker.document)
         before = verdicts(maker, reader)
         for table in reader.used:
             result.setdefault(table, []).append((maker, before))
@@ -56,14 +56,12 @@ def users(ledger: Ledger) -> dict[str, list[tuple[Maker, list]]]:
 
 def refused(document: str, table: str, row: int, column: int, cell: str, cells: list[list[str]]) -> bool:
     """Whether the reader's constraints catch the altered cell."""
-    resource = tables.describe(document, table)
-    if csv.cell_problem(resource["schema"]["fields"][column], cell):
+    schema = tables.describe(document, table)["schema"]
+    if csv.cell_problem(schema["fields"][column], cell):
         return True
-    names = [field["name"] for field in resource["schema"]["fields"]]
-    if names[column] not in resource["schema"]["primaryKey"]:
-        return False
-    keys = [tuple(line[names.index(name)] for name in resource["schema"]["primaryKey"]) for line in cells]
-    return keys.count(keys[row]) > 1
+    key = [place for place, field in enumerate(schema["fields"]) if field["name"] in schema["primaryKey"]]
+    keys = [[line[place] for place in key] for line in cells]
+    return column in key and keys.count(keys[row]) > 1
 
 
 def notices(maker: Maker, before: list[tuple[str, str]], reader: Reader) -> set[str]:
@@ -77,8 +75,7 @@ def notices(maker: Maker, before: list[tuple[str, str]], reader: Reader) -> set[
 
 def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) -> list[dict]:
     """One record per numeric cell: digits, how many of their changes are noticed, and how many by itself alone."""
-    records = []
-    columns = [field["name"] for field in tables.describe(document, table)["schema"]["fields"]]
+    records, columns = [], [field["name"] for field in tables.describe(document, table)["schema"]["fields"]]
     for row, column, cell in numeric_cells(document, table):
         places = [place for place, character in enumerate(cell) if character.isdigit()]
         noticed = itself = 0
@@ -92,22 +89,12 @@ def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) ->
             found = {kind for maker, before in makers for kind in notices(maker, before, Reader(document, reader))}
             noticed += bool(found - {IDENTITY, RESTORED})
             itself += bool(found) and not found - {IDENTITY, RESTORED}
-        records.append(
-            {
-                "document": document,
-                "table": table,
-                "row": row + 2,
-                "column": columns[column],
-                "cell": cell,
-                "digits": len(places),
-                "noticed": noticed,
-                "itself": itself,
-            }
-        )
+        found = (document, table, row + 2, columns[column], cell, len(places), noticed, itself)
+        records.append(dict(zip(COLUMNS, found, strict=True)))
     return records
 
 
-def survey(ledgers: Mapping[str, Ledger]) -> pd.DataFrame:
+def survey(ledgers: Mapping[str, list[Maker]]) -> pd.DataFrame:
     """Change every digit of every numeric cell and see whether it is noticed.
 
     Returns one row per numeric cell with ``digits``, ``noticed`` (digits whose change is noticed) and ``itself``

@@ -5,32 +5,20 @@ the reason of one.  ``formula`` is arithmetic on cells (``companion.claims.formu
 that name in the chapter's ``claims.py`` computes; empty where the document does not give the inputs.
 """
 
-import csv
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 from types import ModuleType
 
 from companion import chapters
 from companion.claims import formulas
-from companion.claims.engine import ALL, Items, Ledger, Maker
+from companion.claims.engine import ALL, Items, Maker
 from companion.claims.sheets import EmptyCell, Reader
 from companion.claims.verdicts import INSTEAD, Bound
 
 COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "formula", "instead", "reason", "note")
 PYTHON = "python"
 Line = dict[str, str]
-
-
-def lines(path: Path) -> list[Line]:
-    """The rows of one register.  ``ValueError`` where the header or the width of a row is another."""
-    with path.open(encoding="utf-8", newline="") as file:
-        head, *body = csv.reader(file, strict=True)
-    for number, row in enumerate([head, *body], start=1):
-        if len(row) != len(COLUMNS) or number == 1 and tuple(row) != COLUMNS:
-            raise ValueError(f"{path.parent.name}/{path.name}, row {number}: the columns are {', '.join(COLUMNS)}")
-    return [dict(zip(COLUMNS, row, strict=True)) for row in body]
 
 
 def _bounded(text: str, bound: str) -> str:
@@ -90,20 +78,21 @@ def _maker(document: str, name: str, group: list[Line], functions: ModuleType | 
     return Maker(name, document, first["where"], first["statement"], make, reasons, instead)
 
 
-def build(document: str, rows: list[Line], functions: ModuleType | None = None) -> Ledger:
-    """A ledger from rows and the functions that some of them name.  ``ValueError`` names the claim that is wrong."""
-    result = Ledger(document)
+def build(document: str, rows: list[Line], functions: ModuleType | None = None) -> list[Maker]:
+    """The entries of rows and the functions that some of them name.  ``ValueError`` names the claim that is wrong."""
+    found: dict[str, Maker] = {}
     for name, group in groupby(rows, key=lambda line: line["claim"]):
         try:
-            result.add(_maker(document, name, list(group), functions))
+            if name in found:
+                raise ValueError("two claims have this name; rename one")
+            found[name] = _maker(document, name, list(group), functions)
         except ValueError as error:
             raise ValueError(f"{document}/claims.csv, claim {name}: {error}") from None
-    return result
+    return list(found.values())
 
 
 @cache
-def ledger(document: str) -> Ledger:
+def ledger(document: str) -> list[Maker]:
     """The claims of one document, in the order of its register."""
-    path = chapters.files("claims.csv")[document]
-    functions = chapters.part(document, "claims") if path.with_suffix(".py").exists() else None
-    return build(document, lines(path), functions)
+    functions = chapters.part(document, "claims") if document in chapters.documents("claims") else None
+    return build(document, chapters.rows("claims.csv", COLUMNS)[document], functions)

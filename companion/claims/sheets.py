@@ -12,6 +12,16 @@ class EmptyCell(LookupError):
     """A formula asks for a cell in which nothing is printed."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the printed value of a claim stands, and which tables the claim reads."""
+
+    table: str | None  # of the printed cell; None where no table holds it
+    row: int | None  # of the printed cell, from 0
+    column: str | None
+    read: tuple[str, ...]  # every table that the claim reads, that of the printed cell first
+
+
 class Sheet:
     """Cells of one table, addressed by primary key and column.
 
@@ -32,6 +42,8 @@ class Sheet:
         self.key_columns = [self.columns[name] for name in resource["schema"]["primaryKey"]]
         self.rows = {tuple(row[c] for c in self.key_columns): row for row in self.cells}
         self._intervals: dict[tuple, Interval | None] = {}
+        #: Table, key, column and text of each cell asked for as text, the table alone of one asked for as a number.
+        self.log: list[tuple] = []
 
     def keys(self) -> list[tuple[str, ...]]:
         """Primary keys in printed order."""
@@ -46,6 +58,11 @@ class Sheet:
     def text(self, *address) -> str:
         """Printed text of a cell."""
         key, column = self._place(address)
+        text = self._text(key, column)
+        self.log.append((self.resource["name"], key, column, text))
+        return text
+
+    def _text(self, key: tuple[str, ...], column: str) -> str:
         if key not in self.rows or column not in self.columns:
             raise KeyError(
                 f"table {self.resource['name']} has no cell {key}, {column!r}; its first keys are {self.keys()[:5]}."
@@ -55,8 +72,9 @@ class Sheet:
     def get(self, *address) -> Interval | None:
         """The value of a cell, None where nothing is printed."""
         place = self._place(address)
+        self.log.append((self.resource["name"],))
         if place not in self._intervals:
-            cell = self.text(*place[0], place[1])
+            cell = self._text(*place)
             column = self.columns[place[1]]
             unit = self.rows[place[0]][self.unit] if self.unit is not None else None
             half = tables.half(self.fields[column], cell, unit)
@@ -105,13 +123,26 @@ def _sheet(document: str, table: str) -> Sheet:
 
 
 class Reader:
-    """Gives a claim its tables and remembers which it used; ``overrides`` replaces tables by altered ones."""
+    """Gives a claim its tables and remembers what it used; ``overrides`` replaces tables by altered ones."""
 
     def __init__(self, document: str, overrides: dict[str, Sheet] | None = None):
         self.document = document
         self.overrides = overrides or {}
         self.used: set[str] = set()
+        self.log: list[tuple] = []  # of the sheets, since the last place
 
     def __call__(self, table: str) -> Sheet:
         self.used.add(table)
-        return self.overrides[table] if table in self.overrides else _sheet(self.document, table)
+        sheet = self.overrides[table] if table in self.overrides else _sheet(self.document, table)
+        sheet.log = self.log
+        return sheet
+
+    def place(self, printed: str) -> Place:
+        """Of the cells read since the last claim, the last whose text is what is printed."""
+        log, read = list(self.log), dict.fromkeys(table for table, *_ in self.log)
+        self.log.clear()
+        for table, *cell in reversed(log):
+            if cell and cell[2] and cell[2] in printed:
+                key, column, _ = cell
+                return Place(table, list(self(table).rows).index(key), column, tuple(dict.fromkeys([table, *read])))
+        return Place(None, None, None, tuple(read))

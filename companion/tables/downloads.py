@@ -1,32 +1,17 @@
 """The tables as a reader downloads them: CSV as committed, NetCDF with units, one zip of the package."""
 
 import shutil
-import zipfile
 from functools import partial
 from pathlib import Path
 
 from companion import tables
-from companion.files import write_atomically, write_netcdf
-
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the least time a zip can hold; a fixed one makes equal packages equal files
+from companion.files import write_atomically, write_netcdf, write_zip
 
 
 def package_zip(path: Path) -> Path:
-    """Every CSV with ``datapackage.json`` and ``README.md`` in one zip, equal for equal data.
-
-    The zip is written to a temporary name in its folder and moved.
-    """
+    """Every CSV with ``datapackage.json`` and ``README.md`` in one zip, equal for equal data."""
     members = ["README.md", "datapackage.json", *(each["path"] for each in tables.package()["resources"])]
-
-    def fill(temporary: Path) -> None:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for member in members:
-                entry = zipfile.ZipInfo(f"supercomputers-rerun-data/{member}", EPOCH)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = 0o644 << 16
-                archive.writestr(entry, (tables.DATA / member).read_bytes())
-
-    return write_atomically(path, fill, overwrite=True)
+    return write_zip(path, "supercomputers-rerun-data", {member: tables.DATA / member for member in members})
 
 
 def write(folder: Path | str) -> list[Path]:

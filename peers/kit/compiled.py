@@ -11,8 +11,10 @@ import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import numpy as np
 
 from kernels.files.pending import WorkFolder
 from peers import Absent
@@ -109,6 +111,16 @@ def variants(
             except RuntimeError as error:
                 absent.append(Absent(f"{name} of {source}", str(error)))
     return built, absent
+
+
+_KINDS = {"a": ctypes.c_void_p, "n": ctypes.c_int64, "d": ctypes.c_double}
+
+
+def function(library: ctypes.CDLL, name: str, kinds: str, result: type | None = None) -> Callable:
+    """A C function, its arguments arrays (``a``), whole numbers (``n``) and doubles (``d``)."""
+    found = getattr(library, name)
+    found.argtypes, found.restype = [_KINDS[kind] for kind in kinds], result
+    return lambda *args: found(*(arg.ctypes.data if isinstance(arg, np.ndarray) else arg for arg in args))
 
 
 def versions(option_sets: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from companion import claims, tables
 from companion.claims import __main__ as command
-from companion.claims import mutants, register, verdicts
+from companion.claims import engine, mutants, register, verdicts
 from companion.claims.engine import ALL
 from companion.claims.intervals import Interval, total
 from companion.claims.sheets import Reader, Sheet
@@ -162,8 +162,8 @@ def test_significant_half(text, half):
 def made(document, *lines):
     """The claims of a register whose rows give only what matters, by name."""
     empty = dict.fromkeys(register.COLUMNS, "") | {"where": "here", "statement": "{item}"}
-    ledger = register.build(document, [empty | line for line in lines])
-    return {claim.id.removeprefix(f"{document}."): claim for claim in ledger.check()}
+    found = engine.check(register.build(document, [empty | line for line in lines]))
+    return {claim.id.removeprefix(f"{document}."): claim for claim in found}
 
 
 def test_a_claim_is_what_its_row_says():
@@ -280,7 +280,7 @@ def test_claims_are_complete_records(document):
 @pytest.mark.parametrize("document", claims.documents())
 def test_a_reason_belongs_to_a_claim(document):
     """No reason is left over from a claim that was renamed."""
-    for maker in claims.ledger(document).makers:
+    for maker in claims.ledger(document):
         items = {item for item, _, _ in maker.make(Reader(document))} | {ALL}
         assert set(maker.reasons) | set(maker.instead) <= items, maker.name
 

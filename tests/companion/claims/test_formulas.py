@@ -131,7 +131,7 @@ def test_items_reasons_and_functions_of_a_claim():
         {"claim": "none", "printed": "a few", "reason": "No number."},
     ]
     functions = SimpleNamespace(chips=lambda t: 9, two=lambda t: (("a", "1", 1), ("b", "2", 3)))
-    found = made("p5plus", *lines, functions=functions).check()
+    found = made("p5plus", *lines, functions=functions)
     assert [(claim.id, claim.verdict, claim.reason) for claim in found] == [
         ("p5plus.chips", "contradicts", "Counted."),
         ("p5plus.two[a]", "identity", "Both."),
@@ -143,7 +143,7 @@ def test_items_reasons_and_functions_of_a_claim():
 def test_an_empty_cell_outside_a_loop_over_rows_is_an_error():
     lines = {"claim": "gain", "printed": "{prose.chips}", "formula": "changes['medium pages', gain_high]"}
     with pytest.raises(LookupError, match="prints nothing at"):
-        made("p5plus", lines).check()
+        made("p5plus", lines)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_an_empty_cell_outside_a_loop_over_rows_is_an_error():
         ([CHIPS | {"where": ""}], "claim chips: its rows lack a place"),
         ([CHIPS | {"printed": "", "formula": ""}], "claim chips: its rows lack a place, a sentence or a printed value"),
         ([CHIPS | {"instead": "same"}], "claim chips: 'same' is none of 'identity', 'restored by this', 'our base'"),
-        ([CHIPS, CHIPS | {"claim": "others"}, CHIPS], "two claims of p5plus are named chips; rename one"),
+        ([CHIPS, CHIPS | {"claim": "others"}, CHIPS], "claim chips: two claims have this name; rename one"),
     ],
 )
 def test_what_is_wrong_in_a_register_is_said_with_its_claim(lines, said):
@@ -162,22 +162,25 @@ def test_what_is_wrong_in_a_register_is_said_with_its_claim(lines, said):
         made("p5plus", *lines)
 
 
-def test_a_register_with_other_columns_is_refused(tmp_path):
+def test_a_register_with_other_columns_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "claims.csv"
-    path.write_text("claim,item\nx,y\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"claims.csv, row 1: the columns are claim, item, where"):
-        register.lines(path)
-    path.write_text(",".join(register.COLUMNS) + "\nx,y\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="row 2"):
-        register.lines(path)
+    monkeypatch.setattr(chapters, "files", lambda name: {"p5plus": path})
+    register.ledger.cache_clear()
+    for text, said in (
+        ("claim,item\n", "row 1: .*they must be claim, item, where"),
+        (",".join(register.COLUMNS), "row 2"),
+    ):
+        path.write_text(f"{text}\nx,y\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=f"p5plus/claims.csv, {said}"):
+            register.ledger("p5plus")
 
 
 def test_every_word_of_the_language_and_every_function_is_used():
-    rows = [line for path in chapters.files("claims.csv").values() for line in register.lines(path)]
-    text = " ".join(line["formula"] for line in rows)
+    registers = chapters.rows("claims.csv", register.COLUMNS)
+    text = " ".join(line["formula"] for rows in registers.values() for line in rows)
     assert all(f"{name}(" in text for name in formulas.FUNCTIONS)
-    for document, path in chapters.files("claims.csv").items():
-        named = {line["claim"] for line in register.lines(path) if line["formula"] == register.PYTHON}
+    for document, rows in registers.items():
+        named = {line["claim"] for line in rows if line["formula"] == register.PYTHON}
         assert all(callable(getattr(chapters.part(document, "claims"), name)) for name in named)
 
 
