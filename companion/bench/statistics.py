@@ -1,7 +1,7 @@
 """Statistics of timing samples that assume no distribution: order statistics, ranks, resampling."""
 
-import functools
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -23,19 +23,15 @@ def median_interval(samples, confidence: float = 0.95) -> tuple[float, float] | 
         0 < confidence < 1.
     """
     ordered = np.sort(np.asarray(samples, dtype=float))
-    count = ordered.size
-    rank = _rank(count, confidence)
-    if rank == 0:
-        return None
-    return float(ordered[rank - 1]), float(ordered[count - rank])
+    rank = _rank(ordered.size, confidence)
+    return (float(ordered[rank - 1]), float(ordered[ordered.size - rank])) if rank else None
 
 
-@functools.cache
+@cache
 def _rank(count: int, confidence: float) -> int:
-    """The rank of both ends of the interval; 0 where there is none.  Records ask for few counts many times."""
+    """The largest k for which fewer than k of so many samples lie below the median within half the error."""
     from scipy import stats  # late: it takes longer to load than all the rest
 
-    # P(fewer than k of n samples lie below the median) must stay within half the error.
     below = stats.binom.cdf(np.arange(count), count, 0.5)
     return int(np.searchsorted(below, (1 - confidence) / 2, side="right"))
 

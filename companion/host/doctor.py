@@ -1,6 +1,7 @@
 """What this machine offers and what it lacks, each with a remedy.  Imports no kernel."""
 
 import errno
+import functools
 import importlib.metadata
 import importlib.util
 import os
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -39,9 +41,48 @@ class Finding:
     required: bool = False
 
 
-def python_version() -> Finding:
+_Answer = tuple[Any, ...]  # whether all is well, what was seen, and the remedy where there is one
+#: Every check, in the order of the report.
+CHECKS: list[Callable[..., Finding]] = []
+
+
+def _check(name: str, required: bool = False) -> Callable[[Callable[..., _Answer]], Callable[..., Finding]]:
+    """Marks a check of this name; what it answers becomes a finding."""
+
+    def mark(function: Callable[..., _Answer]) -> Callable[..., Finding]:
+        @functools.wraps(function)
+        def find(*given: Any) -> Finding:
+            return Finding(name, *function(*given), required=required)
+
+        CHECKS.append(find)
+        return find
+
+    return mark
+
+
+@_check("Python", required=True)
+def python_version() -> _Answer:
     found = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info >= (3, 11), found, "install Python 3.11 or newer", True)
+    return sys.version_info >= (3, 11), found, "install Python 3.11 or newer"
+
+
+@_check("system")
+def system() -> _Answer:
+    """Windows lacks calls that files, ranks and placed threads are measured by; tables and records need none."""
+    if sys.platform != "win32":
+        return True, platform.system()
+    detail = "Windows: nothing is measured; the rest should work, but nobody tried"
+    return False, detail, "measure in WSL, the Windows Subsystem for Linux"
+
+
+def refuse_windows() -> None:
+    """``ValueError`` where nothing is measured."""
+    if not system().ok:
+        raise ValueError("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _locked(lock: Path) -> dict[str, set[str]]:
@@ -49,24 +90,22 @@ def _locked(lock: Path) -> dict[str, set[str]]:
     pinned: dict[str, set[str]] = {}
     text = lock.read_text(encoding="utf-8")
     for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", text, re.MULTILINE):
-        pinned.setdefault(re.sub(r"[-_.]+", "-", name).lower(), set()).add(version)
+        pinned.setdefault(_canonical(name), set()).add(version)
     return pinned
 
 
-def packages(lock: Path | None = None) -> Finding:
+@_check("packages", required=True)
+def packages(lock: Path = _ROOT / "requirements.lock") -> _Answer:
     """Installed versions against the lock; only packages that the project itself names are required."""
-    lock = _ROOT / "requirements.lock" if lock is None else lock
     if not lock.is_file():
-        return Finding("packages", True, "no requirements.lock beside the code: versions are not compared")
-    pinned, wanted, wrong = _locked(lock), set(), []
+        return True, "no requirements.lock beside the code: versions are not compared"
+    pinned, wrong = _locked(lock), []
     try:
         requirements = importlib.metadata.requires("supercomputers-rerun") or []
     except importlib.metadata.PackageNotFoundError:
-        return Finding("packages", False, "the project is not installed here", "run make test", True)
-    for text in requirements:
-        if "extra ==" not in text:
-            name = re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]
-            wanted.add(re.sub(r"[-_.]+", "-", name).lower())
+        return False, "the project is not installed here", "run make test"
+    named = (re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in requirements if "extra ==" not in text)
+    wanted = set(map(_canonical, named))
     for name in sorted(wanted):
         try:
             version = importlib.metadata.version(name)
@@ -76,42 +115,27 @@ def packages(lock: Path | None = None) -> Finding:
         if name in pinned and version not in pinned[name]:
             wrong.append(f"{name} {version} instead of {' or '.join(sorted(pinned[name]))}")
     detail = "; ".join(wrong) or f"{len(wanted)} packages as in the lock"
-    return Finding("packages", not wrong, detail, "run make clean, then make test", True)
+    return not wrong, detail, "run make clean, then make test"
 
 
-def system() -> Finding:
-    """Windows lacks calls that files, ranks and placed threads are measured by; tables and records need none."""
-    ok = sys.platform != "win32"
-    detail = platform.system() if ok else "Windows: nothing is measured; the rest should work, but nobody tried"
-    return Finding("system", ok, detail, "" if ok else "measure in WSL, the Windows Subsystem for Linux")
-
-
-def refuse_windows() -> None:
-    """``ValueError`` where nothing is measured."""
-    if not system().ok:
-        raise ValueError("Windows itself is not measured; run this in WSL, the Windows Subsystem for Linux")
-
-
-def cpus() -> Finding:
+@_check("CPUs")
+def cpus() -> _Answer:
     quota, most = machine.cpu_quota(), machine.usable_cpus()
     limit = "no quota" if quota is None else f"quota of {quota:g} CPUs"
-    return Finding("CPUs", True, f"{most} usable of {os.cpu_count()}, {limit}")
+    return True, f"{most} usable of {os.cpu_count()}, {limit}"
 
 
-def memory() -> Finding:
+@_check("memory", required=True)
+def memory() -> _Answer:
     free = machine.available_memory()
     if free is None:
-        return Finding("memory", True, "the system does not say how much is available")
-    return Finding(
-        "memory",
-        free >= _MEMORY_BYTES,
-        f"{free / 2**30:.1f} GiB available",
-        f"free at least {_MEMORY_BYTES / 2**30:.0f} GiB",
-        True,
-    )
+        return True, "the system does not say how much is available"
+    remedy = f"free at least {_MEMORY_BYTES / 2**30:.0f} GiB"
+    return free >= _MEMORY_BYTES, f"{free / 2**30:.1f} GiB available", remedy
 
 
-def scratch() -> Finding:
+@_check("temporary folder", required=True)
+def scratch() -> _Answer:
     """The folder for temporary files: writable, with room, and on which kind of filesystem."""
     try:
         _, folder = limits.temporary()
@@ -120,124 +144,105 @@ def scratch() -> Finding:
             pass
     except OSError as error:
         detail = f"cannot be written ({error.strerror})" if error.strerror else str(error).partition(";")[0]
-        return Finding("temporary folder", False, detail, "set TMPDIR to a writable folder", True)
+        return False, detail, "set TMPDIR to a writable folder"
     kind = machine.filesystem(folder) or "unknown filesystem"
     note = ", which is memory and no disk" if kind in ("tmpfs", "ramfs") else ""
-    return Finding(
-        "temporary folder",
-        free >= _SCRATCH_BYTES,
-        f"{free / 2**30:.1f} GiB free on {kind}{note}",
-        f"set TMPDIR to a folder with {_SCRATCH_BYTES / 2**30:.0f} GiB free",
-        True,
-    )
+    remedy = f"set TMPDIR to a folder with {_SCRATCH_BYTES / 2**30:.0f} GiB free"
+    return free >= _SCRATCH_BYTES, f"{free / 2**30:.1f} GiB free on {kind}{note}", remedy
 
 
-def compiler() -> Finding:
+@_check("CPU binding")
+def affinity() -> _Answer:
+    ok = hasattr(os, "sched_setaffinity")
+    return ok, "threads can be bound" if ok else "this system cannot bind threads"
+
+
+@_check("SMT")
+def smt() -> _Answer:
+    """Two threads of one core, both open to this process."""
+    siblings = machine.smt_siblings()
+    if siblings is None:
+        return False, "the system does not say which CPUs share a core"
+    ours = set(machine.affinity_cpus())
+    shared = [group for group in siblings if len(ours & set(group)) > 1]
+    if shared:
+        return True, f"{len(shared)} core(s) with two or more usable threads"
+    if any(len(group) > 1 for group in siblings):
+        remedy = "run with both threads of a core in the affinity mask"
+        return False, "the siblings lie outside this process's affinity", remedy
+    return False, "every core shows one thread", "switch SMT on in the firmware, if the CPU has it"
+
+
+@_check("huge pages")
+def page_policy() -> _Answer:
+    policy = machine.describe()["memory"]["transparent_huge_pages"]
+    remedy = "the huge-page variants need transparent_hugepage=madvise or always"
+    return policy not in (None, "never"), f"transparent: {policy or 'unknown'}", remedy
+
+
+@_check("O_DIRECT")
+def o_direct(folder=None) -> _Answer:
+    """Whether files in ``folder`` (default: the temporary folder) can bypass the page cache."""
+    remedy = "set TMPDIR to a folder on a disk's filesystem (ext4, xfs)"
+    if not hasattr(os, "O_DIRECT"):
+        return False, "this system has no O_DIRECT"
+    try:
+        folder = tempfile.gettempdir() if folder is None else folder
+        probe = WorkFolder(folder, "direct-probe")
+    except OSError as error:
+        return False, f"no file can be made to try it on ({os.strerror(error.errno or 0)})", remedy
+    try:
+        os.close(os.open(probe.path / "probe", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600))
+    except OSError as error:
+        reason = "refused" if error.errno == errno.EINVAL else error.strerror
+        return False, f"{reason} on {machine.filesystem(folder)}", remedy
+    finally:
+        probe.close()
+    return True, f"works on {machine.filesystem(folder)}"
+
+
+def _program(found: str | None, missing: str, remedy: str) -> _Answer:
+    return (True, f"{Path(found).name} found") if found else (False, missing, remedy)
+
+
+@_check("a C compiler")
+def compiler() -> _Answer:
     found = next((name for name in (os.environ.get("CC"), *_COMPILERS) if name and shutil.which(name)), None)
-    detail = f"{Path(found).name} found" if found else f"none of {', '.join(_COMPILERS)} is on the path"
-    return Finding(
-        "a C compiler", found is not None, detail, "" if found else "install gcc or clang, or name one in CC"
-    )
+    missing = f"none of {', '.join(_COMPILERS)} is on the path"
+    return _program(found, missing, "install gcc or clang, or name one in CC")
 
 
-def mpi() -> Finding:
+@_check("MPI")
+def mpi() -> _Answer:
     """mpi4py and a launcher: beside this interpreter (a wheel) or on the path (the system's).
 
     ``RERUN_WITHOUT_MPI`` in the environment hides both, so that a page can be seen as a machine without MPI makes it.
     """
     if os.environ.get("RERUN_WITHOUT_MPI"):
-        return Finding("MPI", False, "RERUN_WITHOUT_MPI hides it", "take RERUN_WITHOUT_MPI out of the environment")
+        return False, "RERUN_WITHOUT_MPI hides it", "take RERUN_WITHOUT_MPI out of the environment"
     launcher = shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or shutil.which("mpiexec")
-    missing = []
-    if importlib.util.find_spec("mpi4py") is None:
-        missing.append("mpi4py is not installed")
-    if launcher is None:
-        missing.append("no mpiexec was found")
-    return Finding(
-        "MPI",
-        not missing,
-        " and ".join(missing) or "mpi4py and mpiexec found",
-        "install mpi4py and an MPI such as mpich" if missing else "",
-    )
+    missing = [] if importlib.util.find_spec("mpi4py") else ["mpi4py is not installed"]
+    missing += [] if launcher else ["no mpiexec was found"]
+    if missing:
+        return False, " and ".join(missing), "install mpi4py and an MPI such as mpich"
+    return True, "mpi4py and mpiexec found"
 
 
-def smt() -> Finding:
-    """Two threads of one core, both open to this process."""
-    siblings = machine.smt_siblings()
-    if siblings is None:
-        return Finding("SMT", False, "the system does not say which CPUs share a core")
-    ours = set(machine.affinity_cpus())
-    shared = [group for group in siblings if len(ours & set(group)) > 1]
-    if shared:
-        return Finding("SMT", True, f"{len(shared)} core(s) with two or more usable threads")
-    if any(len(group) > 1 for group in siblings):
-        return Finding(
-            "SMT",
-            False,
-            "the siblings lie outside this process's affinity",
-            "run with both threads of a core in the affinity mask",
-        )
-    return Finding("SMT", False, "every core shows one thread", "switch SMT on in the firmware, if the CPU has it")
+@_check("browser")
+def browser() -> _Answer:
+    remedy = "install Chromium (Debian package chromium) to test the book's pages"
+    return _program(chromium.executable(), "no Chromium was found", remedy)
 
 
-def o_direct(folder=None) -> Finding:
-    """Whether files in ``folder`` (default: the temporary folder) can bypass the page cache."""
-    remedy = "set TMPDIR to a folder on a disk's filesystem (ext4, xfs)"
-    if not hasattr(os, "O_DIRECT"):
-        return Finding("O_DIRECT", False, "this system has no O_DIRECT")
-    try:
-        folder = tempfile.gettempdir() if folder is None else folder
-        probe = WorkFolder(folder, "direct-probe")
-    except OSError as error:
-        return Finding("O_DIRECT", False, f"no file can be made to try it on ({os.strerror(error.errno or 0)})", remedy)
-    try:
-        os.close(os.open(probe.path / "probe", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600))
-    except OSError as error:
-        reason = "refused" if error.errno == errno.EINVAL else error.strerror
-        return Finding("O_DIRECT", False, f"{reason} on {machine.filesystem(folder)}", remedy)
-    finally:
-        probe.close()
-    return Finding("O_DIRECT", True, f"works on {machine.filesystem(folder)}")
-
-
-def affinity() -> Finding:
-    ok = hasattr(os, "sched_setaffinity")
-    return Finding("CPU binding", ok, "threads can be bound" if ok else "this system cannot bind threads")
-
-
-def browser() -> Finding:
-    found = chromium.executable()
-    return Finding(
-        "browser",
-        found is not None,
-        f"{Path(found).name} found" if found else "no Chromium was found",
-        "" if found else "install Chromium (Debian package chromium) to test the book's pages",
-    )
-
-
-def _page_policy() -> Finding:
-    described = machine.describe()["memory"]
-    policy = described["transparent_huge_pages"]
-    return Finding(
-        "huge pages",
-        policy not in (None, "never"),
-        f"transparent: {policy or 'unknown'}",
-        "the huge-page variants need transparent_hugepage=madvise or always",
-    )
-
-
-def load() -> Finding:
+@_check("load")
+def load() -> _Answer:
     """Load average of the last minute: a busy machine spoils timings, it does not forbid them."""
     try:
         busy = psutil.getloadavg()[0]
     except OSError:
-        return Finding("load", True, "the system does not say")
-    return Finding(
-        "load",
-        busy <= machine.usable_cpus(),
-        f"{busy:.2f} over the last minute",
-        "wait until other work has ended before timing",
-    )
+        return True, "the system does not say"
+    remedy = "wait until other work has ended before timing"
+    return busy <= machine.usable_cpus(), f"{busy:.2f} over the last minute", remedy
 
 
 #: What an experiment may need, by the word it uses in ``needs``.
@@ -248,22 +253,6 @@ NEEDS: dict[str, Callable[[], Finding]] = {
     "o_direct": o_direct,
     "smt": smt,
 }
-CHECKS = (
-    python_version,
-    system,
-    packages,
-    cpus,
-    memory,
-    scratch,
-    affinity,
-    smt,
-    _page_policy,
-    o_direct,
-    compiler,
-    mpi,
-    browser,
-    load,
-)
 
 
 def examine() -> list[Finding]:

@@ -1,5 +1,6 @@
 """The data page: every table with its source and downloads, notes, machines, and what protects the digits."""
 
+from collections.abc import Iterable
 from html import escape
 from textwrap import fill
 
@@ -18,25 +19,44 @@ FILES = "../_static/data"
 _ROOM = 0.22  # inches a bar
 
 
-def framed(caption: str, head: list[str], body: str, link: str = "", *, name: str = "", folded: bool = False) -> str:
-    """HTML of a table in a frame of its own that scrolls; ``body`` and ``link`` are HTML already.
+def framed(
+    caption: str, head: list[str], rows: Iterable[str], link: str = "", *, name: str, folded: bool = False, text=None
+) -> Table:
+    """A table in a frame of its own that scrolls, and its ``text``; ``rows`` and ``link`` are HTML already.
 
-    With a name it is numbered by the book, and ``tab-<name>`` is its address.  ``folded``: only the caption shows
-    until the reader opens the table.
+    It is numbered by the book, and ``tab-<name>`` is its address.  ``folded``: only the caption shows until the reader
+    opens the table.  A frame as ``text`` follows the caption.
     """
-    cells = "".join(f'<th scope="col">{escape(each)}</th>' for each in head)
+    heads = "".join(f'<th scope="col">{escape(each)}</th>' for each in head)
     note = f'<p style="font-size: 0.85em">{link}</p>' if link else ""
-    identity = f' id="{name}"' if name else ""
-    block = f' class="rerun-block" data-name="{escape(name)}"' if name else ""
-    said = f"{NUMBER if name else ''}{titled(caption)}"
-    tag, start = ("details", f'<summary class="rerun-caption">{said}</summary>') if folded else (
-        "div", f'<p class="rerun-caption">{said}</p>')  # fmt: skip
-    return (
-        f"<{tag}{block}>{start}"
-        f'<div class="rerun-table"{identity} role="region" tabindex="0" aria-label="{escape(caption)}" '
-        f'style="overflow-x: auto; max-width: 100%"><table class="rerun-data">'
-        f"\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}</{tag}>"
+    tag, title = ("details", "summary") if folded else ("div", "p")
+    body = "\n".join(rows)
+    html = (
+        f'<{tag} class="rerun-block" data-name="{escape(name)}"><{title} class="rerun-caption">{NUMBER}'
+        f'{titled(caption)}</{title}><div class="rerun-table" id="{name}" role="region" tabindex="0" '
+        f'aria-label="{escape(caption)}" style="overflow-x: auto; max-width: 100%"><table class="rerun-data">'
+        f"\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}</{tag}>"
     )
+    if isinstance(text, pd.DataFrame):
+        text = f"{caption}\n{text.to_string(index=not isinstance(text.index, pd.RangeIndex))}"
+    return Table(html, text or caption)
+
+
+def cells(*texts: object) -> str:
+    """Cells of a row; texts are HTML already."""
+    return "".join(f"<td>{text}</td>" for text in texts)
+
+
+def numbers(*texts: object) -> str:
+    """Cells of a row that hold numbers, set to the right."""
+    return "".join(f'<td style="text-align: right">{text}</td>' for text in texts)
+
+
+def heading(html: str, columns: int = 0) -> str:
+    """The head of a row, or a row over all columns that names those below it."""
+    if not columns:
+        return f'<th scope="row" style="text-align: left">{html}</th>'
+    return f'<tr><th scope="rowgroup" colspan="{columns}" style="text-align: left">{html}</th></tr>'
 
 
 def every_table(files: str = FILES) -> Table:
@@ -44,31 +64,21 @@ def every_table(files: str = FILES) -> Table:
     catalogue = tables.catalogue()
     rows = []
     for document, group in catalogue.groupby("document", sort=False):
-        rows.append(
-            f'<tr><th scope="rowgroup" colspan="8" style="text-align: left">{escape(tables.citation(document))} '
-            f"<small>(in Python: <code>{escape(document)}</code>)</small></th></tr>"
-        )
+        known = f"<small>(in Python: <code>{escape(document)}</code>)</small>"
+        rows.append(heading(f"{escape(tables.citation(document))} {known}", 8))
         for each in group.itertuples(index=False):
             about = tables.describe(document, each.table)
             where = about["item"] + (f", page {about['page']}" if about.get("page") else "")
             stem = f"{files}/{document}/{each.table}"
             place = f"table-{document}-{each.table}".replace("_", "-")
-            texts = "".join(f"<td>{escape(text)}</td>" for text in (each.table, each.title, where))
-            numbers = "".join(
-                f'<td style="text-align: right">{number}</td>'
-                for number in (each.rows, each.columns, each.numeric_cells, each.notes or "–")
-            )
-            rows.append(
-                f'<tr id="{place}">{texts}{numbers}<td>'
-                f'<a href="{stem}.csv" download>CSV</a> '
-                f'<a href="{stem}.nc" download>NetCDF</a></td></tr>'
-            )
+            texts = cells(*map(escape, (each.table, each.title, where)))
+            texts += numbers(each.rows, each.columns, each.numeric_cells, each.notes or "–")
+            links = f'<a href="{stem}.csv" download>CSV</a> <a href="{stem}.nc" download>NetCDF</a>'
+            rows.append(f'<tr id="{place}">{texts}{cells(links)}</tr>')
     caption = f"{len(catalogue)} tables, {catalogue['rows'].sum()} rows, {catalogue['numeric_cells'].sum()} numbers"
     head = ["table", "title", "source", "rows", "columns", "numbers", "notes", "files"]
-    return Table(
-        framed(caption, head, "\n".join(rows), csv_link(catalogue, "tables"), name="tables"),
-        f"{caption}\n{catalogue.drop(columns='source').to_string(index=False)}",
-    )
+    plain = catalogue.drop(columns="source")
+    return framed(caption, head, rows, csv_link(catalogue, "tables"), name="tables", text=plain)
 
 
 def notes() -> pd.DataFrame:
@@ -76,9 +86,9 @@ def notes() -> pd.DataFrame:
     found = []
     for document in tables.documents():
         for name in tables.names(document):
-            cells = tables.text(document, name)
+            printed = tables.text(document, name)
             keys = tables.describe(document, name)["schema"]["primaryKey"]
-            for _, row in cells[cells["note"] != ""].iterrows():
+            for _, row in printed[printed["note"] != ""].iterrows():
                 key = ", ".join(row[key] for key in keys if row[key])
                 found.append({"document": document, "table": name, "row": key, "note": row["note"]})
     return pd.DataFrame(found)
@@ -86,12 +96,9 @@ def notes() -> pd.DataFrame:
 
 def listed(frame: pd.DataFrame, *, caption: str, name: str) -> Table:
     """Rows of text in a frame named ``name``, which the style of the page sets as blocks on a phone."""
-    rows = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in frame.itertuples(index=False, name=None)
-    )
-    html = framed(caption, list(frame.columns), rows, csv_link(frame, name), name=name)
-    return Table(html, f"{caption}\n{frame.to_string(index=False)}")
+    rows = [f"<tr>{cells(*map(escape, row))}</tr>" for row in frame.itertuples(index=False, name=None)]
+    text = f"{caption}\n{frame.to_string(index=False)}"
+    return framed(caption, list(frame.columns), rows, csv_link(frame, name), name=name, text=text)
 
 
 def _titled(frame: pd.DataFrame) -> pd.DataFrame:
@@ -133,21 +140,13 @@ def protection(cells: pd.DataFrame) -> Shown:
     summary = shares(cells).set_index("document")
     whole, some = 100 * summary["cells_whole"], 100 * summary["cells_some"]
     figure, axis = axes(height=1.2 + 0.42 * len(summary))
+    names = [fill(title(name), 18) for name in summary.index]
     for label, left, width, style in (
         ("every digit", 0, whole, {"color": meaning("calculated")}),
         ("some digits", whole, some - whole, {"color": meaning("calculated"), "alpha": 0.45, "hatch": "////"}),
         ("none", some, 100 - some, {"color": "none"}),
     ):
-        axis.barh(
-            [fill(title(name), 18) for name in summary.index],
-            width,
-            left=left,
-            height=0.62,
-            label=label,
-            edgecolor=INK,
-            linewidth=0.5,
-            **style,
-        )
+        axis.barh(names, width, left=left, height=0.62, label=label, edgecolor=INK, linewidth=0.5, **style)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlim=(0, 100), xlabel="share of numeric cells [%]")

@@ -8,7 +8,7 @@ from companion.figures.explorer import explorer
 from companion.figures.rendering import Shown, csv_link
 from companion.figures.tabular import Table, significant
 from companion.pages import eras, rates, synthesis
-from companion.pages.data import framed
+from companion.pages.data import cells, framed, numbers
 
 #: Quantities by their names in an address: what a reader calls them, where their points come from, and whether
 #: their axis is logarithmic.
@@ -41,15 +41,15 @@ def points_table(found: dict[str, pd.DataFrame]) -> Table:
         frames.append(frame.drop(columns=["group", "order"]).assign(quantity=name, unit=unit))
         for row in frame.itertuples(index=False):
             link = f'<a href="{escape(row.source)}">{"record" if row.kind == "run" else "table"}</a>'
-            texts = "".join(f"<td>{escape(str(text))}</td>" for text in (name, row.year, row.machine, row.what))
-            number = f'<td style="text-align: right">{escape(row.bound)} {significant(row.value, 3)}</td>'
-            body.append(f"<tr>{texts}{number}<td>{escape(unit)}</td><td>{link}</td></tr>")
+            texts = cells(*(escape(str(text)) for text in (name, row.year, row.machine, row.what)))
+            texts += numbers(f"{escape(row.bound)} {significant(row.value, 3)}")
+            body.append(f"<tr>{texts}{cells(escape(unit), link)}</tr>")
     caption = f"All {len(body)} points, and where each number comes from"
     printed = (f"{(frame['kind'] == 'report').sum()} of {QUANTITIES[key][0]}" for key, frame in found.items())
     head = ["quantity", "year", "machine", "what was measured", "value", "unit", "source"]
-    data = pd.concat(frames, ignore_index=True)
-    html = framed(caption, head, "\n".join(body), csv_link(data, "points"), name="points", folded=True)
-    return Table(html, f"Where each number comes from. Printed in reports: {', '.join(printed)}")
+    link, text = csv_link(pd.concat(frames, ignore_index=True), "points"), ", ".join(printed)
+    text = f"Where each number comes from. Printed in reports: {text}"
+    return framed(caption, head, body, link, name="points", folded=True, text=text)
 
 
 def explored(found: dict[str, pd.DataFrame], still: Shown) -> Shown:

@@ -9,7 +9,8 @@ import yaml
 from companion import claims, experiments, notebook_files, tables
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
-from companion.pages.data import framed
+from companion.labels import plural
+from companion.pages.data import cells, framed
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
 
@@ -50,27 +51,26 @@ def rerun(row) -> str:
     """What of a chapter runs again on the reader's machine, in a few words."""
     if not row.experiments:
         return "nothing yet"
-    noun = "experiment" if row.experiments == 1 else "experiments"
     model = f", {row.simulated} of them simulated" if row.simulated else ""
-    return f"{row.experiments} {noun}{model}"
+    return f"{plural(row.experiments, 'experiment')}{model}"
 
 
 def chapters_table(folder: str = "../notebooks", ledger: str = "ledger.html") -> Table:
     """The chapters with links to their pages under ``folder`` and to their rows of the ledger."""
     frame, body = chapters(), []
     for row in frame.itertuples(index=False):
-        cells = (
+        texts = cells(
             f'<a href="{folder}/{row.page}.html">{row.chapter}. {escape(tables.citation(row.document))}</a>',
             f"{row.tables} tables, {row.numbers} numbers",
             f'<a href="{ledger}?document={row.document}">{row.claims} derived numbers</a>, '
             f'<a href="{ledger}?document={row.document}&amp;verdict=contradicts">{row.contradicted} contradicted</a>',
             escape(rerun(row)),
         )
-        body.append("<tr><td>" + "</td><td>".join(cells) + "</td></tr>")
+        body.append(f"<tr>{texts}</tr>")
     caption = "What each chapter does with its report"
     head = ["report", "tables rebuilt", "arithmetic rechecked", "experiments rerun here"]
     plain = frame.assign(rerun=[rerun(row) for row in frame.itertuples()]).drop(columns="experiments")
-    return Table(framed(caption, head, "\n".join(body), name="chapters"), f"{caption}\n{plain.to_string(index=False)}")
+    return framed(caption, head, body, name="chapters", text=plain)
 
 
 def experiments_table() -> Table:

@@ -8,7 +8,7 @@ from companion import items
 from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table
 from companion.items import NEARNESS, STATUSES, Item
-from companion.pages.data import framed
+from companion.pages.data import cells, framed, heading, numbers
 
 HEAD = ["item", "what was measured", "what survives", "status", "here"]
 
@@ -18,14 +18,14 @@ def _row(item: Item, page: str) -> str:
     shown = f" of {', '.join(item.of)}" if item.of else ""
     runs = f"<br><small>{escape(', '.join(item.experiments))}</small>" if item.status == "live" else ""
     judged = f"<br><strong>{item.nearness}</strong>: {escape(item.differs)}" if item.nearness else ""
-    cells = (
+    shown_cells = cells(
         f"{escape(item.item)}<br><small>{escape(shown.strip())}</small>" if shown else escape(item.item),
         escape(item.title),
         escape(item.survives),
         f"{escape(STATUSES[item.status])}{runs}",
         f"{escape(item.here)}{judged}<br><small>{link}</small>",
     )
-    return "<tr><td>" + "</td><td>".join(cells) + "</td></tr>"
+    return f"<tr>{shown_cells}</tr>"
 
 
 def items_table(document: str, kind: str = "items", page: str = "") -> Table:
@@ -37,13 +37,12 @@ def items_table(document: str, kind: str = "items", page: str = "") -> Table:
     if kind not in ("items", "plots"):
         raise ValueError(f"kind = {kind!r} is unknown; choose items or plots")
     chosen = [item for item in items.items(document) if item.is_plot is (kind == "plots")]
-    rows = "\n".join(_row(item, page) for item in chosen)
     what = "Every experiment of the report" if kind == "items" else "Every plot of the report whose data are lost"
     caption = f"{what}, and what becomes of it here"
     name = f"{document}_{kind}"
-    html = framed(caption, HEAD, rows, csv_link(items.listing(document), name), name=name)
+    rows, link = (_row(item, page) for item in chosen), csv_link(items.listing(document), name)
     # The text leaves the statuses out: a status that changes is a change of one line, in the register.
-    return Table(html, f"{caption}: {len(chosen)} of {document}")
+    return framed(caption, HEAD, rows, link, name=name, text=f"{caption}: {len(chosen)} of {document}")
 
 
 def counts(kind: str = "items") -> pd.DataFrame:
@@ -76,13 +75,11 @@ def counts_table(kind: str = "items") -> Table:
 
 
 def _table_of_counts(table: pd.DataFrame, caption: str, name: str) -> Table:
-    rows = "\n".join(
-        f'<tr><th scope="row" style="text-align: left">{escape(items.title(document))}</th>'
-        + "".join(f'<td style="text-align: right">{number}</td>' for number in row)
-        + "</tr>"
+    rows = [
+        f"<tr>{heading(escape(items.title(document)))}{numbers(*row)}</tr>"
         for document, row in zip(table.index, table.to_numpy(), strict=True)
-    )
-    return Table(framed(caption, ["chapter", *table.columns], rows, csv_link(table, name), name=name), caption)
+    ]
+    return framed(caption, ["chapter", *table.columns], rows, csv_link(table, name), name=name)
 
 
 def full_table(root: str = "../notebooks") -> Table:
@@ -90,12 +87,8 @@ def full_table(root: str = "../notebooks") -> Table:
     rows, found = [], items.items()
     for document in items.documents():
         page = f"{root}/{items.page(document)}.html"
-        rows.append(
-            f'<tr><th scope="rowgroup" colspan="{len(HEAD)}" style="text-align: left">'
-            f'<a href="{page}">{escape(items.title(document))}</a></th></tr>'
-        )
+        rows.append(heading(f'<a href="{page}">{escape(items.title(document))}</a>', len(HEAD)))
         rows += [_row(item, page) for item in found if item.document == document]
     plots = sum(item.is_plot for item in found)
     caption = f"{len(found) - plots} experiments and {plots} lost plots"
-    link = csv_link(items.listing(), "items")
-    return Table(framed(caption, HEAD, "\n".join(rows), link, name="items-list"), caption)
+    return framed(caption, HEAD, rows, csv_link(items.listing(), "items"), name="items-list")

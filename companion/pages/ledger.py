@@ -13,7 +13,7 @@ from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import axes, meaning
 from companion.figures.tabular import Table, significant
 from companion.items import page, title
-from companion.pages.data import FILES, framed
+from companion.pages.data import FILES, cells, framed, heading, numbers
 
 #: The chapters and their records, as seen from the page of the ledger.
 CHAPTERS, _RECORDS = "../notebooks", "records"
@@ -31,25 +31,19 @@ def counts(frame: pd.DataFrame | None = None) -> pd.DataFrame:
 
 def counts_table(page: str = "ledger.html") -> Table:
     """The counts; each leads to its rows on ``page``."""
-    numbers = counts()
-    rows = []
-    for document, row in numbers.iterrows():
-        cells = []
+    table, rows = counts(), []
+    for document, row in table.iterrows():
+        links = []
         for verdict, number in row.items():
             chosen = "&amp;".join(
                 f"{name}={escape(value).replace(' ', '+')}"
                 for name, value in (("document", document), ("verdict", verdict))
                 if value != "all"
             )
-            link = f'<a href="{page}?{chosen}">{number}</a>' if number else "0"
-            cells.append(f'<td style="text-align: right">{link}</td>')
-        head = f'<th scope="row" style="text-align: left">{escape(title(str(document)))}</th>'
-        rows.append(f"<tr>{head}{''.join(cells)}</tr>")
-    caption = "Claims by chapter and verdict"
-    html = framed(
-        caption, ["chapter", *numbers.columns], "\n".join(rows), csv_link(numbers, "claim_counts"), name="counts"
-    )
-    return Table(html, f"{caption}\n{numbers.to_string()}")
+            links.append(f'<a href="{page}?{chosen}">{number}</a>' if number else "0")
+        rows.append(f"<tr>{heading(escape(title(str(document))))}{numbers(*links)}</tr>")
+    caption, link = "Claims by chapter and verdict", csv_link(table, "claim_counts")
+    return framed(caption, ["chapter", *table.columns], rows, link, name="counts", text=table)
 
 
 def shown(value: float, printed: str) -> str:
@@ -76,7 +70,7 @@ def _row(claim) -> str:
     low, high = shown(claim.low, claim.printed), shown(claim.high, claim.printed)
     value = shown(claim.recomputed, claim.printed)
     allowed = "" if low == high else f"<small>{low} to {high}</small>"
-    cells = (
+    shown_cells = cells(
         f'<a href="{CHAPTERS}/{page(claim.document)}.html">{escape(title(claim.document))}</a>',
         escape(claim.verdict),
         f'{escape(claim.statement)}<small><a href="{source(claim)}">{escape(claim.where)}</a> '
@@ -86,7 +80,7 @@ def _row(claim) -> str:
         escape(claim.reason),
     )
     about = f'id="{address}" class="{claim.verdict.replace(" ", "-")}" data-document="{claim.document}"'
-    return f"<tr {about}><td>" + "</td><td>".join(cells) + "</td></tr>"
+    return f"<tr {about}>{shown_cells}</tr>"
 
 
 def _choice(name: str, values, said: str = "", words=str) -> str:
@@ -168,8 +162,7 @@ def full_table(files: str = FILES) -> Table:
         + '<label>words <input type="search" name="words" autocomplete="off" spellcheck="false"></label>'
         '<button type="reset">show all</button><output aria-live="polite"></output></form>'
     )
-    rows = "\n".join(map(_row, frame.itertuples(index=False)))
-    caption = f"{len(frame)} claims of five documents"
+    rows = map(_row, frame.itertuples(index=False))
     link = f'<a href="{files}/ledger.csv" download>all claims as CSV</a>'
-    html = controls + framed(caption, _HEAD, rows, link, name="ledger")
-    return Table(html, caption)
+    table = framed(f"{len(frame)} claims of five documents", _HEAD, rows, link, name="ledger")
+    return Table(controls + table.html, table.text)

@@ -8,7 +8,7 @@ import pandas as pd
 from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant, table
 from companion.labels import plural
-from companion.pages.data import framed
+from companion.pages.data import framed, heading, numbers
 from companion.records import machines, peer_records
 
 #: Families of kernels by peer module, in the order of the page.
@@ -101,29 +101,22 @@ def time_text(seconds: float) -> str:
     return f"{significant(seconds / factor, 4)} {unit}"
 
 
-def _heading(text: str, columns: int) -> str:
-    """A row over all columns that names the rows below it."""
-    return f'<tr><th scope="rowgroup" colspan="{columns}" style="text-align: left">{escape(text)}</th></tr>'
-
-
 def _ratio_cell(value: float) -> str:
     """A ratio; below 1 it is set off as the ledger sets off contradictions."""
     if not np.isfinite(value):
-        return '<td style="text-align: right">–</td>'
+        return numbers("–")
     text = significant(float(value), 3)
     if value >= 1:
-        return f'<td style="text-align: right">{text}</td>'
+        return numbers(text)
     return f'<td class="below" style="text-align: right; box-shadow: inset 3px 0 #d55e00"><strong>{text}</strong></td>'
 
 
 def _limit_cells(line, span: int) -> str:
     """What sets the least time of a case, and its share of our fastest time."""
-    if not np.isfinite(line.share):
-        return f'<td rowspan="{span}">–</td><td rowspan="{span}" style="text-align: right">–</td>'
-    share = significant(100 * line.share, 2)
-    return (
-        f'<td rowspan="{span}">{escape(line.limit)}</td><td rowspan="{span}" style="text-align: right">{share} %</td>'
-    )
+    name, share = "–", "–"
+    if np.isfinite(line.share):
+        name, share = escape(line.limit), f"{significant(100 * line.share, 2)} %"
+    return f'<td rowspan="{span}">{name}</td><td rowspan="{span}" style="text-align: right">{share}</td>'
 
 
 def _remark(line) -> str:
@@ -138,8 +131,7 @@ def _remark(line) -> str:
 def _table_rows(frame: pd.DataFrame) -> list[str]:
     rows, several = [], frame["machine"].nunique() > 1
     for (where, group), part in frame.groupby(["machine", "group"], sort=False):
-        title = f"{group}; {where}" if several else group
-        rows.append(_heading(title, 7))
+        rows.append(heading(escape(f"{group}; {where}" if several else group), 7))
         # a peer that was built with other options before has a series of its own, by its record's date
         for (label, threads, _), lines in part.groupby(["label", "threads", "date"], sort=False):
             under = plural(threads, "thread")
@@ -171,10 +163,10 @@ def ratios_table(frame: pd.DataFrame, name: str) -> Table:
         f"fastest time. {origins}"
     )
     head = ["case", "peer", "fastest", "median", "limit", "share", "remark"]
-    # the figures offer it as CSV
-    html = framed(caption, head, "\n".join(_table_rows(frame)), name=f"peers_{name}_ratios", folded=True)
     names = ["group", "label", "threads", "peer", "ratio_fastest", "ratio_median", "limit", "share"]
-    return Table(html, f"{caption}\n{frame[names].to_string(index=False)}")
+    text = f"{caption}\n{frame[names].to_string(index=False)}"
+    # the figures offer it as CSV
+    return framed(caption, head, _table_rows(frame), name=f"peers_{name}_ratios", folded=True, text=text)
 
 
 def rates_table(records, name: str) -> Table:
@@ -214,13 +206,9 @@ def first_calls_table(records) -> Table:
         where = machines.label(record["machine"])
         for row in record["rows"]:
             if row["module"] == "first_calls":
-                rows[where, row["label"]] = {
-                    "first call": row["label"],
-                    "fastest": row["fastest"],
-                    "median": row["median"],
-                    "machine": where,
-                    "date": record["date"][:10],
-                }
+                times = {name: row[name] for name in ("fastest", "median")}
+                about = {"machine": where, "date": record["date"][:10]}
+                rows[where, row["label"]] = {"first call": row["label"]} | times | about
     if not rows:
         return sentence("No committed run has measured first calls; python -m peers first_calls does.")
     caption = "What the first call of a process costs, each sample in a process of its own"
@@ -249,16 +237,12 @@ def overview(records, vectors: str = peer_records.NATIVE) -> Table:
     found = found.sort_values("module", key=lambda column: column.map(order.index), kind="stable")
     names, rows = ["median", "tenth_percentile", "lowest", "median_of_medians"], []
     for where, part in found.groupby("machine", sort=False):
-        rows.append(_heading(where, 7))
+        rows.append(heading(escape(where), 7))
         for group, lines in part.groupby("group", sort=False):
             head = f'<td rowspan="{len(lines)}">{escape(group)}</td>'
             for line in lines.sort_values("threads").itertuples(index=False):
-                rows.append(
-                    f'<tr>{head}<td style="text-align: right">{line.threads}</td>'
-                    f'<td style="text-align: right">{line.cases}</td>'
-                    + "".join(_ratio_cell(getattr(line, each)) for each in names)
-                    + "</tr>"
-                )
+                ratios = "".join(_ratio_cell(getattr(line, each)) for each in names)
+                rows.append(f"<tr>{head}{numbers(line.threads, line.cases)}{ratios}</tr>")
                 head = ""
     caption = (
         f"Each group{'' if native else f' in {vectors} builds of both sides'} against the fastest peer of every case: "
@@ -267,10 +251,8 @@ def overview(records, vectors: str = peer_records.NATIVE) -> Table:
     )
     name = "peers_overview" if native else f"peers_overview_{vectors.partition('-')[0]}"
     heads = ["group", "threads", "cases", "median", "10th percentile", "lowest", "median of medians"]
-    return Table(
-        framed(caption, heads, "\n".join(rows), csv_link(found, name), name=name),
-        f"{caption}\n{found.to_string(index=False)}",
-    )
+    text = f"{caption}\n{found.to_string(index=False)}"
+    return framed(caption, heads, rows, csv_link(found, name), name=name, text=text)
 
 
 def _option(vectors: str) -> str:

@@ -36,7 +36,7 @@ from companion.figures.style import VARIANTS, axes
 from companion.figures.tabular import Table, significant
 from companion.items import page
 from companion.labels import plural
-from companion.pages.data import framed
+from companion.pages.data import cells, framed
 from companion.records import runs
 
 _COLUMNS = ["machine", "what", "year", "value", "low", "high", "flagged", "kind", "source", "bound", "group",
@@ -330,9 +330,8 @@ def reports_table() -> Table:
     for document in documents():
         machines = ", ".join(sorted(set(stated.loc[stated["document"] == document, "machine"].map(names))))
         link = f'<a href="{escape(page(document))}.html">{int(page(document)[:2])}</a>'
-        cells = f"<td>{link}</td><td>{year(document)}</td><td>{escape(title(document))}</td><td>{escape(machines)}</td>"
-        body.append(f"<tr>{cells}</tr>")
+        body.append(f"<tr>{cells(link, year(document), escape(title(document)), escape(machines))}</tr>")
         text.append(f"{year(document)}: {title(document)}: {machines}")
     caption = "The five reports, and the machines that each measured or compared with its own"
     head = ["chapter", "year", "report", "machines"]
-    return Table(framed(caption, head, "\n".join(body), "", name="reports", folded=False), "\n".join([caption, *text]))
+    return framed(caption, head, body, name="reports", text="\n".join([caption, *text]))

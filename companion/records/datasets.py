@@ -1,6 +1,7 @@
 """Run records as ``xarray.Dataset``: cases and samples along dimensions, parameters as coordinates, outputs by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,33 @@ def _coordinate(values: list[Any]):
     return np.array(["" if value is None else str(value) for value in values], dtype=object)
 
 
+def _end(number: int) -> Callable:
+    """An end of the interval of a case's median."""
+    return lambda case: (median_interval(case["samples"]) or (np.nan, np.nan))[number]
+
+
+#: Numbers of a case: how they follow from it, their unit, and what they are.
+_NUMBERS: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
+    "minimum": (lambda case: min(case["samples"]), "s", "minimum time of one repeat"),
+    "maximum": (lambda case: max(case["samples"]), "s", "maximum time of one repeat"),
+    "median": (lambda case: float(np.median(case["samples"])), "s", "median time of one repeat"),
+    "median_low": (_end(0), "s", "lower end of the median's 95 % interval"),
+    "median_high": (_end(1), "s", "upper end of the median's 95 % interval"),
+    "setup_s": (itemgetter("setup_s"), "s", "allocation and first touch"),
+    "compile_s": (itemgetter("compile_s"), "s", "first call, compilation included"),
+    "repeats": (itemgetter("repeats"), "1", "repeats within one sample"),
+    "flops": (lambda case: case["work"]["flops"], "flop", "operations of one repeat, all threads"),
+    "bytes_read": (lambda case: case["work"]["bytes_read"], "byte", "bytes read by one repeat, all threads"),
+    "bytes_written": (lambda case: case["work"]["bytes_written"], "byte", "bytes written by one repeat, all threads"),
+    "other_load": (
+        lambda case: np.nan if case["other_load"] is None else float(case["other_load"]),
+        "CPU",
+        "CPUs kept busy by others",
+    ),
+    "batch": (itemgetter("batch"), "1", "cases of one batch were interleaved"),
+}
+
+
 def _case_variables(rows) -> dict[str, tuple]:
     """Variables along ``case`` (and ``sample``), each as (dims, values, attributes)."""
     cases = [case for _, case in rows]
@@ -51,33 +79,9 @@ def _case_variables(rows) -> dict[str, tuple]:
     seconds = np.full((len(cases), longest), np.nan)
     for index, case in enumerate(cases):
         seconds[index, : len(case["samples"])] = case["samples"]
-    bounds = [median_interval(case["samples"]) or (np.nan, np.nan) for case in cases]
-    each = {
-        "minimum": ([min(case["samples"]) for case in cases], "s", "minimum time of one repeat"),
-        "maximum": ([max(case["samples"]) for case in cases], "s", "maximum time of one repeat"),
-        "median": ([float(np.median(case["samples"])) for case in cases], "s", "median time of one repeat"),
-        "median_low": ([low for low, _ in bounds], "s", "lower end of the median's 95 % interval"),
-        "median_high": ([high for _, high in bounds], "s", "upper end of the median's 95 % interval"),
-        "setup_s": ([case["setup_s"] for case in cases], "s", "allocation and first touch"),
-        "compile_s": ([case["compile_s"] for case in cases], "s", "first call, compilation included"),
-        "repeats": ([case["repeats"] for case in cases], "1", "repeats within one sample"),
-        "flops": ([case["work"]["flops"] for case in cases], "flop", "operations of one repeat, all threads"),
-        "bytes_read": ([case["work"]["bytes_read"] for case in cases], "byte", "bytes read by one repeat, all threads"),
-        "bytes_written": (
-            [case["work"]["bytes_written"] for case in cases],
-            "byte",
-            "bytes written by one repeat, all threads",
-        ),
-        "other_load": (
-            np.array([case["other_load"] for case in cases], dtype=float),
-            "CPU",
-            "CPUs kept busy by others",
-        ),
-        "batch": ([case["batch"] for case in cases], "1", "cases of one batch were interleaved"),
-    }
     variables: dict[str, tuple] = {
-        name: ("case", np.array(values), {"units": units, "long_name": long_name})
-        for name, (values, units, long_name) in each.items()
+        name: ("case", np.array([of(case) for case in cases]), {"units": units, "long_name": long_name})
+        for name, (of, units, long_name) in _NUMBERS.items()
     }
     variables["flags"] = (
         "case",

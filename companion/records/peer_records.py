@@ -155,6 +155,10 @@ def load(paths):
 
 #: Of a row whose share would be above 100 %, which no row can have.
 _BEYOND = "no limit: its bytes, or the level that they come from, are not what is counted"
+#: Numbers of a pair, and what a record calls them beside the name of the peer.
+_OF_PEER = {"peer_fastest": "fastest", "peer_median": "median"} | {
+    name: name for name in ("ratio_fastest", "ratio_median", "apart", "distance")
+}
 #: What a case is: of several records of it the newest counts.
 _CASE = ("group", "label", "threads", "machine", "vectors")
 
@@ -176,13 +180,12 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             if found_limit and found_limit.share > 1:
                 found_limit = None
                 doubts.append(_BEYOND)
-            every = {name: row[name] for name in ("module", "group", "label", "threads")}
+            every = {name: row[name] for name in ("module", "group", "label", "threads", "other_load")}
             every |= {
                 "machine": where,
                 "date": record["date"],
                 "ours_fastest": row["fastest"],
                 "ours_median": row["median"],
-                "other_load": row["other_load"],
                 "flags": "; ".join(doubts),
                 "vectors": vectors(record),
                 "limit": found_limit.name if found_limit else "",
@@ -191,28 +194,10 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "tried": len(row.get("tried", {})),
                 "chosen": row.get("chosen", ""),
             }
-            for peer, times in row["peers"].items():
-                found.append(
-                    every
-                    | {
-                        "peer": peer,
-                        "options": options(record, peer),
-                        "peer_fastest": times["fastest"],
-                        "peer_median": times["median"],
-                        "ratio_fastest": times["ratio_fastest"],
-                        "ratio_median": times["ratio_median"],
-                        "apart": times.get("apart"),
-                    }
-                )
-            for peer, distance in row["wrong"].items():
-                found.append(
-                    every
-                    | {
-                        "peer": peer,
-                        "options": options(record, peer),
-                        "distance": math.inf if distance is None else distance,
-                    }
-                )
+            wrong = {peer: {"distance": math.inf if far is None else far} for peer, far in row["wrong"].items()}
+            for peer, side in (row["peers"] | wrong).items():
+                own = {"peer": peer, "options": options(record, peer)}
+                found.append(every | own | {name: side.get(word) for name, word in _OF_PEER.items()})
     return found
 
 
@@ -239,17 +224,13 @@ def _newest(lines: Sequence[dict[str, Any]]) -> np.ndarray:
     for case, line in zip(cases, lines, strict=True):
         if line["date"] == last[case]:
             built[case, line["peer"]] = line["options"]
-    return np.array(
-        [
-            line["date"] == last[case]
-            or (
-                built.get((case, line["peer"]), line["options"]) != line["options"]
-                and line["date"] == last[case, line["peer"], line["options"]]
-            )
-            for case, line in zip(cases, lines, strict=True)
-        ],
-        dtype=bool,
-    )
+
+    def counts(case: tuple, line: dict[str, Any]) -> bool:
+        peer, own = line["peer"], line["options"]
+        other = built.get((case, peer), own) != own
+        return line["date"] == last[case] or (other and line["date"] == last[case, peer, own])
+
+    return np.array(list(map(counts, cases, lines)), dtype=bool)
 
 
 def dataset(records: Sequence[dict[str, Any]]):
@@ -316,17 +297,8 @@ def absent(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for (module, threads, where), record in latest.items():
         for item in record["absent"]:
             if (item["module"], item["threads"]) == (module, threads):
-                entry = found.setdefault(
-                    (module, where, item["name"], item["reason"]),
-                    {
-                        "name": item["name"],
-                        "reason": item["reason"],
-                        "module": module,
-                        "machine": where,
-                        "date": record["date"],
-                        "threads": [],
-                    },
-                )
+                said = {"name": item["name"], "reason": item["reason"], "module": module, "machine": where}
+                entry = found.setdefault(tuple(said.values()), said | {"date": record["date"], "threads": []})
                 entry["date"] = max(entry["date"], record["date"])
                 if threads not in entry["threads"]:
                     entry["threads"].append(threads)
@@ -353,19 +325,11 @@ def summary(data) -> list[dict[str, Any]]:
         ``module``, ``group``, ``threads``, ``machine``, ``vectors``, ``cases``; ``median``, ``tenth_percentile`` and
         ``lowest`` of the ratios of fastest samples; ``median_of_medians``.
     """
-    best: dict[tuple, dict[str, int]] = {}
-    names = ("module", "group", "threads", "machine", "vectors")
-    columns = {name: data[name].values for name in (*names, "label")}
-    fastest, ratios, medians = (data[name].values for name in ("peer_fastest", "ratio_fastest", "ratio_median"))
-    for index in map(int, np.flatnonzero(np.isfinite(fastest))):
-        cases = best.setdefault(tuple(columns[name][index] for name in names), {})
-        label = columns["label"][index]
-        if label not in cases or fastest[index] < fastest[cases[label]]:
-            cases[label] = index
-    found = []
-    for key, cases in best.items():
-        chosen = list(cases.values())
-        found.append(
-            {**dict(zip(names, key, strict=True)), "threads": int(key[2]), **standing(ratios[chosen], medians[chosen])}
-        )
-    return found
+    names = ["module", "group", "threads", "machine", "vectors"]
+    frame = data.to_dataframe()
+    timed = frame[np.isfinite(frame["peer_fastest"])]
+    best = timed.loc[timed.groupby([*names, "label"], sort=False)["peer_fastest"].idxmin()]
+    return [
+        dict(zip(names, key, strict=True)) | standing(part["ratio_fastest"], part["ratio_median"])
+        for key, part in best.groupby(names, sort=False)
+    ]

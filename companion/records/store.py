@@ -10,7 +10,9 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -176,46 +178,36 @@ def _items(validator: Any, schema: dict[str, Any], instance: Any, _: Any) -> Ite
             yield from validator.descend(item, schema, path=index)
 
 
+@dataclass
 class Format:
-    """One kind of record.
+    """One kind of record."""
 
-    Parameters
-    ----------
-    kind : str
-        What messages call it, for example ``"run record"``.
-    name : str
-        Value of the record's ``schema``.
-    version : int
-        Newest version that is read.
-    path : Path
-        The JSON Schema.
-    error : type
-        Exception for a file that is no such record.
-    """
+    kind: str  # what messages call it, for example "run record"
+    name: str  # value of the record's ``schema``
+    version: int  # the newest that is read
+    path: Path  # of the JSON Schema
+    error: type[ValueError]  # for a file that is no such record
+    #: Digests of the files that were valid: a page reads a record many times.
+    _valid: set[bytes] = field(default_factory=set)
 
-    def __init__(self, kind: str, name: str, version: int, path: Path, error: type[ValueError]):
-        self.kind, self.name, self.version, self.path, self.error = kind, name, version, path, error
-        self._checker = None
-        self._valid: set[bytes] = set()  # digests of the files that were valid: a page reads a record many times
-
+    @cached_property
     def _validator(self):
-        if self._checker is None:
-            from referencing import Registry
-            from referencing.jsonschema import DRAFT202012
+        from referencing import Registry
+        from referencing.jsonschema import DRAFT202012
 
-            from companion.schemas import jsonschema
+        from companion.schemas import jsonschema
 
-            schema, described = (json.loads(path.read_text(encoding="utf-8")) for path in (self.path, _MACHINE))
-            del described["$schema"]  # or it is held to the types of that and not to ours
-            known = Registry().with_resource(_MACHINE.name, DRAFT202012.create_resource(described))
-            newest = jsonschema.Draft202012Validator
-            # JSON Schema calls 1.0 and 1e308 whole numbers, and has no largest one
-            kinds = newest.TYPE_CHECKER.redefine(
-                "integer", lambda _, value: type(value) is int and -(2**63) <= value < 2**63
-            )
-            checker = jsonschema.validators.extend(newest, validators={"items": _items}, type_checker=kinds)
-            self._checker = checker(schema, registry=known)
-        return self._checker
+        schema, described = (json.loads(path.read_text(encoding="utf-8")) for path in (self.path, _MACHINE))
+        del described["$schema"]  # or it is held to the types of that and not to ours
+        known = Registry().with_resource(_MACHINE.name, DRAFT202012.create_resource(described))
+        newest = jsonschema.Draft202012Validator
+        # JSON Schema calls 1.0 and 1e308 whole numbers, and has no largest one
+        kinds = newest.TYPE_CHECKER.redefine(
+            "integer", lambda _, value: type(value) is int and -(2**63) <= value < 2**63
+        )
+        return jsonschema.validators.extend(newest, validators={"items": _items}, type_checker=kinds)(
+            schema, registry=known
+        )
 
     def validate(self, record: Any, name: str) -> dict[str, Any]:
         """Return ``record`` if it fits the schema; ``error`` says of the file ``name`` why it does not."""
@@ -226,7 +218,7 @@ class Format:
             raise self.error(f"{name} has version {version}, this code reads up to {self.version}; update it")
         from companion.schemas import jsonschema
 
-        wrong = jsonschema.exceptions.best_match(islice(self._validator().iter_errors(record), _MOST_ERRORS))
+        wrong = jsonschema.exceptions.best_match(islice(self._validator.iter_errors(record), _MOST_ERRORS))
         if wrong is not None:
             place = ".".join(map(str, wrong.absolute_path)) or "the record"
             reason = wrong.message if len(wrong.message) < 200 else wrong.message[:200] + "…"
