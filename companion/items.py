@@ -8,7 +8,7 @@ its items, so that a status cannot promise a run that does not exist.
 import csv
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -91,11 +91,7 @@ def parse(path: Path, document: str) -> list[Item]:
             _require_judgement(cells, f"{where}, row {number}")
         if any(cells["item"] == other.item for other in items):
             raise ValueError(f"{where}, row {number}: item {cells['item']} stands there twice")
-        item, of = cells.pop("item"), tuple(cells.pop("of").split())
-        title, survives, status, heading, here = (cells[name] for name in COLUMNS[2:])
-        nearness, differs = (cells.get(name, "") for name in JUDGED[len(COLUMNS) :])
-        given = (document, item, of, title, survives, status, heading, here)
-        items.append(Item(*given, nearness=nearness, differs=differs))
+        items.append(Item(document, of=tuple(cells.pop("of").split()), **cells))
     return items
 
 
@@ -130,7 +126,7 @@ def items(document: str | None = None) -> list[Item]:
 def joined(item: Item, answers: dict[str, set[str]]) -> Item:
     """``item`` with the ids of ``answers`` (id -> items named) that name it or an item that the plot showed."""
     ids = tuple(id for id, names in answers.items() if names & {item.item, *item.of})
-    return Item(**{**vars(item), "experiments": ids})
+    return replace(item, experiments=ids)
 
 
 def problems(found: list[Item]) -> list[str]:
@@ -151,21 +147,11 @@ def listing(document: str | None = None) -> pd.DataFrame:
     """The register as a table: document, item, title, what survives, status, experiments, judgement, place, what is
     here."""
     rows = [
-        {
-            "document": item.document,
-            "item": item.item,
-            "title": item.title,
-            "survives": item.survives,
-            "status": item.status,
-            "experiments": ", ".join(item.experiments),
-            "nearness": item.nearness,
-            "differs": item.differs,
-            "place": f"{page(item.document)}: {item.heading}",
-            "here": item.here,
-        }
+        vars(item) | {"experiments": ", ".join(item.experiments), "place": f"{page(item.document)}: {item.heading}"}
         for item in items(document)
     ]
-    return pd.DataFrame(rows)
+    names = "document item title survives status experiments nearness differs place here".split()
+    return pd.DataFrame(rows, columns=names)
 
 
 @cache

@@ -19,7 +19,7 @@ import nbformat
 import typer
 
 from companion import commands, notebook_files
-from companion.files import sentence, write_atomically
+from companion.files import sentence, write_text
 from companion.notebook_files import paths
 from companion.records.store import named_once
 from companion.terminal import say
@@ -205,7 +205,7 @@ def normalise(path: Path, execute: bool = True) -> bool:
     after = text(normal(notebook))
     if after == before:
         return False
-    write_atomically(path, lambda temporary: temporary.write_text(after, encoding="utf-8"), overwrite=True)
+    write_text(path, after, overwrite=True)
     return True
 
 

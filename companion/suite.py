@@ -167,43 +167,30 @@ def measure(entry: Experiment, planned: _Plan, folder: Path) -> _Outcome:
     return _Outcome(entry, path, flagged, time.perf_counter() - started)
 
 
-class Remaining:
-    """Seconds that are left: the estimate, times what this machine has taken of it so far."""
-
-    def __init__(self, expected: list[float]):
-        self.expected, self.number = expected, 0
-        self._estimated = self._taken = 0.0
-
-    def passed(self, seconds: float) -> None:
-        """The next experiment took ``seconds``."""
-        self._estimated += self.expected[self.number]
-        self._taken += seconds
-        self.number += 1
-
-    def seconds(self) -> float:
-        pace = self._taken / self._estimated if self._estimated else 1.0
-        return pace * sum(self.expected[self.number :])
-
-    def __str__(self) -> str:
-        return f"about {duration(self.seconds())} left" if self.number < len(self.expected) else "done"
+def remaining(expected: list[float], taken: list[float]) -> str:
+    """What is left after the first experiments: the estimate, times what this machine has taken of it so far."""
+    if len(taken) == len(expected):
+        return "done"
+    pace = sum(taken) / sum(expected[: len(taken)]) if taken else 1.0
+    return f"about {duration(pace * sum(expected[len(taken) :]))} left"
 
 
 def go(planned: _Plan, folder: Path, say: Callable[[str], None]) -> Iterator[_Outcome]:
     """Measure what is left of a plan, in order, and say after each how much time is left."""
     from tqdm.auto import tqdm
 
-    expected = planned.expected
-    left, form = Remaining(expected), "{desc} |{bar}| {elapsed} passed{postfix}"
+    expected, form = planned.expected, "{desc} |{bar}| {elapsed} passed{postfix}"
+    taken: list[float] = []
     with tqdm(total=sum(expected), bar_format=form, leave=False, disable=not watched()) as bar:
         for entry, seconds in zip(planned.todo, expected, strict=True):
-            started, place = time.perf_counter(), f"{left.number + 1} of {len(expected)}"
+            started, place = time.perf_counter(), f"{len(taken) + 1} of {len(expected)}"
             bar.set_description_str(f"{place}, {entry.id}", refresh=False)
-            bar.set_postfix_str(str(left))
+            bar.set_postfix_str(remaining(expected, taken))
             outcome = measure(entry, planned, folder)
-            left.passed(time.perf_counter() - started)
+            taken.append(time.perf_counter() - started)
             bar.update(seconds)
             bar.clear()
-            say(f"{place}: {line(outcome)}; {left}")
+            say(f"{place}: {line(outcome)}; {remaining(expected, taken)}")
             yield outcome
 
 

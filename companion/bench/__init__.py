@@ -26,7 +26,6 @@ import numpy as np
 from companion.bench.engine import (
     Alone,
     Sampler,
-    deadline,
     interleave,
     no_collection,
     require_proof,
@@ -90,11 +89,6 @@ class Measurement:
     def median(self) -> float:
         """Seconds: what it usually does."""
         return float(np.median(self.samples))
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the median from order statistics; None with fewer than six samples."""
-        return median_interval(self.samples)
 
     @property
     def flop_rate(self) -> float:
@@ -295,7 +289,7 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alo
         share = len(runners) / (len(cases) - taken)  # later batches get theirs of what remains
         with no_collection():
             load = by.load()
-            end = deadline(None if budget is None else (budget - spent) * share)
+            end = math.inf if budget is None else time.perf_counter() + (budget - spent) * share
             cut = sample_rounds(list(runners.values()), rounds, seed, end, by, load)
             whole = load.value()
         if by.reports:

@@ -151,11 +151,6 @@ def sample_rounds(
     return None if number == rounds else f"the time budget ended after {number} of {rounds} rounds"
 
 
-def deadline(budget: float | None) -> float:
-    """On ``time.perf_counter``, when ``budget`` seconds will have passed."""
-    return math.inf if budget is None else time.perf_counter() + budget
-
-
 def takes_repeats(function: Callable) -> bool:
     """Whether a callable has a parameter named ``repeats``."""
     try:
@@ -178,13 +173,7 @@ class _Function(Sampler):
             self._function()
 
 
-def interleave(
-    functions: Mapping[str, Callable],
-    rounds: int = 11,
-    seed: int = 0,
-    budget: float | None = None,
-    progress: bool = True,
-) -> dict[str, np.ndarray]:
+def interleave(functions: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -> dict[str, np.ndarray]:
     """Samples of plain callables, calibrated and interleaved as :func:`companion.bench.measure` does.
 
     A callable without arguments does one unit of work per call; one that has a parameter named ``repeats`` is asked for
@@ -194,19 +183,19 @@ def interleave(
     Returns
     -------
     dict of str to ndarray, shape (rounds,)
-        Seconds per unit of work, in the order taken; fewer where the budget ended.
+        Seconds per unit of work, in the order taken.
     """
     if not functions:
         raise ValueError("functions is empty: there is nothing to measure")
     require_rounds(rounds)
-    end, shortest = deadline(budget), shortest_sample()
+    shortest = shortest_sample()
     samplers = [_Function(name, function) for name, function in functions.items()]
     for sampler in samplers:
         sampler.call(1)
         sampler.calibrate(shortest)
-    by = Alone(progress)
+    by = Alone()
     with by.steps((rounds + 1) * len(samplers)), no_collection():
-        sample_rounds(samplers, rounds, seed, end, by)
+        sample_rounds(samplers, rounds, seed, math.inf, by)
     return {sampler.label: np.array(sampler.samples) for sampler in samplers}
 
 

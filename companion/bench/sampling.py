@@ -25,9 +25,9 @@ class UnverifiedError(RuntimeError):
     """A result failed its verification; its timing is not reported."""
 
 
-def clock_grain(reads: int = 2000) -> float:
+def clock_grain() -> float:
     """Seconds: the larger of the smallest step the clock shows and the median cost of reading it."""
-    stamps = np.fromiter((_clock() for _ in range(reads)), dtype=np.int64, count=reads)
+    stamps = np.fromiter((_clock() for _ in range(2000)), dtype=np.int64, count=2000)
     steps = np.diff(stamps)
     positive = steps[steps > 0]
     # A clock that never moved within all the reads is at best as fine as their whole span.

@@ -9,38 +9,32 @@ import numpy as np
 MIN_TREND = 6
 
 
-def median_interval(samples, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Interval of the median from order statistics.
+def median_interval(samples) -> tuple[float, float] | None:
+    """Interval of 95 % of the median of ``samples``, array_like (n,), from order statistics.
 
     With n independent samples, the number below the true median is binomial (n, 1/2); the interval
-    runs from the k-th smallest to the k-th largest sample for the largest k that keeps at least the
-    asked confidence.  Six samples are the fewest that give 95 %; with fewer the answer is None.
-
-    Parameters
-    ----------
-    samples : array_like, shape (n,)
-    confidence : float
-        0 < confidence < 1.
+    runs from the k-th smallest to the k-th largest sample for the largest k that keeps at least that
+    confidence.  Six samples are the fewest that do; with fewer the answer is None.
     """
     ordered = np.sort(np.asarray(samples, dtype=float))
-    rank = _rank(ordered.size, confidence)
+    rank = _rank(ordered.size)
     return (float(ordered[rank - 1]), float(ordered[ordered.size - rank])) if rank else None
 
 
 @cache
-def _rank(count: int, confidence: float) -> int:
-    """The largest k for which fewer than k of so many samples lie below the median within half the error."""
+def _rank(count: int) -> int:
+    """The largest k for which fewer than k of so many samples lie below the median within half the error, 2.5 %."""
     from scipy import stats  # late: it takes longer to load than all the rest
 
     below = stats.binom.cdf(np.arange(count), count, 0.5)
-    return int(np.searchsorted(below, (1 - confidence) / 2, side="right"))
+    return int(np.searchsorted(below, (1 - 0.95) / 2, side="right"))
 
 
-def trend(samples, significance: float = 0.01, smallest: float = 0.02) -> float | None:
+def trend(samples) -> float | None:
     """Relative change from first to last sample if it is a trend, otherwise None.
 
-    A trend is a rank correlation with time (Kendall's tau) whose p-value is under ``significance``
-    together with a Theil-Sen slope that moves the series by more than ``smallest`` of its median.
+    A trend is a rank correlation with time (Kendall's tau) whose p-value is under 0.01 together with a
+    Theil-Sen slope that moves the series by more than 2 % of its median.
     """
     samples = np.asarray(samples, dtype=float)
     if samples.size < MIN_TREND or np.ptp(samples) == 0:
@@ -48,10 +42,10 @@ def trend(samples, significance: float = 0.01, smallest: float = 0.02) -> float 
     from scipy import stats  # late: it takes longer to load than all the rest
 
     order = np.arange(samples.size)
-    if not stats.kendalltau(order, samples).pvalue < significance:
+    if not stats.kendalltau(order, samples).pvalue < 0.01:
         return None
     change = stats.theilslopes(samples, order).slope * (samples.size - 1) / np.median(samples)
-    return float(change) if abs(change) > smallest else None
+    return float(change) if abs(change) > 0.02 else None
 
 
 @dataclass(frozen=True)

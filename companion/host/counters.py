@@ -18,15 +18,8 @@ from pathlib import Path
 
 from kernels.files.pending import WorkFolder
 
-_GENERIC = (
-    "cycles",
-    "instructions",
-    "branches",
-    "branch-misses",
-    "cache-misses",
-    "stalled-cycles-frontend",
-    "stalled-cycles-backend",
-)
+_STALLED = ("stalled-cycles-frontend", "stalled-cycles-backend")
+_GENERIC = ("cycles", "instructions", "branches", "branch-misses", "cache-misses", *_STALLED)
 
 #: Event -> floating-point operations of one count.  A fused multiply-add counts twice in each of them.
 _FLOPS = {
@@ -39,32 +32,16 @@ _FLOPS = {
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
-def _stat(events: Sequence[str], command: Sequence[str], timeout: float | None) -> dict[str, float]:
+def _stat(events: Sequence[str], command: Sequence[str], timeout: float | None = None) -> dict[str, float]:
     """What perf counted: event -> count, the uncounted left out.
 
     ``RuntimeError`` if the command, or perf itself, fails.
     """
     with WorkFolder(None, "counters") as folder:
-        report = folder.path / "report"
-        done = subprocess.run(
-            [
-                "perf",
-                "stat",
-                "-x",
-                ";",
-                "-o",
-                str(report),
-                "-e",
-                ",".join(f"{event}:u" for event in events),
-                "--",
-                *command,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=timeout,
-            env={**os.environ, "LC_ALL": "C"},
-        )
+        report, counted = folder.path / "report", ",".join(f"{event}:u" for event in events)
+        called = ["perf", "stat", "-x", ";", "-o", str(report), "-e", counted, "--", *command]
+        environment = os.environ | {"LC_ALL": "C"}
+        done = subprocess.run(called, capture_output=True, text=True, check=False, timeout=timeout, env=environment)
         if done.returncode:
             lines = done.stderr.strip().splitlines() or ["it gave no reason"]
             raise RuntimeError(f"perf stat ended with {done.returncode}: {lines[-1]}")
@@ -118,23 +95,19 @@ def unavailable() -> str | None:
     return "perf finds no hardware counters: virtual machines and containers often offer none"
 
 
-def count(command: Sequence[str], timeout: float | None = None) -> dict[str, float] | None:
+def count(command: Sequence[str]) -> dict[str, float] | None:
     """Counts of one command, every event of :func:`events`, or None where nothing can be counted.
 
     ``"flops"`` is added where the processor counts floating-point operations. ``RuntimeError`` if the command fails.
-    ``subprocess.TimeoutExpired`` if it takes longer than ``timeout`` seconds.
     """
     if not events():
         return None
-    return _with_flops(_stat(events(), command, timeout))
-
-
-def _with_flops(counts: Mapping[str, float]) -> dict[str, float]:
+    counts = _stat(events(), command)
     known = [counts[event] * weight for event, weight in _FLOPS.items() if event in counts]
-    return {**counts, **({"flops": sum(known)} if known else {})}
+    return counts | ({"flops": sum(known)} if known else {})
 
 
-def per_repeat(source: str, few: int = 1, many: int = 101, timeout: float | None = None) -> dict[str, float] | None:
+def per_repeat(source: str, few: int = 1, many: int = 101) -> dict[str, float] | None:
     """Counts of one repeat of a piece of Python, or None where nothing can be counted.
 
     The program runs in processes of its own with the variable ``repeats`` set: once uncounted (so that compiled code is
@@ -154,13 +127,11 @@ def per_repeat(source: str, few: int = 1, many: int = 101, timeout: float | None
     if not events():
         return None
 
-    def program(repeats):
-        return [sys.executable, "-c", f"repeats = {repeats}\n{source}"]
+    def counted(repeats: int) -> dict[str, float]:
+        return count([sys.executable, "-c", f"repeats = {repeats}\n{source}"]) or {}
 
-    count(program(few), timeout)
-    low, high = count(program(few), timeout), count(program(many), timeout)
-    if low is None or high is None:
-        return None
+    counted(few)
+    low, high = counted(few), counted(many)
     return {event: (high[event] - low[event]) / (many - few) for event in high if event in low}
 
 
@@ -177,7 +148,7 @@ def cycle_shares(counts: Mapping[str, float]) -> dict[str, float] | None:
     The first two stand beside the report's *GCT* (nothing to complete) and *stalls*; the rest beside
     *groups* (completing).  None unless all three events were counted.
     """
-    names = ("cycles", "stalled-cycles-frontend", "stalled-cycles-backend")
+    names = ("cycles", *_STALLED)
     if not all(name in counts for name in names) or not counts["cycles"]:
         return None
     cycles, front, back = (counts[name] for name in names)

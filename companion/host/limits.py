@@ -75,7 +75,7 @@ def require_integer(field: str, value: int, least: int, most: int) -> None:
         raise ValueError(f"{field} = {value!r} must be a whole number of at least {least} and at most {most}")
 
 
-def require_cases(what: str, cases: Iterable[Any], folder=None) -> None:
+def require_cases(what: str, cases: Iterable[Any]) -> None:
     """Refuse what one process cannot do: the largest of the cases, since they can be measured one by one.
 
     ``MemoryError`` or ``OSError`` where memory, disk, processes or open files do not suffice; the message names the
@@ -85,7 +85,7 @@ def require_cases(what: str, cases: Iterable[Any], folder=None) -> None:
         need, named = case.kernel.footprint(case.problem), f"{what}, {case.label},"
         machine.require_memory(need.memory_of(case.threads), named)
         if need.disk:
-            machine.require_disk(_folder(case, folder), need.disk, named)
+            machine.require_disk(_folder(case), need.disk, named)
         if need.processes:
             machine.require_processes(need.processes + case.threads, named)
             machine.require_files(2 * need.processes + _OWN_FILES, named)
@@ -152,6 +152,6 @@ def total(cases: Iterable[Any]) -> tuple[int, dict[str, int]]:
     return sum(memory.values()), disks
 
 
-def _folder(case: Any, otherwise=None) -> str:
+def _folder(case: Any) -> str:
     """Where the files of a case lie."""
-    return str(getattr(case.problem, "folder", None) or otherwise or tempfile.gettempdir())
+    return str(getattr(case.problem, "folder", None) or tempfile.gettempdir())

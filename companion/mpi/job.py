@@ -11,7 +11,6 @@ import sys
 import time
 import traceback
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -59,39 +58,24 @@ def fail(comm, error: BaseException) -> None:
     comm.Abort(1)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the ranks were started with."""
-
-    experiment: str
-    preset: str
-    threads: int  # of every rank
-    seed: int
-    budget: float | None  # s
-    rounds: int | None  # samples per case
-    out: Path | None
-
-
-def _record(asked, comm, world):
+def _record(comm, world, experiment, preset, threads, seed, budget, rounds, out):
     from companion import bench, experiments, files
     from companion.host import limits
     from companion.mpi.ranks import Ranks
     from companion.records import runs
 
-    entry = experiments.accept(
-        asked.experiment, asked.preset, asked.threads, asked.budget, asked.seed, asked.rounds, comm.size, started=True
-    )
+    entry = experiments.accept(experiment, preset, threads, budget, seed, rounds, comm.size, started=True)
     date, found = runs.now(), world.describe(comm)
-    cases, hosts = entry.cases(asked.preset, asked.threads, comm.size), found["host_of_rank"]
+    cases, hosts = entry.cases(preset, threads, comm.size), found["host_of_rank"]
     limits.require_share(cases, comm.size, hosts.count(hosts[comm.rank]))
     by = Ranks(world, send)
-    with files.prepared(asked.out) if comm.rank == 0 and asked.out else nullcontext():
-        measurements = experiments.measured(entry, cases, asked.preset, asked.seed, asked.budget, asked.rounds, by)
+    with files.prepared(out) if comm.rank == 0 and out else nullcontext():
+        measurements = experiments.measured(entry, cases, preset, seed, budget, rounds, by)
         if comm.rank == 0:
-            record = experiments.assemble(entry, asked.preset, asked.threads, asked.seed, date, measurements)
+            record = experiments.assemble(entry, preset, threads, seed, date, measurements)
             record["machine"]["mpi"] = bench.plain(found)
-            if asked.out:
-                send({"record": str(runs.save(record, asked.out))})
+            if out:
+                send({"record": str(runs.save(record, out))})
             else:
                 text = json.dumps(record)
                 for at in range(0, len(text), PIECE):
@@ -112,12 +96,11 @@ def job(
     out: Annotated[Path | None, typer.Option(help="Folder for the record; without it the launcher is told.")] = None,
 ) -> None:
     """What every rank of an experiment runs."""
-    asked = Asked(experiment, preset, threads, seed, budget, rounds, out)
     from kernels.mpi import world
 
     comm = world.mpi().COMM_WORLD
     try:
-        _record(asked, comm, world)
+        _record(comm, world, experiment, preset, threads, seed, budget, rounds, out)
     except BaseException as error:
         fail(comm, error)
 

@@ -124,14 +124,7 @@ def write(folder, force: bool = False) -> list[Path]:
         CHECKS: _CHECKS.format(ranks=ranks, python=sys.executable, package=package, job=f"{__package__}.job"),
         SETTINGS: _SETTINGS.format(launcher="mpiexec" if known else "mpirun", variables=variables),
     }
-    written = []
-    for name, text in wanted.items():
-
-        def put(path, text=text):
-            path.write_text(text, encoding="utf-8")
-
-        written.append(files.write_atomically(Path(folder) / name, put, overwrite=force))
-    return written
+    return [files.write_text(Path(folder) / name, text, overwrite=force) for name, text in wanted.items()]
 
 
 def digest(report) -> dict:
@@ -193,11 +186,8 @@ def _check(case: dict[str, Any]) -> dict[str, Any]:
 def save_report(report, folder) -> Path:
     """Write the digest of ``report`` into ``folder``; the name carries its day."""
     found = digest(report)
-
-    def put(path):
-        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-
-    return files.write_atomically(Path(folder) / f"reframe_{found['date']}.json", put, overwrite=True)
+    path = Path(folder) / f"reframe_{found['date']}.json"
+    return files.write_text(path, json.dumps(found, indent=1) + "\n", overwrite=True)
 
 
 def kept(folder) -> list[dict]:

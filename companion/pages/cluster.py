@@ -14,9 +14,9 @@ KEPT = Path(__file__).parents[2] / "data" / "reframe"
 _SLURM = Path(__file__).parents[2] / "data" / "slurm.json"
 
 
-def report_table(folder: Path = KEPT) -> Table:
+def report_table() -> Table:
     """The checks of the newest report that was kept, one a row."""
-    if not (reports := reframe.kept(folder)):
+    if not (reports := reframe.kept(KEPT)):
         return sentence("No report of ReFrame is kept with this edition.")
     found = reports[-1]
     frame = pd.DataFrame(found["checks"]).rename(columns={"seconds": "whole job", "fastest_s": "shortest sample"})

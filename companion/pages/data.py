@@ -59,8 +59,8 @@ def heading(html: str, columns: int = 0) -> str:
     return f'<tr><th scope="rowgroup" colspan="{columns}" style="text-align: left">{html}</th></tr>'
 
 
-def every_table(files: str = FILES) -> Table:
-    """Every table of every document: title, source, size, and its files under ``files``."""
+def every_table() -> Table:
+    """Every table of every document: title, source, size, and its files."""
     catalogue = tables.catalogue()
     rows = []
     for document, group in catalogue.groupby("document", sort=False):
@@ -69,7 +69,7 @@ def every_table(files: str = FILES) -> Table:
         for each in group.itertuples(index=False):
             about = tables.describe(document, each.table)
             where = about["item"] + (f", page {about['page']}" if about.get("page") else "")
-            stem = f"{files}/{document}/{each.table}"
+            stem = f"{FILES}/{document}/{each.table}"
             place = f"table-{document}-{each.table}".replace("_", "-")
             texts = cells(*map(escape, (each.table, each.title, where)))
             texts += numbers(each.rows, each.columns, each.numeric_cells, each.notes or "–")
@@ -132,10 +132,7 @@ def machines_table() -> Table:
 def protection(cells: pd.DataFrame) -> Shown:
     """Share of numeric cells by document whose digits are protected all, in part, or not at all.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        From ``claims.mutation()``.
+    ``cells`` are of ``claims.mutation()``.
     """
     summary = shares(cells).set_index("document")
     whole, some = 100 * summary["cells_whole"], 100 * summary["cells_some"]
@@ -166,13 +163,7 @@ def protection(cells: pd.DataFrame) -> Shown:
 
 
 def protection_by_table(cells: pd.DataFrame) -> Shown:
-    """Share of digits protected in every table, one panel per document.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        From ``claims.mutation()``.
-    """
+    """Share of digits protected in every table, a panel for each document; ``cells`` are of ``claims.mutation()``."""
     summary = shares(cells, "table")
     sizes = summary["document"].value_counts(sort=False)
     figure, panels = axes(
@@ -202,18 +193,10 @@ def protection_by_table(cells: pd.DataFrame) -> Shown:
     )
 
 
-def unprotected(cells: pd.DataFrame, most: int = 12) -> Table:
-    """The columns with the most digits whose change nothing notices.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        From ``claims.mutation()``.
-    most : int
-        Number of columns shown.
-    """
+def unprotected(cells: pd.DataFrame) -> Table:
+    """The twelve columns with the most digits whose change nothing notices; ``cells`` are of ``claims.mutation()``."""
     left = cells.assign(left=cells["digits"] - cells["noticed"])
     summary = left.groupby(["document", "table", "column"], sort=False)[["digits", "left"]].sum().reset_index()
-    shown = summary[summary["left"] > 0].nlargest(most, "left").rename(columns={"left": "not protected"})
+    shown = summary[summary["left"] > 0].nlargest(12, "left").rename(columns={"left": "not protected"})
     caption = f"The columns with the most of the {left['left'].sum()} digits that nothing protects"
     return listed(_titled(shown.astype(str)), caption=caption, name="unprotected-list")

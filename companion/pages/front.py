@@ -55,15 +55,16 @@ def rerun(row) -> str:
     return f"{plural(row.experiments, 'experiment')}{model}"
 
 
-def chapters_table(folder: str = "../notebooks", ledger: str = "ledger.html") -> Table:
-    """The chapters with links to their pages under ``folder`` and to their rows of the ledger."""
+def chapters_table() -> Table:
+    """The chapters with links to their pages and to their rows of the ledger."""
     frame, body = chapters(), []
     for row in frame.itertuples(index=False):
+        ledger = f"ledger.html?document={row.document}"
         texts = cells(
-            f'<a href="{folder}/{row.page}.html">{row.chapter}. {escape(tables.citation(row.document))}</a>',
+            f'<a href="../notebooks/{row.page}.html">{row.chapter}. {escape(tables.citation(row.document))}</a>',
             f"{row.tables} tables, {row.numbers} numbers",
-            f'<a href="{ledger}?document={row.document}">{row.claims} derived numbers</a>, '
-            f'<a href="{ledger}?document={row.document}&amp;verdict=contradicts">{row.contradicted} contradicted</a>',
+            f'<a href="{ledger}">{row.claims} derived numbers</a>, '
+            f'<a href="{ledger}&amp;verdict=contradicts">{row.contradicted} contradicted</a>',
             escape(rerun(row)),
         )
         body.append(f"<tr>{texts}</tr>")

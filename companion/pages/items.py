@@ -82,11 +82,11 @@ def _table_of_counts(table: pd.DataFrame, caption: str, name: str) -> Table:
     return framed(caption, ["chapter", *table.columns], rows, csv_link(table, name), name=name)
 
 
-def full_table(root: str = "../notebooks") -> Table:
-    """Every item and every lost plot of every document; links lead to chapters under ``root``."""
+def full_table() -> Table:
+    """Every item and every lost plot of every document; links lead to the chapters."""
     rows, found = [], items.items()
     for document in items.documents():
-        page = f"{root}/{items.page(document)}.html"
+        page = f"../notebooks/{items.page(document)}.html"
         rows.append(heading(f'<a href="{page}">{escape(items.title(document))}</a>', len(HEAD)))
         rows += [_row(item, page) for item in found if item.document == document]
     plots = sum(item.is_plot for item in found)

@@ -29,8 +29,8 @@ def counts(frame: pd.DataFrame | None = None) -> pd.DataFrame:
     return table.rename_axis(columns=None)
 
 
-def counts_table(page: str = "ledger.html") -> Table:
-    """The counts; each leads to its rows on ``page``."""
+def counts_table() -> Table:
+    """The counts; each leads to its rows of the ledger."""
     table, rows = counts(), []
     for document, row in table.iterrows():
         links = []
@@ -40,7 +40,7 @@ def counts_table(page: str = "ledger.html") -> Table:
                 for name, value in (("document", document), ("verdict", verdict))
                 if value != "all"
             )
-            links.append(f'<a href="{page}?{chosen}">{number}</a>' if number else "0")
+            links.append(f'<a href="ledger.html?{chosen}">{number}</a>' if number else "0")
         rows.append(f"<tr>{heading(escape(title(str(document))))}{numbers(*links)}</tr>")
     caption, link = "Claims by chapter and verdict", csv_link(table, "claim_counts")
     return framed(caption, ["chapter", *table.columns], rows, link, name="counts", text=table)
@@ -149,7 +149,7 @@ def departures_figure() -> Shown:
     return explorer("ledger", data, still=still)
 
 
-def full_table(files: str = FILES) -> Table:
+def full_table() -> Table:
     """Every claim in one table, with the controls that ``ledger.js`` brings to life.
 
     Without the script the controls stay hidden and the table is whole.
@@ -163,6 +163,6 @@ def full_table(files: str = FILES) -> Table:
         '<button type="reset">show all</button><output aria-live="polite"></output></form>'
     )
     rows = map(_row, frame.itertuples(index=False))
-    link = f'<a href="{files}/ledger.csv" download>all claims as CSV</a>'
+    link = f'<a href="{FILES}/ledger.csv" download>all claims as CSV</a>'
     table = framed(f"{len(frame)} claims of five documents", _HEAD, rows, link, name="ledger")
     return Table(controls + table.html, table.text)

@@ -94,7 +94,7 @@ def _draw(axis, rows, peers: list[str]) -> float:
             for place, peer in enumerate(present):
                 ratios = lane.loc[lane["series"] == peer, "ratio_fastest"]
                 at = y + height / 2 + _STEP * (place - (len(present) - 1) / 2)
-                axis.plot(ratios, np.full(len(ratios), at), clip_on=False, **_mark(peers.index(peer)))
+                axis.plot(ratios, np.full(len(ratios), at), clip_on=False, **mark(peers.index(peer)))
             y += height
         # The line of ratio 1 and the side of the peers, where the points are: titles of rows stay clear of both.
         axis.vlines(1, top, y, color=INK, linewidth=1.3)
@@ -106,7 +106,7 @@ def _draw(axis, rows, peers: list[str]) -> float:
     return y
 
 
-def _mark(number: int) -> dict:
+def mark(number: int) -> dict:
     """Keywords for ``plot`` of one peer: filled, as everything measured, in a shape and colour of its own."""
     return {
         "linestyle": "none",
@@ -139,7 +139,7 @@ def _figure(frame: pd.DataFrame, family: str) -> Shown:
     for text, side, step in (("peer faster", "right", -4), ("we are faster", "left", 4)):
         axis.annotate(text, (1, 0.05), (step, 0), textcoords="offset points", ha=side, va="top", size=9)
     axis.set_xlabel("peer's time over ours, fastest samples")
-    handles = [axis.plot([], [], **_mark(number))[0] for number in range(len(peers))]
+    handles = [axis.plot([], [], **mark(number))[0] for number in range(len(peers))]
     legend = figure.legend(
         handles,
         peers,
@@ -186,14 +186,9 @@ def _alt(timed: pd.DataFrame, family: str) -> str:
 
 
 def family(records, name: str) -> Shown | Table:
-    """The ratios of one family: a figure for each machine, then every ratio in a table.
+    """The ratios of one of :data:`FAMILIES`: a figure for each machine, then every ratio in a table.
 
-    Parameters
-    ----------
-    records : list of dict
-        From :func:`companion.records.peer_records.committed`.
-    name : str
-        One of :data:`FAMILIES`.
+    ``records`` are those of :func:`companion.records.peer_records.committed`.
     """
     if name == "first_calls":
         return first_calls_table(records)

@@ -9,9 +9,9 @@ from companion.figures.tabular import Table, table
 _KEPT = Path(__file__).resolve().parents[2] / "data" / "platforms.csv"
 
 
-def platforms_table(path: Path = _KEPT) -> Table:
+def platforms_table() -> Table:
     """One system a row: Pythons for which all packages of the lock have wheels, and what was tried how and when."""
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame = pd.read_csv(_KEPT, dtype=str, keep_default_na=False)
     rows = []
     for system, group in frame.groupby("system", sort=False):
         lock = {word: ", ".join(group.loc[group["lock"] == word, "python"]) for word in ("yes", "no", "unknown")}

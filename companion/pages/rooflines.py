@@ -6,13 +6,13 @@ from matplotlib.artist import Artist
 
 from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown, show
-from companion.figures.style import INK, SERIES, axes, series
+from companion.figures.style import INK, axes
 from companion.figures.tabular import Table, significant
 from companion.labels import plural
 from companion.pages.peer_tables import FAMILIES, origin, pairs, sentence
+from companion.pages.peers import mark
 from companion.records import peer_records
 
-_MARKERS = ("o", "s", "D", "^", "v", "P")
 _DASHES = ("-", "--", "-.", ":")
 
 
@@ -34,22 +34,11 @@ def _draw(axis, lane: pd.DataFrame, ceiling: dict, families: list[str], ends: tu
     peak = 1e-9 * ceiling["flops"]
     for number, level in enumerate(ceiling["levels"]):
         roof = np.minimum(1e-9 * level["rate"] * x, peak)
-        axis.plot(
-            x,
-            roof,
-            color=INK,
-            linewidth=1.2,
-            linestyle=_DASHES[number % len(_DASHES)],
-            label=f"bandwidth of {level['level']}",
-        )
-    for name in families:
+        dashes = _DASHES[number % len(_DASHES)]
+        axis.plot(x, roof, color=INK, linewidth=1.2, linestyle=dashes, label=f"bandwidth of {level['level']}")
+    for number, name in enumerate(families):
         part = lane[lane["module"] == name]
-        number = families.index(name)
-        axis.plot(
-            part["intensity"].fillna(ends[1]), part["rate"], linestyle="none", markersize=5, alpha=0.85,
-            marker=_MARKERS[(number + number // len(SERIES)) % len(_MARKERS)], color=series(number),
-            markeredgewidth=0, clip_on=False, label=FAMILIES[name],
-        )  # fmt: skip
+        axis.plot(part["intensity"].fillna(ends[1]), part["rate"], clip_on=False, label=FAMILIES[name], **mark(number))
     low = min(lane["rate"].min() / 1.6, 1e-9 * ceiling["levels"][-1]["rate"] * ends[0] * 1.2)
     axis.set_ylim(low, 1.25 * peak)
 
@@ -107,13 +96,7 @@ def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
 
 
 def roofline(records) -> Shown | Table:
-    """One picture a machine whose records carry ceilings; one sentence where none does.
-
-    Parameters
-    ----------
-    records : list of dict
-        From :func:`companion.records.peer_records.committed`.
-    """
+    """One picture a machine whose ``records`` (``peer_records.committed()``) carry ceilings; else a sentence."""
     cases = _cases(records)
     shown = []
     ceilings = peer_records.ceilings(records)

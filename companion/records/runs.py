@@ -123,15 +123,15 @@ def file_name(record: dict[str, Any]) -> str:
     return f"{record['experiment']}_{preset}_t{record['threads']}_{stamp(record['date'])}.json"
 
 
-def save(record: dict[str, Any], folder, overwrite: bool = False) -> Path:
+def save(record: dict[str, Any], folder) -> Path:
     """Write ``record`` into ``folder`` (made if missing) and return the file's path.
 
-    A second record of the same experiment, preset, threads and second gets a name of its own, ending in ``-2``, unless
-    ``overwrite`` says that it replaces the first. ``RunRecordError`` where ``record`` does not fit the schema.
+    A second record of the same experiment, preset, threads and second gets a name of its own, ending in ``-2``.
+    ``RunRecordError`` where ``record`` does not fit the schema.
     ``OSError`` where the folder cannot be written, or the disk is full.
     """
     record = validate(finite(record))
-    return _FORMAT.write(Path(folder) / file_name(record), record, "measurements", overwrite)
+    return _FORMAT.write(Path(folder) / file_name(record), record, "measurements")
 
 
 def unfit(record: dict[str, Any]) -> list[str]:

@@ -250,14 +250,14 @@ class Format:
             self._valid.add(digest)
         return found
 
-    def write(self, path: Path, record: dict[str, Any], listed: str, overwrite: bool = False) -> Path:
+    def write(self, path: Path, record: dict[str, Any], listed: str) -> Path:
         """:func:`write` a record that is valid, as :func:`text` has it; where it is read it is so still."""
         content = text(record, listed)
         self._valid.add(hashlib.sha256(content.encode()).digest())
-        return write(path, content, overwrite)
+        return write(path, content)
 
 
-def write(path: Path, content: str, overwrite: bool = False) -> Path:
+def write(path: Path, content: str) -> Path:
     """Write a record, or, where its name is taken, the same name with ``-2``, ``-3`` …; no record is lost.
 
     What killed writers of other records left in the folder goes. ``OSError`` where the folder cannot be written, or the
@@ -266,22 +266,22 @@ def write(path: Path, content: str, overwrite: bool = False) -> Path:
     """
     pending.clear(path.parent)
     try:
-        return _named(path, content, overwrite)
+        return _named(path, content)
     except OSError as error:
         try:
-            aside = f"kept in {_named(Path(tempfile.gettempdir()) / path.name, content, False)}"
+            aside = f"kept in {_named(Path(tempfile.gettempdir()) / path.name, content)}"
         except OSError:
             aside = "kept nowhere but in the line above, on standard output; save it as a file"
             say(" ".join(content.split("\n")))
         raise OSError(error.errno, f"{error.strerror or error} (what was measured is {aside})", str(path)) from None
 
 
-def _named(path: Path, content: str, overwrite: bool) -> Path:
+def _named(path: Path, content: str) -> Path:
     """The text under ``path``, or under the first name with a number that is free."""
     name, number = path, 1
     while True:
         try:
-            return write_text(name, content, overwrite)
+            return write_text(name, content)
         except FileExistsError:
             number += 1
             name = path.with_stem(f"{path.stem}-{number}")

@@ -15,7 +15,7 @@ from typing import Literal, overload
 import pandas as pd
 import xarray as xr
 
-from companion.files import write_atomically
+from companion.files import write_text
 from companion.tables import csv, layouts
 from companion.tables.csv import TableError, half_unit
 
@@ -54,14 +54,10 @@ def describe(document: str, table: str) -> dict:
 
 @cache
 def _cells(document: str, table: str) -> tuple[tuple[str, ...], ...]:
-    resource = describe(document, table)
-    path = DATA / document / f"{table}.csv"
+    resource, path = describe(document, table), DATA / document / f"{table}.csv"
     body = csv.read(path, resource)
-    if document == "machines":
-        _check_machine(path, body)
-    else:
-        _check_facts(path, resource, body)
-    return tuple(tuple(row) for row in body)
+    (_check_machine if document == "machines" else _check_facts)(path, resource, body)
+    return tuple(map(tuple, body))
 
 
 def _check_facts(path: Path, resource: dict, body: list[list[str]]) -> None:
@@ -241,19 +237,12 @@ def catalogue() -> pd.DataFrame:
             resource = describe(document, name)
             cells = text(document, name)
             values = digits(document, name)
-            records.append(
-                {
-                    "document": document,
-                    "table": name,
-                    "title": resource["title"],
-                    "source": source(document, resource),
-                    "rows": len(cells),
-                    "columns": cells.shape[1],
-                    "numeric_cells": int(values.notna().to_numpy().sum()),
-                    "notes": int((cells["note"] != "").sum()) if "note" in cells else 0,
-                }
-            )
-    return pd.DataFrame(records)
+            counted = int(values.notna().to_numpy().sum())
+            notes = int((cells["note"] != "").sum()) if "note" in cells else 0
+            about = (document, name, resource["title"], source(document, resource))
+            records.append((*about, *cells.shape, counted, notes))
+    names_of = ["document", "table", "title", "source", "rows", "columns", "numeric_cells", "notes"]
+    return pd.DataFrame(records, columns=names_of)
 
 
 @overload
@@ -279,21 +268,15 @@ def machines(long: bool = False) -> xr.Dataset | pd.DataFrame:
     order = list(dict.fromkeys(rows["machine"]))
     dataset = xr.Dataset(coords={"machine": order})
     for name, about in properties.items():
-        chosen = rows[rows["property"] == name].set_index("machine")
-        if about["unit"]:
-            values = [
-                float(chosen["value"][m]) * about["accepts"][chosen["unit"][m]] if m in chosen.index else math.nan
-                for m in order
-            ]
-            attributes = {"units": about["unit"], "long_name": about["description"]}
-        else:
-            values = [chosen["value"].get(m, "") for m in order]
-            attributes = {"long_name": about["description"]}
-        dataset[name] = ("machine", values, attributes)
+        chosen, unit = rows[rows["property"] == name].set_index("machine"), about["unit"]
+        stated = chosen["value"].astype(float) * chosen["unit"].map(about["accepts"]) if unit else chosen["value"]
+        values = stated.reindex(order, fill_value=math.nan if unit else "").tolist()
+        attributes = {"units": unit} if unit else {}
+        dataset[name] = ("machine", values, attributes | {"long_name": about["description"]})
     return dataset
 
 
-def _check_machine(path: Path, body: list[list[str]]) -> None:
+def _check_machine(path: Path, resource: dict, body: list[list[str]]) -> None:
     """Every property is known and carries one of its units; numbers are numbers."""
     properties = _fragment("machines")["properties"]
     for number, (name, value, unit, *_) in enumerate(body, start=2):
@@ -339,6 +322,4 @@ def package() -> dict:
 def write_package() -> Path:
     """Write ``data/datapackage.json`` (atomically) and return its path."""
     content = json.dumps(package(), indent=1, ensure_ascii=False) + "\n"
-    return write_atomically(
-        DATA / "datapackage.json", lambda path: path.write_text(content, encoding="utf-8"), overwrite=True
-    )
+    return write_text(DATA / "datapackage.json", content, overwrite=True)

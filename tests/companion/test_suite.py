@@ -88,13 +88,10 @@ def test_bad_requests_are_one_sentence(bench_of_three, tmp_path, arguments, mess
 
 
 def test_what_is_left_follows_the_pace_of_this_machine():
-    left = suite.Remaining([10.0, 20.0, 30.0])
-    assert left.seconds() == 60.0
-    left.passed(5.0)
-    assert left.seconds() == 25.0 and str(left) == "about 25 s left"
-    left.passed(10.0)
-    left.passed(15.0)
-    assert str(left) == "done"
+    expected = [10.0, 20.0, 30.0]
+    assert suite.remaining(expected, []) == "about 60 s left"
+    assert suite.remaining(expected, [5.0]) == "about 25 s left"
+    assert suite.remaining(expected, [5.0, 10.0, 15.0]) == "done"
 
 
 def test_an_estimate_comes_from_the_newest_committed_record():

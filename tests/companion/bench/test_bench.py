@@ -399,17 +399,12 @@ def test_interleave_asks_for_repeats_where_they_are_declared(clock):
     def single():
         clock.now += 3_000
 
-    found = interleave({"a": declares, "b": single}, rounds=5, progress=False)
+    found = interleave({"a": declares, "b": single}, rounds=5)
     np.testing.assert_allclose(found["a"], 1e-6)
     np.testing.assert_allclose(found["b"], 3e-6)
     assert found["a"].shape == found["b"].shape == (5,)
     assert asked[0] == 1 and asked[-1] >= sampling.MIN_SAMPLE / 1e-6
     assert bench.ratio(found["a"], found["b"]).minima == pytest.approx(3.0)
-
-
-def test_interleave_keeps_to_its_budget():
-    found = interleave({"a": lambda: sum(range(50))}, rounds=50, budget=1e-9, progress=False)
-    assert len(found["a"]) == 1
 
 
 def test_interleave_refuses_nothing():

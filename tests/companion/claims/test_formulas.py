@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from companion import chapters, claims
-from companion.claims import formulas, register
+from companion.claims import engine, formulas, register
 from companion.claims.formulas import formula, loop, sentence
 from companion.claims.intervals import Interval
 from companion.claims.sheets import Reader, Sheet
@@ -115,9 +115,9 @@ def test_a_sentence_takes_texts_as_printed():
 
 
 def made(document, *lines, functions=None):
-    """A ledger of rows that give only what matters."""
+    """The claims of rows that give only what matters."""
     empty = dict.fromkeys(register.COLUMNS, "") | {"where": "here", "statement": "{item}"}
-    return register.build(document, [empty | line for line in lines], functions)
+    return engine.check(register.build(document, [empty | line for line in lines], functions))
 
 
 CHIPS = {"claim": "chips", "printed": "{prose.chips} chips", "formula": "prose.chips"}
