@@ -26,7 +26,6 @@ from companion.figures.tabular import significant
 from companion.items import page
 from companion.labels import plural
 from companion.pages.synthesis import (
-    SYSTEMS,
     frame_of,
     full_name,
     kinds,
@@ -38,6 +37,7 @@ from companion.pages.synthesis import (
     printed,
     rate_of,
     said,
+    stated,
 )
 
 _MEGA, _GIGA, _GIB = 1e6, 1e9, 2**30
@@ -46,21 +46,8 @@ _WORD = 8  # bytes
 
 def file_rates() -> pd.DataFrame:
     """MB/s (10^6 bytes) of one program to its files; of today, of the same programs on the committed runs."""
-    rates = tables.printed("xmp1982", "fig7_2").set_index("test")["mbyte_rate"].astype(float)
-    names = {"disk": "a disk", "bmr": "buffer memory", "ssd": "SSD"}
-    rows = [printed("xmp1982/fig7_2", "cray_xmp_1982", what, rates[test]) for test, what in names.items()]
-    nasa = tables.load("nht1", "systems")
-    for system, machine, fact, what in (
-        ("CM-2", "cm2", "io_rate_serial", "serial file"),
-        ("Y-MP", "cray_ymp", "disk_rate", "a file"),
-        ("iPSC/860", "ipsc860", "io_rate_peak", "ten disks, peak"),
-        ("CM-2", "cm2", "io_rate_peak", "disk array, peak"),
-    ):
-        rows.append(printed("nht1/systems", machine, what, float(nasa[fact].sel(system=system))))
-    rate = float(tables.load("xc30", "hres_io")["file_rate"])
-    rows.append(printed("xc30/hres_io", "cray_xc30", "one of 120 files", rate, bound=">"))
-    rows += of_each("xmp1982-devices", _devices) + of_each("nht1-io", _solution_files)
-    return frame_of(rows, "MB/s")
+    rows = of_each("xmp1982-devices", _devices) + of_each("nht1-io", _solution_files)
+    return frame_of(stated("files") + rows, "MB/s")
 
 
 def _devices(run) -> list[dict]:
@@ -82,13 +69,13 @@ def _solution_files(run) -> list[dict]:
 
 def file_per_flop() -> pd.DataFrame:
     """Bytes to one file for each flop at the peak of the machine, where both are known."""
-    stated, rates, rows = tables.machines(), file_rates(), []
+    known, rates, rows = tables.machines(), file_rates(), []
     for machine, place, what in (
         ("cray_ymp", "nht1/systems", "a file"),
         ("cray_xc30", "xc30/hres_io", "one of 120 files"),
     ):
         one = rates[(rates["machine"] == full_name(machine)) & (rates["what"] == what)].iloc[0]
-        peak = _GIGA * float(stated["peak"].sel(machine=machine))
+        peak = _GIGA * float(known["peak"].sel(machine=machine))
         rows.append(printed(place, machine, f"{what}, peak of the machine", _MEGA * one["value"] / peak, one["bound"]))
     rows += of_each("xmp1982-devices", _disk_per_flop)
     return frame_of(rows, "B to a file for each flop at peak")
@@ -109,17 +96,17 @@ def memory_per_flop() -> pd.DataFrame:
 
     The report of 2006 prints no peak: it follows from GFLOPS and the share of peak of one job.
     """
-    stated, what, rows = tables.machines(), "memory of the machine", []
+    known, what, rows = tables.machines(), "memory of the machine", []
     words = float(tables.load("nht1", "systems")["memory_words"].sel(system="Y-MP")) * 2**20
-    peak = float(stated["peak"].sel(machine="cray_ymp"))  # GFLOPS
+    peak = float(known["peak"].sel(machine="cray_ymp"))  # GFLOPS
     rows.append(printed("nht1/systems", "cray_ymp", what, _WORD * words / (_GIGA * peak)))
     what = "memory of a node"
-    for system in ("P4+", "P5+"):
-        one = stated.sel(machine=SYSTEMS[system])
+    for system, name in (("P4+", "power4plus"), ("P5+", "power5plus")):
+        one = known.sel(machine=name)
         peak = float(one["cpus_per_node"]) * _peak_2006(system)
-        rows.append(printed("p5plus/p4_p5", SYSTEMS[system], what, _node_bytes(one) / (_GIGA * peak)))
+        rows.append(printed("p5plus/p4_p5", name, what, _node_bytes(one) / (_GIGA * peak)))
     for name in ("power7", "cray_xc30"):
-        one = stated.sel(machine=name)
+        one = known.sel(machine=name)
         peak = float(one["peak"]) / float(one["nodes"])
         rows.append(printed("xc30/machines", name, what, _node_bytes(one) / (_GIGA * peak)))
     rows += of_each("xc30-transforms", _memory_now)
@@ -199,35 +186,12 @@ def memory_balance() -> pd.DataFrame:
 
 #: Kinds of jobs whose share of the clock reports print, as rows of a figure.
 _FORECAST, _IMAGING = "forecast on work files, 1982", "radio imaging, large problem, 1989"
-_WRITING, _PARALLEL = "flow solver that writes, 1993", "parallel part of IFS jobs, 2006"
+_WRITING = "flow solver that writes, 1993"
 
 
 def computing() -> pd.DataFrame:
     """Share [%] of the clock in which a job computes: CPU over clock, or computing over elapsed time."""
-    old = tables.printed("xmp1982", "fig4_1").set_index("configuration")
-    rows = []
-    for name, machine, what in (
-        ("cray1a-disk4", "cray_1a_ecmwf", "forecast, disks"),
-        ("disk4", "cray_xmp_1982", "forecast, disks"),
-        ("ssd2-async", "cray_xmp_1982", "forecast, SSD"),
-    ):
-        share = 100 * old["forecast_cpu"][name] / old["forecast_clock"][name]
-        rows.append(printed("xmp1982/fig4_1", machine, what, share, group=_FORECAST))
-    large = tables.printed("aips58", "ddt_large")
-    for system, machine in (("nrao1", "convex_c1_nrao1"), ("clsc", "cray_xmp24_clsc"), ("psc", "cray_xmp48_psc")):
-        share = 100 * large[f"{system}_cpu"].sum() / large[f"{system}_real"].sum()
-        rows.append(printed("aips58/ddt_large", machine, "imaging, large problem", share, group=_IMAGING))
-    nasa = {"Y-MP": "cray_ymp", "CM-2": "cm2", "iPSC/860": "ipsc860"}
-    for row in tables.printed("nht1", "overheads").itertuples():
-        bound = {"above": "<", "below": ">"}.get(row.bound, "")
-        for zeta, case in ((row.low, ", at best"), (row.high, ", at worst")):
-            if pd.notna(zeta):
-                what, share = f"flow solver that writes{'' if bound else case}", 100 / (1 + zeta / 100)
-                rows.append(printed("nht1/overheads", nasa[row.system], what, share, bound, _WRITING))
-    for row in tables.printed("p5plus", "ifs_times").itertuples():
-        share = 100 * row.parallel / row.wall
-        what = f"{row.job}, {row.cpus} CPUs"
-        rows.append(printed("p5plus/ifs_times", "power5plus", what, share, group=_PARALLEL))
+    rows = stated("computing")
     for experiment, again in (("xmp1982-forecast", _forecast), ("aips58-ddt", _imaging), ("nht1-io", _writing)):
         rows += of_each(experiment, again)
     return frame_of(rows, "% of the elapsed time")

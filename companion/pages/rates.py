@@ -5,7 +5,7 @@ import pandas as pd
 
 from companion import tables
 from companion.figures.parts import converted
-from companion.pages.synthesis import SYSTEMS, frame_of, measured, of_each, printed, rate_of
+from companion.pages.synthesis import frame_of, measured, of_each, printed, rate_of, stated
 
 #: Loops of chapter 4 by what they ask of a processor: the report's row, the run's name, the kind of work.
 LOOPS = (
@@ -13,7 +13,7 @@ LOOPS = (
     ("streaming", "streaming", "streams from memory"),
     ("skipping", "skipping", "strided access to memory"),
 )
-FORECAST, _SOLVER = "forecast, over its processors", "BT, a flow solver, on vectors"
+_SOLVER = "BT, a flow solver, on vectors"
 
 
 def sustained_rate() -> pd.DataFrame:
@@ -25,20 +25,7 @@ def sustained_rate() -> pd.DataFrame:
     for loop, _, kind in LOOPS:
         rows.append(printed("p5plus/smt_benefit", "power5plus", kind, node[loop] / cpus, group=kind))
         rows += [row for row in again if row["group"] == kind]
-    for row in tables.printed("p5plus", "p4_p5").itertuples():
-        what = f"forecast on {row.cpus} CPUs"
-        rows.append(printed("p5plus/p4_p5", SYSTEMS[row.system], what, row.gflops / row.cpus, group=FORECAST))
-    whole = tables.load("p5plus", "run_2112")
-    rate = 1e3 * float(whole["tflops"]) / float(whole["cpus"])
-    what = f"forecast on {int(whole['cpus'])} CPUs"
-    rows.append(printed("p5plus/run_2112", "power5plus", what, rate, group=FORECAST))
-    stated, used = tables.load("xc30", "machines"), tables.load("xc30", "runs")
-    reached = 1e3 * stated["peak"] / stated["cores"] * used["peak_percent"].astype(float) / 100
-    for system, rate in reached.to_series().items():
-        what = f"forecast on {int(used['cores'].sel(system=system))} cores"
-        rows.append(printed("xc30/runs", SYSTEMS[str(system)], what, rate, group=FORECAST))
-    rows += of_each("nht1-io", _solver)
-    return frame_of(rows, "GFLOPS of one processor")
+    return frame_of(rows + stated("rate") + of_each("nht1-io", _solver), "GFLOPS of one processor")
 
 
 def _loops(run) -> list[dict]:
@@ -58,12 +45,12 @@ def _solver(run) -> list[dict]:
 
 def machine_facts(fact: str) -> pd.DataFrame:
     """A number that reports state of their machines: ``"clock"`` [MHz] or ``"cpus"``."""
-    stated = tables.machines(long=True)
+    known = tables.machines(long=True)
     both = tables.machines()
     values = both["clock"].fillna(1000.0 / both["clock_period"]) if fact == "clock" else both[fact]
     rows = []
     for machine, value in values.to_series().dropna().items():
-        document = stated.loc[stated["machine"] == machine, "document"].iloc[0]
+        document = known.loc[known["machine"] == machine, "document"].iloc[0]
         row = printed(f"{document}/machines", machine, {"clock": "clock rate", "cpus": "processors"}[fact], value)
         rows.append({**row, "source": "../book/records/06_machines.html#tab-machines"})
     return frame_of(rows, {"clock": "MHz", "cpus": "processors"}[fact])

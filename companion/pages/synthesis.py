@@ -8,16 +8,20 @@ Every function returns one point a row: ``machine`` with its full name, ``what``
 like is compared with like; what differs is in ``what``.
 """
 
+import csv
 import re
 from collections.abc import Callable
 from functools import cache
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion import tables
+from companion.claims import formulas
+from companion.claims.sheets import Reader
 from companion.figures import beside
 from companion.figures.parts import (
     MARKED,
@@ -45,10 +49,7 @@ _RUNS = "../_static/runs"
 DAY = 24  # hours of the forecast
 #: Experiments that measure the peak of their machine, of multiply-adds in registers.
 _PEAKS = ("xc30-transforms", "xc30-routines", "xc30-forecast")
-#: Configurations of 1982 drawn for their machine, and where their files are.
-_WHERE = {"cray1a-disk4": ("cray_1a_ecmwf", "files on disk"), "ssd1-sync": ("cray_xmp_1982", "a file on SSD")}
-#: Systems of the report of 2006 and of the talk of 2014, as their tables name them, in ``data/machines``.
-SYSTEMS = {"P4+": "power4plus", "P5+": "power5plus", "IBM Power7": "power7", "Cray XC30": "cray_xc30"}
+_POINTS = Path(__file__).with_name("points.csv")
 
 
 def year(document: str) -> int:
@@ -94,6 +95,20 @@ def printed(place: str, machine: str, what: str, value: float, bound: str = "", 
         "group": group,
         "order": np.nan,
     }
+
+
+def stated(quantity: str) -> list[dict]:
+    """Points that reports print, from ``points.csv``: place, machine, what it is, and the formula of its number.
+
+    Formulas and words are those of claims (:mod:`companion.claims.formulas`).
+    """
+    rows = []
+    for line in csv.DictReader(_POINTS.read_text(encoding="utf-8").splitlines()):
+        if line["quantity"] == quantity:
+            (scope,) = formulas.loop("", Reader(line["place"].partition("/")[0]))
+            what, value = formulas.sentence(line["what"])(scope), formulas.formula(line["value"])(scope)
+            rows.append(printed(line["place"], line["machine"], what, value.mid, line["bound"], line["group"]))
+    return rows
 
 
 def measured(run, what: str, found: pd.DataFrame, group: str = "") -> dict:
@@ -167,19 +182,8 @@ def labels(frame: pd.DataFrame) -> list[str]:
 
 def share_of_peak() -> pd.DataFrame:
     """Share of peak [%] that whole forecasts sustained; of a committed run, that of spectral transforms alone."""
-    rows = []
-    for row in tables.printed("p5plus", "p4_p5").itertuples():
-        what = f"forecast on {row.cpus} CPUs"
-        rows.append(printed("p5plus/p4_p5", SYSTEMS[row.system], what, row.peak_percent))
-    whole = tables.load("p5plus", "run_2112")
-    what = f"forecast on {int(whole['cpus'])} CPUs"
-    rows.append(printed("p5plus/run_2112", "power5plus", what, float(whole["peak_percent"])))
-    about = tables.load("xc30", "runs")
-    for system, share in about["peak_percent"].astype(float).to_series().items():
-        what = f"forecast on {int(about['cores'].sel(system=system))} cores"
-        rows.append(printed("xc30/runs", SYSTEMS[str(system)], what, share))
-    rows += of_each("xc30-forecast", _forecast_share) + of_each("xc30-transforms", _transform_share)
-    return frame_of(rows, "% of peak")
+    rows = of_each("xc30-forecast", _forecast_share) + of_each("xc30-transforms", _transform_share)
+    return frame_of(stated("peak") + rows, "% of peak")
 
 
 def _forecast_share(run) -> list[dict]:
@@ -198,24 +202,8 @@ def _transform_share(run) -> list[dict]:
 
 def forecast_hour() -> pd.DataFrame:
     """Seconds of the clock for one hour of forecast, with the model of its time."""
-    old = tables.load("xmp1982", "fig4_1")["total_clock"]
-    rows = []
-    for name, (machine, where) in _WHERE.items():
-        seconds = float(old.sel(configuration=name)) / DAY
-        rows.append(printed("xmp1982/fig4_1", machine, f"forecast of 1982 with its jobs, {where}", seconds))
-    for row in tables.printed("p5plus", "p4_p5").itertuples():
-        what = f"ten-day forecast of 2006 on {row.cpus} CPUs"
-        rows.append(printed("p5plus/p4_p5", SYSTEMS[row.system], what, row.wall / (10 * DAY)))
-    whole = tables.load("p5plus", "run_2112")
-    what = f"ten-day forecast of 2006 on {int(whole['cpus'])} CPUs"
-    rows.append(printed("p5plus/run_2112", "power5plus", what, float(whole["time"]) / (10 * DAY)))
-    ten = tables.load("xc30", "forecast")
-    seconds = float(ten["elapsed"]) / (float(ten["days"]) * DAY)
-    for system, machine in list(SYSTEMS.items())[2:]:
-        cores = int(tables.load("xc30", "runs")["cores"].sel(system=system))
-        rows.append(printed("xc30/forecast", machine, f"ten-day forecast of 2014 on {cores} cores", seconds))
-    rows += of_each("xmp1982-forecast", _forecast_again) + of_each("xc30-forecast", _one_layer)
-    return frame_of(rows, "s for an hour of forecast")
+    rows = of_each("xmp1982-forecast", _forecast_again) + of_each("xc30-forecast", _one_layer)
+    return frame_of(stated("hour") + rows, "s for an hour of forecast")
 
 
 def _forecast_again(run) -> list[dict]:
@@ -238,12 +226,7 @@ def _one_layer(run) -> list[dict]:
 
 def energy() -> pd.DataFrame:
     """Power [kW] for equal performance of the IFS, as the report of 2006 states it."""
-    machines = {"Power5+": "power5plus", "JS21 Blade": "js21", "BlueGene L": "bluegene_l"}
-    rows = [
-        printed("p5plus/power_performance", machines[row.system], plural(row.cpus, "CPU"), row.power)
-        for row in tables.printed("p5plus", "power_performance").itertuples()
-    ]
-    return frame_of(rows, "kW for the performance of a Power5+")
+    return frame_of(stated("power"), "kW for the performance of a Power5+")
 
 
 def of_first(frame: pd.DataFrame) -> pd.DataFrame:
