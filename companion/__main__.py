@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 #: exit code -> how the program ended; those of the shell for SIGINT and SIGTERM
-ENDS = {130: "interrupted", 143: "terminated"}
+_ENDS = {130: "interrupted", 143: "terminated"}
 
 
 class _Terminated(KeyboardInterrupt):
@@ -86,9 +86,9 @@ def main() -> None:
             raise
         code = f"companion: {reason}"  # sys.exit says it, with status 1
     _ignore_signals()  # the end is decided
-    if isinstance(code, int) and code in ENDS:
+    if isinstance(code, int) and code in _ENDS:
         try:
-            print(f"companion: {ENDS[code]}; no unfinished file is left", file=sys.stderr, flush=True)
+            print(f"companion: {_ENDS[code]}; no unfinished file is left", file=sys.stderr, flush=True)
         except (OSError, ValueError):  # nobody reads it any more
             pass
     sys.exit(code)

@@ -47,7 +47,7 @@ def _defaults(kernel: str) -> dict[str, Any]:
     return {field.name: plain(field.default) for field in fields(problem) if field.default is not MISSING}
 
 
-def unlike(a: Case, b: Case) -> list[str]:
+def _unlike(a: Case, b: Case) -> list[str]:
     """In which fields of the problem, or in what else, two cases differ; empty where their times may be compared."""
     a, b = (case | {"kernel": named.MOVED.get(case["kernel"], case["kernel"])} for case in (a, b))
     found = [f"{word} {a[word]} and {b[word]}" for word in ("kernel", "threads") if a[word] != b[word]]
@@ -61,7 +61,7 @@ def unlike(a: Case, b: Case) -> list[str]:
 
 def _partner(case: Case, others: list[Case]) -> Case | None:
     """The case of ``others`` that is the same problem; of several, the one of the same label."""
-    like = [other for other in others if not unlike(case, other)]
+    like = [other for other in others if not _unlike(case, other)]
     return next((other for other in like if other["label"] == case["label"]), like[0] if like else None)
 
 
@@ -92,7 +92,7 @@ def lines(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     pairs, alone, others = shared(a, b)
     labels = {other["label"]: other for other in others}
     reasons = [
-        f"{case['label']}: not compared, {'; '.join(unlike(case, labels[case['label']]))}"
+        f"{case['label']}: not compared, {'; '.join(_unlike(case, labels[case['label']]))}"
         for case in alone
         if case["label"] in labels
     ]

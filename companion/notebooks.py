@@ -231,12 +231,12 @@ def _stored(path: Path, execute: bool) -> str | None:
 
 app = commands.program()
 
-Command = StrEnum("Command", ["normalise", "check"])
+_Command = StrEnum("Command", ["normalise", "check"])
 
 
 @app.command()
 def run(
-    command: Annotated[Command, typer.Argument(help="Store in the committed form, or say what departs from it.")],
+    command: Annotated[_Command, typer.Argument(help="Store in the committed form, or say what departs from it.")],
     notebook: Annotated[list[str] | None, typer.Argument(help="All of notebooks/ when none is named.")] = None,
     keep_outputs: Annotated[bool, typer.Option("--keep-outputs", help="Normalise without executing.")] = False,
 ) -> None:

@@ -16,25 +16,25 @@ from kernels.analysis.cholesky import backwards, factor
 from kernels.contract import Work
 from peers import Absent, Comparison, relative_difference, repeating
 
-SIZES = (48, 96, 144, 192)
-COUNT = 64
+_SIZES = (48, 96, 144, 192)
+_COUNT = 64
 
 
 def _systems(n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(n)
-    root = rng.normal(size=(COUNT, n, n))
-    return root @ root.transpose(0, 2, 1) / n + np.eye(n), rng.normal(size=(COUNT, n))
+    root = rng.normal(size=(_COUNT, n, n))
+    return root @ root.transpose(0, 2, 1) / n + np.eye(n), rng.normal(size=(_COUNT, n))
 
 
 def _ours(matrices: np.ndarray, right: np.ndarray) -> Callable:
     n = right.shape[1]
-    given = np.zeros((COUNT, n, n + 8))
+    given = np.zeros((_COUNT, n, n + 8))
     given[:, :, :n], given[:, :, n] = matrices, right
     room, out = np.empty_like(given), np.empty_like(right)
 
     def work() -> np.ndarray:
         np.copyto(room, given)
-        for k in range(COUNT):
+        for k in range(_COUNT):
             factor(room[k], n + 8, n + 8)
             backwards(room[k], n, n, out[k])
         return out
@@ -47,7 +47,7 @@ def _lapack(matrices: np.ndarray, right: np.ndarray) -> Callable:
     room, out = [each.copy(order="F") for each in given], np.empty_like(right)
 
     def work() -> np.ndarray:
-        for k in range(COUNT):
+        for k in range(_COUNT):
             np.copyto(room[k], given[k])
             out[k] = lapack.dposv(room[k], right[k], lower=1, overwrite_a=1)[1]
         return out
@@ -61,8 +61,8 @@ def _stack(matrices: np.ndarray, right: np.ndarray) -> Callable:
 
 def _work(n: int) -> Work:
     """Copies of all systems read and written; factorisation with the right-hand side as a column, then back."""
-    copied = 8 * COUNT * n * (n + 8)
-    return Work(COUNT * (n**3 // 3 + 2 * n * n), 2 * copied, 2 * copied)
+    copied = 8 * _COUNT * n * (n + 8)
+    return Work(_COUNT * (n**3 // 3 + 2 * n * n), 2 * copied, 2 * copied)
 
 
 def versions() -> dict[str, str]:
@@ -75,15 +75,15 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if threads > 1:
         return
     with threadpool_limits(threads, "blas"):
-        for n in SIZES:
+        for n in _SIZES:
             matrices, right = _systems(n)
             yield Comparison(
                 group="systems of a box",
-                label=f"{COUNT} of {n} data",
+                label=f"{_COUNT} of {n} data",
                 ours=_ours(matrices, right),
                 peers={"LAPACK dposv (SciPy)": _lapack(matrices, right), "numpy.linalg.solve": _stack(matrices, right)},
                 check=relative_difference,
                 tolerance=1e-10,
                 work=_work(n),
-                size=2 * COUNT * n * (n + 8) * 8,
+                size=2 * _COUNT * n * (n + 8) * 8,
             )

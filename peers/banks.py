@@ -17,7 +17,7 @@ from peers.kit import compiled
 
 _NEVER = 2**64 - 1
 #: (banks, CPUs): the configurations of the 1982 report, and the machine that customers got.
-CONFIGURATIONS = ((32, 1), (16, 1), (16, 2), (32, 2), (64, 2))
+_CONFIGURATIONS = ((32, 1), (16, 1), (16, 2), (32, 2), (64, 2))
 _PASSES = 4000
 
 
@@ -87,7 +87,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
 
 
 def _group(group: str, leap: bool, libraries: dict) -> Iterator[Comparison]:
-    for count, cpus in CONFIGURATIONS:
+    for count, cpus in _CONFIGURATIONS:
         problem = replace(Problem(banks=count, leap=leap), jobs=cpus * (Job(passes=_PASSES),))
         yield Comparison(
             group=group,

@@ -41,14 +41,14 @@ from kernels.runtime.vector import LANES
 from peers import Absent, Comparison, relative_difference
 from peers.kit import compiled, vectors
 
-PLAIN, OPENMP = ("-O3", "-march=native"), ("-O3", "-fopenmp", "-march=native")
+PLAIN, _OPENMP = ("-O3", "-march=native"), ("-O3", "-fopenmp", "-march=native")
 #: Peer -> the variable that leads to it, and the options that its report must have, where they are given.
 BUILDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "NPB Fortran, serial": ("NPB_BT_PLAIN", PLAIN),
-    "NPB Fortran, OpenMP": ("NPB_BT_OPENMP", OPENMP),
+    "NPB Fortran, OpenMP": ("NPB_BT_OPENMP", _OPENMP),
     "NPB, other": ("NPB_BT_CPP", ()),
 }
-TUNED, TUNED_NAME = "NPB_BT_BUILDS", "NPB"
+TUNED, _TUNED_NAME = "NPB_BT_BUILDS", "NPB"
 _REPORTED: dict[Path, str] = {}  # by program, what its report says about version and compiler
 _TILES = 32  # tiles of one call and thread, so that a call takes about a millisecond
 
@@ -195,9 +195,9 @@ def _places() -> Iterator[tuple[str, str, str | None]]:
     folder = Path(os.environ.get(variable) or os.devnull)
     builds = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
     for build in builds:
-        yield f"{TUNED_NAME} {build.name}", variable, str(build)
+        yield f"{_TUNED_NAME} {build.name}", variable, str(build)
     if not builds:
-        yield TUNED_NAME, variable, None
+        yield _TUNED_NAME, variable, None
 
 
 def versions() -> dict[str, str]:

@@ -24,15 +24,15 @@ from kernels.routines import cloud
 from peers import Absent, Clocked, Comparison, Items
 from peers.kit import vectors
 
-PEER = "CLOUDSC"
-COLUMNS, LEVELS = 8192, 137
+_PEER = "CLOUDSC"
+_COLUMNS, _LEVELS = 8192, 137
 BLOCKS = (16, 32, 64, 128)
 #: Largest relative difference, in per cent, at which the dwarf's own validation is believed.
 _TOLERANCE = 1e-6
 _NUMBER = r"[-+]?\d\.\d+E[-+]\d+"
 
 
-class Report(NamedTuple):
+class _Report(NamedTuple):
     """What a run of the dwarf says about itself."""
 
     seconds: float
@@ -47,7 +47,7 @@ def program(folder: str) -> Path | None:
     return next((path for path in found if os.access(path, os.X_OK) and path.is_file()), None)
 
 
-def read(said: str) -> Report:
+def read(said: str) -> _Report:
     """The dwarf's table, its line of totals, and the worst line of its validation.
 
     ``RuntimeError`` if ``said`` holds something else.
@@ -56,14 +56,14 @@ def read(said: str) -> Report:
     count = re.search(r"Reference MFLOP count for 100 columns : +([\d.]+)", said)
     errors = re.findall(rf"^ *\S+ \dD\d(?: +{_NUMBER}){{4}} +({_NUMBER})", said, re.MULTILINE)
     if not (total and count and errors and int(total[2])):
-        raise RuntimeError(f"{PEER} ended without its table; run it by hand where CLOUDSC points to")
-    return Report(int(total[2]) / 1e3, int(total[1]), float(count[1]) * 1e4, max(map(float, errors)))
+        raise RuntimeError(f"{_PEER} ended without its table; run it by hand where CLOUDSC points to")
+    return _Report(int(total[2]) / 1e3, int(total[1]), float(count[1]) * 1e4, max(map(float, errors)))
 
 
-def run(path: Path, folder: str, threads: int, nproma: int) -> Report:
-    """One run of the dwarf on :data:`COLUMNS` columns. ``RuntimeError`` if it fails or prints no table."""
+def run(path: Path, folder: str, threads: int, nproma: int) -> _Report:
+    """One run of the dwarf on :data:`_COLUMNS` columns. ``RuntimeError`` if it fails or prints no table."""
     done = subprocess.run(
-        [path, str(threads), str(COLUMNS), str(nproma)],
+        [path, str(threads), str(_COLUMNS), str(nproma)],
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": str(threads)},
         stdout=subprocess.PIPE,
@@ -72,13 +72,13 @@ def run(path: Path, folder: str, threads: int, nproma: int) -> Report:
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"{PEER} ended with status {done.returncode}; run it by hand where CLOUDSC points to")
+        raise RuntimeError(f"{_PEER} ended with status {done.returncode}; run it by hand where CLOUDSC points to")
     return read(done.stdout)
 
 
 def _ours(nproma: int, threads: int):
     """Our side with one NPROMA, run once, and what it is called with."""
-    problem = cloud.Problem(columns=COLUMNS, levels=LEVELS, nproma=nproma)
+    problem = cloud.Problem(columns=_COLUMNS, levels=_LEVELS, nproma=nproma)
     state = cloud.setup(problem)
     cloud.run(problem, state, threads)
     start = time.perf_counter()
@@ -91,36 +91,36 @@ def versions() -> dict[str, str]:
     folder = os.environ.get("CLOUDSC")
     if not folder or program(folder) is None:
         return {}
-    return {PEER: os.environ.get("CLOUDSC_BUILD", "dwarf-p-cloudsc in Fortran, the reader's build")}
+    return {_PEER: os.environ.get("CLOUDSC_BUILD", "dwarf-p-cloudsc in Fortran, the reader's build")}
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """One comparison where the reader has the dwarf."""
     folder = os.environ.get("CLOUDSC")
     if not folder or vectors.bits():
-        yield Absent(PEER, "CLOUDSC does not name a folder with dwarf-cloudsc-fortran")
+        yield Absent(_PEER, "CLOUDSC does not name a folder with dwarf-cloudsc-fortran")
         return
     path = program(folder)
     if path is None:
-        yield Absent(PEER, "no dwarf-cloudsc-fortran in the folder that CLOUDSC names, nor in its bin")
+        yield Absent(_PEER, "no dwarf-cloudsc-fortran in the folder that CLOUDSC names, nor in its bin")
         return
     reported, theirs = min((run(path, folder, threads, nproma), nproma) for nproma in BLOCKS)
     _, problem, state = min((_ours(nproma, threads) for nproma in BLOCKS), key=lambda each: each[0])
 
     def peer() -> tuple[float, bool]:
         report = run(path, folder, threads, theirs)
-        return report.seconds, report.error <= _TOLERANCE and report.columns == COLUMNS
+        return report.seconds, report.error <= _TOLERANCE and report.columns == _COLUMNS
 
     own = cloud.work(problem, threads).flops
     yield Comparison(
         group="two cloud schemes",
-        label=f"{plural(COLUMNS, 'column')} of {LEVELS} levels",
+        label=f"{plural(_COLUMNS, 'column')} of {_LEVELS} levels",
         ours=lambda: cloud.run(problem, state, threads),
-        peers={PEER: Clocked(peer)},
+        peers={_PEER: Clocked(peer)},
         check=lambda mine, other: 0.0 if other and all(each.ok for each in cloud.verify(problem, mine)) else inf,
         tolerance=0,
         work=cloud.work(problem, threads),
         size=cloud.footprint(problem).memory_of(threads),
-        chosen=f"NPROMA {problem.nproma} of ours, {theirs} of {PEER}",
-        items=Items("columns", COLUMNS, {"ours": own, PEER: reported.flops * COLUMNS}),
+        chosen=f"NPROMA {problem.nproma} of ours, {theirs} of {_PEER}",
+        items=Items("columns", _COLUMNS, {"ours": own, _PEER: reported.flops * _COLUMNS}),
     )

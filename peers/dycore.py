@@ -15,17 +15,17 @@ from kernels.gridpoint import Problem, Result, State, run, setup
 from peers import Absent, Comparison, _dinosaur
 
 #: By dinosaur's truncation: its time step, s, and our grid and time step, s, of about as many points.
-SIZES = {42: (2400.0, 128, 64, 1200.0), 85: (900.0, 256, 128, 600.0)}
-LEVELS, DAYS = 15, (7, 8, 9, 10)
+_SIZES = {42: (2400.0, 128, 64, 1200.0), 85: (900.0, 256, 128, 600.0)}
+_LEVELS, _DAYS = 15, (7, 8, 9, 10)
 #: Largest difference of the lowest pressures, hPa.
-TOLERANCE = 8.0
+_TOLERANCE = 8.0
 
 
 class _Wave:
     """Our wave, a day at a time."""
 
     def __init__(self, ni: int, nj: int, dt: float):
-        self.problem = Problem(ni=ni, nj=nj, levels=LEVELS, dt=dt, hours=24.0, writeup=0.0)
+        self.problem = Problem(ni=ni, nj=nj, levels=_LEVELS, dt=dt, hours=24.0, writeup=0.0)
         self.state = setup(self.problem)
         self.reached: Result | None = None
 
@@ -40,7 +40,7 @@ class _Wave:
         self.state = State(self.reached.fields, self.reached.step)
 
 
-def pressure_difference(mine, other) -> float:
+def _pressure_difference(mine, other) -> float:
     """Difference of the lowest pressures, hPa."""
     return abs(float(np.min(mine)) - float(np.min(other))) / 100
 
@@ -56,22 +56,22 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     """On one thread: jax keeps the number that it began with."""
     if threads > 1:
         return
-    for truncation, (seconds, ni, nj, dt) in SIZES.items():
+    for truncation, (seconds, ni, nj, dt) in _SIZES.items():
         try:
-            sides = _Wave(ni, nj, dt), _dinosaur.Wave(truncation, LEVELS, seconds)
+            sides = _Wave(ni, nj, dt), _dinosaur.Wave(truncation, _LEVELS, seconds)
         except ImportError as error:
             yield Absent("dinosaur", f"{error.name} is not installed; pip install dinosaur-dycore")
             return
-        for day in range(1, DAYS[-1] + 1):
+        for day in range(1, _DAYS[-1] + 1):
             mine, other = (float(np.min(side.day())) / 100 for side in sides)
-            if day in DAYS:
+            if day in _DAYS:
                 yield Comparison(
                     group="baroclinic wave",
-                    label=f"day {day}, {ni} × {nj} points or truncation {truncation}, {LEVELS} levels",
+                    label=f"day {day}, {ni} × {nj} points or truncation {truncation}, {_LEVELS} levels",
                     ours=sides[0].day,
                     peers={"dinosaur": sides[1].day},
-                    check=pressure_difference,
-                    tolerance=TOLERANCE,
+                    check=_pressure_difference,
+                    tolerance=_TOLERANCE,
                     chosen=f"dinosaur: {other:.1f} hPa in steps of {seconds:.0f} s; ours: {mine:.1f} hPa in {dt:.0f} s",
                 )
             for side in sides:

@@ -22,17 +22,17 @@ from kernels.files.pending import WorkFolder
 from peers import Absent, Comparison, differ, installed
 from peers.kit import fio
 
-N, DUMPS = 64, 8  # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
-DISK = 2 * DUMPS * 40 * N**3  # bytes: our file, and one of a peer
+N, _DUMPS = 64, 8  # 10 485 760 bytes a dump: whole blocks, as fio needs them for O_DIRECT
+DISK = 2 * _DUMPS * 40 * N**3  # bytes: our file, and one of a peer
 
 
 def _session(folder: Path, u: np.ndarray, way: str) -> Callable[[], int]:
     """Our writer up to the complete transfer; returns the checksum of what was written."""
 
     def ours() -> int:
-        writer = SolutionWriter(folder / "ours", N, DUMPS, 1, way)
+        writer = SolutionWriter(folder / "ours", N, _DUMPS, 1, way)
         try:
-            for step in range(1, DUMPS + 1):
+            for step in range(1, _DUMPS + 1):
                 writer.write(step, u)
             writer.finish()
         finally:
@@ -48,7 +48,7 @@ def _library(path: Path, u: np.ndarray, opened: Callable, dataset: Callable) -> 
     def peer() -> int:
         with opened(path, "w") as file:
             data = dataset(file)
-            for index in range(DUMPS):
+            for index in range(_DUMPS):
                 data[index] = u
                 crc = zlib.crc32(u)
         path.unlink()
@@ -61,7 +61,7 @@ def _tofile(folder: Path, u: np.ndarray) -> Callable[[], int]:
     def peer() -> int:
         path = folder / "tofile"
         with open(path, "wb") as file:
-            for _ in range(DUMPS):
+            for _ in range(_DUMPS):
                 u.tofile(file)
                 crc = zlib.crc32(u)
         path.unlink()
@@ -71,7 +71,7 @@ def _tofile(folder: Path, u: np.ndarray) -> Callable[[], int]:
 
 
 def _h5py(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
-    return _library(folder / "h5py", u, module.File, lambda file: file.create_dataset("U", (DUMPS, *u.shape), "<f8"))
+    return _library(folder / "h5py", u, module.File, lambda file: file.create_dataset("U", (_DUMPS, *u.shape), "<f8"))
 
 
 def _netcdf4(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
@@ -85,7 +85,7 @@ def _netcdf4(folder: Path, u: np.ndarray, module) -> Callable[[], int]:
     return _library(folder / "netcdf4", u, module.Dataset, dataset)
 
 
-def _fio(program: str, folder: Path, direct: bool, blocks: int = DUMPS) -> int:
+def _fio(program: str, folder: Path, direct: bool, blocks: int = _DUMPS) -> int:
     """Bytes that fio says it has written."""
     block = 5 * 8 * N**3 if blocks > 1 else filesystem.ALIGNMENT
     return fio.moved(program, folder / "fio", "write", block, blocks, direct, "--unlink=1")
@@ -93,14 +93,14 @@ def _fio(program: str, folder: Path, direct: bool, blocks: int = DUMPS) -> int:
 
 def _raw(program: str, folder: Path, u: np.ndarray, direct: bool) -> Callable[[], int]:
     """One start of fio, then our positioned writes without checksum; returns the bytes of U."""
-    layout = Layout(N, DUMPS, 1)
+    layout = Layout(N, _DUMPS, 1)
 
     def ours() -> int:
         _fio(program, folder, direct, blocks=1)
         path = folder / "raw"
         way = ways.open_way("positioned", path, layout, direct)
         try:
-            for index in range(DUMPS):
+            for index in range(_DUMPS):
                 way.put(index, u, 0)
             way.finish(b"", False)
         finally:

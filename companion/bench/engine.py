@@ -22,7 +22,7 @@ from companion.host.limits import require_integer
 #: Most samples of a case that a record may hold.
 _MOST_ROUNDS = 10_000
 #: Seconds of a call from which calibration has warmed enough.
-LONG = 1.0
+_LONG = 1.0
 #: Seconds of a sample from which it is watched by itself what others keep busy: the counters tick in 10 ms.
 _WATCHED = 0.1
 #: By kernel and small problem: the check that failed, as text; empty where none did.
@@ -57,7 +57,7 @@ class Sampler:
 
     def warm(self) -> None:
         """One call more, where calibration was too short to warm anything."""
-        if self.expected < LONG:
+        if self.expected < _LONG:
             self.call(self.repeats)
 
     def sample(self, final: bool) -> Any:

@@ -19,7 +19,7 @@ def write(frame, path: Path) -> None:
 
 app = commands.program()
 
-Command = StrEnum("Command", ["count", "list", "mutate"])
+_Command = StrEnum("Command", ["count", "list", "mutate"])
 
 
 def _known(value: str | None, choices, name: str) -> str | None:
@@ -30,7 +30,7 @@ def _known(value: str | None, choices, name: str) -> str | None:
 
 @app.command()
 def run(
-    command: Annotated[Command, typer.Argument(help="Count verdicts, list claims, or change every digit by one.")],
+    command: Annotated[_Command, typer.Argument(help="Count verdicts, list claims, or change every digit by one.")],
     document: Annotated[str | None, typer.Argument(help="All when left out.")] = None,
     verdict: Annotated[str | None, typer.Option(help="Only claims with this verdict (list).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the result as CSV to this file.")] = None,

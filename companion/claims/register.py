@@ -18,7 +18,7 @@ from companion.claims.verdicts import INSTEAD, Bound
 
 COLUMNS = ("claim", "item", "where", "statement", "for", "printed", "bound", "formula", "instead", "reason", "note")
 PYTHON = "python"
-Line = dict[str, str]
+_Line = dict[str, str]
 
 
 def _bounded(text: str, bound: str) -> str:
@@ -28,7 +28,7 @@ def _bounded(text: str, bound: str) -> str:
     return Bound(bound if any(map(str.isdigit, bound)) else f"{bound} {text}", text)
 
 
-def _items(line: Line, reader: Reader, function: Callable | None) -> Items:
+def _items(line: _Line, reader: Reader, function: Callable | None) -> Items:
     """What a row makes: one item, or one for each turn of its loop."""
     for scope in formulas.loop(line["for"], reader):
         try:
@@ -45,7 +45,7 @@ def _items(line: Line, reader: Reader, function: Callable | None) -> Items:
         yield item, _bounded(text, line["bound"]), value
 
 
-def _function(name: str, parts: list[Line], functions: ModuleType | None) -> Callable | None:
+def _function(name: str, parts: list[_Line], functions: ModuleType | None) -> Callable | None:
     if all(line["formula"] != PYTHON for line in parts):
         return None
     if not hasattr(functions, name):
@@ -53,7 +53,7 @@ def _function(name: str, parts: list[Line], functions: ModuleType | None) -> Cal
     return getattr(functions, name)
 
 
-def _maker(document: str, name: str, group: list[Line], functions: ModuleType | None) -> Maker:
+def _maker(document: str, name: str, group: list[_Line], functions: ModuleType | None) -> Maker:
     """One claim from its rows.  ``ValueError`` says what is wrong with them."""
     first, parts = group[0], [line for line in group if line["printed"] or line["formula"]]
     function = _function(name, parts, functions)
@@ -78,7 +78,7 @@ def _maker(document: str, name: str, group: list[Line], functions: ModuleType | 
     return Maker(name, document, first["where"], first["statement"], make, reasons, instead)
 
 
-def build(document: str, rows: list[Line], functions: ModuleType | None = None) -> list[Maker]:
+def build(document: str, rows: list[_Line], functions: ModuleType | None = None) -> list[Maker]:
     """The entries of rows and the functions that some of them name.  ``ValueError`` names the claim that is wrong."""
     found: dict[str, Maker] = {}
     for name, group in groupby(rows, key=lambda line: line["claim"]):

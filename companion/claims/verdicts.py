@@ -9,19 +9,19 @@ import re
 from companion import tables
 from companion.claims.intervals import Interval
 
-AGREES, ROUNDING, CONTRADICTS, NOT_CHECKABLE = "agrees", "rounding", "contradicts", "not checkable"
+AGREES, ROUNDING, _CONTRADICTS, NOT_CHECKABLE = "agrees", "rounding", "contradicts", "not checkable"
 #: a comparison that cannot fail as the cells are: a number with itself, or with what it was restored from
 IDENTITY, RESTORED = "identity", "restored by this"
 #: what agrees with a choice of this book: a bound that the document does not print, a base that it does not name
 OUR_BOUND, _OUR_BASE = "our bound", "our base"
 #: what a register states instead of agreement
 INSTEAD = (IDENTITY, RESTORED, _OUR_BASE)
-VERDICTS = (AGREES, ROUNDING, CONTRADICTS, OUR_BOUND, *INSTEAD, NOT_CHECKABLE)
+VERDICTS = (AGREES, ROUNDING, _CONTRADICTS, OUR_BOUND, *INSTEAD, NOT_CHECKABLE)
 SLACK = 1e-14  # relative; absorbs binary representation of decimal fractions, below thirteen printed digits
 
-NUMERAL = r"[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMERAL = r"[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _PRINTED = re.compile(
-    rf"(?P<mark>>=|<=|>|<|~)?\s*(?P<low>{NUMERAL})(?:\s*-\s*(?P<high>{NUMERAL}))?\s*(?P<unit>[^\d].*)?"
+    rf"(?P<mark>>=|<=|>|<|~)?\s*(?P<low>{_NUMERAL})(?:\s*-\s*(?P<high>{_NUMERAL}))?\s*(?P<unit>[^\d].*)?"
 )
 
 
@@ -66,7 +66,7 @@ def _bounded(mark: str, bound: float, slack: float, value: Interval) -> str:
         return sign * (x - bound) > 0 or ("=" in mark and abs(x - bound) <= slack)
 
     best = value.hi if sign > 0 else value.lo
-    return AGREES if holds(value.mid) else ROUNDING if holds(best) else CONTRADICTS
+    return AGREES if holds(value.mid) else ROUNDING if holds(best) else _CONTRADICTS
 
 
 def _rounded(low: float, high: float, slack: float, value: Interval) -> str:
@@ -81,7 +81,7 @@ def _rounded(low: float, high: float, slack: float, value: Interval) -> str:
     if inside(value.mid):
         return AGREES
     meets = value.lo < high - slack and value.hi > low + slack
-    return ROUNDING if meets or inside(value.lo) and value.lo == value.hi else CONTRADICTS
+    return ROUNDING if meets or inside(value.lo) and value.lo == value.hi else _CONTRADICTS
 
 
 def significant_half(text: str) -> float:

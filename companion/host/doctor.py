@@ -43,7 +43,7 @@ class Finding:
 
 _Answer = tuple[Any, ...]  # whether all is well, what was seen, and the remedy where there is one
 #: Every check, in the order of the report.
-CHECKS: list[Callable[..., Finding]] = []
+_CHECKS: list[Callable[..., Finding]] = []
 
 
 def _check(name: str, required: bool = False) -> Callable[[Callable[..., _Answer]], Callable[..., Finding]]:
@@ -54,14 +54,14 @@ def _check(name: str, required: bool = False) -> Callable[[Callable[..., _Answer
         def find(*given: Any) -> Finding:
             return Finding(name, *function(*given), required=required)
 
-        CHECKS.append(find)
+        _CHECKS.append(find)
         return find
 
     return mark
 
 
 @_check("Python", required=True)
-def python_version() -> _Answer:
+def _python_version() -> _Answer:
     found = ".".join(map(str, sys.version_info[:3]))
     return sys.version_info >= (3, 11), found, "install Python 3.11 or newer"
 
@@ -119,7 +119,7 @@ def packages(lock: Path = _ROOT / "requirements.lock") -> _Answer:
 
 
 @_check("CPUs")
-def cpus() -> _Answer:
+def _cpus() -> _Answer:
     quota, most = machine.cpu_quota(), machine.usable_cpus()
     limit = "no quota" if quota is None else f"quota of {quota:g} CPUs"
     return True, f"{most} usable of {os.cpu_count()}, {limit}"
@@ -174,7 +174,7 @@ def smt() -> _Answer:
 
 
 @_check("huge pages")
-def page_policy() -> _Answer:
+def _page_policy() -> _Answer:
     policy = machine.describe()["memory"]["transparent_huge_pages"]
     remedy = "the huge-page variants need transparent_hugepage=madvise or always"
     return policy not in (None, "never"), f"transparent: {policy or 'unknown'}", remedy
@@ -257,7 +257,7 @@ NEEDS: dict[str, Callable[[], Finding]] = {
 
 def examine() -> list[Finding]:
     """Every check, in order; one that the system does not let look is missing, and the rest go on."""
-    return [_examined(check) for check in CHECKS]
+    return [_examined(check) for check in _CHECKS]
 
 
 def _examined(check: Callable[[], Finding]) -> Finding:

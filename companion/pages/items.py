@@ -10,7 +10,7 @@ from companion.figures.tabular import Table
 from companion.items import NEARNESS, STATUSES, Item
 from companion.pages.data import cells, framed, heading, numbers
 
-HEAD = ["item", "what was measured", "what survives", "status", "here"]
+_HEAD = ["item", "what was measured", "what survives", "status", "here"]
 
 
 def _row(item: Item, page: str) -> str:
@@ -42,7 +42,7 @@ def items_table(document: str, kind: str = "items", page: str = "") -> Table:
     name = f"{document}_{kind}"
     rows, link = (_row(item, page) for item in chosen), csv_link(items.listing(document), name)
     # The text leaves the statuses out: a status that changes is a change of one line, in the register.
-    return framed(caption, HEAD, rows, link, name=name, text=f"{caption}: {len(chosen)} of {document}")
+    return framed(caption, _HEAD, rows, link, name=name, text=f"{caption}: {len(chosen)} of {document}")
 
 
 def counts(kind: str = "items") -> pd.DataFrame:
@@ -87,8 +87,8 @@ def full_table() -> Table:
     rows, found = [], items.items()
     for document in items.documents():
         page = f"../notebooks/{items.page(document)}.html"
-        rows.append(heading(f'<a href="{page}">{escape(items.title(document))}</a>', len(HEAD)))
+        rows.append(heading(f'<a href="{page}">{escape(items.title(document))}</a>', len(_HEAD)))
         rows += [_row(item, page) for item in found if item.document == document]
     plots = sum(item.is_plot for item in found)
     caption = f"{len(found) - plots} experiments and {plots} lost plots"
-    return framed(caption, HEAD, rows, csv_link(items.listing(), "items"), name="items-list")
+    return framed(caption, _HEAD, rows, csv_link(items.listing(), "items"), name="items-list")

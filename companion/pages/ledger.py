@@ -16,7 +16,7 @@ from companion.items import page, title
 from companion.pages.data import FILES, cells, framed, heading, numbers
 
 #: The chapters and their records, as seen from the page of the ledger.
-CHAPTERS, _RECORDS = "../notebooks", "records"
+_CHAPTERS, _RECORDS = "../notebooks", "records"
 _HEAD = ["chapter", "verdict", "claim", "printed", "recomputed", "explanation"]
 
 
@@ -71,7 +71,7 @@ def _row(claim) -> str:
     value = shown(claim.recomputed, claim.printed)
     allowed = "" if low == high else f"<small>{low} to {high}</small>"
     shown_cells = cells(
-        f'<a href="{CHAPTERS}/{page(claim.document)}.html">{escape(title(claim.document))}</a>',
+        f'<a href="{_CHAPTERS}/{page(claim.document)}.html">{escape(title(claim.document))}</a>',
         escape(claim.verdict),
         f'{escape(claim.statement)}<small><a href="{source(claim)}">{escape(claim.where)}</a> '
         f'<a href="#{address}" aria-label="address of this claim">#</a></small>',

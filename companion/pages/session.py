@@ -10,7 +10,7 @@ from pathlib import Path
 
 from companion.figures.rendering import Shown
 
-ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[2]
 #: Lines of an output that the page shows.
 _LINES = 14
 
@@ -41,7 +41,7 @@ def ran(*commands: str, lines: int = _LINES) -> Shown:
         arguments = _named(command, folder)
         done = subprocess.run(
             [sys.executable, "-m", "companion", *arguments], cwd=folder, capture_output=True, text=True, check=False,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+            env=os.environ | {"PYTHONPATH": str(_ROOT), "COLUMNS": "100"},
         )  # fmt: skip
         if done.returncode > 1:
             raise RuntimeError(f"python -m companion {command}: status {done.returncode}. {done.stderr.strip()}")

@@ -17,13 +17,13 @@ from kernels.imaging.masters import CELL, SIZES
 from peers import Comparison, relative_difference
 
 #: Accuracies that a peer may be asked for, the least first.
-EPSILONS = (1e-3, 1e-4, 1e-5, 1e-6)
-FFTW_MEASURE = 0
+_EPSILONS = (1e-3, 1e-4, 1e-5, 1e-6)
+_FFTW_MEASURE = 0
 #: Pixels at which errors are measured.
-PIXELS = 24
+_PIXELS = 24
 LIGHT = 299_792_458.0  # m/s: at this frequency in Hz lengths in metres are wavelengths
 
-Run = Callable[[], Callable[[], np.ndarray]]  # does the work; what it returns makes the image of it
+_Run = Callable[[], Callable[[], np.ndarray]]  # does the work; what it returns makes the image of it
 
 
 def complex_values(records) -> np.ndarray:
@@ -31,7 +31,7 @@ def complex_values(records) -> np.ndarray:
     return np.ascontiguousarray(records[:, RE] + 1j * records[:, IM], np.complex64)
 
 
-def _wgridder(ducc0, records, side, threads, epsilon) -> Run:
+def _wgridder(ducc0, records, side, threads, epsilon) -> _Run:
     """ducc0's gridder without its correction for w, in single precision."""
     uvw = np.zeros((len(records), 3))
     uvw[:, :2] = records[:, [U, V]]
@@ -53,7 +53,7 @@ def _wgridder(ducc0, records, side, threads, epsilon) -> Run:
     return peer
 
 
-def _nufft(ducc0, records, side, threads, epsilon, planned=False) -> Run:
+def _nufft(ducc0, records, side, threads, epsilon, planned=False) -> _Run:
     """ducc0's transform of weighted points to a grid; ``planned``: points are sorted before the clock starts."""
     coordinates = np.ascontiguousarray(records[:, [V, U]])
     points = complex_values(records) * records[:, WEIGHT]
@@ -72,7 +72,7 @@ def _nufft(ducc0, records, side, threads, epsilon, planned=False) -> Run:
     return peer
 
 
-def _finufft(finufft, records, side, threads, epsilon, planned=False, upsampling=2.0) -> Run:
+def _finufft(finufft, records, side, threads, epsilon, planned=False, upsampling=2.0) -> _Run:
     """FINUFFT's transform of type 1 of weighted points, its Fourier transforms chosen by measurement.
 
     ``planned``: points are sorted before the clock starts; ``upsampling``: cells of its grid a pixel.
@@ -82,7 +82,7 @@ def _finufft(finufft, records, side, threads, epsilon, planned=False, upsampling
     total, out = records[:, WEIGHT].sum(dtype=float), np.zeros((side, side), np.complex64)
 
     def prepared():
-        chosen = dict(nthreads=threads, upsampfac=upsampling, fftw=FFTW_MEASURE, showwarn=0)
+        chosen = dict(nthreads=threads, upsampfac=upsampling, fftw=_FFTW_MEASURE, showwarn=0)
         plan = finufft.Plan(1, (side, side), eps=epsilon, isign=1, dtype="complex64", **chosen)
         plan.setpts(up, across)
         return plan
@@ -115,7 +115,7 @@ class Errors:
     """Measured errors of images of the same visibilities."""
 
     def __init__(self, records, side: int, seed: int = 0):
-        self.pixels = np.random.default_rng(seed).integers(0, side, (PIXELS, 2))
+        self.pixels = np.random.default_rng(seed).integers(0, side, (_PIXELS, 2))
         self.expected = dirty.direct(records, side, CELL, self.pixels)
 
     def of(self, image: np.ndarray) -> float:
@@ -124,10 +124,10 @@ class Errors:
         return float(np.sqrt((difference**2).mean()) / np.abs(image).max())
 
 
-def as_accurate(make: Callable[[float], Run], error: Callable[[np.ndarray], float], ours: float):
+def as_accurate(make: Callable[[float], _Run], error: Callable[[np.ndarray], float], ours: float):
     """The peer ``make(epsilon)`` as the module says, and its accuracy and error in words."""
     tried = []
-    for epsilon in EPSILONS:
+    for epsilon in _EPSILONS:
         run = make(epsilon)
         tried.append((error(run()()), epsilon, run))
         if tried[-1][0] <= ours:

@@ -18,7 +18,7 @@ from companion.records import peer_records
 from companion.terminal import say
 
 
-class Goal(NamedTuple):
+class _Goal(NamedTuple):
     """A ratio to reach against the fastest of some peers, in every case or by a percentile of the cases."""
 
     name: str
@@ -30,7 +30,7 @@ class Goal(NamedTuple):
     percentile: int | None = None  # of the cases; None where each of them is to reach the ratio
 
 
-class First(NamedTuple):
+class _First(NamedTuple):
     """The seconds that a first call may take, numba's registries included."""
 
     name: str
@@ -43,40 +43,40 @@ _MANY = _FULL + "(eight|137) fields"
 
 #: In the order of the page.
 GOALS = (
-    Goal("transforms of one field, full grids: SHTns", "spectral", _FULL + "one field", 1.1, "SHTns"),
-    Goal("transforms of one field, full grids: ducc0", "spectral", _FULL + "one field", 1.8, "ducc0"),
-    Goal("transforms of many fields, T159: SHTns", "spectral", _MANY, 1.3, "SHTns", "T159 "),
-    Goal("transforms of many fields, T399 on: SHTns", "spectral", _MANY, 1.6, "SHTns", "T(?!159 )"),
-    Goal("transforms of many fields, full grids: ducc0", "spectral", _MANY, 2.5, "ducc0"),
-    Goal("transforms of one field, reduced grids: ducc0", "spectral", _REDUCED + "one field", 1.8, "ducc0"),
-    Goal("transforms of eight fields, reduced grids: ducc0", "spectral", _REDUCED + "eight fields", 2.5, "ducc0"),
-    Goal("BT: NPB's Fortran as it comes", "bt", "BT whole run", 10.0, "NPB Fortran(?! blk)"),
-    Goal("BT: the best tuned build of NPB", "bt", "BT whole run, tuned builds", 3.5),
-    Goal("BT, a line sweep: C", "bt", "BT line sweep", 1.0),
-    Goal("memory, strides: C, median", "memory", "stride bandwidth", 0.97, percentile=50),
-    Goal("memory, strides: C, tenth percentile", "memory", "stride bandwidth", 0.95, percentile=10),
-    Goal("memory, a load an item: C, median", "memory", "stride, a load an item", 0.97, percentile=50),
-    Goal("memory, a load an item: C, tenth percentile", "memory", "stride, a load an item", 0.93, percentile=10),
-    Goal("memory, random latency: C", "memory", "random latency", 0.98),
-    Goal("memory, plain triad: C", "memory", "triad, plain", 0.98),
-    Goal("routines of the IFS: C and NumPy", "routines", ".*", 1.0),
-    Goal("SMT loops: C", "smt", ".*", 1.0),
-    Goal("forecast on a grid: C", "gridpoint", ".*", 1.0),
-    Goal("imaging: every peer", "imaging", ".*", 1.0),
-    Goal("boxes of the analysis: LAPACK, NumPy", "analysis", ".*", 1.0),
-    Goal("large blocks: fio", "blocks", ".*", 0.95),
-    Goal("solution files: fio", "files", ".*", 0.95, "fio"),
+    _Goal("transforms of one field, full grids: SHTns", "spectral", _FULL + "one field", 1.1, "SHTns"),
+    _Goal("transforms of one field, full grids: ducc0", "spectral", _FULL + "one field", 1.8, "ducc0"),
+    _Goal("transforms of many fields, T159: SHTns", "spectral", _MANY, 1.3, "SHTns", "T159 "),
+    _Goal("transforms of many fields, T399 on: SHTns", "spectral", _MANY, 1.6, "SHTns", "T(?!159 )"),
+    _Goal("transforms of many fields, full grids: ducc0", "spectral", _MANY, 2.5, "ducc0"),
+    _Goal("transforms of one field, reduced grids: ducc0", "spectral", _REDUCED + "one field", 1.8, "ducc0"),
+    _Goal("transforms of eight fields, reduced grids: ducc0", "spectral", _REDUCED + "eight fields", 2.5, "ducc0"),
+    _Goal("BT: NPB's Fortran as it comes", "bt", "BT whole run", 10.0, "NPB Fortran(?! blk)"),
+    _Goal("BT: the best tuned build of NPB", "bt", "BT whole run, tuned builds", 3.5),
+    _Goal("BT, a line sweep: C", "bt", "BT line sweep", 1.0),
+    _Goal("memory, strides: C, median", "memory", "stride bandwidth", 0.97, percentile=50),
+    _Goal("memory, strides: C, tenth percentile", "memory", "stride bandwidth", 0.95, percentile=10),
+    _Goal("memory, a load an item: C, median", "memory", "stride, a load an item", 0.97, percentile=50),
+    _Goal("memory, a load an item: C, tenth percentile", "memory", "stride, a load an item", 0.93, percentile=10),
+    _Goal("memory, random latency: C", "memory", "random latency", 0.98),
+    _Goal("memory, plain triad: C", "memory", "triad, plain", 0.98),
+    _Goal("routines of the IFS: C and NumPy", "routines", ".*", 1.0),
+    _Goal("SMT loops: C", "smt", ".*", 1.0),
+    _Goal("forecast on a grid: C", "gridpoint", ".*", 1.0),
+    _Goal("imaging: every peer", "imaging", ".*", 1.0),
+    _Goal("boxes of the analysis: LAPACK, NumPy", "analysis", ".*", 1.0),
+    _Goal("large blocks: fio", "blocks", ".*", 0.95),
+    _Goal("solution files: fio", "files", ".*", 0.95, "fio"),
 )  # fmt: skip
-FIRST = (
-    First("first call of BT class S, code kept", "BT .*code kept", 0.2),
-    First("first call of BT class S, compiled anew", "BT .*compiled anew", 3.0),
-    First("plan of T1279", "plan of T1279 .*", 0.3),
+_FIRST = (
+    _First("first call of BT class S, code kept", "BT .*code kept", 0.2),
+    _First("first call of BT class S, compiled anew", "BT .*compiled anew", 3.0),
+    _First("plan of T1279", "plan of T1279 .*", 0.3),
 )
 #: A time of its own in older records, in which every first call had to wait for it.
 _REGISTRIES = "numba's registries"
 
 
-def _best(frame: pd.DataFrame, goal: Goal) -> pd.DataFrame:
+def _best(frame: pd.DataFrame, goal: _Goal) -> pd.DataFrame:
     """The pairs of a goal with the fastest of its peers, one a case; ``ratio`` is the lower of both ratios."""
     chosen = frame[
         (frame["module"] == goal.module)
@@ -98,7 +98,7 @@ def _layouts(below: pd.DataFrame) -> str:
     return f"SHTns's latitudes next to each other in {apart} of {plural(len(told), 'case')}" if len(told) else "–"
 
 
-def _row(goal: Goal, part: pd.DataFrame) -> dict:
+def _row(goal: _Goal, part: pd.DataFrame) -> dict:
     """What one number of threads of one machine gives of a goal."""
     ratios = part["ratio"]
     below = part[ratios < goal.least]
@@ -131,7 +131,7 @@ def _first(records) -> list[dict]:
     ]
     calls: dict[str, float] = next(filter(None, reversed(told)), {})
     rows = []
-    for goal in FIRST:
+    for goal in _FIRST:
         label = next((label for label in calls if re.match(goal.labels, label)), None)
         if label is None:
             continue

@@ -39,7 +39,7 @@ class Run:
         ``ValueError`` if others keep the host busy and ``folder`` is that of the book.
         """
         self.load["before"] = before = _watched()
-        self.strict = belongs_to_the_book(folder)
+        self.strict = _belongs_to_the_book(folder)
         if self.strict and before is not None and before > peer_records.QUIET:
             raise ValueError(
                 f"others keep {before:.2f} CPUs busy, and data/peers takes records of a host where they keep at most "
@@ -97,7 +97,7 @@ class Run:
             return None
         self.end()
         record = self.record()
-        reasons = peer_records.unfit(record) if belongs_to_the_book(folder) else []
+        reasons = peer_records.unfit(record) if _belongs_to_the_book(folder) else []
         return peer_records.save(record, ASIDE if reasons else folder), reasons
 
 
@@ -108,7 +108,7 @@ def _watched() -> float | None:
     return load.value()
 
 
-def belongs_to_the_book(folder: Path) -> bool:
+def _belongs_to_the_book(folder: Path) -> bool:
     """Whether ``folder`` is that of the committed records."""
     return folder.resolve() == peer_records.COMMITTED
 

@@ -13,7 +13,7 @@ from kernels.imaging.masters import CELL, SIZES
 from peers import Absent, Comparison, relative_difference
 
 #: Options with which wsclean grids as accurately as we do; by default it images a smaller grid and enlarges that.
-SAME = ("-use-wgridder", "-wgridder-accuracy", "1e-5", "-no-small-inversion")
+_SAME = ("-use-wgridder", "-wgridder-accuracy", "1e-5", "-no-small-inversion")
 
 
 def command(program: str, threads: int, side: int, *options: str) -> list[str]:
@@ -22,7 +22,7 @@ def command(program: str, threads: int, side: int, *options: str) -> list[str]:
     return [program, "-quiet", "-j", str(threads), *image, "-no-update-model-required", *options]
 
 
-def image_of(path: Path) -> np.ndarray:
+def _image_of(path: Path) -> np.ndarray:
     """wsclean's image in our order, right ascension growing with the column; the first column has no counterpart."""
     return fits.read_image(path)[:, :0:-1]
 
@@ -62,7 +62,7 @@ def _both(threads: int, folder: Path) -> Comparison:
 
     def peer(*gridder):
         subprocess.run([*whole, *gridder, str(name)], check=True, capture_output=True)
-        return image_of(folder / "out-dirty.fits"), image_of(folder / "out-residual.fits")
+        return _image_of(folder / "out-dirty.fits"), _image_of(folder / "out-residual.fits")
 
     def ours():
         return ddt.run(problem, state, threads).products
@@ -71,7 +71,7 @@ def _both(threads: int, folder: Path) -> Comparison:
         "MXCLN from file to file",
         "large problem: sort, image, beam, 15 000 components",
         ours,
-        {"wsclean, same accuracy": lambda: peer(*SAME), "wsclean, as it comes": lambda: peer("-use-wgridder")},
+        {"wsclean, same accuracy": lambda: peer(*_SAME), "wsclean, as it comes": lambda: peer("-use-wgridder")},
         _distance,
         3e-2,
     )
