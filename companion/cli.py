@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,10 +28,7 @@ app = commands.program(
 )
 
 
-def _stop(message: str, code: int = 2):
-    """End with one sentence on stderr."""
-    say(f"companion: {' '.join(str(message).split())}", err=True)
-    raise typer.Exit(code)
+_stop = partial(commands.stop, "companion")
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, NoReturn, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -26,8 +26,7 @@ def _one_sentence(name: str):
         if not message or type(error).__name__ == "NoArgsIsHelpError":
             raise
         command = error.ctx.command_path if error.ctx else name
-        say(f"{name.split()[-1]}: {message.rstrip('.')}; '{command} --help' lists what there is", err=True)
-        raise typer.Exit(2) from None
+        stop(name.split()[-1], f"{message.rstrip('.')}; '{command} --help' lists what there is")
 
 
 class _Outermost:
@@ -99,6 +98,12 @@ def program(add_completion: bool = False, **options: Any) -> typer.Typer:
     return _Program(
         add_completion=add_completion, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Commands, **options
     )
+
+
+def stop(program: str, message: object, code: int = 2) -> NoReturn:
+    """End with one sentence on stderr."""
+    say(f"{program}: {' '.join(str(message).split())}", err=True)
+    raise typer.Exit(code)
 
 
 def status(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:

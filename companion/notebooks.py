@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -249,9 +250,8 @@ def run(
     raise typer.Exit(1 if found else 0)
 
 
-def main(arguments=None) -> int:
-    """Command line; the exit status is 1 when something departs from the form or could not be stored."""
-    return commands.status(app, "python -m companion.notebooks", arguments)
+#: The command line; the exit status is 1 when something departs from the form or could not be stored.
+main = partial(commands.status, app, "python -m companion.notebooks")
 
 
 if __name__ == "__main__":

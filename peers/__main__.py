@@ -1,8 +1,9 @@
 """``python -m peers [names] [--threads N] [--rounds R] [--vectors BITS] [--out FOLDER]``: ratios against others."""
 
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -21,15 +22,13 @@ _AGAIN = 8  # times that a comparison is measured at most, if others are busy me
 
 def _lines(row: Row) -> list[str]:
     """The row's table lines: one a peer, our time on the first."""
-    lines, time = [], f"{row.ours.min() * 1e3:10.3f}"
-    for peer in row.peers:
-        lines.append(
-            f"  {row.label:<44} {time:>10} {peer:<22} {row.ratio_min(peer):8.3f} {row.ratio_median(peer):8.3f}"
-        )
-        time = ""
-    for peer, distance in row.wrong.items():
-        lines.append(f"  {row.label:<44} {time:>10} {peer:<22} another answer, distance {distance:.3g}: not timed")
-        time = ""
+    said = {peer: f"{row.ratio_min(peer):8.3f} {row.ratio_median(peer):8.3f}" for peer in row.peers}
+    said |= {peer: f"another answer, distance {far:.3g}: not timed" for peer, far in row.wrong.items()}
+    time = f"{row.ours.min() * 1e3:10.3f}"
+    lines = [
+        f"  {row.label:<44} {'' if number else time:>10} {peer:<22} {words}"
+        for number, (peer, words) in enumerate(said.items())
+    ]
     return lines or [f"  {row.label:<44} {time:>10}"]
 
 
@@ -135,24 +134,17 @@ def compare(
         require_room(chosen, run.folder)
         disagreed = _walk_and_save(run, out)
     except OSError as error:
-        _stop(sentence(error))
+        commands.stop("peers", sentence(error))
     except (ValueError, MemoryError, RuntimeError) as error:  # RuntimeError: a peer's program failed
-        _stop(str(error))
+        commands.stop("peers", error)
     except KeyboardInterrupt:
-        _stop("interrupted; the comparisons above are complete", 130)
+        commands.stop("peers", "interrupted; the comparisons above are complete", 130)
     say("", _report_absent(run.absent))
     raise typer.Exit(int(disagreed))
 
 
-def _stop(message: str, code: int = 2) -> NoReturn:
-    """End with one sentence on stderr."""
-    say(f"peers: {message}", err=True)
-    raise typer.Exit(code)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the comparisons; exit status 1 if a peer disagreed with us, 2 for a bad argument."""
-    return commands.status(app, "python -m peers", arguments)
+#: Run the comparisons; exit status 1 if a peer disagreed with us, 2 for a bad argument.
+main = partial(commands.status, app, "python -m peers")
 
 
 if __name__ == "__main__":

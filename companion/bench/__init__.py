@@ -310,33 +310,17 @@ def measure(
     peak: Mapping[str, float | None] | None = None,
     by: Alone | None = None,
 ) -> list[Measurement]:
-    """Measure ``cases`` against each other.
+    """Measure ``cases`` against each other; the results are in their order, of many processes from the first alone.
+
+    ``rounds``: samples a case; six are the fewest that give a 95 % interval.  ``seed``: of the states and of the random
+    order of every round.  ``budget``: seconds for everything; rounds that do not fit are dropped (flag ``budget``), one
+    always runs.  ``progress``: a bar on stderr, if someone watches.  ``peak``: limits of a thread for the flag ``rate
+    over peak``, ``{"flops": flop/s, "bytes": byte/s}``; by default what no CPU of this architecture reaches
+    (:func:`companion.host.machine.ceiling`).  ``by``: the processes that measure; by default this one, alone.
 
     ``ValueError``: no case, equal labels, no round, or more threads than usable CPUs. ``UnverifiedError`` where a
     kernel failed its proof, or a result its verification before or after the timing. ``MemoryError`` where the state of
     a single case does not fit.
-
-    Parameters
-    ----------
-    cases : sequence of Case
-    rounds : int
-        Samples per case.  Six are the fewest that give a 95 % interval.
-    seed : int
-        Seeds the states and the random order of every round.
-    budget : float, optional
-        Seconds for everything; rounds that do not fit are dropped (flag ``budget``), one always runs.
-    progress : bool
-        A progress bar on stderr, if someone watches.
-    peak : mapping, optional
-        Per-thread limits ``{"flops": flop/s, "bytes": byte/s}`` for the flag ``rate over peak``;
-        by default what no CPU of this architecture reaches (:func:`companion.host.machine.ceiling`).
-    by : Alone, optional
-        The processes that measure; by default this one, alone.
-
-    Returns
-    -------
-    list of Measurement
-        In the order of ``cases``; of many processes, from the first one alone.
     """
     _accept(cases, rounds)
     for case in cases:

@@ -1,6 +1,7 @@
 """``python -m companion.claims``: the ledger on the terminal, and the survey of protected digits."""
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -50,13 +51,11 @@ def run(
         try:
             write(result, out)
         except OSError as error:
-            say(f"claims: {sentence(error)}", err=True)
-            raise typer.Exit(2) from None
+            commands.stop("claims", sentence(error))
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Command line; the exit status is 2 if the file cannot be written."""
-    return commands.status(app, "python -m companion.claims", arguments)
+#: The command line; the exit status is 2 if the file cannot be written.
+main = partial(commands.status, app, "python -m companion.claims")
 
 
 if __name__ == "__main__":

@@ -111,16 +111,9 @@ def per_repeat(source: str, few: int = 1, many: int = 101) -> dict[str, float] |
     """Counts of one repeat of a piece of Python, or None where nothing can be counted.
 
     The program runs in processes of its own with the variable ``repeats`` set: once uncounted (so that compiled code is
-    in its cache), then with ``few`` and with ``many`` repeats.  What start, imports and loading cost is alike in both
-    and falls out of the difference. ``ValueError`` if ``few`` and ``many`` are out of order. ``RuntimeError`` if the
-    program fails.
-
-    Parameters
-    ----------
-    source : str
-        Python that does its work ``repeats`` times.
-    few, many : int
-        1 ≤ few < many.
+    in its cache), then with ``few`` and with ``many`` repeats, 1 ≤ few < many.  What start, imports and loading cost
+    is alike in both and falls out of the difference. ``ValueError`` if ``few`` and ``many`` are out of order.
+    ``RuntimeError`` if the program fails.
     """
     if not 1 <= few < many:
         raise ValueError(f"few = {few}, many = {many} must satisfy 1 ≤ few < many")

@@ -92,19 +92,11 @@ def require_cases(what: str, cases: Iterable[Any]) -> None:
 
 
 def require_ranks(ranks: int, threads: int = 1, cases: Iterable[Any] = (), oversubscribe: bool = False) -> None:
-    """Refuse ranks that this machine cannot hold.
+    """Refuse ranks, of so many threads each, that this machine cannot hold.
 
-    ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory, shared memory, disk, processes or
-    open files do not suffice.
-
-    Parameters
-    ----------
-    ranks, threads : int
-        Ranks, and threads of each.
-    cases : iterable of Case
-        What they will measure: all of it is in memory, and its files on the disk, at once.
-    oversubscribe : bool
-        More than four a CPU are wanted.  Memory, processes and open files bound them all the same.
+    What they measure, ``cases``, is in memory, and its files on the disk, at once.  ``oversubscribe``: more than four a
+    CPU are wanted. ``ValueError``: more than four a CPU. ``MemoryError`` or ``OSError`` where memory, shared memory,
+    disk, processes or open files do not suffice.
     """
     memory, disks = total(cases)
     most, what = max(1, _A_CPU * machine.usable_cpus() // threads), f"a job of {plural(ranks, 'rank')}"

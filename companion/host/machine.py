@@ -243,27 +243,13 @@ def _measured() -> float:
 def describe(
     folder=None, sys: Path = _SYS, proc: Path = _PROC, also: tuple[str, ...] = (), source=None, measured: bool = False
 ) -> dict[str, Any]:
-    """This host as JSON-able data.
+    """This host as JSON-able data: sizes in bytes, frequencies in hertz; what the system does not tell is None.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Adds the type of the filesystem that holds it, and whether it is another than the root's (never the path).
-    sys, proc : Path
-        Roots of sysfs and procfs, for tests.
-    also : tuple of str, optional
-        Folders of this checkout that decide the result beside kernels and companion: an uncommitted
-        change in them makes the provenance ``dirty`` too.
-    source : str, optional
-        What named ``folder``: a variable of the environment, ``"default"``, or ``"given"`` by a caller.
-    measured : bool
-        Measures the clock of a core too, which takes some ten milliseconds, after its compilation.
-
-    Returns
-    -------
-    dict
-        Sections ``cpu``, ``usable``, ``caches``, ``memory``, ``filesystem``, ``system``, ``software``,
-        ``provenance``.  Sizes in bytes, frequencies in hertz; what the system does not tell is None.
+    ``folder`` adds the type of the filesystem that holds it, and whether it is another than the root's, never the path;
+    ``source`` says what named it: a variable of the environment, ``"default"``, or ``"given"`` by a caller.  An
+    uncommitted change in one of the folders ``also``, beside kernels and companion, makes the provenance ``dirty``.
+    ``measured``: the clock of a core is measured too, which takes some ten milliseconds, after its compilation.
+    ``sys`` and ``proc`` are the roots of sysfs and procfs, for tests.
     """
     info = _cpuinfo()
     flags = set(info.get("flags") or ())

@@ -244,18 +244,9 @@ def launch(  # noqa: PLR0913 - what a caller may say of a job
     (:func:`companion.host.limits.require_ranks`); nothing was started. ``ValueError`` or ``MemoryError`` or ``OSError``
     or ``UnverifiedError`` as a rank raised it.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        For the interpreter: ``["-m", module, …]`` or a script.
-    timeout : float, optional
-        Seconds for everything.
-    name : str, optional
-        MPI library, see :func:`libraries`.
-    hear : callable, optional
-        Gets every message as it comes, as a dictionary.
-    oversubscribe : bool
-        More ranks than four a CPU are wanted.
+    ``arguments`` are for the interpreter: ``["-m", module, …]`` or a script.  ``timeout``: seconds for everything.
+    ``name``: of an MPI library (:func:`libraries`).  ``hear`` gets every message as it comes, as a dictionary.
+    ``oversubscribe``: more ranks than four a CPU are wanted.
     """
     limits.require_seconds("timeout", timeout)
     limits.require_integer("ranks", ranks, 1, limits.MOST_RANKS)

@@ -128,21 +128,12 @@ def write(folder, force: bool = False) -> list[Path]:
 
 
 def digest(report) -> dict:
-    """What a report of ReFrame says of our checks: without hosts, users and paths, so that it can be kept.
+    """What the file of ReFrame's ``--report-file`` says of our checks, without hosts, users and paths.
 
-    ``ValueError`` where the file is no report of these checks. ``OSError`` where it is no regular file, or too large.
-
-    Parameters
-    ----------
-    report : path
-        The file that ReFrame's option ``--report-file`` names.
-
-    Returns
-    -------
-    dict
-        ``reframe`` (its version), ``date``, ``cases`` (number), ``failures``, and ``checks``: for each experiment
-        ``experiment``, ``partition``, ``ranks``, ``result``, ``seconds`` (all of the job), ``fastest_s`` (its
-        shortest sample).
+    ``reframe`` (its version), ``date``, ``cases`` (number), ``failures``, and ``checks``: for each experiment
+    ``experiment``, ``partition``, ``ranks``, ``result``, ``seconds`` (all of the job), ``fastest_s`` (its shortest
+    sample). ``ValueError`` where the file is no report of these checks. ``OSError`` where it is no regular file, or too
+    large.
     """
     raw = foreign.content(report, _LARGEST)
     try:

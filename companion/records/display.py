@@ -25,53 +25,34 @@ def _unit(units: str | None) -> str:
     return f" {units}" if units and units != "1" else ""
 
 
-def _rates(case: dict[str, Any], seconds: float) -> dict[str, str]:
-    """Rates that follow from the counted work of all threads in a time, by unit."""
-    work = case.get("work") or {}
-    moved = (work.get("bytes_read") or 0) + (work.get("bytes_written") or 0)
-    counts = {"GFLOPS": work.get("flops"), "GB/s": moved}
-    return {unit: significant(count / seconds / 1e9, _DIGITS) for unit, count in counts.items() if count}
-
-
-def _statistics(case: dict[str, Any]) -> dict[str, float]:
-    return {"minimum": min(case["samples"]), "median": median(case["samples"])}
-
-
 #: Columns of :func:`case_rows`; those of numbers.
 HEADS, NUMBERS = ("case", "statistic", "s", "GFLOPS", "GB/s", "doubtful"), ("s", "GFLOPS", "GB/s")
 
 
 def case_rows(case: dict[str, Any]) -> list[tuple[str, ...]]:
-    """:func:`case_line` as rows of a table, one a statistic."""
+    """Minimum and median of a case, a row each, with the rates that follow from the counted work of all threads."""
     rows: list[tuple[str, ...]] = []
-    for name, seconds in _statistics(case).items():
-        rates, flags = _rates(case, seconds), ", ".join(case["flags"]) if not rows else ""
-        values = (significant(seconds, _DIGITS), rates.get("GFLOPS", ""), rates.get("GB/s", ""))
-        rows.append(("" if rows else case["label"], name, *values, flags))
+    work = case["work"]
+    counts = work["flops"], work["bytes_read"] + work["bytes_written"]
+    for name, seconds in {"minimum": min(case["samples"]), "median": median(case["samples"])}.items():
+        rates = [significant(count / seconds / 1e9, _DIGITS) if count else "" for count in counts]
+        label, flags = ("", "") if rows else (case["label"], ", ".join(case["flags"]))
+        rows.append((label, name, significant(seconds, _DIGITS), *rates, flags))
     return rows
 
 
 def case_line(case: dict[str, Any]) -> str:
-    """Minimum and median of a case, each with its own rates, and what makes them doubtful."""
-    each = {
-        name: f"{significant(seconds, _DIGITS)} s" + (f" ({', '.join(map(' '.join, rates))})" if rates else "")
-        for name, seconds in _statistics(case).items()
-        for rates in [[(value, unit) for unit, value in _rates(case, seconds).items()]]
-    }
-    times = ", ".join(map(" ".join, each.items()))
-    return f"{case['label']}: {times}" + (f"  [{'; '.join(case['flags'].values())}]" if case["flags"] else "")
+    """:func:`case_rows` as one line, with the sentences on what makes the times doubtful."""
+    times = []
+    for _, name, seconds, *rates, _ in case_rows(case):
+        said = ", ".join(f"{rate} {unit}" for rate, unit in zip(rates, NUMBERS[1:], strict=True) if rate)
+        times.append(f"{name} {seconds} s" + (f" ({said})" if said else ""))
+    doubts = "; ".join(case["flags"].values())
+    return f"{case['label']}: {', '.join(times)}" + (f"  [{doubts}]" if doubts else "")
 
 
 def text(record: dict[str, Any], *, samples: bool = False) -> str:
-    """Title, machine, cases with times and rates, and every other quantity of a record.
-
-    Parameters
-    ----------
-    record : dict
-        As :func:`companion.records.runs.read` gives it.
-    samples : bool
-        Every sample of every case as well.
-    """
+    """Title, machine, cases with times and rates, every sample if asked for, and every other quantity of a record."""
     lines = [
         f"{record['title']} ({record['experiment']}, items {record['item']} of {record['document']})",
         f"{machine.line(record['machine'])}; preset {record['preset']}, threads {record['threads']}, "

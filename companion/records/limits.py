@@ -53,14 +53,9 @@ def level(ceiling: Mapping[str, Any], size: int) -> Mapping[str, Any]:
 
 
 def limit(row: Mapping[str, Any], ceilings: Mapping[str, Any]) -> _Limit | None:
-    """The limit of a record's row; None where its work is not counted, or its threads have no ceiling.
+    """The limit of a row of a peer record; None where its work is not counted, or its threads have no ceiling.
 
-    Parameters
-    ----------
-    row : mapping
-        A row of a peer record.
-    ceilings : mapping
-        Those of the host, by number of threads as text (see :func:`best`).
+    ``ceilings`` are those of the host, by number of threads as text (see :func:`best`).
     """
     work, ceiling = row.get("work"), ceilings.get(str(row["threads"]))
     if work is None or ceiling is None:

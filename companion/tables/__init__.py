@@ -150,12 +150,7 @@ def load(document: str, table: str) -> xr.Dataset:
 
     Variables carry ``units`` and ``long_name``, the dataset ``title``, ``document`` and ``source``. A combination is
     NaN (or ``""``) where the document prints nothing for it. ``TableError`` when the table is unknown, or its CSV is
-    damaged or does not match the descriptor.
-
-    Parameters
-    ----------
-    document, table : str
-        For example ``"p5plus"``, ``"smt_benefit"``; a *view* of several tables has a name like a table.
+    damaged or does not match the descriptor.  A *view* of several tables has a name like a table.
     """
     try:
         return _load(document, table).copy(deep=True)

@@ -158,11 +158,6 @@ def goals_table(records) -> pd.DataFrame:
     """Every goal, by number of threads, as far as the committed records tell of it; empty if none does.
 
     Records without the ceilings of their host are older and are left out: they called some peers in slower ways.
-
-    Parameters
-    ----------
-    records : list of dict
-        From :func:`companion.records.peer_records.committed`.
     """
     records = [record for record in records if record.get("ceilings")]
     frame, rows = pairs(records), []
