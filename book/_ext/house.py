@@ -21,7 +21,7 @@ from companion.figures.rendering import FIGURES
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Everything besides its own text that the result of a notebook depends on.
 SOURCES = ("kernels", "companion", "data", "requirements.lock")
-#: What makes a page of an executed notebook; a change reads every page anew and executes none.
+#: What makes a page of an executed notebook; a change reads and writes every page anew and executes none.
 MAKERS = ("book/_ext", "book/_templates")
 KEPT_CACHES = 4
 

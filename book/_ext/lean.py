@@ -170,17 +170,7 @@ def _shrink(app, exception) -> None:
                 sheet.write_text(shorter, encoding="utf-8")
 
 
-def _own_digest(app, config) -> None:
-    """A digest of what shapes every page beyond its text, so that a change of it writes all pages anew."""
-    book = Path(__file__).resolve().parent.parent
-    files = sorted(path for name in ("_ext", "_templates") for path in (book / name).rglob("*.*") if path.is_file())
-    texts = (path.read_bytes() for path in files if path.suffix in (".py", ".html"))
-    config.pages_digest = hashlib.sha256(b"\0".join(texts)).hexdigest()
-
-
 def setup(app):
-    app.add_config_value("pages_digest", "", "html", [str])
-    app.connect("config-inited", _own_digest)
     app.connect("html-page-context", _lighten, priority=950)
     app.connect("build-finished", _shrink)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

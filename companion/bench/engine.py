@@ -174,16 +174,13 @@ class _Function(Sampler):
 
 
 def interleave(functions: Mapping[str, Callable], rounds: int = 11, seed: int = 0) -> dict[str, np.ndarray]:
-    """Samples of plain callables, calibrated and interleaved as :func:`companion.bench.measure` does.
+    """Seconds per unit of work of plain callables, ndarray (rounds,) each in the order taken.
+
+    They are calibrated and interleaved as :func:`companion.bench.measure` does it.
 
     A callable without arguments does one unit of work per call; one that has a parameter named ``repeats`` is asked for
     that many units in one call.  Verifying what they compute is the caller's business. ``ValueError``: no function, or
     no round.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (rounds,)
-        Seconds per unit of work, in the order taken.
     """
     if not functions:
         raise ValueError("functions is empty: there is nothing to measure")

@@ -281,10 +281,7 @@ def newest(data):
 def absent(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Peers that could not run, by the newest record of each module, number of threads and machine.
 
-    Returns
-    -------
-    list of dict
-        ``name``, ``reason``, ``module``, ``machine``, ``date`` and ``threads`` (a list).
+    Each has ``name``, ``reason``, ``module``, ``machine``, ``date`` and ``threads`` (a list).
     """
     latest: dict[tuple, dict[str, Any]] = {}
     for record in sorted(records, key=lambda record: record["date"]):
@@ -319,11 +316,8 @@ def standing(fastest, medians) -> dict[str, Any]:
 def summary(data) -> list[dict[str, Any]]:
     """Each group, number of threads and machine against the fastest peer of every case.
 
-    Returns
-    -------
-    list of dict
-        ``module``, ``group``, ``threads``, ``machine``, ``vectors``, ``cases``; ``median``, ``tenth_percentile`` and
-        ``lowest`` of the ratios of fastest samples; ``median_of_medians``.
+    ``module``, ``group``, ``threads``, ``machine``, ``vectors``, ``cases``; ``median``, ``tenth_percentile`` and
+    ``lowest`` of the ratios of fastest samples; ``median_of_medians``.
     """
     names = ["module", "group", "threads", "machine", "vectors"]
     frame = data.to_dataframe()

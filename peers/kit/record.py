@@ -69,6 +69,8 @@ class Run:
 
     def record(self) -> dict[str, Any]:
         """The run as a peer record."""
+        load = self.load if len(self.load) == 3 else None
+        optional = {"vectors": vectors.bits(), "load": load, "ceilings": self.ceilings}
         return {
             "schema": peer_records.SCHEMA,
             "version": peer_records.VERSION,
@@ -79,9 +81,7 @@ class Run:
             "seed": self.seed,
             "interrupted": self.interrupted,
             "machine": machine.describe(folder=self.folder, also=("peers",), source=self.source, measured=True),
-            **({"vectors": vectors.bits()} if vectors.bits() else {}),
-            **({"load": self.load} if len(self.load) == 3 else {}),
-            **({"ceilings": self.ceilings} if self.ceilings else {}),
+            **{name: value for name, value in optional.items() if value},
             "ours": {"kernels": vectors.ours()},
             "peers": versions(self.names),
             "absent": self.absent,
@@ -117,6 +117,13 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
     def both(samples: np.ndarray) -> dict[str, float]:
         return {"fastest": float(samples.min()), "median": float(np.median(samples))}
 
+    counted = row.work  # what the host's ceilings are held against, where the comparison says it
+    optional = {
+        "tried": row.tried,
+        "work": counted and {"flops": counted.flops, "bytes": counted.bytes, "size": row.size or counted.bytes},
+        "items": row.items and row.items._asdict(),
+        "chosen": row.chosen,
+    }
     return {
         "module": module,
         "group": row.group,
@@ -133,17 +140,7 @@ def _row(module: str, threads: int, row: Row) -> dict[str, Any]:
             for peer, samples in row.peers.items()
         },
         "wrong": row.wrong,
-        **({"tried": row.tried} if row.tried else {}),
-        **_work(row),
-        **({"items": row.items._asdict()} if row.items else {}),
-        **({"chosen": row.chosen} if row.chosen else {}),
+        **{name: value for name, value in optional.items() if value},
         "other_load": row.other_load,
         "flags": row.flags,
     }
-
-
-def _work(row: Row) -> dict[str, Any]:
-    """What the host's ceilings are held against, where the comparison says it."""
-    if row.work is None:
-        return {}
-    return {"work": {"flops": row.work.flops, "bytes": row.work.bytes, "size": row.size or row.work.bytes}}

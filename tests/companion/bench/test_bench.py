@@ -64,7 +64,8 @@ def test_every_part_of_a_measurement(toy_cases):
     assert first.parameters == {"n": 10, "kind": "small"}
     assert len(first.samples) == 7
     assert min(first.samples) > 0
-    assert first.minimum <= first.interval[0] <= first.median <= first.interval[1]
+    low, high = bench.median_interval(first.samples)
+    assert first.minimum <= low <= first.median <= high
     assert first.work == {"flops": 10, "bytes_read": 80, "bytes_written": 0, "parts": {"sum": 10}}
     assert first.flop_rate == 10 / first.minimum
     assert first.bandwidth == 80 / first.minimum
