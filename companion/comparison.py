@@ -26,7 +26,7 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     here, there = (record["machine"] for record in (a, b))
     if unlike_in := machines.unlike(here, there):
         found.append(f"machines: {' and '.join(machines.labels([here, there]))} ({', '.join(unlike_in)})")
-    versions = [record["machine"].get("software") or {} for record in (a, b)]
+    versions = [record["machine"]["software"] for record in (a, b)]
     for name in sorted(set(versions[0]) | set(versions[1])):
         if name != "threading_layer" and versions[0].get(name) != versions[1].get(name):
             found.append(f"{name}: {versions[0].get(name)} and {versions[1].get(name)}")

@@ -1,6 +1,5 @@
 """Whether a run record belongs to the book, and where it goes: what a contributor and a maintainer check."""
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,17 +28,12 @@ class _Finding:
 def _verified(record: dict[str, Any]) -> _Finding:
     cases = record["measurements"]
     bare = [case["label"] for case in cases if not case["checks_before"] or not case["checks_after"]]
-    failed = [
-        f"{case['label']}: {check['name']}"
-        for case in cases
-        for check in (*case["checks_before"], *case["checks_after"])
-        if not check["ok"]
-    ]
-    count = sum(len(case["checks_before"]) + len(case["checks_after"]) for case in cases)
+    made = [(case, check) for case in cases for check in (*case["checks_before"], *case["checks_after"])]
+    failed = [f"{case['label']}: {check['name']}" for case, check in made if not check["ok"]]
     if failed or bare:
         first = f"{failed[0]} failed" if failed else f"{bare[0]!r} was never checked"
         return _Finding("verified", False, f"{first}; run it again, and if it stays, the kernel is wrong here")
-    return _Finding("verified", True, f"{count} checks before and after the timings passed")
+    return _Finding("verified", True, f"{len(made)} checks before and after the timings passed")
 
 
 def _possible(record: dict[str, Any]) -> _Finding:
@@ -62,26 +56,17 @@ def _possible(record: dict[str, Any]) -> _Finding:
     return _Finding(name, True, f"no case exceeds the vector units or the first cache{clocked}")
 
 
-def _git(*arguments: str) -> subprocess.CompletedProcess | None:
-    try:
-        return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-
-
 def _published(record: dict[str, Any]) -> _Finding:
     """The commit is one that others can get."""
-    name, commit = "from a published commit", (record["machine"].get("provenance") or {}).get("commit")
+    name, commit = "from a published commit", record["machine"]["provenance"]["commit"]
     if not commit:
         return _Finding(name, False, "it names no commit; run it from a clone of the repository")
     for branch in ("origin/main", "main", "HEAD"):
-        known = _git("rev-parse", "--verify", "--quiet", branch)
-        if known is not None and known.returncode == 0:
-            inside = _git("merge-base", "--is-ancestor", commit, branch)
-            ok = inside is not None and inside.returncode == 0
-            said = f"commit {commit[:12]} is in the history of {branch}"
-            return _Finding(name, ok, said if ok else f"commit {commit[:12]} is not in the history of {branch}; "
-                           "check out main without changes and run it again")  # fmt: skip
+        if machine.git("rev-parse", "--verify", "--quiet", branch) is not None:
+            if machine.git("merge-base", "--is-ancestor", commit, branch) is not None:
+                return _Finding(name, True, f"commit {commit[:12]} is in the history of {branch}")
+            remedy = "check out main without changes and run it again"
+            return _Finding(name, False, f"commit {commit[:12]} is not in the history of {branch}; {remedy}")
     return _Finding(name, False, "this is no git checkout, so the commit cannot be looked up; use a clone")
 
 

@@ -196,8 +196,8 @@ def _threading_layer() -> str | None:
         return None
 
 
-def _git(*arguments: str) -> str | None:
-    """Output of git in this checkout; None without git or outside a checkout."""
+def git(*arguments: str) -> str | None:
+    """Output of git in this checkout; None where it fails, without git, or outside a checkout."""
     try:
         done = subprocess.run(["git", "-C", str(_ROOT), *arguments], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
@@ -211,9 +211,9 @@ def _provenance(also: tuple[str, ...] = ()) -> dict[str, Any]:
     ours = (_ROOT / ".git").exists()
     # Only what decides a result: a notebook edited or a record written beside it changes no timing.
     decisive = ("kernels", "companion", "requirements.lock", *also)
-    status = _git("status", "--porcelain", "--", *decisive) if ours else None
+    status = git("status", "--porcelain", "--", *decisive) if ours else None
     return {
-        "commit": _git("rev-parse", "HEAD") if ours else None,
+        "commit": git("rev-parse", "HEAD") if ours else None,
         "dirty": bool(status) if status is not None else None,
         "lock_sha256": hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else None,
     }

@@ -53,7 +53,7 @@ def _row(entry, record: dict) -> dict:
         "held": sum(checks),
         "load": max((case["other_load"] or 0.0 for case in cases), default=0.0),
         "flags": ", ".join(sorted({flag for case in cases for flag in case["flags"]})),
-        "commit": str((record["machine"].get("provenance") or {}).get("commit") or "")[:10],
+        "commit": (record["machine"]["provenance"]["commit"] or "")[:10],
     }
 
 

@@ -301,7 +301,7 @@ def _runs_table(records) -> Table:
     counted = pd.concat(kept)[["date", "machine", "group", "label", "threads"]].drop_duplicates()
     rows = []
     for record in records:
-        where, commit = machines.label(record["machine"]), record["machine"].get("provenance", {}).get("commit")
+        where, commit = machines.label(record["machine"]), record["machine"]["provenance"]["commit"]
         flagged = sum(bool(row["flags"]) for row in record["rows"])
         remarks = [f"ended early: {record['interrupted']}"] if record["interrupted"] else []
         remarks += [f"{flagged} with other load"] if flagged else []
@@ -335,11 +335,8 @@ def _versions_table(records) -> Table:
     """Versions and options of our toolchain and of the peers in the committed runs."""
     found: dict[tuple, list[str]] = {}
     for record in records:
-        ours = {
-            name: version
-            for name, version in (record["machine"].get("software") or {}).items()
-            if version and name != "threading_layer"
-        }
+        software = record["machine"]["software"] | {"threading_layer": None}
+        ours = {name: version for name, version in software.items() if version}
         for side, versions in (("ours", ours | record.get("ours", {})), ("peer", record["peers"])):
             for name, version in versions.items():
                 found.setdefault((side, name, version), []).append(record["date"][:10])

@@ -160,18 +160,16 @@ def dataset(records: Sequence[dict[str, Any]], folder: Path = machines.COMMITTED
     coordinates = _case_coordinates(rows, variables)
     data = xr.Dataset(variables, coords=coordinates)
     data = data.merge(_outputs(records, {*variables, *coordinates, "case", "sample", "record"}))
-    first = records[0]
+    first, hosts = records[0], [record["machine"] for record in records]
     for name in ("experiment", "document", "item", "title", "preset", "date"):
         data.attrs[name] = ", ".join(dict.fromkeys(record[name] for record in records))
-    data.attrs["machine"] = "; ".join(dict.fromkeys(machine.line(record["machine"]) for record in records))
-    data.attrs["label"] = "; ".join(dict.fromkeys(machines.label(record["machine"], folder) for record in records))
-    data.attrs["place"] = machines.place(first["machine"], folder)
-    if memory := first["machine"]["memory"]["total_bytes"]:
+    data.attrs["machine"] = "; ".join(dict.fromkeys(map(machine.line, hosts)))
+    data.attrs["label"] = "; ".join(dict.fromkeys(machines.label(host, folder) for host in hosts))
+    data.attrs["place"] = machines.place(hosts[0], folder)
+    if memory := hosts[0]["memory"]["total_bytes"]:
         data.attrs["memory"] = memory
-    data.attrs["commit"] = ", ".join(
-        dict.fromkeys(str((record["machine"].get("provenance") or {}).get("commit") or "unknown") for record in records)
-    )
-    if len(records) == 1 and (caches := machine.last_caches(first["machine"])):
+    data.attrs["commit"] = ", ".join(dict.fromkeys(host["provenance"]["commit"] or "unknown" for host in hosts))
+    if len(records) == 1 and (caches := machine.last_caches(hosts[0])):
         data.attrs["last_caches"] = caches
     data.attrs["simulated"] = int(first["simulated"])
     data.attrs["kind"] = first.get("kind") or "timing"

@@ -61,9 +61,8 @@ def finite(value: Any) -> Any:
 
 def unfit(record: dict[str, Any], cases: list[dict[str, Any]]) -> list[str]:
     """Why a record with these cases does not belong to the book: where its code came from, and what others did."""
-    found = []
-    provenance = record["machine"].get("provenance") or {}
-    if provenance.get("dirty") is not False or not provenance.get("commit"):
+    found, provenance = [], record["machine"]["provenance"]
+    if provenance["dirty"] is not False or not provenance["commit"]:
         found.append("it does not come from a clean checkout")
     loaded = [case["label"] for case in cases if "load" in case["flags"] or (case["other_load"] or 0.0) > QUIET]
     if loaded:

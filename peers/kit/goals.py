@@ -1,11 +1,12 @@
 """How fast each family is to be beside other software, and how far the committed runs reach that.
 
-``python -m peers.kit.goals`` prints it.  A goal is set here, for the ratio of the fastest samples and for that of the
-medians alike: the lower of both counts.  How far it is met, the case that is furthest from it, that case's limit, and
-the layouts that a faster peer had are computed from the committed peer records.
+``python -m peers.kit.goals`` prints it.  A goal stands in ``goals.csv``, for the ratio of the fastest samples and for
+that of the medians alike: the lower of both counts.  How far it is met, the case that is furthest from it, that case's
+limit, and the layouts that a faster peer had are computed from the committed peer records.
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,59 +20,21 @@ from companion.terminal import say
 
 
 class _Goal(NamedTuple):
-    """A ratio to reach against the fastest of some peers, in every case or by a percentile of the cases."""
+    """A ratio to reach against the fastest of some peers, or the seconds that a first call may take."""
 
     name: str
     module: str
     groups: str  # a pattern that the whole name of a group fits
-    least: float
-    peers: str = ""  # a pattern that a peer's name begins with
-    labels: str = ""  # a pattern that a case's label begins with
-    percentile: int | None = None  # of the cases; None where each of them is to reach the ratio
+    limit: float
+    peers: str  # a pattern that a peer's name begins with
+    labels: str  # a pattern that a case's label begins with
+    percentile: str  # of the cases; empty where each of them is to reach the ratio
 
 
-class _First(NamedTuple):
-    """The seconds that a first call may take, numba's registries included."""
-
-    name: str
-    labels: str
-    most: float
-
-
-_FULL, _REDUCED = "spectral transform, .*, full grid, ", "spectral transform, .*, reduced grid, "
-_MANY = _FULL + "(eight|137) fields"
-
-#: In the order of the page.
-GOALS = (
-    _Goal("transforms of one field, full grids: SHTns", "spectral", _FULL + "one field", 1.1, "SHTns"),
-    _Goal("transforms of one field, full grids: ducc0", "spectral", _FULL + "one field", 1.8, "ducc0"),
-    _Goal("transforms of many fields, T159: SHTns", "spectral", _MANY, 1.3, "SHTns", "T159 "),
-    _Goal("transforms of many fields, T399 on: SHTns", "spectral", _MANY, 1.6, "SHTns", "T(?!159 )"),
-    _Goal("transforms of many fields, full grids: ducc0", "spectral", _MANY, 2.5, "ducc0"),
-    _Goal("transforms of one field, reduced grids: ducc0", "spectral", _REDUCED + "one field", 1.8, "ducc0"),
-    _Goal("transforms of eight fields, reduced grids: ducc0", "spectral", _REDUCED + "eight fields", 2.5, "ducc0"),
-    _Goal("BT: NPB's Fortran as it comes", "bt", "BT whole run", 10.0, "NPB Fortran(?! blk)"),
-    _Goal("BT: the best tuned build of NPB", "bt", "BT whole run, tuned builds", 3.5),
-    _Goal("BT, a line sweep: C", "bt", "BT line sweep", 1.0),
-    _Goal("memory, strides: C, median", "memory", "stride bandwidth", 0.97, percentile=50),
-    _Goal("memory, strides: C, tenth percentile", "memory", "stride bandwidth", 0.95, percentile=10),
-    _Goal("memory, a load an item: C, median", "memory", "stride, a load an item", 0.97, percentile=50),
-    _Goal("memory, a load an item: C, tenth percentile", "memory", "stride, a load an item", 0.93, percentile=10),
-    _Goal("memory, random latency: C", "memory", "random latency", 0.98),
-    _Goal("memory, plain triad: C", "memory", "triad, plain", 0.98),
-    _Goal("routines of the IFS: C and NumPy", "routines", ".*", 1.0),
-    _Goal("SMT loops: C", "smt", ".*", 1.0),
-    _Goal("forecast on a grid: C", "gridpoint", ".*", 1.0),
-    _Goal("imaging: every peer", "imaging", ".*", 1.0),
-    _Goal("boxes of the analysis: LAPACK, NumPy", "analysis", ".*", 1.0),
-    _Goal("large blocks: fio", "blocks", ".*", 0.95),
-    _Goal("solution files: fio", "files", ".*", 0.95, "fio"),
-)  # fmt: skip
-_FIRST = (
-    _First("first call of BT class S, code kept", "BT .*code kept", 0.2),
-    _First("first call of BT class S, compiled anew", "BT .*compiled anew", 3.0),
-    _First("plan of T1279", "plan of T1279 .*", 0.3),
-)
+_ROWS = pd.read_csv(Path(__file__).with_name("goals.csv"), dtype=str, keep_default_na=False).astype({"limit": float})
+_EVERY = list(map(_Goal._make, _ROWS.itertuples(index=False)))
+#: In the order of the page; first calls are apart.
+GOALS = [goal for goal in _EVERY if goal.module != "first_calls"]
 #: A time of its own in older records, in which every first call had to wait for it.
 _REGISTRIES = "numba's registries"
 
@@ -101,17 +64,17 @@ def _layouts(below: pd.DataFrame) -> str:
 def _row(goal: _Goal, part: pd.DataFrame) -> dict:
     """What one number of threads of one machine gives of a goal."""
     ratios = part["ratio"]
-    below = part[ratios < goal.least]
-    if goal.percentile is None:
+    below = part[ratios < goal.limit]
+    if not goal.percentile:
         met, said = below.empty, f"{len(part) - len(below)} of {len(part)}"
     else:
-        value = float(np.percentile(ratios, goal.percentile))
-        met, said = value >= goal.least, significant(value, 3)
+        value = float(np.percentile(ratios, int(goal.percentile)))
+        met, said = value >= goal.limit, significant(value, 3)
     worst = part.loc[ratios.idxmin()]
     least = f"{significant(100 * worst['share'], 2)} %, {worst['limit']}" if np.isfinite(worst["share"]) else "–"
     return {
         "goal": goal.name,
-        "to reach": significant(goal.least, 3),
+        "to reach": significant(goal.limit, 3),
         "threads": str(worst["threads"]),
         "met": "yes" if met else "no",
         "reached": said,
@@ -131,7 +94,7 @@ def _first(records) -> list[dict]:
     ]
     calls: dict[str, float] = next(filter(None, reversed(told)), {})
     rows = []
-    for goal in _FIRST:
+    for goal in _EVERY[len(GOALS) :]:
         label = next((label for label in calls if re.match(goal.labels, label)), None)
         if label is None:
             continue
@@ -140,9 +103,9 @@ def _first(records) -> list[dict]:
         rows.append(
             {
                 "goal": goal.name,
-                "to reach": f"at most {time_text(goal.most)}",
+                "to reach": f"at most {time_text(goal.limit)}",
                 "threads": "1",
-                "met": "yes" if both <= goal.most else "no",
+                "met": "yes" if both <= goal.limit else "no",
                 "reached": time_text(both),
                 "lowest": "–",
                 "median": "–",
@@ -165,7 +128,7 @@ def goals_table(records) -> pd.DataFrame:
         several = frame["machine"].nunique() > 1
         for goal in GOALS:
             if _best(frame, goal).empty:
-                rows.append({"goal": goal.name, "to reach": significant(goal.least, 3), "met": "not measured"})
+                rows.append({"goal": goal.name, "to reach": significant(goal.limit, 3), "met": "not measured"})
             for (where, _), part in _best(frame, goal).groupby(["machine", "threads"]):
                 rows.append(_row(goal, part) | ({"machine": where} if several else {}))
     return pd.DataFrame(rows + _first(records))
