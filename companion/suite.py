@@ -45,8 +45,7 @@ class _Plan:
 def recorded_seconds(record: dict[str, Any]) -> float:
     """How long a record's cases took: setting up, compiling, and all samples with their repeats."""
     return sum(
-        (case.get("setup_s") or 0) + (case.get("compile_s") or 0) + case["repeats"] * sum(case["samples"])
-        for case in record["measurements"]
+        case["setup_s"] + case["compile_s"] + case["repeats"] * sum(case["samples"]) for case in record["measurements"]
     )
 
 
