@@ -2,6 +2,7 @@
 
 from functools import cache
 from html import escape
+from typing import Literal
 
 import pandas as pd
 
@@ -117,28 +118,27 @@ def mark(experiment: str) -> Shown | None:
     )
 
 
+def _by_experiment(frame: pd.DataFrame, keep: Literal["first", "last"], address: str, **shown) -> Table:
+    """A table whose first or last row of each experiment is where ``address-<experiment>`` leads."""
+    rows = frame.index[~frame["experiment"].duplicated(keep=keep)]
+    frame.attrs["addresses"] = {(row, "experiment"): (f"{address}-{frame['experiment'][row]}", "") for row in rows}
+    return table(frame, index=False, **shown)
+
+
 def checks_table(document: str) -> Table | str:
     """:func:`checks`, folded; the first row of an experiment is where its figures lead to."""
     if stored_runs(document).empty:
         return "No run of this chapter is stored, so nothing was checked."
     frame = checks(document).copy()
-    first = ~frame["experiment"].duplicated()
-    frame.attrs["addresses"] = {
-        (row, "experiment"): (f"checks-{frame['experiment'][row]}", "") for row in frame.index[first]
+    said = {
+        "cases": "cases of the run in which this was checked",
+        "checks": "before and after the timings",
+        "held": "checks that held",
     }
-    return table(
-        frame,
-        caption=f"What was checked in the newest run of each experiment. {frame['held'].sum()} of "
-        f"{frame['checks'].sum()} checks held.",
-        name=f"{document}_checks",
-        index=False,
-        folded=True,
-        descriptions={
-            "cases": "cases of the run in which this was checked",
-            "checks": "before and after the timings",
-            "held": "checks that held",
-        },
-    )
+    caption = "What was checked in the newest run of each experiment. "
+    caption += f"{frame['held'].sum()} of {frame['checks'].sum()} checks held."
+    shown = {"caption": caption, "name": f"{document}_checks", "folded": True, "descriptions": said}
+    return _by_experiment(frame, "first", "checks", **shown)
 
 
 def runs_table(document: str) -> Table | str:
@@ -146,26 +146,16 @@ def runs_table(document: str) -> Table | str:
     frame = stored_runs(document).drop(columns="path", errors="ignore")
     if frame.empty:
         return "No run of this chapter is stored."
-    last = ~frame["experiment"].duplicated(keep="last")
-    frame.attrs["addresses"] = {
-        (row, "experiment"): (f"run-{frame['experiment'][row]}", "") for row in frame.index[last]
+    said = {
+        "samples": "fewest and most samples of a case",
+        "held": "checks that held, before and after the timings",
+        "load": "most CPUs that other programs kept busy during a case",
+        "flags": "what makes times of the record doubtful",
     }
     caption = "The stored runs of this chapter. "
     caption += f"{frame['held'].sum()} of {frame['checks'].sum()} checks held, before and after the timings."
-    return table(
-        frame,
-        caption=caption,
-        name=f"{document}_stored_runs",
-        index=False,
-        digits=2,
-        units={"load": "CPU"},
-        descriptions={
-            "samples": "fewest and most samples of a case",
-            "held": "checks that held, before and after the timings",
-            "load": "most CPUs that other programs kept busy during a case",
-            "flags": "what makes times of the record doubtful",
-        },
-    )
+    shown = {"caption": caption, "name": f"{document}_stored_runs", "digits": 2, "units": {"load": "CPU"}}
+    return _by_experiment(frame, "last", "run", descriptions=said, **shown)
 
 
 def _on(run, drawing: drawings.Drawing) -> Shown | None:

@@ -59,6 +59,13 @@ def heading(html: str, columns: int = 0) -> str:
     return f'<tr><th scope="rowgroup" colspan="{columns}" style="text-align: left">{html}</th></tr>'
 
 
+def crossed(frame: pd.DataFrame, column: str, values: Iterable[str]) -> pd.DataFrame:
+    """Number of rows of each document, and of all, by the values of a column."""
+    table = pd.crosstab(frame["document"], frame[column]).reindex(columns=list(values), fill_value=0)
+    table.loc["all"] = table.sum()
+    return table.rename_axis(columns=None)
+
+
 def every_table() -> Table:
     """Every table of every document: title, source, size, and its files."""
     catalogue = tables.catalogue()

@@ -8,7 +8,7 @@ from companion import items
 from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table
 from companion.items import NEARNESS, STATUSES, Item
-from companion.pages.data import cells, framed, heading, numbers
+from companion.pages.data import cells, crossed, framed, heading, numbers
 
 _HEAD = ["item", "what was measured", "what survives", "status", "here"]
 
@@ -49,18 +49,13 @@ def counts(kind: str = "items") -> pd.DataFrame:
     """Number of items (or lost plots) by document and status."""
     found = [item for item in items.items() if item.is_plot is (kind == "plots")]
     frame = pd.DataFrame([(item.document, STATUSES[item.status]) for item in found], columns=["document", "status"])
-    table = pd.crosstab(frame["document"], frame["status"]).reindex(columns=list(STATUSES.values()), fill_value=0)
-    table.loc["all"] = table.sum()
-    return table.rename_axis(columns=None)
+    return crossed(frame, "status", STATUSES.values())
 
 
 def nearness() -> pd.DataFrame:
     """Number of live items by document and judgement, of the documents whose register judges them."""
     judged = [(item.document, item.nearness) for item in items.items() if item.nearness]
-    found = pd.DataFrame(judged, columns=["document", "nearness"])
-    table = pd.crosstab(found["document"], found["nearness"]).reindex(columns=list(NEARNESS), fill_value=0)
-    table.loc["all"] = table.sum()
-    return table.rename_axis(index="document", columns=None)
+    return crossed(pd.DataFrame(judged, columns=["document", "nearness"]), "nearness", NEARNESS)
 
 
 def nearness_table() -> Table:

@@ -13,7 +13,7 @@ from companion.figures.rendering import Shown, csv_link, show
 from companion.figures.style import axes, meaning
 from companion.figures.tabular import Table, significant
 from companion.items import page, title
-from companion.pages.data import FILES, cells, framed, heading, numbers
+from companion.pages.data import FILES, cells, crossed, framed, heading, numbers
 
 #: The chapters and their records, as seen from the page of the ledger.
 _CHAPTERS, _RECORDS = "../notebooks", "records"
@@ -22,11 +22,8 @@ _HEAD = ["chapter", "verdict", "claim", "printed", "recomputed", "explanation"]
 
 def counts(frame: pd.DataFrame | None = None) -> pd.DataFrame:
     """Number of claims by document and verdict, with sums."""
-    frame = claims.frame() if frame is None else frame
-    table = pd.crosstab(frame["document"], frame["verdict"]).reindex(columns=claims.VERDICTS, fill_value=0)
-    table.loc["all"] = table.sum()
-    table["all"] = table.sum(axis=1)
-    return table.rename_axis(columns=None)
+    table = crossed(claims.frame() if frame is None else frame, "verdict", claims.VERDICTS)
+    return table.assign(all=table.sum(axis=1))
 
 
 def counts_table() -> Table:

@@ -134,17 +134,8 @@ def changes_table(folder: Path = runs.COMMITTED) -> Table:
         beyond = each[each["differs"]]
         most = None if beyond.empty else beyond.loc[(beyond["ratio"].where(beyond["ratio"] > 1, 1 / beyond["ratio"]))
                                                     .idxmax()]  # fmt: skip
-        rows.append(
-            {
-                "experiment": experiment,
-                "machine": machine,
-                "first": first,
-                "later": later,
-                "cases in both": len(each),
-                "cases that differ": len(beyond),
-                "the largest": "none" if most is None else f"{most['case']}: {most['ratio']:.2f} times",
-            }
-        )
+        said = "none" if most is None else f"{most['case']}: {most['ratio']:.2f} times"
+        rows.append((experiment, machine, first, later, len(each), len(beyond), said))
     caption = "Cases whose times changed by more than the 95 % interval: later times over those of the first record"
     names = ["experiment", "machine", "first", "later", "cases in both", "cases that differ", "the largest"]
     return table(pd.DataFrame(rows, columns=names), caption=caption, index=False, name="changes")
