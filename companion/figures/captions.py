@@ -1,4 +1,4 @@
-"""What stands around figures: rows of ``companion/chapters/<document>/figures.csv``.
+"""What stands around figures: rows of ``figures.csv``, of each chapter and of the pages of no chapter.
 
 A row belongs to the figure that is shown under its name: the heading above its panels, the place of its legend, how its
 axis is set where it has one panel, and its title, caption and alternative text. Fields of these texts, ``{least:.2f}``,
@@ -6,8 +6,10 @@ are numbers and words that the figure hands to ``show``, their :data:`_ENDS`, an
 run.
 """
 
+import csv
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from companion import chapters
 from companion.figures.parts import MARKED, MARKS, cpu, flag_note, log_axis, run_title
 from companion.figures.ranks import BARRED, doubts, rank_title
 
+_PAGES = Path(__file__).parents[1] / "pages" / "figures.csv"
 COLUMNS = ("figure", "heading", "legend", "axes", "title", "caption", "alt")
 #: Fields of every template: what its marks are, and of its run the machine, the day and the flags.
 _STANDARD = {
@@ -55,8 +58,9 @@ class _Values(dict):
 
 @cache
 def declared() -> dict[str, dict[str, str]]:
-    """The row of each figure, by the name under which it is shown."""
-    return {row["figure"]: row for rows in chapters.rows("figures.csv", COLUMNS).values() for row in rows}
+    """The row of each figure, by the name under which it is shown; those of no chapter are in ``companion/pages``."""
+    pages = csv.DictReader(_PAGES.read_text(encoding="utf-8").splitlines())
+    return {row["figure"]: row for rows in (*chapters.rows("figures.csv", COLUMNS).values(), pages) for row in rows}
 
 
 def words(figure: str | None, run=None, **values) -> dict[str, str]:

@@ -151,22 +151,12 @@ def protection(cells: pd.DataFrame) -> Shown:
         ("none", some, 100 - some, {"color": "none"}),
     ):
         axis.barh(names, width, left=left, height=0.62, label=label, edgecolor=INK, linewidth=0.5, **style)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set(xlim=(0, 100), xlabel="share of numeric cells [%]")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     parts = "; ".join(
         f"{title(row.Index)}: {row.digits_share:.0%} of {row.digits} digits, "
         f"{100 * row.cells_whole:.0f} % of {row.cells} cells in every digit"
         for row in summary.itertuples()
     )
-    return show(
-        figure,
-        data=shares(cells),
-        name="protected_by_document",
-        title="Cells by how many of their digits are protected",
-        alt=f"Bars, share of numeric cells by how many of their digits are protected. {parts}.",
-    )
+    return show(figure, data=shares(cells), name="protected_by_document", parts=parts)
 
 
 def protection_by_table(cells: pd.DataFrame) -> Shown:
@@ -190,14 +180,7 @@ def protection_by_table(cells: pd.DataFrame) -> Shown:
     axis.set_xlim(0, 100)
     axis.set_xlabel("share of digits whose change is noticed [%]")
     whole, none = (summary["digits_share"] == 1).sum(), (summary["digits_noticed"] == 0).sum()
-    return show(
-        figure,
-        data=summary,
-        name="protected_by_table",
-        title="Protected digits of every table",
-        alt=f"Bars, share of protected digits in each of {len(summary)} tables. All digits are "
-        f"protected in {whole} tables, none in {none}.",
-    )
+    return show(figure, data=summary, name="protected_by_table", tables=len(summary), whole=whole, none=none)
 
 
 def unprotected(cells: pd.DataFrame) -> Table:

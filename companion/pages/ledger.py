@@ -124,18 +124,8 @@ def departures_figure() -> Shown:
     axis.set_xscale("symlog", linthresh=0.1)
     axis.set_yticks(range(len(documents)), [fill(title(name), 18) for name in documents])
     axis.set_ylim(len(documents) - 0.5, -0.5)
-    axis.set_xlabel("recomputed over printed, less 1, in %")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     within = (frame["departure"].abs() <= 0.01).mean()
-    still = show(
-        figure,
-        data=frame,
-        name="ledger_departures",
-        title="How far recomputed values lie from printed ones",
-        alt=f"{len(frame)} claims with one printed number, by chapter; {within:.0%} of the recomputed values lie "
-        "within 1 % of the printed ones. Within each row points are moved up and down only to be seen apart. The table "
-        "below has every claim.",
-    )
+    still = show(figure, data=frame, name="ledger_departures", claims=len(frame), within=within)
     points = [
         [documents.index(claim.document), claim.verdict, float(f"{claim.departure:.5g}"), int(claim.row)]
         for claim in frame.itertuples(index=False)

@@ -8,7 +8,6 @@ import pandas as pd
 
 from companion import comparison, experiments, figures
 from companion.bench.statistics import Ratio, ratio
-from companion.figures.parts import log_axis
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.host.machine import size
@@ -109,19 +108,8 @@ def history(folder: Path = runs.COMMITTED) -> Shown:
     axis.axvline(1, color=figures.INK, linewidth=0.8)
     axis.set_yticks(range(len(keys)), [f"{experiment}, {machine}" for experiment, machine in keys])
     axis.invert_yaxis()
-    log_axis(axis, "x", base=2)
-    axis.set_xlabel("later time over that of the first record")
-    beyond = int(found["differs"].sum())
-    caption = (
-        "Each mark is a case: its median time in a later record over that in the machine's first record of the "
-        f"experiment. It is large if the 95 % interval of the ratio excludes 1, as for {beyond} of {len(found)} cases. "
-        "Two records of a machine may differ in the kernels, the versions of the packages and the load"
-    )
-    alt = (
-        f"Ratios of later to first times of {plural(len(keys), 'experiment')} that a machine repeated; "
-        f"{beyond} of {len(found)} differ from 1."
-    )
-    return figures.show(figure, title="Repeated runs", caption=caption, alt=alt, data=found, name="repeated_runs")
+    beyond, repeated = int(found["differs"].sum()), plural(len(keys), "experiment")
+    return figures.show(figure, data=found, name="repeated_runs", beyond=beyond, cases=len(found), repeated=repeated)
 
 
 def changes_table(folder: Path = runs.COMMITTED) -> Table:

@@ -1,5 +1,7 @@
 """The figure of limits: every kernel of the peer records under the ceilings of the host that ran it."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
@@ -43,7 +45,8 @@ def _draw(axis, lane: pd.DataFrame, ceiling: dict, families: list[str], ends: tu
     axis.set_ylim(low, 1.25 * peak)
 
 
-def _alt(cases: pd.DataFrame, ceilings: dict) -> str:
+def _words(cases: pd.DataFrame, ceilings: dict) -> dict[str, Any]:
+    """Fields of the texts of the figure."""
     roofs = "; ".join(
         f"{plural(int(threads), 'thread')}: peak {significant(1e-9 * each['flops'], 3)} GFLOPS, "
         + ", ".join(f"{level['level']} {significant(1e-9 * level['rate'], 3)} GB/s" for level in each["levels"])
@@ -53,10 +56,7 @@ def _alt(cases: pd.DataFrame, ceilings: dict) -> str:
         f"{FAMILIES[name]} {significant(100 * part['share'].median(), 2)} %"
         for name, part in cases.groupby("module", sort=False)
     )
-    return (
-        f"Roofline of {origin(cases)}: rate over operations a byte, both logarithmic, {len(cases)} cases under lines "
-        f"for the bandwidth of each level of memory and for the peak. {roofs}. Median share of the limit: {shares}."
-    )
+    return {"origin": origin(cases), "cases": len(cases), "roofs": roofs, "shares": shares}
 
 
 def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
@@ -80,13 +80,7 @@ def _figure(cases: pd.DataFrame, ceilings: dict) -> Shown:
     columns = ["module", "group", "label", "threads", "rate", "intensity", "flops", "bytes", "ours_fastest", "limit"]
     return show(
         figure,
-        alt=_alt(cases, ceilings),
-        title="How close each kernel comes to the limits of its host",
-        caption="A mark is one case, our fastest sample. Lines are the measured bandwidth of each level of memory "
-        "times the operations a byte, up to the measured peak of multiply-adds; levels "
-        "that measured alike share a line. A case may lie above the line of memory where a cache holds its data; "
-        "kernels that move no byte are drawn at the right edge, and those without floating-point operations, such "
-        "as strided sums, are in the tables only.",
+        **_words(cases, ceilings),
         data=cases[[*columns, "share", "machine", "date"]].rename(
             columns={"rate": "rate [GFLOPS]", "intensity": "intensity [1/B]", "bytes": "bytes [B]",
                      "ours_fastest": "ours_fastest [s]"}
