@@ -43,7 +43,7 @@ class Finding:
 
 _Answer = tuple[Any, ...]  # whether all is well, what was seen, and the remedy where there is one
 #: Every check, in the order of the report.
-_CHECKS: list[Callable[..., Finding]] = []
+CHECKS: list[Callable[..., Finding]] = []
 
 
 def _check(name: str, required: bool = False) -> Callable[[Callable[..., _Answer]], Callable[..., Finding]]:
@@ -54,7 +54,7 @@ def _check(name: str, required: bool = False) -> Callable[[Callable[..., _Answer
         def find(*given: Any) -> Finding:
             return Finding(name, *function(*given), required=required)
 
-        _CHECKS.append(find)
+        CHECKS.append(find)
         return find
 
     return mark
@@ -257,7 +257,7 @@ NEEDS: dict[str, Callable[[], Finding]] = {
 
 def examine() -> list[Finding]:
     """Every check, in order; one that the system does not let look is missing, and the rest go on."""
-    return [_examined(check) for check in _CHECKS]
+    return [_examined(check) for check in CHECKS]
 
 
 def _examined(check: Callable[[], Finding]) -> Finding:

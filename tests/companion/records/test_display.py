@@ -41,10 +41,13 @@ def test_the_command_prints_a_committed_record(samples):
 
 
 def test_work_that_moves_nothing_has_no_rate_of_bytes():
-    case = {"work": {"flops": 10**9, "bytes_read": 0, "bytes_written": 0}}
-    assert display._rates(case, 0.5) == {"GFLOPS": "2.000"}
-    assert display._rates({"work": {"flops": 0, "bytes_read": 10**9, "bytes_written": 0}}, 0.5) == {"GB/s": "2.000"}
-    assert display._rates({"work": None}, 0.5) == {}
+    case = {"label": "a", "samples": [0.5], "flags": {}, "work": {"flops": 10**9, "bytes_read": 0, "bytes_written": 0}}
+    assert display.case_rows(case)[0][2:5] == ("0.5000", "2.000", "")
+    assert "(2.000 GFLOPS)" in display.case_line(case)
+    case["work"] = {"flops": 0, "bytes_read": 10**9, "bytes_written": 0}
+    assert display.case_rows(case)[0][2:5] == ("0.5000", "", "2.000")
+    case["work"]["bytes_read"] = 0
+    assert display.case_line(case) == "a: minimum 0.5000 s, median 0.5000 s"
 
 
 def test_rows_of_a_table_have_one_statistic_each_with_its_own_rates(record):
