@@ -11,6 +11,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -79,7 +80,7 @@ def parse(path: Path, document: str) -> list[Item]:
     for number, row in enumerate(rows, start=2):
         if len(row) != len(head):
             raise ValueError(f"{where}, row {number}: {len(row)} cells for {len(head)} columns")
-        cells = dict(zip(head, row, strict=True))
+        cells: dict[str, Any] = dict(zip(head, row, strict=True))
         for column in COLUMNS:
             if not cells[column] and not (column == "of" and "-" not in cells["item"]):
                 raise ValueError(f"{where}, row {number}: {column} is empty")

@@ -232,7 +232,7 @@ def _stored(path: Path, execute: bool) -> str | None:
 
 app = commands.program()
 
-_Command = StrEnum("Command", ["normalise", "check"])
+_Command = StrEnum("_Command", ["normalise", "check"])
 
 
 @app.command()

@@ -20,7 +20,7 @@ def write(frame, path: Path) -> None:
 
 app = commands.program()
 
-_Command = StrEnum("Command", ["count", "list", "mutate"])
+_Command = StrEnum("_Command", ["count", "list", "mutate"])
 
 
 def _known(value: str | None, choices, name: str) -> str | None:

@@ -89,8 +89,8 @@ def survey_table(document: str, table: str, makers: list[tuple[Maker, list]]) ->
             found = {kind for maker, before in makers for kind in notices(maker, before, Reader(document, reader))}
             noticed += bool(found - {IDENTITY, RESTORED})
             itself += bool(found) and not found - {IDENTITY, RESTORED}
-        found = (document, table, row + 2, columns[column], cell, len(places), noticed, itself)
-        records.append(dict(zip(COLUMNS, found, strict=True)))
+        values = (document, table, row + 2, columns[column], cell, len(places), noticed, itself)
+        records.append(dict(zip(COLUMNS, values, strict=True)))
     return records
 
 

@@ -52,7 +52,8 @@ def _check(name: str, required: bool = False) -> Callable[[Callable[..., _Answer
     def mark(function: Callable[..., _Answer]) -> Callable[..., Finding]:
         @functools.wraps(function)
         def find(*given: Any) -> Finding:
-            return Finding(name, *function(*given), required=required)
+            ok, detail, *remedy = function(*given)
+            return Finding(name, ok, detail, "".join(remedy), required)
 
         CHECKS.append(find)
         return find

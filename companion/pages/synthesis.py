@@ -21,6 +21,7 @@ import xarray as xr
 
 from companion import tables
 from companion.claims import formulas
+from companion.claims.intervals import Interval
 from companion.claims.sheets import Reader
 from companion.figures import beside
 from companion.figures.parts import (
@@ -107,6 +108,7 @@ def stated(quantity: str) -> list[dict]:
         if line["quantity"] == quantity:
             (scope,) = formulas.loop("", Reader(line["place"].partition("/")[0]))
             what, value = formulas.sentence(line["what"])(scope), formulas.formula(line["value"])(scope)
+            assert isinstance(value, Interval), line
             rows.append(printed(line["place"], line["machine"], what, value.mid, line["bound"], line["group"]))
     return rows
 
