@@ -9,16 +9,18 @@ be written costs time and one warning.
 import contextlib
 import functools
 import hashlib
+import io
 import os
 import pickle
 import re
 import shutil
 import stat
+import sys
 import time
 import warnings
 from pathlib import Path
 
-from numba.core import caching, config
+from numba.core import caching, config, environment
 from numba.core.runtime import rtsys
 
 from kernels.runtime.target import TARGET
@@ -142,6 +144,27 @@ def unsealed(path: str) -> bytes | None:
     return data[_SEAL:] if data and hashlib.sha256(data[_SEAL:]).digest() == data[:_SEAL] else None
 
 
+def _environment(module, constants, name):
+    """numba's environment ``name`` of a compiled function, without importing the ``module`` of a function of numba's.
+
+    Its globals are read by code for Python objects alone, which ``kernel`` never makes; numba's modules import SciPy.
+    """
+    if environment.lookup_environment(name) is not None or module in sys.modules or not module.startswith("numba."):
+        return environment._rebuild_env(module, constants, name)
+    found = environment.Environment({"__name__": module})
+    found.consts[:], found.env_name = constants, name
+    environment.Environment._memo[name] = found
+    return found
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what numba has pickled, and makes environments by :func:`_environment`."""
+
+    def find_class(self, module, name):
+        found = super().find_class(module, name)
+        return _environment if found is environment._rebuild_env else found
+
+
 class _Files(caching.IndexDataCacheFile):
     """numba's index and data files, sealed; one that cannot be trusted is none."""
 
@@ -159,7 +182,7 @@ class _Files(caching.IndexDataCacheFile):
         payload = unsealed(self._data_path(name))
         if payload is None:
             raise FileNotFoundError(name)  # numba compiles anew and writes it again
-        return pickle.loads(payload)
+        return _Unpickler(io.BytesIO(payload)).load()
 
     def _save_data(self, name, data):
         self._save(self._data_path(name), data)

@@ -22,6 +22,11 @@ class Dispatcher(CPUDispatcher):
         self._asked = self._bare = False
         self._compiler._customize_flags = self._flags
 
+    @classmethod
+    def _compilation_chain_init_hook(cls):
+        """numba looks here for extensions among all packages that are installed.  Kernels need none of them, and a
+        function of the reader's own looks for them itself."""
+
     def _flags(self, flags):
         flags.no_cpython_wrapper = flags.no_cfunc_wrapper = self._bare
         return flags

@@ -24,15 +24,24 @@ def test_every_case_is_a_program_that_ends_in_a_number():
     assert [item.label for item in items] == list(first_calls.CASES) and not list(first_calls.comparisons(2))
 
 
-def test_kept_code_is_loaded_without_the_registries_of_numba(tmp_path):
+FILL = (
+    "a = numpy.zeros(3, numpy.uint32)\nfill(a, 7)\nassert a.tolist() == [7, 2654435768, 1013904233]\n"
+    "print(int('numba.np.linalg' in sys.modules))"
+)
+#: Its compiled code calls functions of numba's own, whose modules a cache must not import.
+NODES = "assert abs(half_nodes(2)[0][0] ** 2 - 1 / 3) < 1e-15\nprint(int('numba.np.arraymath' in sys.modules))"
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "body"), [("memory", "stride.fill", FILL), ("spectral", "gauss.half_nodes", NODES)]
+)
+def test_kept_code_is_loaded_without_the_registries_of_numba(tmp_path, package, name, body):
     """They are many imports, SciPy among them; what compiles has them."""
-    body = (
-        "import sys, numpy\nfrom kernels.memory.stride import fill\na = numpy.zeros(3, numpy.uint32)\nfill(a, 7)\n"
-        "assert a.tolist() == [7, 2654435768, 1013904233]\nprint(int('numba.np.linalg' in sys.modules))"
-    )
-    assert first_calls.process("memory", body, True, str(tmp_path)) == 1
-    first_calls.process("memory", body, False, str(tmp_path))  # keeps it where nothing is kept yet
-    assert first_calls.process("memory", body, False, str(tmp_path)) == 0
+    module, function = name.split(".")
+    body = f"import sys, numpy\nfrom kernels.{package}.{module} import {function}\n" + body
+    assert first_calls.process(package, body, True, str(tmp_path)) == 1
+    first_calls.process(package, body, False, str(tmp_path))  # keeps it where nothing is kept yet
+    assert first_calls.process(package, body, False, str(tmp_path)) == 0
 
 
 def test_times_without_a_peer_are_kept_and_shown(monkeypatch):
