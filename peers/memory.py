@@ -24,6 +24,7 @@ _LINES = {
     ", whole lines": ("stride_sum_lines", 0),
     ", whole lines, prefetch": ("stride_sum_lines_prefetch", 0),
     ", whole lines, two streams": ("stride_sum_lines_streams", 0),
+    ", whole lines, four streams": ("stride_sum_lines_four_streams", 0),
 }
 _ITEMS = {
     "": ("stride_sum", 0),
@@ -31,6 +32,7 @@ _ITEMS = {
     ", prefetch 16": ("stride_sum_prefetch", 16),
     ", prefetch 64": ("stride_sum_prefetch", 64),
     ", two streams": ("stride_sum_streams", 0),
+    ", four streams": ("stride_sum_four_streams", 0),
 }
 _FEW = {", few items": ("stride_sum_few", 0)}
 _GATHERS = {", gathers": ("stride_sum_gathers", 0)}

@@ -12,7 +12,7 @@ some ask for an item ``ahead`` steps before they read it, the others do not use 
 numbers or more: out[0] becomes the sum, and out[1] counts the passes.
 """
 
-import itertools
+import functools
 import math
 
 import numpy as np
@@ -24,6 +24,7 @@ from numba.extending import intrinsic
 from kernels.runtime.barriers import barrier
 from kernels.runtime.jit import kernel
 from kernels.runtime.target import LANES
+from kernels.runtime.vector import ask_for, repeated
 from kernels.runtime.walks import ADDRESS, SUM, beyond, gap, load, long, walk
 
 #: 4-byte items of a cache line of 64 bytes, which is one vector here.
@@ -74,10 +75,7 @@ def _walk(builder, start, pace, turns, read, streams=1):
 
 def _ask_for(builder, place) -> None:
     """Ask for the cache line of an address, into the first-level cache: up to 1.2 times as fast as into the second."""
-    kind = ir.FunctionType(ir.VoidType(), [_BYTES, _WORD, _WORD, _WORD])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    read, first, data = (ir.Constant(_WORD, value) for value in (0, 3, 1))
-    builder.call(function, [builder.inttoptr(place, _BYTES), read, first, data])
+    ask_for(builder, builder.inttoptr(place, _BYTES), level=1)
 
 
 def _add_to(builder, slot, value) -> None:
@@ -155,63 +153,65 @@ def _of_lines(builder, here, items, step, ahead, streams):
     return _one_by_one(builder, here, gap(builder, _ITEM * step), single, _total(builder, sums))
 
 
+def _choice(builder, number, most, code):
+    """The word ``code(number)`` for a number from 1 to ``most``, of which each has a branch."""
+    found = cgutils.alloca_once(builder, _WORD)
+    done = builder.append_basic_block("summed")
+    ways = [builder.append_basic_block(f"of{each}") for each in range(1, most + 1)]
+    chosen = builder.switch(number, ways[-1])
+    for each, way in enumerate(ways, 1):
+        chosen.add_case(long(each), way)
+        builder.position_at_end(way)
+        builder.store(code(each), found)
+        builder.branch(done)
+    builder.position_at_end(done)
+    return builder.load(found)
+
+
 def _lines(ahead=False, streams=1):
     """Code that sums whole lines, with a branch for each step."""
 
     def code(context, builder, here, items, step, _):
-        found = cgutils.alloca_once(builder, _WORD)
-        done = builder.append_basic_block("summed")
-        ways = [builder.append_basic_block(f"step{each}") for each in range(1, LARGEST_IN_LINE + 1)]
-        chosen = builder.switch(step, ways[-1])
-        for each, way in enumerate(ways, 1):
-            chosen.add_case(long(each), way)
-            builder.position_at_end(way)
-            builder.store(_of_lines(builder, here, items, each, ahead, streams), found)
-            builder.branch(done)
-        builder.position_at_end(done)
-        return builder.load(found)
+        def lines(each):
+            return _of_lines(builder, here, items, each, ahead, streams)
+
+        return _choice(builder, step, LARGEST_IN_LINE, lines)
 
     return code
 
 
-def _steps(streams=1, asking=False):
+def _steps(streams=1, asking=False, at_once=_AT_ONCE):
     """Code that loads each item by itself, where it is asked for ``ahead`` steps before."""
 
     def code(context, builder, here, count, step, ahead):
         pace = gap(builder, builder.mul(step, long(_ITEM)))
-        sums = _sums(builder, _WORD, _AT_ONCE * streams)
+        sums = _sums(builder, _WORD, at_once * streams)
 
         def read(place, number):
             far = builder.add(place, builder.mul(pace, gap(builder, ahead)))
-            for k in range(_AT_ONCE):
+            for k in range(at_once):
                 distance = builder.mul(pace, gap(builder, k))
                 if asking:
                     _ask_for(builder, builder.add(far, distance))
                 item = load(builder, builder.add(place, distance, flags=SUM), _WORD, _ITEM)
-                _add_to(builder, sums[_AT_ONCE * number + k], item)
+                _add_to(builder, sums[at_once * number + k], item)
 
-        turns, left = builder.udiv(count, long(_AT_ONCE)), builder.urem(count, long(_AT_ONCE))
-        here = _walk(builder, here, builder.mul(pace, gap(builder, _AT_ONCE)), turns, read, streams)
+        turns, left = builder.udiv(count, long(at_once)), builder.urem(count, long(at_once))
+        here = _walk(builder, here, builder.mul(pace, gap(builder, at_once)), turns, read, streams)
         return _one_by_one(builder, here, pace, left, _total(builder, sums))
 
     return code
 
 
 def _few(context, builder, here, count, step, _):
-    """One item to ``LARGEST_FEW``, without a loop: from the last on, the code of each falls through to the next."""
+    """One item to ``LARGEST_FEW``, for each count a chain of loads: code that falls through took 1.2 times as long."""
     pace = gap(builder, builder.mul(step, long(_ITEM)))
-    total = cgutils.alloca_once_value(builder, load(builder, here, _WORD, _ITEM))
-    ways = [builder.append_basic_block(f"items{number}") for number in range(1, LARGEST_FEW + 1)]
-    chosen = builder.switch(count, ways[-1])
-    chosen.add_case(long(1), ways[0])
-    for k, (fewer, way) in enumerate(itertools.pairwise(ways), 1):
-        chosen.add_case(long(k + 1), way)
-        builder.position_at_end(way)
-        place = builder.add(here, builder.mul(pace, gap(builder, k)), flags=SUM)
-        _add_to(builder, total, load(builder, place, _WORD, _ITEM))
-        builder.branch(fewer)
-    builder.position_at_end(ways[0])
-    return builder.load(total)
+
+    def chain(number):
+        places = [builder.add(here, builder.mul(pace, gap(builder, k)), flags=SUM) for k in range(number)]
+        return functools.reduce(builder.add, [load(builder, place, _WORD, _ITEM) for place in places])
+
+    return _choice(builder, count, LARGEST_FEW, chain)
 
 
 def _gather(context, builder, here, where, lanes):
@@ -220,15 +220,10 @@ def _gather(context, builder, here, where, lanes):
     if lanes == 8:
         call = ir.FunctionType(kind, [kind, _BYTES, kind, kind, ir.IntType(8)])
         function = cgutils.get_or_insert_function(builder.module, call, "llvm.x86.avx2.gather.d.d.256")
-        every, zero, scale = (
-            ir.Constant(kind, [2**32 - 1] * lanes),
-            ir.Constant(kind, None),
-            ir.Constant(ir.IntType(8), 4),
-        )
+        every, zero = ir.Constant(kind, [2**32 - 1] * lanes), ir.Constant(kind, None)
+        scale = ir.Constant(ir.IntType(8), _ITEM)
         return builder.call(function, [zero, builder.inttoptr(here, _BYTES), where, every, scale])
-    undefined = ir.Constant(ir.VectorType(_WORD.as_pointer(), lanes), ir.Undefined)
-    base = builder.insert_element(undefined, builder.inttoptr(here, _WORD.as_pointer()), ir.Constant(_WORD, 0))
-    base = builder.shuffle_vector(base, undefined, ir.Constant(kind, [0] * lanes))
+    base = repeated(builder, builder.inttoptr(here, _WORD.as_pointer()), lanes)
     pointers = builder.gep(base, [builder.sext(where, ir.VectorType(_LONG, lanes))], source_etype=_WORD)
     call = ir.FunctionType(kind, [pointers.type, _WORD, bits, kind])
     function = cgutils.get_or_insert_function(builder.module, call, f"llvm.masked.gather.v{lanes}i32.v{lanes}p0")
@@ -259,16 +254,18 @@ def _gathers(context, builder, here, count, step, _):
 
 
 #: (a, n, step, ahead): sum of every ``step``-th of the first ``n`` items, 1 ≤ step ≤ 8, of whole lines by turns of
-#: ``turn_lines``; the same, each line asked for a page before it is read; and the two halves of the way side by side.
+#: ``turn_lines``; each line asked for a page before it is read; and two or four parts of the way side by side.
 sum_lines = _summing(_lines())
 sum_lines_ahead = _summing(_lines(ahead=True))
 sum_lines_streams = _summing(_lines(streams=2))
+sum_lines_four = _summing(_lines(streams=4))
 #: (a, n, step, ahead): Σ a[k·step] for k < ``n``, a load for each item, four sums, so that loads overlap; each item
-#: asked for ``ahead`` steps before, into the first-level cache; four sums for each half of the way, side by side;
+#: asked for ``ahead`` steps before, into the first-level cache; four or two sums for each half or quarter of the way;
 #: without a loop, n ≤ ``LARGEST_FEW``; and a register of items with one instruction, where 16 · step has 31 bits.
 sum_steps = _summing(_steps())
 sum_steps_ahead = _summing(_steps(asking=True))
 sum_steps_streams = _summing(_steps(streams=2))
+sum_steps_four = _summing(_steps(streams=4, at_once=2))
 sum_few = _summing(_few)
 sum_gathers = _summing(_gathers)
 
@@ -277,12 +274,6 @@ sum_gathers = _summing(_gathers)
 def _reads(items, stride):
     """How many of ``items`` are read where every ``stride``-th is, uint64."""
     return (np.uint64(items) + np.uint64(stride) - np.uint64(1)) // np.uint64(stride)
-
-
-@kernel(inline=True)
-def _after(out, passes):
-    """The counter of ``out`` after ``passes``."""
-    return np.uint32(np.int64(out[1]) + passes)
 
 
 @kernel(inline=True)
@@ -300,7 +291,7 @@ def _counted(a, out, made):
 @kernel
 def sum_in_lines(a, items, stride, ahead, passes, out):
     """Whole lines, ``stride`` up to 8."""
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_lines(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
@@ -309,7 +300,7 @@ def sum_in_lines(a, items, stride, ahead, passes, out):
 @kernel
 def _in_lines_ahead(a, items, stride, ahead, passes, out):
     """Whole lines, asked for a page ahead."""
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_lines_ahead(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
@@ -318,9 +309,18 @@ def _in_lines_ahead(a, items, stride, ahead, passes, out):
 @kernel
 def _in_lines_streams(a, items, stride, ahead, passes, out):
     """Whole lines, two streams of them."""
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_lines_streams(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
+
+
+@kernel
+def _in_lines_four(a, items, stride, ahead, passes, out):
+    """Whole lines, four streams of them."""
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
+    while made != last:
+        out[0] = sum_lines_four(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
 
 
@@ -328,7 +328,7 @@ def _in_lines_streams(a, items, stride, ahead, passes, out):
 def sum_strided(a, items, stride, ahead, passes, out):
     """A load for each item."""
     n = _reads(items, stride)
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_steps(a, n, np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
@@ -338,7 +338,7 @@ def sum_strided(a, items, stride, ahead, passes, out):
 def _strided_ahead(a, items, stride, ahead, passes, out):
     """A load for each item, asked for ``ahead`` steps before."""
     n = _reads(items, stride)
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_steps_ahead(a, n, np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
@@ -348,9 +348,19 @@ def _strided_ahead(a, items, stride, ahead, passes, out):
 def _strided_streams(a, items, stride, ahead, passes, out):
     """A load for each item, two streams of them."""
     n = _reads(items, stride)
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_steps_streams(a, n, np.uint64(stride), np.uint64(ahead))
+        made = _counted(a, out, made)
+
+
+@kernel
+def _strided_four(a, items, stride, ahead, passes, out):
+    """A load for each item, four streams of them."""
+    n = _reads(items, stride)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
+    while made != last:
+        out[0] = sum_steps_four(a, n, np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
 
 
@@ -358,7 +368,7 @@ def _strided_streams(a, items, stride, ahead, passes, out):
 def _strided_few(a, items, stride, ahead, passes, out):
     """A load for each of at most ``LARGEST_FEW`` items."""
     n = _reads(items, stride)
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_few(a, n, np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
@@ -368,7 +378,7 @@ def _strided_few(a, items, stride, ahead, passes, out):
 def _gathered(a, items, stride, ahead, passes, out):
     """A register of items with one instruction."""
     n = _reads(items, stride)
-    made, last = out[1], _after(out, passes)
+    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
         out[0] = sum_gathers(a, n, np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
@@ -379,10 +389,12 @@ METHODS = {
     "lines": (sum_in_lines, 0),
     "lines, a page ahead": (_in_lines_ahead, 0),
     "lines, two streams": (_in_lines_streams, 0),
+    "lines, four streams": (_in_lines_four, 0),
     "items": (sum_strided, 0),
     "items, 16 ahead": (_strided_ahead, 16),
     "items, 64 ahead": (_strided_ahead, 64),
     "items, two streams": (_strided_streams, 0),
+    "items, four streams": (_strided_four, 0),
     "few items": (_strided_few, 0),
     "gathers": (_gathered, 0),
 }

@@ -46,12 +46,12 @@ def _vector_pointer(context, builder, kind, base, offset):
     return builder.bitcast(pointer(context, builder, kind, base, offset), wide.as_pointer())
 
 
-def ask_for(builder, target):
-    """Ask for the cache line behind an LLVM pointer to a byte, into the second-level cache; never faults."""
+def ask_for(builder, target, level=2):
+    """Ask for the cache line behind an LLVM pointer to a byte, into the cache of a level from 1 to 3; never faults."""
     kind = ir.FunctionType(ir.VoidType(), [target.type, _INT, _INT, _INT])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    read, second, data = (ir.Constant(_INT, value) for value in (0, 2, 1))
-    builder.call(function, [target, read, second, data])
+    read, near, data = (ir.Constant(_INT, value) for value in (0, 4 - level, 1))
+    builder.call(function, [target, read, near, data])
 
 
 # Memory: ``place`` is an array or an address

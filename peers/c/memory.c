@@ -167,30 +167,42 @@ SUM(stride_sum_lines_streams)
     PASSES(all_lines(0, 2, a, items, stride));
 }
 
-/* The two halves of the walk side by side, four sums each: two places from which lines are on their way. */
+SUM(stride_sum_lines_four_streams)
+{
+    PASSES(all_lines(0, 4, a, items, stride));
+}
+
+/* Two or four parts of the walk side by side, as many places from which lines are on their way; eight sums in all. */
+INLINE uint32_t items_in(int streams, const uint32_t *a, uint64_t items, uint64_t stride)
+{
+    const int each = 8 / streams;
+    const uint64_t n = (items + stride - 1) / stride, part = n / streams, blocks = part / each;
+    const uint32_t *p[4];
+    uint32_t s[8] = {0};
+    for (int stream = 0; stream < streams; stream++)
+        p[stream] = a + stream * part * stride;
+    for (uint64_t block = 0; block < blocks; block++)
+        for (int stream = 0; stream < streams; stream++) {
+            for (int k = 0; k < each; k++)
+                s[each * stream + k] += p[stream][k * stride];
+            p[stream] += each * stride;
+        }
+    for (int stream = 0; stream < streams; stream++) {
+        const uint64_t length = stream < streams - 1 ? part : n - (streams - 1) * part;
+        for (uint64_t i = each * blocks; i < length; i++, p[stream] += stride)
+            s[0] += *p[stream];
+    }
+    return s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
+}
+
 SUM(stride_sum_streams)
 {
-    (void)ahead;
-    const uint64_t n = (items + stride - 1) / stride, half = n / 2, blocks = half / 4;
-    uint32_t made = out[1];
-    for (uint64_t pass = 0; pass < passes; pass++) {
-        const uint32_t *p = a, *q = a + half * stride;
-        uint32_t s[4] = {0}, t[4] = {0}, rest = 0;
-        for (uint64_t block = 0; block < blocks; block++, p += 4 * stride, q += 4 * stride)
-            for (int k = 0; k < 4; k++) {
-                s[k] += p[k * stride];
-                t[k] += q[k * stride];
-            }
-        for (uint64_t i = 4 * blocks; i < half; i++, p += stride)
-            rest += *p;
-        for (uint64_t i = half + 4 * blocks; i < n; i++, q += stride)
-            rest += *q;
-        for (int k = 0; k < 4; k++)
-            rest += s[k] + t[k];
-        out[0] = rest;
-        out[1] = ++made;
-        BARRIER(a);
-    }
+    PASSES(items_in(2, a, items, stride));
+}
+
+SUM(stride_sum_four_streams)
+{
+    PASSES(items_in(4, a, items, stride));
 }
 
 /* Gathers of a register of items into two sums in turn; as stride_sum where this CPU, or these options, have none. */
