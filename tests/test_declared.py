@@ -46,7 +46,11 @@ EXTRAS = {name: _declared(texts) for name, texts in PROJECT["optional-dependenci
 
 def undeclared(module, extras):
     """The distribution that a module of others needs, where neither the base nor ``extras`` bring it."""
-    top = module.partition(".")[0]
+    return _undeclared(module.partition(".")[0], frozenset(extras))
+
+
+@cache
+def _undeclared(top, extras):
     if top in OWN | sys.stdlib_module_names or top in ELSEWHERE:
         return None
     names = {canonicalize_name(name) for name in _distributions().get(top, [top])}
@@ -66,11 +70,16 @@ def _sources():
         yield from [place] if place.is_file() else sorted(place.rglob("*.py"))
 
 
+@cache
+def _stems(folder):
+    return {path.stem for path in folder.glob("*.py")}
+
+
 def _beside(path):
     """Modules that lie where a test or a page's extension imports them from."""
     others = ("tests", "tests/book", "tests/kernels", "tests/kernels/mpi", "book", "book/_ext")
     rooms = (path.parent, *(ROOT / name for name in others))
-    return {each.stem for room in rooms for each in room.glob("*.py")}
+    return set().union(*map(_stems, rooms))
 
 
 def test_every_import_is_declared_where_it_is_needed():

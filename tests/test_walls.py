@@ -23,6 +23,8 @@ def imports(source, package=""):
 
     def visit(node, late):
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):  # no import is in one, and most nodes are
+                continue
             if isinstance(child, ast.Import):
                 found.extend((name.name, late) for name in child.names)
             elif isinstance(child, ast.ImportFrom):
