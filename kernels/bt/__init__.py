@@ -97,11 +97,8 @@ def march(
 
     ``ValueError`` if the state belongs to another problem, or ``threads`` exceeds the usable CPUs.
 
-    Parameters
-    ----------
-    on_step : callable, optional
-        ``on_step(step, state)`` after every step, step = 1 … steps.  Read the solution with
-        ``pack(state, out)``; the solver goes on when the call returns.
+    ``on_step(step, state)`` is called after every step, step = 1 … steps.  Read the solution with ``pack(state, out)``;
+    the solver goes on when the call returns.
     """
     _require_match(problem, state)
     stepper = Stepper(state, threads)

@@ -107,11 +107,7 @@ def _differences(x, y, limits, counts, largest):
 def differences(x: np.ndarray, y: np.ndarray, limits) -> Differences:
     """UVDIF: how many records differ, column by column; a value that is not a number differs.
 
-    Parameters
-    ----------
-    x, y : ndarray, float32 (n, 8)
-    limits : sequence of 8 float
-        What a difference must exceed to count.
+    ``x``, ``y``: float32 (n, 8); ``limits``: eight numbers that a difference must exceed to count.
     """
     for records in (require_form(x), require_form(y)):
         require_array("visibilities", records, np.float32, x.shape)

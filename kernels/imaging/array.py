@@ -43,14 +43,8 @@ def pairs() -> tuple[np.ndarray, np.ndarray]:
 def tracks(times: int, declination: float = 40.0, hours: float = 8.0) -> np.ndarray:
     """Records without data, float32 (351·times, 8), in order of time and baseline.
 
-    Parameters
-    ----------
-    times : int
-        Samples a baseline, evenly over ``hours`` around the meridian.
-    declination, hours : float
-        Degrees; hours.
-
-    The longest baseline is 1 (:func:`scaled` gives lengths in wavelengths).
+    ``times``: samples a baseline, evenly over ``hours`` around the meridian; ``declination`` in degrees.  The longest
+    baseline is 1 (:func:`scaled` gives lengths in wavelengths).
     """
     require_range("times", times, 1, 1_000_000)
     first, second = pairs()

@@ -53,11 +53,7 @@ def _rows_through(half, response, shape, passes, factors, scratch, thread):
 class Convolver:
     """``Convolver(beam)(image)``: the convolution, float32 (side, side).
 
-    Parameters
-    ----------
-    beam : ndarray, float32 (2·side, 2·side)
-        Its middle, (side, side), belongs to no shift.
-    threads : int
+    The middle of ``beam``, float32 (2·side, 2·side), which is at (side, side), belongs to no shift.
     """
 
     def __init__(self, beam: np.ndarray, threads: int = 1):

@@ -120,14 +120,8 @@ def phases(lengths: np.ndarray, cell: float) -> np.ndarray:
 def predict(records, places, fluxes, side: int, cell: float, threads: int = 1) -> np.ndarray:
     """Visibilities of components, complex64 (n,), in the order of the records.
 
-    Parameters
-    ----------
-    records : ndarray, float32 (n, 8)
-    places : ndarray, int32 (count, 2)
-        Row and column of every component; equal ones are not merged.
-    fluxes : ndarray, float32 (count,)
-    side, cell : int, float
-        Pixels of a row of the image, radians of a pixel.
+    ``records``: float32 (n, 8); ``places``, int32 (count, 2): row and column of every component, equal ones not merged;
+    ``fluxes``: float32 (count,); ``side``, ``cell``: pixels of a row of the image, radians of a pixel.
     """
     require_form(records)
     require_array("places", places, np.int32, (None, 2))

@@ -132,13 +132,8 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
 
     ``ValueError``: what :func:`kernels.imaging.array.require_records` and ``require_cell`` refuse.
 
-    Parameters
-    ----------
-    records : ndarray, float32 (n, 8)
-    scale : float
-        Cells of the grid a wavelength: ``grid`` times the cell of the image in radians.
-    grid : int
-        Cells of a whole row, M.
+    ``records``: float32 (n, 8); ``scale``: cells of the grid a wavelength, ``grid`` times the cell of the image in
+    radians; ``grid``: cells of a whole row, M.
     """
     require_form(records)
     if not 0 < scale < np.inf:

@@ -47,11 +47,7 @@ def copy_both(source, target, own_source, own_target, source_at, target_at, leng
 class Moves:
     """The transpositions of one rank.
 
-    Parameters
-    ----------
-    mesh : Mesh
-    traffic : Traffic
-        Its communicator has ``mesh.W * mesh.V`` ranks.
+    The communicator of ``traffic`` has ``mesh.W * mesh.V`` ranks.
     """
 
     def __init__(self, mesh: Mesh, traffic: Traffic):

@@ -44,14 +44,8 @@ class Ends(NamedTuple):
 class Box:
     """Layout and directions of a box.
 
-    Parameters
-    ----------
-    points : int
-        N, points along every edge of the whole grid.
-    dt : float
-        Time step.
-    limits : sequence of (int, int)
-        Half-open ranges of i, j and k that the box holds.
+    ``points``: N, along every edge of the whole grid; ``dt``: time step; ``limits``: half-open ranges of i, j and k
+    that the box holds.
     """
 
     def __init__(self, points: int, dt: float, limits):

@@ -140,13 +140,8 @@ class SolutionWriter:
     def write(self, step: int, u) -> None:
         """Write the dump of time step ``step``.
 
-        Parameters
-        ----------
-        step : int
-            The next multiple of IW.
-        u : ndarray, float64, (N, N, N, 5) as [k, j, i, m]; or callable
-            The solution, or a function that fills an array of that shape (saves a copy when the
-            solver keeps U in another order).
+        ``step`` is the next multiple of IW.  ``u`` is the solution, float64 (N, N, N, 5) as [k, j, i, m], or a function
+        that fills an array of that shape, which saves a copy where the solver keeps U in another order.
         """
         start = time.perf_counter()
         index = len(self.stalls)

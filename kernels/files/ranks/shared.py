@@ -58,17 +58,8 @@ def close(state) -> None:
 class SharedSolution:
     """One solution file that the ranks of ``comm`` write together.
 
-    Parameters
-    ----------
-    comm : communicator
-    path : Path
-        Its name once it is complete.
-    layout : Layout
-        Without record marks.
-    limits : sequence of (int, int)
-        Half-open ranges of i, j and k that this rank holds.
-    way : str
-        One of ``WAYS``.
+    ``path`` is its name once it is complete, ``layout`` has no record marks, ``limits`` are the half-open ranges of i,
+    j and k that this rank holds, and ``way`` is one of ``WAYS``.
     """
 
     def __init__(self, comm, path: Path, layout: Layout, limits, way: str = "collective"):
