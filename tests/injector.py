@@ -345,7 +345,7 @@ class Bench:
         return f"{found}; leaves {left}" if left and fault != "stays read-only" else ""
 
     def power(self) -> Counter:
-        """Every state that a power cut may leave after any call of one whole write."""
+        """Every state that a power cut may leave after any call of one whole write; at its end the name is certain."""
         self.begin()
         begun = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
         handle = os.open(self.log, os.O_CREAT | os.O_RDWR | os.O_TRUNC | os.O_CLOEXEC)
@@ -358,8 +358,11 @@ class Bench:
         os.close(handle)
         if found != "done":
             raise RuntimeError(found)
-        place = empty(self.folder.with_name("cut"))
-        for state in states(list(entries(self.log.read_bytes())), begun, self.folder):
+        place, log, disk = empty(self.folder.with_name("cut")), list(entries(self.log.read_bytes())), Disk(begun)
+        for entry in log:
+            disk.call(*entry)
+        counts["short"] += len(disk.history) != 1  # a name that may be lost after the writer returned
+        for state in states(log, begun, self.folder):
             empty(place)
             for path, data in state.items():
                 target = place / path.relative_to(self.folder)
