@@ -4,11 +4,7 @@ import errno
 import itertools
 import json
 import os
-import pathlib
-import shutil
 import struct
-import subprocess
-import sys
 import tracemalloc
 import zlib
 
@@ -280,71 +276,6 @@ def test_disk_full_at_a_later_dump(tmp_path, monkeypatch, asynchronous):
         write(tmp_path / "s", dumps_of(5, 6, seed=1), asynchronous=asynchronous)
     assert os.listdir(tmp_path) == ["s"]
     assert (tmp_path / "s").read_bytes() == before
-
-
-FULL = """
-import os, sys
-import numpy as np
-from kernels.files.format import solution
-if sys.argv[2] == "unchecked":   # as if the space had gone after the check
-    solution.require_disk = lambda *_: None
-try:
-    with solution.SolutionWriter(sys.argv[1] + "/s", 16, 20, 1, way=sys.argv[3]) as writer:
-        for step in range(1, 21):
-            writer.write(step, np.ones((16, 16, 16, 5)))
-except OSError as error:
-    print(error)
-print(os.listdir(sys.argv[1]))
-"""
-
-
-@pytest.mark.parametrize(
-    ("check", "way", "words"),
-    [
-        ("checked", "positioned", "choose a smaller problem or another folder"),
-        ("unchecked", "positioned", "No space left on device; free some space"),
-        ("unchecked", "netcdf", "No space left on device; free some space"),
-        ("unchecked", "zarr", "No space left on device"),
-    ],
-)
-def test_filesystem_that_is_really_full(tmp_path, check, way, words):
-    """A filesystem of 1 MiB for 3 MB of dumps, mounted where nobody else sees it."""
-    output = write_mounted(tmp_path, "size=1m", check, way)
-    assert words in output
-    assert output.splitlines()[-1] == "[]", "no temporary or lock may be left"
-
-
-def test_filesystem_that_is_really_read_only(tmp_path):
-    output = write_mounted(tmp_path, "ro", "unchecked", "positioned")
-    assert "is read-only; choose a folder that can be written" in output
-
-
-def write_mounted(folder, options, *arguments):
-    """What FULL says on a filesystem of its own, in a mount namespace that ends with it."""
-    if shutil.which("unshare") is None:
-        pytest.skip("needs unshare to mount a filesystem")
-    mount = [
-        "unshare",
-        "--mount",
-        *([] if os.geteuid() == 0 else ["--map-root-user"]),
-        "sh",
-        "-c",
-        'mount -t tmpfs -o "$2" none "$1" || exit 77; shift 2; exec "$@"',
-        "sh",
-        str(folder),
-        options,
-    ]
-    done = subprocess.run(
-        [*mount, sys.executable, "-c", FULL, str(folder), *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=pathlib.Path(__file__).parents[4],
-    )
-    if done.returncode == 77 or "unshare" in done.stderr:
-        pytest.skip("this system does not let tests mount a filesystem")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("way", [*sorted(ways.WAYS), "elements without preallocation"])
