@@ -144,8 +144,8 @@ def _of_the_forecast() -> dict[str, Writer]:
     def write(folder):
         one = writeup.Writer(folder / "x", ni, nj, levels, 7, 0.5)
         try:
-            one.rows(rows[:3])
-            one.rows(rows[3:])
+            one.rows(0, rows[:3])
+            one.rows(3, rows[3:])
             one.commit(fsync=True)
         finally:
             one.discard()

@@ -12,7 +12,7 @@ import numpy as np
 from kernels.files.pending import WorkFolder
 from kernels.gridpoint import state as given
 from kernels.gridpoint import stores, writeup
-from kernels.gridpoint.layout import FIELDS, HALO, PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
+from kernels.gridpoint.layout import PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
 from kernels.gridpoint.plan import ForecastPlan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
 from kernels.gridpoint.scan import FEWEST, RING, backward, dismiss, open_rows, share, step, stream
@@ -138,32 +138,41 @@ class Model:
         plan, arrays, shared, threads = self.short if short else self.plan, self.arrays, self.shared, self.threads
         self._compute(lambda t: stream(plan, arrays, shared, t, threads, first, end))
 
-    def _copied_records(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+    def _kept(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """What the records of rows keep, copied: column work changes it in place."""
         size = self.plan.size
         found = views(self.arrays.records[rows % size.slots], size)
         return {name: found[name].copy() for name in KEPT}
 
-    def _window(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """X⁰ and X⁻ of rows in the window."""
-        size = self.plan.size
-        window = self.arrays.window.reshape(size.ring, size.row)[rows % size.ring].reshape(len(rows), -1, size.pitch)
-        window = window[..., HALO : HALO + size.ni]
-        fields = window[:, : 8 * size.levels].reshape(len(rows), 8, size.levels, size.ni)
-        found = {name: fields[:, n] for n, name in enumerate(writeup.NAMES[:8])}
-        return found | {"ps": window[:, FIELDS * size.levels + 1], "ps_before": window[:, FIELDS * size.levels + 2]}
-
-    def _write_up(self, writer: writeup.Writer | None, rows: np.ndarray, kept: dict[str, np.ndarray]) -> float:
+    def _write_up(self, writer: writeup.Writer | None, rows: np.ndarray, found: dict[str, np.ndarray]) -> float:
         """Seconds that it took."""
         begin = time.perf_counter()
         if writer is None:
             return 0.0
-        size, found = self.plan.size, self._window(rows) | kept
+        size = self.plan.size
         block = np.empty((len(rows), writeup.row_words(size.ni, size.levels)))
         for name, part in writeup.fields_of(block, size.ni, size.levels).items():
             part[:] = found[name]
-        writer.rows(block)
+        writer.rows(int(rows[0]), block)
         return time.perf_counter() - begin
+
+    def _by_band(self, use: Callable[[np.ndarray, dict[str, np.ndarray]], float]) -> float:
+        """``use(rows, fields)`` for all rows, a few at a time, by the threads of their bands: X⁰, X⁻, and what the
+        records keep.  Seconds that it gives, of the slowest thread."""
+        size, records, spent = self.short.size, self.arrays.records, [0.0] * self.threads
+
+        def work(t):
+            first, stop = (size.nj * n // self.threads for n in (t, t + 1))
+            for start in range(first, stop, RING):
+                end = min(start + RING, stop)
+                rows = np.arange(start, end)
+                open_rows(self.short, self.bands[t], t, start, end)
+                kept = views(records[start:end], size)
+                found = writeup.in_window(self.bands[t].window, rows, size) | {name: kept[name] for name in KEPT}
+                spent[t] += use(rows, found)
+
+        self._compute(work)
+        return max(spent)
 
     def _writer(self) -> writeup.Writer | None:
         if self.step not in self.problem.writeup_steps:
@@ -177,7 +186,9 @@ class Model:
         wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
         writer, spent = self._writer(), 0.0
         try:
-            if self.banded and writer is None:
+            if self.banded:
+                if writer is not None:
+                    spent = self._by_band(partial(self._write_up, writer))
                 self._by_bands()
             else:
                 spent = self._scan(writer)
@@ -195,7 +206,7 @@ class Model:
         return self._took(self.problem.kind(self.step - 1), wall, cpu, waited, spent)
 
     def _by_bands(self) -> None:
-        """The step of a state in memory that writes nothing up."""
+        """The step of a state in memory."""
         plan, bands, shared, threads = self.short, self.bands, self.shared, self.threads
         self._set_how()
         if self.leading:
@@ -260,9 +271,10 @@ class Model:
         jobs = {self.files: [], self.rhs: []}
         for first, end in self._incoming():
             rows = np.arange(first, end)
-            kept = self._copied_records(rows) if writer is not None else {}
+            kept = self._kept(rows) if writer is not None else {}
             self._forward(first, end)
-            spent += self._write_up(writer, rows, kept)
+            if writer is not None:
+                spent += self._write_up(writer, rows, writeup.in_window(self.arrays.window, rows, size) | kept)
             if end == nj:
                 self._forward(nj, nj + LAG)
             done = max(first - LAG, 0), nj if end == nj else max(end - LAG, 0)
@@ -299,7 +311,7 @@ class Model:
 
     def _open(self, t: int, first: int, end: int) -> None:
         if t == 0:
-            open_rows(self.plan, self.arrays, first, end)
+            open_rows(self.plan, self.arrays, t, first, end)
 
     def _looked_at(self, first: int, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Copies of the fields of rows; of a state that is not kept its lines only, after a look at the rest."""
@@ -312,20 +324,27 @@ class Model:
     def last(self) -> tuple[Step, dict[str, np.ndarray]]:
         """The state as it is now: a scan that stops where rows are complete, and the last write-up."""
         wall, cpu, waited = time.perf_counter(), time.process_time(), self.driver.waited
-        writer, parts, spent = self._writer(), [], 0.0
+        writer, parts, spent = self._writer(), {}, 0.0
+
+        def look(rows, found):
+            parts[int(rows[0])] = self._looked_at(int(rows[0]), found)
+            return self._write_up(writer, rows, found)
+
         try:
-            for first, end in self._incoming():
-                self._compute(partial(self._open, first=first, end=end))
-                rows = np.arange(first, end)
-                kept = self._copied_records(rows)
-                parts.append(self._looked_at(first, self._window(rows) | kept))
-                spent += self._write_up(writer, rows, kept)
+            if self.banded:
+                spent = self._by_band(look)
+            else:
+                for first, end in self._incoming():
+                    self._compute(partial(self._open, first=first, end=end))
+                    rows = np.arange(first, end)
+                    spent += look(rows, writeup.in_window(self.arrays.window, rows, self.plan.size) | self._kept(rows))
             self._commit(writer)
         except BaseException:
             if writer is not None:
                 writer.discard()
             raise
-        fields = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        ordered = [parts[first] for first in sorted(parts)]
+        fields = {name: np.concatenate([part[name] for part in ordered]) for name in ordered[0]}
         self.step += 1
         took = self._took("last and write-up" if writer else "last", wall, cpu, waited, spent)
         self.step -= 1

@@ -186,10 +186,10 @@ def backward(plan, arrays, shared, t, threads, first, end):
 
 
 @kernel
-def open_rows(plan, arrays, first, end):
+def open_rows(plan, arrays, t, first, end):
     """X⁰ and X⁻ of rows ``first`` to ``end`` − 1, at most as many as the window holds."""
     for j in range(first, end):
-        complete(plan, arrays, j, ALONE)
+        complete(plan, arrays, j, t)
 
 
 @kernel

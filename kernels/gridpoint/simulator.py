@@ -134,7 +134,7 @@ class _Run:
             if writes:
                 self._compute(share * (end - first))
             if writer is not None:
-                writer.rows(np.zeros((end - first, words)))
+                writer.rows(first, np.zeros((end - first, words)))
             if writes and self.files is not None:
                 done = range(max(first - LAG, 0), p.nj if end == p.nj else max(end - LAG, 0))
                 jobs.append(driver.write(partial(self._rows, self.files.write, done, self.step + 1)))

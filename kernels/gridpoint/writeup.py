@@ -1,9 +1,10 @@
 """Write-up files: a complete state, both time levels, for the post-processing job and for a restart.
 
-A header of one block of words (magic, version, ni, nj, levels, step, time in s, the checksum of the rows), then
+A header of one block of words (magic, version, ni, nj, levels, step, time in s, the CRC-32 of those of the rows), then
 one record a row: u, v, T, q of X⁰, the same of X⁻, cloud water and radiative heating, [level][longitude] each;
 p_s of X⁰ and X⁻, Φ_s, surface temperature, fallen rain and wetness.  With 192 points, 15 levels and 96 rows that is
-2.9 megawords.  The file is not pre-allocated: it grows as rows come, and gets its name when it is whole.
+2.9 megawords.  The file is not pre-allocated: it grows as rows come, in any order and from any thread, and gets its
+name when it is whole.
 """
 
 import errno
@@ -15,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.files import positioned
 from kernels.files.pending import Pending, named
-from kernels.files.ways import write_all
+from kernels.files.ways import pwrite_all
+from kernels.gridpoint.layout import FIELDS, HALO, Extents
 
-MAGIC, VERSION, HEADER = float(0x5832_0A17), 1.0, 512
+MAGIC, VERSION, HEADER = float(0x5832_0A17), 2.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
 LINES = ("ps", "ps_before", "phis", "surface", "rain", "wetness")
 
@@ -36,40 +37,53 @@ def fields_of(rows: np.ndarray, ni: int, levels: int) -> dict[str, np.ndarray]:
     return fields | {name: rows[:, at[-1] + n * ni : at[-1] + (n + 1) * ni] for n, name in enumerate(LINES)}
 
 
+def in_window(window: np.ndarray, rows: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
+    """Copies of X⁰ and X⁻ of ``rows``, int64 (n,), in the flat ``window``: fields (n, levels, ni) and p_s (n, ni)."""
+    found, lines = window.reshape(size.ring, size.row), FIELDS * size.field
+    places, inside = rows % size.ring, slice(HALO, HALO + size.ni)
+    fields = found[places, : 8 * size.field].reshape(len(rows), 8, size.levels, size.pitch)[..., inside]
+    ps = found[places, lines + size.pitch : lines + 3 * size.pitch].reshape(len(rows), 2, size.pitch)[..., inside]
+    return {name: fields[:, n] for n, name in enumerate(NAMES[:8])} | {"ps": ps[:, 0], "ps_before": ps[:, 1]}
+
+
 def file_words(ni: int, nj: int, levels: int) -> int:
     """Words of one file."""
     return HEADER + nj * row_words(ni, levels)
 
 
+def row_sums(rows: np.ndarray) -> np.ndarray:
+    """The CRC-32 of each of the rows float64 (n, words), uint32 (n,)."""
+    return np.array([zlib.crc32(row) for row in rows], np.uint32)
+
+
 class Writer:
-    """One write-up file, row after row."""
+    """One write-up file, in rows that come in any order."""
 
     def __init__(self, path: Path, ni: int, nj: int, levels: int, step: int, time: float):
         self.pending = Pending(path)
         self.header = np.zeros(HEADER)
         self.header[:7] = MAGIC, VERSION, ni, nj, levels, step, time
-        self.crc = 0
+        self.sums = np.zeros(nj, np.uint32)
         self.handle = None
         try:
             with named("writing the write-up", path):
                 self.handle = os.open(self.pending.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-                write_all(self.handle, memoryview(self.header).cast("B"))
+                pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
         except BaseException:
             self.discard()
             raise
 
-    def rows(self, data: np.ndarray) -> None:
-        """Append rows float64 (n, words)."""
-        view = memoryview(data).cast("B")
-        self.crc = zlib.crc32(view, self.crc)
+    def rows(self, first: int, data: np.ndarray) -> None:
+        """Write rows ``first`` and on, float64 (n, words)."""
+        self.sums[first : first + len(data)] = row_sums(data)
         with named("writing the write-up", self.pending.path):
-            write_all(self.handle, view)
+            pwrite_all(self.handle, memoryview(data).cast("B"), self.header.nbytes + first * data[0].nbytes)
 
     def commit(self, fsync: bool) -> None:
         """Finish the header and give the file its name."""
-        self.header[7] = self.crc
+        self.header[7] = zlib.crc32(self.sums)
         with named("writing the write-up", self.pending.path):
-            positioned.write(self.handle, memoryview(self.header).cast("B"), 0)
+            pwrite_all(self.handle, memoryview(self.header).cast("B"), 0)
             if fsync:
                 os.fsync(self.handle)
         self.close()
@@ -100,7 +114,7 @@ def read(path) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     ni, nj, levels = (int(value) for value in words[2:5])
     if words.size != file_words(ni, nj, levels):
         raise OSError(f"{path} has {words.size} words, not {file_words(ni, nj, levels)}: it was cut off; use another")
-    if zlib.crc32(memoryview(words[HEADER:]).cast("B")) != words[7]:
+    if zlib.crc32(row_sums(words[HEADER:].reshape(nj, -1))) != words[7]:
         raise OSError(f"{path} does not fit its checksum: it is damaged; use another write-up")
     header = {"ni": ni, "nj": nj, "levels": levels, "step": int(words[5]), "time": float(words[6])}
     return fields_of(words[HEADER:].reshape(nj, -1), ni, levels), header

@@ -47,7 +47,7 @@ def test_a_disk_that_fills_up_in_a_scan_is_one_sentence(start, tmp_path, monkeyp
 
 
 def test_a_disk_that_fills_up_in_a_write_up_is_one_sentence(start, tmp_path, monkeypatch):
-    refuse_after(monkeypatch, writeup, "write_all", 5, errno.ENOSPC)
+    refuse_after(monkeypatch, writeup, "pwrite_all", 5, errno.ENOSPC)
     with pytest.raises(OSError, match=r"write-up writeup\d in .* No space left on device; free some space"):
         gridpoint.run(replace(SHORT, folder=str(tmp_path)), start)
     assert not list(tmp_path.iterdir())
