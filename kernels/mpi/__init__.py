@@ -1,6 +1,7 @@
 """What programs over MPI are made of, and those that only send messages.
 
 ``world``          communicators, who runs where; nothing else imports mpi4py
+``library``        the library's own functions for compiled code
 ``traffic``        messages that are counted and timed
 ``mesh``           who holds which rows, wavenumbers and fields; ``moves`` the transpositions between them
 ``scale``          bytes and messages of all programs for any number of ranks, without running them

@@ -15,10 +15,14 @@ Layouts, all float64 and flat, fields of the rank's part running fastest in spec
     columns   for every own wavenumber m, row of the sphere that carries m:     [field][re, im]
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from kernels.mpi.library import Collective, all_to_all, copy
 from kernels.mpi.mesh import Mesh
 from kernels.mpi.traffic import Traffic, starts
+from kernels.runtime.clock import monotonic
 from kernels.runtime.jit import kernel
 
 ROUTINES = ("TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG")
@@ -28,9 +32,7 @@ ROUTINES = ("TRGTOL", "TRLTOM", "TRMTOL", "TRLTOG")
 def copy_blocks(source, target, source_at, target_at, lengths):
     """``target[target_at[b] + i] = source[source_at[b] + i]`` for every block b and i < lengths[b]."""
     for b in range(lengths.size):
-        s, t = np.uint64(source_at[b]), np.uint64(target_at[b])
-        for i in range(np.uint64(lengths[b])):
-            target[t + i] = source[s + i]
+        copy(target, target_at[b], source, source_at[b], lengths[b])
 
 
 @kernel
@@ -42,6 +44,105 @@ def copy_both(source, target, own_source, own_target, source_at, target_at, leng
     """
     copy_blocks(source, target, source_at[:others], target_at[:others], lengths[:others])
     copy_blocks(own_source, own_target, source_at[others:], target_at[others:], lengths[others:])
+
+
+class Plan(NamedTuple):
+    """What compiled code knows of a rank's ``Moves``."""
+
+    across: int  # ranks that share a band
+    fields: int  # of the part
+    band: int  # points
+    pieces: np.ndarray  # int64 (across + 1,): bounds of the pieces of the band
+    starts: np.ndarray  # int64 (across,): where the lines of each piece begin in ``lines``
+    others: int  # blocks that go to other ranks; the rest stays
+    at: np.ndarray  # int64 (blocks,): of each block the place in the order of ranks, in that of wavenumbers, its length
+    to: np.ndarray
+    sizes: np.ndarray
+    lines: np.ndarray  # what is sent or received, flat
+    columns: np.ndarray
+    to_lines: Collective
+    to_grid: Collective
+    to_columns: Collective
+    to_waves: Collective
+
+
+@kernel
+def pieces_to_lines(plan, lines):
+    """The fields of each piece from where they arrive to their ``lines``; ``plan`` is that of ``Moves``."""
+    for v in range(plan.across):
+        first, count = plan.pieces[v], plan.pieces[v + 1] - plan.pieces[v]
+        for f in range(plan.fields):
+            copy(lines, f * plan.band + first, plan.lines, plan.starts[v] + f * count, count)
+
+
+@kernel
+def lines_to_pieces(plan, lines):
+    """From ``lines`` to where they are sent from, by the same ``plan``."""
+    for v in range(plan.across):
+        first, count = plan.pieces[v], plan.pieces[v + 1] - plan.pieces[v]
+        for f in range(plan.fields):
+            copy(plan.lines, plan.starts[v] + f * count, lines, f * plan.band + first, count)
+
+
+@kernel
+def _trgtol(plan, grid, lines):
+    """The error code of ``Moves.trgtol`` by its ``plan``: ``lines`` from ``grid``."""
+    if plan.across == 1:
+        copy(lines, 0, grid, 0, grid.size)
+        return 0
+    error = all_to_all(plan.to_lines, grid, plan.lines)
+    pieces_to_lines(plan, lines)
+    return error
+
+
+@kernel
+def _trltog(plan, lines, grid):
+    """The error code of ``Moves.trltog`` by its ``plan``: ``grid`` from ``lines``."""
+    if plan.across == 1:
+        copy(grid, 0, lines, 0, grid.size)
+        return 0
+    lines_to_pieces(plan, lines)
+    return all_to_all(plan.to_grid, plan.lines, grid)
+
+
+@kernel
+def _trltom(plan, waves, columns):
+    """The error code of ``Moves.trltom`` by its ``plan``: ``columns`` from ``waves``."""
+    error = all_to_all(plan.to_columns, waves, plan.columns)
+    copy_both(plan.columns, columns, waves, columns, plan.at, plan.to, plan.sizes, plan.others)
+    return error
+
+
+@kernel
+def _trmtol(plan, columns, waves):
+    """The error code of ``Moves.trmtol`` by its ``plan``: ``waves`` from ``columns``."""
+    copy_both(columns, plan.columns, columns, waves, plan.to, plan.at, plan.sizes, plan.others)
+    return all_to_all(plan.to_waves, plan.columns, waves)
+
+
+@kernel
+def there_and_back(plan, spaces, back, seconds, repeats):
+    """The four routines by ``plan``, ``repeats`` times; each adds its ``seconds``, float64 (4,).  An error code, or 0.
+
+    ``spaces``: grid, lines, waves, columns; ``back``: waves and grid that come back, all float64 and C-contiguous.
+    """
+    grid, lines, waves, columns = spaces
+    for _ in range(repeats):
+        begin = monotonic()
+        error = _trgtol(plan, grid, lines)
+        to_lines = monotonic()
+        error |= _trltom(plan, waves, columns)
+        to_columns = monotonic()
+        error |= _trmtol(plan, columns, back[0])
+        to_waves = monotonic()
+        error |= _trltog(plan, lines, back[1])
+        if error:
+            return error
+        seconds[0] += to_lines - begin
+        seconds[1] += to_columns - to_lines
+        seconds[2] += to_waves - to_columns
+        seconds[3] += monotonic() - to_waves
+    return 0
 
 
 class Moves:
@@ -68,7 +169,12 @@ class Moves:
         self.to_columns = traffic.plan(self.down, self.wave_counts, self.column_counts, own=False)
         self.to_waves = traffic.plan(self.down, self.column_counts, self.wave_counts, own=False)
         self._lines = np.zeros(self.fields * self.band_points)
-        self._waves, self._columns = np.zeros(int(self.wave_counts.sum())), np.zeros(int(self.column_counts.sum()))
+        self._columns = np.zeros(int(self.column_counts.sum()))
+        self.collectives = self.to_lines, self.to_grid, self.to_columns, self.to_waves
+        plans = (each.compiled() for each in self.collectives)
+        pieces = mesh.V, self.fields, int(self.band_points), self.pieces, starts(self._line_counts)
+        blocks = self._others, self._from, self._to, self._sizes
+        self.plan = Plan(*pieces, *blocks, self._lines, self._columns, *plans)
 
     def _spectral_tables(self):
         mesh, width = self.mesh, 2 * self.fields
@@ -103,20 +209,14 @@ class Moves:
             lines[:] = grid
             return
         self.to_lines(grid, self._lines)
-        at = starts(self._line_counts)
-        for v in range(self.mesh.V):
-            a, b = self.pieces[v : v + 2]
-            lines[:, a:b] = self._lines[at[v] : at[v] + self._line_counts[v]].reshape(self.fields, b - a)
+        pieces_to_lines(self.plan, lines)
 
     def trltog(self, lines: np.ndarray, grid: np.ndarray) -> None:
         """Fourier to grid space."""
         if self.mesh.V == 1:
             grid[:] = lines
             return
-        at = starts(self._line_counts)
-        for v in range(self.mesh.V):
-            a, b = self.pieces[v : v + 2]
-            self._lines[at[v] : at[v] + self._line_counts[v]].reshape(self.fields, b - a)[:] = lines[:, a:b]
+        lines_to_pieces(self.plan, lines)
         self.to_grid(self._lines, grid)
 
     def trltom(self, waves: np.ndarray, columns: np.ndarray) -> None:

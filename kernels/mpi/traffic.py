@@ -11,6 +11,7 @@ import numpy as np
 
 from kernels.contract import Check
 from kernels.mpi import world
+from kernels.mpi.library import Collective, address_of, handle
 
 #: What the time of a run is split into: the four classes of the 2014 report's pies.
 CLASSES = ("compute", "communication", "barrier", "serial")
@@ -66,6 +67,11 @@ class Traffic:
         """The same collective for counts that never change; without ``own`` a rank sends itself nothing."""
         return Planned(self, comm, send_counts, receive_counts, own)
 
+    def sent(self, repeats: int, *planned: "Planned") -> None:
+        """Count ``planned`` collectives that compiled code has called ``repeats`` times."""
+        self.messages += repeats * sum(each.messages for each in planned)
+        self.bytes += repeats * sum(each.bytes for each in planned)
+
     def totals(self) -> tuple[int, int]:
         """Messages and bytes of all ranks together, on every rank."""
         return int(world.total(self.comm, self.messages)), int(world.total(self.comm, self.bytes))
@@ -110,6 +116,11 @@ class Planned:
             for counts, _ in (self.send, self.receive):
                 counts[comm.rank] = 0
         self._type = world.mpi().DOUBLE
+
+    def compiled(self) -> Collective:
+        """The same for compiled code, which neither counts nor times."""
+        function = address_of("MPI_Alltoallv")
+        return Collective(function, handle(self.comm), handle(self._type), *self.send, *self.receive)
 
     def __call__(self, send: np.ndarray, receive: np.ndarray) -> None:
         """Exchange, count and time."""

@@ -6,15 +6,15 @@ place as a number, so a value that arrived elsewhere shows.
 """
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from kernels.contract import Check, Footprint, Work
 from kernels.mpi import world
+from kernels.mpi.library import require_success
 from kernels.mpi.mesh import Mesh, Shared
-from kernels.mpi.moves import ROUTINES, Moves
+from kernels.mpi.moves import ROUTINES, Moves, there_and_back
 from kernels.mpi.traffic import Traffic
 from kernels.runtime.states import checked, noted
 
@@ -87,19 +87,11 @@ def run(problem: Problem, state: State, threads: int = 1, repeats: int = 1) -> S
     moves, grid, lines, waves, columns, waves_back, grid_back, seconds, counted = state
     traffic = moves.traffic
     traffic.start()
-    seconds.update(dict.fromkeys(ROUTINES, 0.0))
-    counted[0] = repeats
-    steps = (
-        (ROUTINES[0], moves.trgtol, grid, lines),
-        (ROUTINES[1], moves.trltom, waves, columns),
-        (ROUTINES[2], moves.trmtol, columns, waves_back),
-        (ROUTINES[3], moves.trltog, lines, grid_back),
-    )
-    for _ in range(repeats):
-        for name, move, source, target in steps:
-            begin = perf_counter()
-            move(source, target)
-            seconds[name] += perf_counter() - begin
+    took, counted[0] = np.zeros(len(ROUTINES)), repeats
+    spaces = grid, lines, waves, columns
+    require_success(there_and_back(moves.plan, spaces, (waves_back, grid_back), took, repeats))
+    seconds.update(zip(ROUTINES, took.tolist(), strict=True))
+    traffic.sent(repeats, *moves.collectives)
     return state
 
 
