@@ -10,8 +10,9 @@ import threading
 
 import numpy as np
 import scipy.fft
+from numba import float32
 
-from kernels.imaging.dirty import SIDES, _columns_in, _columns_out, _half_to_lines, _lines_to_half, _Shape, scratch
+from kernels.imaging.dirty import SIDES, _column, _columns_in, _columns_out, _Shape, scratch
 from kernels.imaging.fourier import PAIR, flops, plan, transform
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
@@ -19,7 +20,7 @@ from kernels.runtime.lanes import SINGLES, fma, fnma
 from kernels.runtime.pages import aligned, zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, run_parts
-from kernels.runtime.vector import load, store
+from kernels.runtime.vector import load, store, transpose_block
 
 
 @kernel(fastmath=CONTRACT)
@@ -42,18 +43,33 @@ def _rows_through(half, response, shape, passes, factors, scratch, thread):
     blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
-        _half_to_lines(half, x, block, shape)
+        x[:] = float32(0)
+        base = SINGLES * block * 2 * shape.side
+        for i in range(0, shape.side, SINGLES):
+            place = _column(i, shape.side, shape.grid)
+            for part in range(2):
+                to = (2 * place + 1 - part) * SINGLES
+                transpose_block(half, base + part * shape.side + i, 2 * shape.side, x, to, PAIR)
         turn = transform(x, other, shape.grid, passes, factors)
         done, spare = (x, other) if turn == 0 else (other, x)
         _times(done, spare, response, block * shape.grid * PAIR, shape.grid)
         turn = transform(spare, done, shape.grid, passes, factors)
-        _lines_to_half(spare if turn == 0 else done, half, block, shape)
+        back = spare if turn == 0 else done
+        for i in range(0, shape.side, SINGLES):
+            place = _column(i, shape.side, shape.grid)
+            for part in range(2):
+                start, to = (2 * place + part) * SINGLES, base + part * shape.side + i
+                transpose_block(back, start, PAIR, half, to, 2 * shape.side)
 
 
 class Convolver:
     """``Convolver(beam)(image)``: the convolution, float32 (side, side).
 
-    The middle of ``beam``, float32 (2·side, 2·side), which is at (side, side), belongs to no shift.
+    Parameters
+    ----------
+    beam : ndarray, float32 (2·side, 2·side)
+        Its middle, (side, side), belongs to no shift.
+    threads : int
     """
 
     def __init__(self, beam: np.ndarray, threads: int = 1):

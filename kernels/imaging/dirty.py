@@ -72,29 +72,6 @@ def _column(i, side, grid):
 
 
 @kernel
-def _lines_to_half(lines, half, block, shape):
-    """Sixteen transformed ``lines`` to the rows of ``half`` that make its ``block``."""
-    base = SINGLES * block * 2 * shape.side
-    for i in range(0, shape.side, SINGLES):
-        place = _column(i, shape.side, shape.grid)
-        for part in range(2):
-            to = base + part * shape.side + i
-            transpose_block(lines, (2 * place + part) * SINGLES, PAIR, half, to, 2 * shape.side)
-
-
-@kernel
-def _half_to_lines(half, lines, block, shape):
-    """The sixteen rows of a ``block`` of ``half``, with their parts exchanged, to ``lines`` that are zero elsewhere."""
-    lines[:] = float32(0)
-    base = SINGLES * block * 2 * shape.side
-    for i in range(0, shape.side, SINGLES):
-        place = _column(i, shape.side, shape.grid)
-        for part in range(2):
-            to = (2 * place + 1 - part) * SINGLES
-            transpose_block(half, base + part * shape.side + i, 2 * shape.side, lines, to, PAIR)
-
-
-@kernel
 def _rows_in(flat, half, shape, passes, factors, scratch, thread):
     """Along u: rows of the grid ``flat`` in blocks of sixteen, the image's columns into ``half``."""
     blocks = (shape.rows + SINGLES - 1) // SINGLES
@@ -104,7 +81,11 @@ def _rows_in(flat, half, shape, passes, factors, scratch, thread):
         for cell in range(0, shape.grid, 8):
             transpose_block(flat, first + 2 * cell, shape.step, x, PAIR * cell, SINGLES)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
-        _lines_to_half(done, half, block, shape)
+        for i in range(0, shape.side, SINGLES):
+            place = _column(i, shape.side, shape.grid)
+            for part in range(2):
+                to = SINGLES * block * 2 * shape.side + part * shape.side + i
+                transpose_block(done, (2 * place + part) * SINGLES, PAIR, half, to, 2 * shape.side)
 
 
 @kernel(fastmath=CONTRACT)
@@ -180,7 +161,12 @@ def _rows_out(half, flat, shape, passes, factors, scratch, thread):
     blocks = (shape.rows + SINGLES - 1) // SINGLES
     x, other = scratch[thread, 0], scratch[thread, 1]
     for block in range(thread, blocks, shape.threads):
-        _half_to_lines(half, x, block, shape)
+        x[:] = float32(0)
+        for i in range(0, shape.side, SINGLES):
+            place = _column(i, shape.side, shape.grid)
+            for part in range(2):
+                source = SINGLES * block * 2 * shape.side + part * shape.side + i
+                transpose_block(half, source, 2 * shape.side, x, (2 * place + 1 - part) * SINGLES, PAIR)
         done = x if transform(x, other, shape.grid, passes, factors) == 0 else other
         first = (BELOW + SINGLES * block) * shape.step
         _to_rows(done, flat, first, shape)
@@ -239,7 +225,14 @@ class Plan:
     ``ValueError``: bad records (see :func:`kernels.imaging.array.require_records`), a side that the transforms do not
     take, a cell too coarse for the longest baseline. ``MemoryError`` where it does not fit.
 
-    ``records``: float32 (n, 8); ``side``: pixels of a row, of :data:`SIDES`; ``cell``: radians of a pixel.
+    Parameters
+    ----------
+    records : ndarray, float32 (n, 8)
+    side : int
+        Pixels of a row, of :data:`SIDES`.
+    cell : float
+        Radians of a pixel.
+    threads : int
     """
 
     def __init__(self, records: np.ndarray, side: int, cell: float, threads: int = 1):
