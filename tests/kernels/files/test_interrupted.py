@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from cases import tried
 
-from companion.records import store
+from companion import files
 from kernels.files import pending
 from kernels.files.format.solution import SolutionWriter
 from kernels.files.format.verification import verify_file
@@ -187,7 +187,7 @@ def test_only_what_a_dead_writer_of_ours_left_is_removed(tmp_path, left):
     (tmp_path / "y").touch()
     for _ in range(2):
         clear(tmp_path)
-        store.write(tmp_path / "y.json", "{}", overwrite=True)
+        files.write_text(tmp_path / "y.json", "{}", overwrite=True)
     assert sorted(os.listdir(tmp_path)) == sorted([*others, "y", "y.json"])
     assert (tmp_path / others[0] / "deep" / "x").read_text() == "mine"
 
