@@ -24,10 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernels.runtime.jit import kernel
-from kernels.runtime.vector import LANES, at, fma, fms, fnma, load, spread, store
+from kernels.runtime.lanes import wide
+from kernels.runtime.registers import HERE
+from kernels.runtime.vector import LANES, at, fma, fms, fnma, load, load_as, spread, store
 
 LARGEST_RADIX = 31
 ELEMENT = 2 * LANES  # doubles
+PART = LANES if HERE.lanes >= LANES else LANES // 2  # lanes of an element that a butterfly takes at once
+_WIDTH = (0.0,) * PART
 SPARE = ELEMENT * (LARGEST_RADIX + 1)  # doubles that the pass of an odd radix uses
 
 
@@ -75,6 +79,18 @@ def root(table, place):
 
 
 @kernel(inline=True)
+def _part(values, place):
+    """``PART`` lanes of the element that begins at ``place`` of ``values``, or from one of its lanes on."""
+    return load_as(values, place, _WIDTH), load_as(values, place + LANES, _WIDTH)
+
+
+@kernel(inline=True)
+def _root(table, place):
+    """The complex number at ``place`` of ``table`` (address of float64)."""
+    return at(table, place), at(table, place + 1)
+
+
+@kernel(inline=True)
 def _plus(a, b):
     """``a + b``."""
     return a[0] + b[0], a[1] + b[1]
@@ -113,7 +129,7 @@ def _more(c, z, a):
 @kernel(inline=True)
 def _three(x, i, d):
     """Transform of three elements."""
-    a, b, c = element(x, i), element(x, i + d), element(x, i + 2 * d)
+    a, b, c = _part(x, i), _part(x, i + d), _part(x, i + 2 * d)
     s, t = _plus(b, c), _scaled(np.sqrt(0.75), _minus(b, c))
     e = fnma(0.5, s[0], a[0]), fnma(0.5, s[1], a[1])
     return _plus(a, s), _plus_i(e, t), _minus_i(e, t)
@@ -129,7 +145,7 @@ def _four_of(a, b, c, d):
 @kernel(inline=True)
 def _four(x, i, d):
     """Transform of four elements of an array."""
-    return _four_of(element(x, i), element(x, i + d), element(x, i + 2 * d), element(x, i + 3 * d))
+    return _four_of(_part(x, i), _part(x, i + d), _part(x, i + 2 * d), _part(x, i + 3 * d))
 
 
 @kernel(inline=True)
@@ -137,8 +153,8 @@ def _five(x, i, d):
     """Transform of five elements."""
     c1, c2 = 0.30901699437494745, -0.8090169943749475  # cos 2π/5, cos 4π/5
     s1, s2 = 0.9510565162951535, 0.5877852522924731  # sin 2π/5, sin 4π/5
-    a, b, c = element(x, i), element(x, i + d), element(x, i + 2 * d)
-    e, f = element(x, i + 3 * d), element(x, i + 4 * d)
+    a, b, c = _part(x, i), _part(x, i + d), _part(x, i + 2 * d)
+    e, f = _part(x, i + 3 * d), _part(x, i + 4 * d)
     p, t, q, u = _plus(b, f), _minus(b, f), _plus(c, e), _minus(c, e)
     g, h = _more(c2, q, _more(c1, p, a)), _more(s2, u, _scaled(s1, t))
     k = _more(c1, q, _more(c2, p, a))
@@ -149,7 +165,7 @@ def _five(x, i, d):
 @kernel(inline=True)
 def _halves(x, i, d):
     """Sum and difference of the elements ``i`` and ``i + 4d``."""
-    a, b = element(x, i), element(x, i + 4 * d)
+    a, b = _part(x, i), _part(x, i + 4 * d)
     return _plus(a, b), _minus(a, b)
 
 
@@ -174,7 +190,7 @@ def _eight(x, i, d):
 def _send(work, place, z, roots, w, turned):
     """Write the output ``z`` of a butterfly to ``place``, turned by the root of unity ``w`` doubles into the roots if
     it has to be."""
-    put_element(work, place, multiply(z, root(roots.table, roots.start + w)) if turned else z)
+    put_element(work, place, multiply(z, _root(roots.table, roots.start + w)) if turned else z)
 
 
 @kernel(inline=True)
@@ -182,12 +198,13 @@ def _butterflies4(work, inputs, outputs, p, batch, roots, turned):
     """Butterfly ``p`` of radix 4 of every member of the batch."""
     w = 2 * (roots.first + p) * roots.step
     for q in range(0, ELEMENT * batch, ELEMENT):
-        z = _four(work, inputs.place + p * inputs.across + q, inputs.apart)
-        o, d = outputs.place + p * outputs.across + q, outputs.apart
-        put_element(work, o, z[0])
-        _send(work, o + d, z[1], roots, w, turned)
-        _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
-        _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
+        for h in range(q, q + LANES, PART):
+            z = _four(work, inputs.place + p * inputs.across + h, inputs.apart)
+            o, d = outputs.place + p * outputs.across + h, outputs.apart
+            put_element(work, o, z[0])
+            _send(work, o + d, z[1], roots, w, turned)
+            _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
+            _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
 
 
 @kernel(inline=True)
@@ -195,13 +212,14 @@ def _butterflies5(work, inputs, outputs, p, batch, roots, turned):
     """Butterfly ``p`` of radix 5 of every member of the batch."""
     w = 2 * (roots.first + p) * roots.step
     for q in range(0, ELEMENT * batch, ELEMENT):
-        z = _five(work, inputs.place + p * inputs.across + q, inputs.apart)
-        o, d = outputs.place + p * outputs.across + q, outputs.apart
-        put_element(work, o, z[0])
-        _send(work, o + d, z[1], roots, w, turned)
-        _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
-        _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
-        _send(work, o + 4 * d, z[4], roots, 4 * w, turned)
+        for h in range(q, q + LANES, PART):
+            z = _five(work, inputs.place + p * inputs.across + h, inputs.apart)
+            o, d = outputs.place + p * outputs.across + h, outputs.apart
+            put_element(work, o, z[0])
+            _send(work, o + d, z[1], roots, w, turned)
+            _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
+            _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
+            _send(work, o + 4 * d, z[4], roots, 4 * w, turned)
 
 
 @kernel(inline=True)
@@ -209,28 +227,30 @@ def _butterflies8(work, inputs, outputs, p, batch, roots, turned):
     """Butterfly ``p`` of radix 8 of every member of the batch."""
     w = 2 * (roots.first + p) * roots.step
     for q in range(0, ELEMENT * batch, ELEMENT):
-        z = _eight(work, inputs.place + p * inputs.across + q, inputs.apart)
-        o, d = outputs.place + p * outputs.across + q, outputs.apart
-        put_element(work, o, z[0])
-        _send(work, o + d, z[1], roots, w, turned)
-        _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
-        _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
-        _send(work, o + 4 * d, z[4], roots, 4 * w, turned)
-        _send(work, o + 5 * d, z[5], roots, 5 * w, turned)
-        _send(work, o + 6 * d, z[6], roots, 6 * w, turned)
-        _send(work, o + 7 * d, z[7], roots, 7 * w, turned)
+        for h in range(q, q + LANES, PART):
+            z = _eight(work, inputs.place + p * inputs.across + h, inputs.apart)
+            o, d = outputs.place + p * outputs.across + h, outputs.apart
+            put_element(work, o, z[0])
+            _send(work, o + d, z[1], roots, w, turned)
+            _send(work, o + 2 * d, z[2], roots, 2 * w, turned)
+            _send(work, o + 3 * d, z[3], roots, 3 * w, turned)
+            _send(work, o + 4 * d, z[4], roots, 4 * w, turned)
+            _send(work, o + 5 * d, z[5], roots, 5 * w, turned)
+            _send(work, o + 6 * d, z[6], roots, 6 * w, turned)
+            _send(work, o + 7 * d, z[7], roots, 7 * w, turned)
 
 
 @kernel(inline=True)
 def _pass2(work, inputs, outputs, count, batch, roots):
     """A pass of radix 2."""
     for p in range(count):
-        u = root(roots.table, roots.start + 2 * (roots.first + p) * roots.step)
+        u = _root(roots.table, roots.start + 2 * (roots.first + p) * roots.step)
         for q in range(0, ELEMENT * batch, ELEMENT):
-            i, o = inputs.place + p * inputs.across + q, outputs.place + p * outputs.across + q
-            a, b = element(work, i), element(work, i + inputs.apart)
-            put_element(work, o, _plus(a, b))
-            put_element(work, o + outputs.apart, multiply(_minus(a, b), u))
+            for h in range(q, q + LANES, PART):
+                i, o = inputs.place + p * inputs.across + h, outputs.place + p * outputs.across + h
+                a, b = _part(work, i), _part(work, i + inputs.apart)
+                put_element(work, o, _plus(a, b))
+                put_element(work, o + outputs.apart, multiply(_minus(a, b), u))
 
 
 @kernel(inline=True)
@@ -238,13 +258,14 @@ def _pass3(work, inputs, outputs, count, batch, roots):
     """A pass of radix 3."""
     for p in range(count):
         w = 2 * (roots.first + p) * roots.step
-        u, v = root(roots.table, roots.start + w), root(roots.table, roots.start + 2 * w)
+        u, v = _root(roots.table, roots.start + w), _root(roots.table, roots.start + 2 * w)
         for q in range(0, ELEMENT * batch, ELEMENT):
-            z = _three(work, inputs.place + p * inputs.across + q, inputs.apart)
-            o = outputs.place + p * outputs.across + q
-            put_element(work, o, z[0])
-            put_element(work, o + outputs.apart, multiply(z[1], u))
-            put_element(work, o + 2 * outputs.apart, multiply(z[2], v))
+            for h in range(q, q + LANES, PART):
+                z = _three(work, inputs.place + p * inputs.across + h, inputs.apart)
+                o = outputs.place + p * outputs.across + h
+                put_element(work, o, z[0])
+                put_element(work, o + outputs.apart, multiply(z[1], u))
+                put_element(work, o + 2 * outputs.apart, multiply(z[2], v))
 
 
 @kernel(inline=True)
@@ -281,9 +302,9 @@ def _pass8(work, inputs, outputs, count, batch, roots):
 def _sums_and_differences(work, radix, i, apart):
     """Of mirrored inputs, of so many as the ``radix``, the first at ``i`` and each ``apart`` from the one before, to
     the spare numbers; and the sum of all inputs."""
-    z = element(work, i)
+    z = _part(work, i)
     for j in range(1, radix // 2 + 1):
-        b, e = element(work, i + j * apart), element(work, i + (radix - j) * apart)
+        b, e = _part(work, i + j * apart), _part(work, i + (radix - j) * apart)
         s, pair = _plus(b, e), 2 * ELEMENT * (j - 1)
         z = _plus(z, s)
         put_element(work, pair, s)
@@ -298,19 +319,20 @@ def _pass_odd(radix, work, inputs, outputs, count, batch, roots):
     table, start, first, step, unit = roots
     for p in range(count):
         for q in range(0, ELEMENT * batch, ELEMENT):
-            i, o = inputs.place + p * inputs.across + q, outputs.place + p * outputs.across + q
-            a = element(work, i)
-            put_element(work, o, _sums_and_differences(work, radix, i, inputs.apart))
-            for k in range(1, half + 1):
-                f, h = a, (spread(0.0), spread(0.0))
-                for j in range(1, half + 1):
-                    w, pair = root(table, start + 2 * (j * k % radix) * unit), 2 * ELEMENT * (j - 1)
-                    f = _more(w[0], element(work, pair), f)
-                    h = _more(w[1], element(work, pair + ELEMENT), h)
-                w = 2 * (first + p) * step
-                put_element(work, o + k * outputs.apart, multiply(_plus_i(f, h), root(table, start + k * w)))
-                v = root(table, start + (radix - k) * w)
-                put_element(work, o + (radix - k) * outputs.apart, multiply(_minus_i(f, h), v))
+            for h in range(q, q + LANES, PART):
+                i, o = inputs.place + p * inputs.across + h, outputs.place + p * outputs.across + h
+                a = _part(work, i)
+                put_element(work, o, _sums_and_differences(work, radix, i, inputs.apart))
+                for k in range(1, half + 1):
+                    f, g = a, (wide(0.0, a[0]), wide(0.0, a[0]))
+                    for j in range(1, half + 1):
+                        w, pair = _root(table, start + 2 * (j * k % radix) * unit), 2 * ELEMENT * (j - 1)
+                        f = _more(w[0], _part(work, pair), f)
+                        g = _more(w[1], _part(work, pair + ELEMENT), g)
+                    w = 2 * (first + p) * step
+                    put_element(work, o + k * outputs.apart, multiply(_plus_i(f, g), _root(table, start + k * w)))
+                    v = _root(table, start + (radix - k) * w)
+                    put_element(work, o + (radix - k) * outputs.apart, multiply(_minus_i(f, g), v))
 
 
 @kernel

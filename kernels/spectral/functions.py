@@ -108,7 +108,7 @@ def any_wave(tables, spectra, threads):
     a, b = address(factors[0]), address(factors[1])
     squares, first, seeds = address(tables.squares), address(tables.first), address(tables.seeds)
     return (
-        Functions(0, a, b, 0, squares, first, seeds, 0, blocks, threads * blocks * 2 * BLOCK),
+        Functions(0, a, b, 0, squares, first, seeds, 0, blocks, threads * blocks * tables.seeds.shape[2]),
         Weights(address(factors[2]), address(factors[3]), address(factors[4]), 0),
         Column(address(spectra.values), 0, address(spectra.lanes), spectra.fields, 0),
     )

@@ -11,7 +11,8 @@ multiply-adds for two degrees.
 
 ``p_l`` underflows near the poles.  For every wavenumber and block of 24 latitudes the plan stores the
 first ``ell`` at which some ``|P|`` of the block exceeds ``TINY`` and the two values to start from, so
-that the transforms need neither rescaling nor branches.
+that the transforms need neither rescaling nor branches.  Where registers are few, one field has such tables of its own
+(``tables_of_one_field``).
 
 Source: K. Ishioka, J. Meteor. Soc. Japan 96, 241 (2018).
 """
@@ -22,7 +23,7 @@ from kernels.runtime.jit import kernel
 from kernels.spectral.functions import LegendreTables
 from kernels.spectral.gauss import dd_div, dd_mul, half_nodes
 from kernels.spectral.grids import Grid
-from kernels.spectral.quads import BLOCK
+from kernels.spectral.quads import BLOCK, TALL
 
 TINY = 1e-20  # what a Legendre function must exceed to be summed
 _FLUSH = 1e-280  # seeds below this are zero, which keeps subnormal numbers out of the hot loops
@@ -78,23 +79,24 @@ def _ratio_root(m):
 def _seed_block(tables, latitudes, p, scale, terms, seeds):
     """Run the recurrence for one block until it matters; give the first ``ell`` (the end: never).
 
-    ``tables``: ``LegendreTables``; ``latitudes``: number of the first one; ``p`` · 2^(256 ``scale``), (BLOCK,): the
-    first values; ``terms``: where the wavenumber's factors begin and end; ``seeds``, (2·BLOCK,): receives the two
+    ``tables``: ``LegendreTables``; ``latitudes``: number of the first one; ``p`` · 2^(256 ``scale``), (size,): the
+    first values; ``terms``: where the wavenumber's factors begin and end; ``seeds``, (2·size,): receives the two
     values to start from.
     """
-    q, p, k = np.zeros(BLOCK), p.copy(), scale.copy()
+    size = p.size
+    q, p, k = np.zeros(size), p.copy(), scale.copy()
     low, high = terms
     a, b, c = tables.factors[0, low:high], tables.factors[1, low:high], tables.factors[4, low:high]
-    x = tables.squares[latitudes : latitudes + BLOCK]
+    x = tables.squares[latitudes : latitudes + size]
     ell = 0
     while ell < high - low:
         large = 0.0
-        for j in range(BLOCK):
+        for j in range(size):
             if k[j] == 0:
                 large = max(large, abs(p[j]))
         if large * c[ell] > TINY:
             break
-        for j in range(BLOCK):
+        for j in range(size):
             new = (a[ell] * x[j] + b[ell]) * p[j] - q[j]
             old = p[j]
             shrink = abs(new) > 2.0**128
@@ -102,13 +104,13 @@ def _seed_block(tables, latitudes, p, scale, terms, seeds):
             p[j] = new * _DOWN if shrink else new
             k[j] += 1 if shrink else 0
         ell += 1
-    for j in range(BLOCK):
+    for j in range(size):
         u, v = q[j], p[j]
         for _ in range(min(5, -k[j])):
             u *= _DOWN
             v *= _DOWN
         seeds[j] = u if abs(u) > _FLUSH else 0.0
-        seeds[BLOCK + j] = v if abs(v) > _FLUSH else 0.0
+        seeds[size + j] = v if abs(v) > _FLUSH else 0.0
     return ell
 
 
@@ -135,7 +137,7 @@ def _plan_seeds(tables, cosine, cosine_low):
     ``cosine + cosine_low`` (float64, (rows,), padded to whole blocks with 0) is cos φ.  A block none of whose
     rows carries the wavenumber never begins.
     """
-    rows = cosine.size
+    rows, size = cosine.size, tables.seeds.shape[2] // 2
     hi, lo = np.where(cosine > 0.0, 1.0, 0.0), np.zeros(rows)
     exponent = np.zeros(rows, dtype=np.int64)
     start = np.empty(rows)
@@ -148,16 +150,16 @@ def _plan_seeds(tables, cosine, cosine_low):
         divisor = tables.factors[4, k] * _eps(m + 1.0, m)
         for j in range(rows):
             start[j] = hi[j] / divisor
-        for block in range(rows // BLOCK):
-            j = block * BLOCK
-            if j + BLOCK <= tables.first_row[m]:
+        for block in range(rows // size):
+            j = block * size
+            if j + size <= tables.first_row[m]:
                 tables.first[m, block] = count
                 continue
             tables.first[m, block] = _seed_block(
                 tables,
                 j,
-                start[j : j + BLOCK],
-                exponent[j : j + BLOCK],
+                start[j : j + size],
+                exponent[j : j + size],
                 (k, k + count),
                 tables.seeds[m, block],
             )
@@ -175,7 +177,8 @@ def blocks_of(grid: Grid) -> int:
 
 def table_bytes(truncation: int, rows: int) -> int:
     """Bytes of the tables of a plan with so many rows between pole and equator."""
-    return 8 * (5 * int(_terms_of(truncation).sum()) + (truncation + 1) * -(-rows // BLOCK) * (2 * BLOCK + 1))
+    begins = (truncation + 1) * -(-rows // BLOCK) * sum(BLOCK // size * (2 * size + 1) for size in {BLOCK, TALL})
+    return 8 * (5 * int(_terms_of(truncation).sum()) + begins)
 
 
 def legendre_tables(grid: Grid, truncation: int) -> tuple[LegendreTables, np.ndarray]:
@@ -206,6 +209,20 @@ def legendre_tables(grid: Grid, truncation: int) -> tuple[LegendreTables, np.nda
     alive = np.maximum.accumulate(alive)
     counts = np.minimum(capped, alive[np.arange(grid.N) // BLOCK]).astype(np.int64)
     return tables._replace(first_row=_first_rows(counts, T)), counts
+
+
+def tables_of_one_field(tables: LegendreTables, n: int) -> LegendreTables:
+    """``tables`` with the beginnings of blocks of ``TALL`` latitudes, as one field takes them; ``n`` rows in all.
+
+    A third as tall as a block, each begins nearer to where it matters: 3 to 6 % fewer terms.
+    """
+    if TALL == BLOCK:
+        return tables
+    shape, pad = (len(tables.offset), -(-tables.rows // TALL)), -tables.rows % TALL
+    found = tables._replace(first=np.zeros(shape, dtype=np.int64), seeds=np.zeros((*shape, 2 * TALL)))
+    _, _, cosine, cosine_low, _ = half_nodes(n)
+    _plan_seeds(found, np.pad(cosine, (0, pad)), np.pad(cosine_low, (0, pad)))
+    return found
 
 
 def _first_rows(counts: np.ndarray, truncation: int) -> np.ndarray:

@@ -31,11 +31,21 @@ from kernels.spectral.functions import (
     to_functions,
     wave_at,
 )
-from kernels.spectral.quads import BLOCK, SPAN, add_scaled, emit4, load4, load6, store6, zero6
+from kernels.spectral.quads import (
+    BLOCK,
+    SPAN,
+    STRIP,
+    add_scaled_strip,
+    emit_strip,
+    load6,
+    load_strip,
+    store6,
+    zero6,
+)
 
 CHUNK = 96  # most values of ell in a panel of the inverse transform: 18 KiB
 SLICE = 3  # blocks of latitudes in a panel of the direct transform: 7 KiB, 25 with the latitudes
-SIX = 6  # latitudes, or values of ell, whose sums are in registers at once
+SIX = 6  # latitudes, or values of ell, whose sums are in registers at once, those of a strip of a quad
 STEP = 2 * SIX  # values of ell in a panel of the direct transform: two products
 _WIDTH = SLICE * BLOCK
 _EDGE = LANES * LANES  # doubles
@@ -81,26 +91,26 @@ class Target(NamedTuple):
 
 @kernel(inline=True)
 def _six(panel, c, place, count, ahead, r):
-    """``r_j += Σ_i panel[j, i] c[i]`` for six j and ``count`` terms; ``c[i]`` and ``r_j``, six in ``r``, are quads."""
+    """``r_j += Σ_i panel[j, i] c[i]`` for six j and ``count`` terms; ``c[i]`` and ``r_j``, six in ``r``, are strips."""
     r0, r1, r2, r3, r4, r5 = r
     for i in range(count):
-        quad = load4(c, place + i * SPAN)
+        strip = load_strip(c, place + i * SPAN)
         k = panel.place + i * panel.along
         prefetch(ahead.values, ahead.place + i * ahead.pace)
-        r0 = add_scaled(spread(at(panel.values, k)), quad, r0)
-        r1 = add_scaled(spread(at(panel.values, k + panel.across)), quad, r1)
-        r2 = add_scaled(spread(at(panel.values, k + 2 * panel.across)), quad, r2)
-        r3 = add_scaled(spread(at(panel.values, k + 3 * panel.across)), quad, r3)
-        r4 = add_scaled(spread(at(panel.values, k + 4 * panel.across)), quad, r4)
-        r5 = add_scaled(spread(at(panel.values, k + 5 * panel.across)), quad, r5)
+        r0 = add_scaled_strip(spread(at(panel.values, k)), strip, r0)
+        r1 = add_scaled_strip(spread(at(panel.values, k + panel.across)), strip, r1)
+        r2 = add_scaled_strip(spread(at(panel.values, k + 2 * panel.across)), strip, r2)
+        r3 = add_scaled_strip(spread(at(panel.values, k + 3 * panel.across)), strip, r3)
+        r4 = add_scaled_strip(spread(at(panel.values, k + 4 * panel.across)), strip, r4)
+        r5 = add_scaled_strip(spread(at(panel.values, k + 5 * panel.across)), strip, r5)
     return r0, r1, r2, r3, r4, r5
 
 
 @kernel(inline=True)
-def _emit_row(target, row, quad):
-    """Write the ``quad`` of latitude number ``row`` if it carries the wavenumber."""
+def _emit_row(target, row, part, strip):
+    """Write the ``strip`` that begins ``part`` of latitude number ``row`` if it carries the wavenumber."""
     if target.first <= row < target.end:
-        emit4(target.values, at(target.places, row) + target.wave, quad, target.streaming)
+        emit_strip(target.values, at(target.places, row) + target.wave + part, strip, target.streaming)
 
 
 @kernel
@@ -111,19 +121,20 @@ def _sum_degrees(row, start, count, resumed, finished, room, ahead, target):
     Streamed stores drain while the next six latitudes are computed.
     """
     j = row % BLOCK
-    r = zero6()
-    if resumed:
-        r = load6(room.sums, j * SPAN)
-    r = _six(Panel(room.panel, j, 1, BLOCK), room.coefficients, start * SPAN, count, ahead, r)
-    if finished:
-        _emit_row(target, row, r[0])
-        _emit_row(target, row + 1, r[1])
-        _emit_row(target, row + 2, r[2])
-        _emit_row(target, row + 3, r[3])
-        _emit_row(target, row + 4, r[4])
-        _emit_row(target, row + 5, r[5])
-    else:
-        store6(room.sums, j * SPAN, r)
+    for part in range(0, SPAN, STRIP):
+        r = zero6()
+        if resumed:
+            r = load6(room.sums, j * SPAN + part)
+        r = _six(Panel(room.panel, j, 1, BLOCK), room.coefficients, start * SPAN + part, count, ahead, r)
+        if finished:
+            _emit_row(target, row, part, r[0])
+            _emit_row(target, row + 1, part, r[1])
+            _emit_row(target, row + 2, part, r[2])
+            _emit_row(target, row + 3, part, r[3])
+            _emit_row(target, row + 4, part, r[4])
+            _emit_row(target, row + 5, part, r[5])
+        else:
+            store6(room.sums, j * SPAN + part, r)
 
 
 @kernel
@@ -152,10 +163,11 @@ def _inverse_block(block, functions, room, column, near, target):
 def _sum_latitudes(panel, data, place, count, ahead, resumed, c, ell):
     """Projections of ``count`` latitudes on six ``p_l`` from ``ell`` on, from zero or, if ``resumed``, added to
     ``c``."""
-    r = zero6()
-    if resumed:
-        r = load6(c, ell * SPAN)
-    store6(c, ell * SPAN, _six(panel, data, place, count, ahead, r))
+    for part in range(0, SPAN, STRIP):
+        r, o = zero6(), ell * SPAN + part
+        if resumed:
+            r = load6(c, o)
+        store6(c, o, _six(panel, data, place + part, count, ahead, r))
 
 
 @kernel(inline=True)

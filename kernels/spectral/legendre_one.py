@@ -1,5 +1,9 @@
 """Legendre transforms of one field: SIMD lanes are latitudes.
 
+A block has three vectors of latitudes where a vector is a register of 512 bits.  Where it takes two of 256, their sums
+alone need 24 of 16 registers; a block has one vector there (``quads.TALL``), and sums over latitudes have half the
+lanes, which halves what is loaded and stored for each ``ell``.
+
 Layouts (float64): coefficient scratch ``c[ell, 4]`` (even-real, even-imaginary, odd-real, odd-imaginary);
 Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wavenumber).
 
@@ -30,12 +34,12 @@ from kernels.runtime.vector import (
     pairs3,
     prefetch,
     put,
+    shuffle,
     spread,
     store,
 )
 from kernels.spectral.functions import (
     any_wave,
-    begin,
     first_of,
     load_block,
     step,
@@ -44,11 +48,28 @@ from kernels.spectral.functions import (
     terms,
     wave_at,
 )
-from kernels.spectral.quads import BLOCK, SPAN, add_scaled, emit4, load4, store4, zero4
+from kernels.spectral.quads import (
+    BLOCK,
+    SPAN,
+    SUMS,
+    TALL,
+    WHOLE,
+    add_scaled,
+    add_to_sums,
+    emit4,
+    load4,
+    load_sums,
+    store_sums,
+    zero4,
+    zero_sums,
+)
 
-CHUNK = 96  # most ell whose sums stay in the first-level cache in the direct transform: 24 KiB
-VECTORS = BLOCK // LANES  # of a block of latitudes
+CHUNK = 96  # most ell whose sums stay in the first-level cache in the direct transform: 24 KiB at most
+VECTORS = TALL // LANES  # of a block of latitudes
 PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
+# of halves of vectors: neighbours, and pairs
+low_pair, high_pair = shuffle(0, 4, 2, 6), shuffle(1, 5, 3, 7)
+low_two, high_two = shuffle(0, 1, 4, 5), shuffle(2, 3, 6, 7)
 
 
 @kernel(inline=True)
@@ -58,13 +79,23 @@ def _blocks(rows):
     return vectors // VECTORS, vectors % VECTORS
 
 
+@kernel(inline=True)
+def _begin(functions, block, state):
+    """Seeds of a ``block`` of latitudes to its place in ``state``; those of the thread's next wavenumber are asked for
+    meanwhile."""
+    kept, here = 2 * TALL * block, 2 * TALL * (functions.block + block)
+    for i in range(0, 2 * TALL, LANES):
+        store(state, kept + i, load(functions.seeds, here + i))
+        prefetch(functions.seeds, here + i + functions.following)
+
+
 @kernel
 def _inverse_block(block, m, functions, c, buffer):
     """Sums over ``ell`` for 24 latitudes into the Fourier buffer."""
-    x = load_block(functions.squares, block * BLOCK)
-    seeds = 2 * BLOCK * (functions.block + block)
-    q, p = load_block(functions.seeds, seeds), load_block(functions.seeds, seeds + BLOCK)
-    for i in range(seeds + functions.following, seeds + functions.following + 2 * BLOCK, LANES):
+    x = load_block(functions.squares, block * TALL)
+    seeds = 2 * TALL * (functions.block + block)
+    q, p = load_block(functions.seeds, seeds), load_block(functions.seeds, seeds + TALL)
+    for i in range(seeds + functions.following, seeds + functions.following + 2 * TALL, LANES):
         prefetch(functions.seeds, i)
     e, f, h = zero4(), zero4(), zero4()
     for ell in range(first_of(functions, block), functions.count):
@@ -88,10 +119,10 @@ def _inverse_block(block, m, functions, c, buffer):
 def _inverse_vector(place, block, m, functions, c, buffer):
     """The same for vector number ``place`` of a block alone, where the last block is not full."""
     o = LANES * place
-    x, seeds = load(functions.squares, block * BLOCK + o), 2 * BLOCK * (functions.block + block) + o
-    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + BLOCK), zero4()
+    x, seeds = load(functions.squares, block * TALL + o), 2 * TALL * (functions.block + block) + o
+    q, p, sums = load(functions.seeds, seeds), load(functions.seeds, seeds + TALL), zero4()
     prefetch(functions.seeds, seeds + functions.following)
-    prefetch(functions.seeds, seeds + functions.following + BLOCK)
+    prefetch(functions.seeds, seeds + functions.following + TALL)
     for ell in range(first_of(functions, block), functions.count):
         o = PARTS * ell
         quad = spread(at(c, o)), spread(at(c, o + 1)), spread(at(c, o + 2)), spread(at(c, o + 3))
@@ -105,23 +136,24 @@ def _inverse_vector(place, block, m, functions, c, buffer):
 
 @kernel(inline=True)
 def _direct_block(functions, block, span, start, state, data, place, sums, fresh):
-    """Add 24 latitudes to ``sums[ell - start, 4, 8]`` of a ``span`` of ell, or write them there if they are ``fresh``.
+    """Add 24 latitudes to ``sums[ell - start]``, quads of whole vectors or of halves (``quads.SUMS``), of a ``span`` of
+    ell, or write them there if they are ``fresh``.
 
     ``state`` carries two values of ``p`` on.
     """
-    kept = 2 * BLOCK * block
-    x = load_block(functions.squares, block * BLOCK)
-    q, p = load_block(state, kept), load_block(state, kept + BLOCK)
+    kept = 2 * TALL * block
+    x = load_block(functions.squares, block * TALL)
+    q, p = load_block(state, kept), load_block(state, kept + TALL)
     d0, d1, d2 = load4(data, place), load4(data, place + SPAN), load4(data, place + 2 * SPAN)
     for ell in range(span[0], span[1]):
-        o = SPAN * (ell - start)
-        quad = add_scaled(p[0], d0, zero4() if fresh else load4(sums, o))
-        quad = add_scaled(p[1], d1, quad)
-        quad = add_scaled(p[2], d2, quad)
-        store4(sums, o, quad)
+        o = SUMS * (ell - start)
+        quad = add_to_sums(p[0], d0, zero_sums() if fresh else load_sums(sums, o))
+        quad = add_to_sums(p[1], d1, quad)
+        quad = add_to_sums(p[2], d2, quad)
+        store_sums(sums, o, quad)
         q, p = step(functions, ell, x, q, p)
     store_block(state, kept, q)
-    store_block(state, kept + BLOCK, p)
+    store_block(state, kept + TALL, p)
 
 
 @kernel(inline=True)
@@ -129,14 +161,26 @@ def _direct_vector(functions, block, vector, span, start, state, data, place, su
     """The same for vector number ``vector`` of the last block, where it is not full; ``span``, ``start`` and ``fresh``
     as for :func:`_direct_block`."""
     o = LANES * vector
-    x, kept = load(functions.squares, block * BLOCK + o), 2 * BLOCK * block + o
-    q, p, d = load(state, kept), load(state, kept + BLOCK), load4(data, place)
+    x, kept = load(functions.squares, block * TALL + o), 2 * TALL * block + o
+    q, p, d = load(state, kept), load(state, kept + TALL), load4(data, place)
     for ell in range(span[0], span[1]):
-        o = SPAN * (ell - start)
-        store4(sums, o, add_scaled(p, d, zero4() if fresh else load4(sums, o)))
+        o = SUMS * (ell - start)
+        store_sums(sums, o, add_to_sums(p, d, zero_sums() if fresh else load_sums(sums, o)))
         q, p = step_one(functions, ell, x, q, p)
     store(state, kept, q)
-    store(state, kept + BLOCK, p)
+    store(state, kept + TALL, p)
+
+
+@kernel
+def _inverse_one(block, m, functions, c, buffer):
+    """:func:`_inverse_block` of one vector."""
+    _inverse_vector(0, block, m, functions, c, buffer)
+
+
+@kernel(inline=True)
+def _direct_one(functions, block, span, start, state, data, place, sums, fresh):
+    """:func:`_direct_block` of one vector, ``span``, ``start`` and ``fresh`` as there."""
+    _direct_vector(functions, block, 0, span, start, state, data, place, sums, fresh)
 
 
 @kernel
@@ -149,6 +193,19 @@ def _reduce(sums, count, out, base):
         c, d = low1(v[0], v[1]) + high1(v[0], v[1]), low1(v[2], v[3]) + high1(v[2], v[3])
         a, c = low2(a, b) + high2(a, b), low2(c, d) + high2(c, d)
         store(out, base + PARTS * i, low4(a, c) + high4(a, c))
+
+
+@kernel
+def _reduce_halves(sums, count, out, base):
+    """:func:`_reduce` of ``count`` sums of half the lanes, from ``base`` of ``out`` on."""
+    for i in range(count):
+        a, b, c, d = load_sums(sums, SUMS * i)
+        a, b = low_pair(a, b) + high_pair(a, b), low_pair(c, d) + high_pair(c, d)
+        store(out, base + PARTS * i, low_two(a, b) + high_two(a, b))
+
+
+if not WHOLE:
+    _inverse_block, _direct_block, _reduce = _inverse_one, _direct_one, _reduce_halves
 
 
 @kernel(inline=True)
@@ -242,12 +299,12 @@ def _direct_wavenumber(functions, rows, room, data, place, near):
     for low in range(0, functions.count, size):
         high = min(low + size, functions.count)
         for ell in range(low, min(first_of(functions, last), high)):
-            store4(sums, SPAN * (ell - low), zero4())
-        for block in range(last, row0 // BLOCK - 1, -1):
+            store_sums(sums, SUMS * (ell - low), zero_sums())
+        for block in range(last, row0 // TALL - 1, -1):
             start, here = first_of(functions, block), VECTORS * block * SPAN
             if start < high:
                 if start >= low:
-                    begin(functions, block, state, 2 * BLOCK * block)
+                    _begin(functions, block, state)
                     for i in range(0, VECTORS * SPAN, LANES):
                         prefetch(data, near + here + i)
                 span, there = (max(start, low), high), place + here
@@ -278,7 +335,7 @@ def inverse(thread, threads, tables, spectra, work, buffer):
     for m in range(thread, tables.offset.size, threads):
         functions, weights, column = wave_at(wave, m, tables, spectra)
         _to_functions(column, weights, c)
-        for block in range(tables.first_row[m] // BLOCK, full):
+        for block in range(tables.first_row[m] // TALL, full):
             _inverse_block(block, m, functions, c, target)
         for place in range(left):
             _inverse_vector(place, full, m, functions, c, target)
@@ -293,7 +350,7 @@ def direct(thread, threads, tables, spectra, work, buffer):
     buffer, ``spectra`` is written.
     """
     wave, top = any_wave(tables, spectra, threads), tables.offset.size - 1
-    state = work.size - 2 * BLOCK * tables.first.shape[1]
+    state = work.size - 2 * TALL * tables.first.shape[1]
     room = address(work), address(work[state - CHUNK * SPAN :]), address(work[state:])
     data, places = address(buffer.values), buffer.places
     store(room[0], 0, spread(0.0))

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from kernels.spectral.fourier import fourier_tables
 from kernels.spectral.gauss import half_nodes
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
-from kernels.spectral.legendre import blocks_of, legendre_tables, table_bytes
+from kernels.spectral.legendre import blocks_of, legendre_tables, table_bytes, tables_of_one_field
 from kernels.spectral.quads import BLOCK
 from kernels.spectral.winds import VectorTransforms
 
@@ -124,6 +124,10 @@ class Plan(VectorTransforms):
         rows = ids, starts[:nlat], starts[::-1][:nlat], counts, self._tables.first_row
         self._many = tasks.of_eight_fields(*rows)
         self._single = tasks.of_one_field(*rows, blocks_of(self.grid) * BLOCK)
+
+    @cached_property
+    def _tables_of_one(self):
+        return tables_of_one_field(self._tables, 2 * self.nlat)
 
     def _factors(self, direct, chosen, power):
         """Even and odd scale of every lane of some tasks; ``power`` of ``cos φ`` is divided out."""
@@ -265,7 +269,7 @@ class Plan(VectorTransforms):
             grids = lanes * self.grid.points if fields > 1 else 0
             size, rows = legendre.scratch_size(self.truncation, blocks_of(self.grid)), fourier_rows.scratch_size
             arguments = (
-                self._tables,
+                self._tables_of_one if fields == 1 else self._tables,
                 (columns, power, lanes * 2 * int(columns[-1]), fields),
                 tasks.Rows(
                     chosen.where, chosen.north + grids, chosen.south + grids, self._factors(direct, chosen, power)
