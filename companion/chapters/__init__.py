@@ -72,6 +72,11 @@ def of(problem: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(problem, name) for name in names}
 
 
+def counts_to(most: int) -> list[int]:
+    """1, 2, 4, … and ``most``: threads or ranks of a sweep."""
+    return sorted({1, most} | {2**n for n in range(most.bit_length()) if 2**n < most})
+
+
 def sent(moved: Any) -> dict[str, int]:
     """What a case over MPI sends, counted beforehand, as coordinates."""
     return {"sent_bytes": moved.bytes, "messages": moved.messages}

@@ -1,9 +1,10 @@
-"""What stands around figures: rows of ``figures.csv``, of each chapter and of the pages of no chapter.
+"""What stands around figures and tables: rows of ``figures.csv``, of each chapter and of the pages of no chapter.
 
-A row belongs to the figure that is shown under its name: the heading above its panels, the place of its legend, how its
-axis is set where it has one panel, and its title, caption and alternative text. Fields of these texts, ``{least:.2f}``,
-are numbers and words that the figure hands to ``show``, their :data:`_ENDS`, and what :data:`_STANDARD` knows of every
-run.
+A row belongs to what is shown under its name. Of a figure it has the heading above its panels, the place of its legend,
+how its axes are set, and its title, caption and alternative text; of a table the caption. Fields of these texts,
+``{least:.2f}``, are numbers and words that are handed to ``show``, their :data:`_ENDS`, and what :data:`_STANDARD`
+knows of every run. ``{items}`` lists the ``items`` that a figure hands over, each in the words of the column ``item``;
+without any it is these words, once.
 """
 
 import csv
@@ -13,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from companion import chapters
 from companion.figures.parts import MARKED, MARKS, cpu, flag_note, log_axis, run_title
 from companion.figures.ranks import BARRED, doubts, rank_title
 
 _PAGES = Path(__file__).parents[1] / "pages" / "figures.csv"
-COLUMNS = ("figure", "heading", "legend", "axes", "title", "caption", "alt")
+COLUMNS = ("figure", "heading", "legend", "axes", "title", "caption", "alt", "item")
 #: Fields of every template: what its marks are, and of its run the machine, the day and the flags.
 _STANDARD = {
     "marked": lambda run: MARKED,
@@ -63,7 +65,19 @@ def declared() -> dict[str, dict[str, str]]:
     return {row["figure"]: row for rows in (*chapters.rows("figures.csv", COLUMNS).values(), pages) for row in rows}
 
 
-def words(figure: str | None, run=None, **values) -> dict[str, str]:
+def _listed(item: str, items: pd.DataFrame | pd.Series, values: dict[str, Any], run) -> str:
+    """Every row of ``items`` in the words of ``item``, joined by the comma or "and" with which it begins, or by "; ".
+
+    Fields are the columns; of a series ``name`` and ``value``.
+    """
+    if isinstance(items, pd.Series):
+        items = pd.DataFrame({"name": items.index, "value": items.to_numpy()})
+    mark = next((mark for mark in (", ", " and ") if item.startswith(mark)), "; ")
+    text = item.removeprefix(mark)
+    return mark.join(text.format_map(_Values({**values, **row}, run)) for row in items.to_dict("records"))
+
+
+def words(figure: str | None, run=None, items=None, **values) -> dict[str, str]:
     """``heading``, ``title``, ``caption`` and ``alt`` of a figure, as far as it has templates.
 
     ``KeyError`` if a template has a field that is neither among ``values`` nor in :data:`_STANDARD`.
@@ -73,10 +87,14 @@ def words(figure: str | None, run=None, **values) -> dict[str, str]:
     figure : str, optional
     run : xarray.Dataset, optional
         The run that is drawn.
+    items : pandas.DataFrame or pandas.Series, optional
+        What ``{items}`` lists.
     **values
         Fields of the templates.
     """
     row, fields, found = declared().get(figure or "", {}), _Values(values, run), {}
+    if row.get("item"):
+        fields["items"] = row["item"].format_map(fields) if items is None else _listed(row["item"], items, values, run)
     for name in ("heading", "title", "alt", "caption"):
         if row.get(name):
             found[name] = fields[name] = row[name].format_map(fields)
@@ -84,27 +102,41 @@ def words(figure: str | None, run=None, **values) -> dict[str, str]:
 
 
 def arrange(figure, name: str | None) -> None:
-    """Set the axis of a figure as its row says, one setting after another, with semicolons between them.
+    """Set the axes of a figure as its row says, one setting after another, with semicolons between them.
 
-    ``x time [s]``, ``y …`` and ``title …`` are labels; ``log`` makes both logarithmic, ``log x 2`` one of base 2;
-    ``xlim 0 -`` has an open end.  ``down`` turns y round, ``rows`` does so for places 0, 1, 2 … with half a row beyond
-    the ends; ``no grid y`` leaves out lines.
+    They are those of the first panel, after ``|`` those of the next one, and after ``all`` those of every panel.
+    ``x time [s]``, ``y …`` and ``title …`` are labels, ``x> …`` is one at the right end; ``log`` makes both axes
+    logarithmic, ``log x 2`` one of base 2; ``xlim 0 -`` has an open end.  ``down`` turns y round, ``rows`` does so for
+    places 0, 1, 2 … with half a row beyond the ends; ``no grid y`` leaves out lines; ``legend`` is followed by a place
+    as in the column of that name.
     """
+    panels, chosen = list(figure.axes), slice(1)
     for each in filter(None, (declared().get(name or "", {}).get("axes") or "").split("; ")):
-        axis, (word, _, rest) = figure.axes[0], each.partition(" ")
-        if word == "log":
-            which, base = [*rest.split(), "10"][:2] if rest else ("both", "10")
-            log_axis(axis, which, base=int(base))
-        elif word in ("xlim", "ylim"):
-            getattr(axis, f"set_{word}")(*(None if end == "-" else float(end) for end in rest.split()))
-        elif word == "rows":
-            axis.set_ylim(len(axis.get_yticks()) - 0.5, -0.5)
-        elif word == "down":
-            axis.invert_yaxis()
-        elif word == "no":
-            axis.grid(False, axis=rest[-1])
-        else:
-            axis.set(**{"x": {"xlabel": rest}, "y": {"ylabel": rest}, "title": {"title": rest}}[word])
+        if each in ("|", "all"):
+            chosen = slice(None) if each == "all" else slice(chosen.stop, chosen.stop + 1)
+        for axis in [] if each in ("|", "all") else panels[chosen]:
+            _set(axis, *each.partition(" ")[::2])
+
+
+def _set(axis, word: str, rest: str) -> None:
+    """One setting of a panel."""
+    if word == "log":
+        which, base = [*rest.split(), "10"][:2] if rest else ("both", "10")
+        log_axis(axis, which, base=int(base))
+    elif word in ("xlim", "ylim"):
+        getattr(axis, f"set_{word}")(*(None if end == "-" else float(end) for end in rest.split()))
+    elif word == "rows":
+        axis.set_ylim(len(axis.get_yticks()) - 0.5, -0.5)
+    elif word == "down":
+        axis.invert_yaxis()
+    elif word == "no":
+        axis.grid(False, axis=rest[-1])
+    elif word == "x>":
+        axis.set_xlabel(rest, loc="right")
+    elif word == "legend":
+        _legend(axis, rest)
+    else:
+        axis.set(**{"x": {"xlabel": rest}, "y": {"ylabel": rest}, "title": {"title": rest}}[word])
 
 
 def furnish(figure, name: str | None, heading: str | None, machines: str = "") -> None:
@@ -119,14 +151,19 @@ def furnish(figure, name: str | None, heading: str | None, machines: str = "") -
         titled[0].set_text(f"{titled[0].get_text()}\n{machines}")
     elif heading or machines:
         figure.suptitle("\n".join(filter(None, [heading or figure.get_suptitle(), machines])), size=9)
-    place, *rest = (declared().get(name or "", {}).get("legend") or "none").split()
-    if place == "below":
-        figure.legend(loc="outside lower center", ncols=int(rest[0]))
-    elif place == "above":
-        columns, across = int(rest[0]), float(rest[1]) if rest[1:] else 0.5
-        figure.axes[0].legend(loc="lower center", bbox_to_anchor=(across, 1.0), ncols=columns)
-    elif place == "under":
-        columns, *anchor = int(rest[0]), *map(float, rest[1:])
-        figure.axes[0].legend(loc="upper center", bbox_to_anchor=anchor, ncols=columns)
-    elif place != "none":
-        figure.axes[0].legend(loc=" ".join([place, *rest]))
+    if place := declared().get(name or "", {}).get("legend"):
+        _legend(figure.axes[0], place)
+
+
+def _legend(axis, place: str) -> None:
+    """The legend of a panel, or below all panels."""
+    word, *rest = place.split()
+    if word == "below":
+        axis.figure.legend(loc="outside lower center", ncols=int(rest[0]))
+    elif word == "above":
+        anchor = float(rest[1]) if rest[1:] else 0.5, 1.0
+        axis.legend(loc="lower center", bbox_to_anchor=anchor, ncols=int(rest[0]))
+    elif word == "under":
+        axis.legend(loc="upper center", bbox_to_anchor=(float(rest[1]), float(rest[2])), ncols=int(rest[0]))
+    else:
+        axis.legend(loc=place)

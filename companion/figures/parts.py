@@ -268,6 +268,14 @@ def bars(
     return drawn
 
 
+def rows(axis, names, above: float = 0.5, below: float = 0.5) -> np.ndarray:
+    """Name the rows of a panel from top to bottom, with room ``above`` and ``below`` them; their places."""
+    axis.set_yticks(np.arange(len(names)), names)
+    axis.set_ylim(len(names) - 1 + below, -above)
+    axis.grid(False, axis="y")
+    return np.arange(len(names))
+
+
 def spread(axis, x, cases: pd.DataFrame, convert, *, label: str, index: int = 0, line: bool = True):
     """Median of every case of a run with its spread; flagged cases are crossed.
 
@@ -291,6 +299,12 @@ def with_spread(frame: pd.DataFrame, **quantities: pd.DataFrame) -> pd.DataFrame
             frame[column] = found[end].to_numpy()
     frame["flagged"] = np.any([found["flagged"].to_numpy() for found in quantities.values()], axis=0)
     return frame
+
+
+def spread_of(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """One quantity of :func:`with_spread` as :func:`bars` takes it."""
+    ends = {f"{name}_low": "low", name: "middle", f"{name}_high": "high", "flagged": "flagged"}
+    return frame[list(ends)].set_axis(list(ends.values()), axis=1).reset_index(drop=True)
 
 
 def case_intervals(record: xr.Dataset) -> pd.DataFrame:

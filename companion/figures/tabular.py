@@ -5,6 +5,7 @@ from html import escape
 
 import pandas as pd
 
+from companion.figures import captions
 from companion.figures.rendering import NUMBER, csv_link, run_stem
 from companion.labels import significant as significant
 
@@ -116,11 +117,22 @@ class Table:
         return {"text/html": self.html, "text/plain": self.text}
 
 
+def _units(frame: pd.DataFrame, units: dict | str | None) -> dict:
+    """Unit of each column, of one for all columns but the first, or of those that the frame names."""
+    if isinstance(units, str):
+        return dict.fromkeys(frame.columns[1:], units)
+    found = frame.attrs.get("units", {}) if units is None else units
+    unknown = set(found) - ({*frame.columns, *frame.index.names} - {None})
+    if unknown:
+        raise ValueError(f"units names the column {min(unknown, key=str)!r}, which the table has not")
+    return found
+
+
 def table(
     frame: pd.DataFrame,
     *,
-    caption: str,
-    units: dict | None = None,
+    caption: str | None = None,
+    units: dict | str | None = None,
     digits: int | None = None,
     name: str = "table",
     index: bool | None = None,
@@ -128,6 +140,7 @@ def table(
     notes: pd.Series | None = None,
     descriptions: dict | None = None,
     run=None,
+    **values,
 ) -> Table:
     """Display ``frame`` with a caption, scrolling inside its own frame where the page is narrow.
 
@@ -139,11 +152,11 @@ def table(
         One row per row.  ``frame.attrs["units"]``, a dict of column to unit, is used if ``units``
         is not given.  ``frame.attrs["addresses"]``, ``(row, column)`` to the address of the cell and that of the
         claim that recomputes it, make the cell a place that the ledger leads to and from; either may be empty.
-    caption : str
+    caption : str, optional
         What the table is, with its source, and what to see in it.  Up to the first full stop or colon it is
-        the title.
-    units : dict, optional
-        Unit of each column, written under its name.
+        the title.  If it is not given, the row of ``name`` in the chapter's ``figures.csv`` has it.
+    units : dict or str, optional
+        Unit of each column, written under its name; one of all columns but the first.
     digits : int, optional
         Significant digits of floating-point columns; as they are if not given.
     name : str
@@ -159,13 +172,13 @@ def table(
     run : xarray.Dataset, optional
         The run that the table shows; its machine and day enter the name of the CSV file.  Without one they are
         those of ``frame.attrs``, if it has any.
+    **values
+        Fields of the caption's template (:mod:`companion.figures.captions`), where it is not given.
     """
-    if not caption or not caption.strip():
+    caption = captions.words(name, run, **values).get("caption", "") if caption is None else caption
+    if not caption.strip():
         raise ValueError("caption is empty; say what the table is and where it comes from")
-    units = frame.attrs.get("units", {}) if units is None else units
-    unknown = set(units) - ({*frame.columns, *frame.index.names} - {None})
-    if unknown:
-        raise ValueError(f"units names the column {min(unknown, key=str)!r}, which the table has not")
+    units = _units(frame, units)
     counted = isinstance(frame.index, pd.RangeIndex)
     shown = frame.reset_index() if (not counted if index is None else index) else frame
     names = list(shown.columns)

@@ -6,8 +6,6 @@ bytes that moved while a row was computed.  The other constants come from six re
 are predicted.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -62,24 +60,10 @@ def _layout(kind: str, name: str) -> model.Layout:
     return model.layout(name, kind == "simulator")
 
 
-def calibrate(times: dict[tuple[str, str], float], known: dict[str, float]) -> model.Constants:
-    """The constants from the six rows, one after the other, as in ``model.calibrate``."""
-    found = model.Constants(0, 0, 0, 0, 0, 0)
-
-    def missing(kind, name):
-        return times[kind, name] - model.net(_layout(kind, name), found, known)
-
-    two, four = missing("simulator", "ssd2-sync"), missing("simulator", "ssd4-sync")
-    found = replace(found, base_simulator=2 * two - four, requests_sync=four - two)
-    found = replace(found, requests_async=missing("simulator", "ssd2-async"), requests_bmr=missing("simulator", "bmr1"))
-    found = replace(found, queue=missing("simulator", "disk4"))
-    return replace(found, base_forecast=missing("forecast", "ssd2-sync"))
-
-
 def residuals(forecast: xr.Dataset, simulator: xr.Dataset, overlap: xr.Dataset) -> pd.DataFrame:
     """Every recorded row: measured and modelled net time in columns of their own, and the departure."""
     known, times = facts(forecast, overlap), _nets(forecast, simulator)
-    constants, rows = calibrate(times, known), []
+    constants, rows = model.solved(lambda *row: times[row], known), []
     for (kind, name), seconds in times.items():
         modelled = model.net(_layout(kind, name), constants, known)
         rows.append((kind, name, seconds, modelled, CALIBRATED.get((kind, name), ""), ""))

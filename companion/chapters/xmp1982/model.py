@@ -14,6 +14,7 @@ In a pair, queue and requests to buffer memory are longer; a pair's row gives ea
 is a measurement of this host, and no printed number is adjusted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -134,19 +135,27 @@ def paired(row: str) -> Layout:
     return replace(layout(test.split("+")[int(job) - 1], True), paired=True)
 
 
-@cache
-def calibrate() -> Constants:
-    """The constants from the eight rows, one after the other."""
+def solved(times: Callable[[str, str], float], known: dict[str, float] | None = None) -> Constants:
+    """The constants from six rows, one after the other.
+
+    ``times(kind, configuration)``: net seconds of a ``"simulator"`` or a ``"forecast"``; ``known`` is for :func:`net`.
+    """
     found = Constants(0, 0, 0, 0, 0, 0)
 
-    def missing(table, configuration):
-        return printed_net(table, configuration) - net(layout(configuration, table == "fig5_2"), found)
+    def missing(kind, configuration):
+        return times(kind, configuration) - net(layout(configuration, kind == "simulator"), found, known)
 
-    both, four = missing("fig5_2", "ssd2-sync"), missing("fig5_2", "ssd4-sync")  # base + r and base + 2 r
+    both, four = missing("simulator", "ssd2-sync"), missing("simulator", "ssd4-sync")  # base + r and base + 2 r
     found = replace(found, base_simulator=2 * both - four, requests_sync=four - both)
-    found = replace(found, requests_async=missing("fig5_2", "ssd2-async"), requests_bmr=missing("fig5_2", "bmr1"))
-    found = replace(found, queue=missing("fig5_2", "disk4"))
-    found = replace(found, base_forecast=missing("fig4_2", "ssd2-sync"))
+    found = replace(found, requests_async=missing("simulator", "ssd2-async"), requests_bmr=missing("simulator", "bmr1"))
+    found = replace(found, queue=missing("simulator", "disk4"))
+    return replace(found, base_forecast=missing("forecast", "ssd2-sync"))
+
+
+@cache
+def calibrate() -> Constants:
+    """The constants from the report: six rows of single forecasts, and two of pairs."""
+    found = solved(lambda kind, name: printed_net("fig5_2" if kind == "simulator" else "fig4_2", name))
     in_pairs = {
         name: printed_net("fig5_4", row) - net(paired(row), found)
         for name, row in (("queue_pair", "ssd1+disk4/2"), ("requests_bmr_pair", "ssd1+bmr1/2"))

@@ -1,9 +1,7 @@
 """Experiments of Hilldrup, *AIPS Benchmarks on the CLSC and PSC Cray X-MPs* (1989)."""
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +15,27 @@ from companion.host import machine
 SIZES = {"quick": ("small",), "paper": ("small", "medium", "large"), "modern": ("modern",)}
 #: Bytes on an inch of tape; the memo prints the drive's speed in inches a second and not the density.
 _TAPE_DENSITY = 6250
+
+
+def _middle(kind: str):
+    return lambda measurement: float(np.median(measurement.observed[kind]))
+
+
+def _spread(measurement: Measurement) -> float:
+    return max(measurement.observed["real"]) / min(measurement.observed["real"]) - 1
+
+
+_TIMES = {"cpu": _middle("cpu"), "real": _middle("real")}
+
+
+def _outputs(*names: str, **made):
+    """The named parameters of every case, and what is ``made`` of its measurement."""
+
+    def outputs(measurements):
+        found = {f"run_{name}": [m.parameters[name] for m in measurements] for name in names}
+        return found | {f"run_{name}": [make(m) for m in measurements] for name, make in made.items()}
+
+    return outputs
 
 
 def _times(result) -> dict[str, float]:
@@ -41,40 +60,21 @@ def _ddt(preset: str, threads: int) -> list[Case]:
     ]
 
 
-def _bits(measurement: Measurement, kind: str) -> float | None:
+def _bits(kind: str):
     """Fewest bits of a case's products, by ``kind`` ("maximum" or "rms"); None where nothing is compared so."""
-    found = [check["value"] for check in measurement.checks_after if check["name"].endswith(f"bits, {kind}")]
-    return min(found, default=None)
-
-
-def _middle(measurement: Measurement, kind: str) -> float:
-    return float(np.median(measurement.observed[kind]))
-
-
-@outputs_of("aips58-ddt")
-def _ddt_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """Per problem and size: medians of CPU and real time, bits of the products, memory and threads."""
-    return {
-        "run_task": (m.parameters["task"] for m in measurements),
-        "run_size": (m.parameters["size"] for m in measurements),
-        "run_cpu": (_middle(m, "cpu") for m in measurements),
-        "run_real": (_middle(m, "real") for m in measurements),
-        "run_bits_maximum": (_bits(m, "maximum") for m in measurements),
-        "run_bits_rms": (_bits(m, "rms") for m in measurements),
-        "run_spread": map(_spread, measurements),
-        "run_memory": (_memory(m) for m in measurements),
-        "run_threads": (m.threads for m in measurements),
-    }
-
-
-def _spread(measurement: Measurement) -> float:
-    return max(measurement.observed["real"]) / min(measurement.observed["real"]) - 1
+    return lambda measurement: min(
+        (check["value"] for check in measurement.checks_after if check["name"].endswith(f"bits, {kind}")), default=None
+    )
 
 
 def _memory(measurement: Measurement) -> int:
     from kernels.imaging import ddt
 
     return ddt.footprint(measurement.problem).memory
+
+
+_made = {"bits_maximum": _bits("maximum"), "bits_rms": _bits("rms"), "spread": _spread, "memory": _memory}
+outputs_of("aips58-ddt")(_outputs("task", "size", **_TIMES, **_made, threads=lambda m: m.threads))
 
 
 def _places() -> dict[str, str | None]:
@@ -98,19 +98,12 @@ def _messages(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-@outputs_of("aips58-messages")
-def _message_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """Seconds a message, CPU and real, and what of them is the file's: the same without messages taken off."""
+def _each(kind: str):
+    """Seconds a message."""
+    return lambda measurement: _TIMES[kind](measurement) / measurement.parameters["messages"]
 
-    def each(kind):
-        return [_middle(m, kind) / m.parameters["messages"] for m in measurements]
 
-    return {
-        "run_way": (m.parameters["way"] for m in measurements),
-        "run_place": (m.parameters["place"] for m in measurements),
-        "run_cpu": each("cpu"),
-        "run_real": each("real"),
-    }
+outputs_of("aips58-messages")(_outputs("way", "place", cpu=_each("cpu"), real=_each("real")))
 
 
 @cases_of("aips58-ddtload")
@@ -125,14 +118,7 @@ def _ddtload(preset: str, threads: int) -> list[Case]:
     return cases
 
 
-@outputs_of("aips58-ddtload")
-def _ddtload_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """Medians of CPU and real time of the whole run."""
-    return {
-        "run_way": (m.parameters["way"] for m in measurements),
-        "run_cpu": (_middle(m, "cpu") for m in measurements),
-        "run_real": (_middle(m, "real") for m in measurements),
-    }
+outputs_of("aips58-ddtload")(_outputs("way", **_TIMES))
 
 
 @cases_of("aips58-habits")
@@ -219,38 +205,16 @@ def _moved(result) -> dict[str, float]:
     return {"write": result.write_s, "read": result.read_s, "cold": float(result.cold)}
 
 
-@outputs_of("aips58-stripes")
-def _stripe_outputs(measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """MB/s of the median run of each way and place; whether reads came past the page cache."""
-
-    def rates(kind):
-        return [m.parameters["bytes"] / _middle(m, kind) / 1e6 for m in measurements]
-
-    return {
-        "run_way": (m.parameters["way"] for m in measurements),
-        "run_place": (m.parameters["place"] for m in measurements),
-        "run_write": rates("write"),
-        "run_read": rates("read"),
-        "run_cold": (min(m.observed["cold"]) for m in measurements),
-    }
+def _rate(kind: str):
+    """MB/s of the median run."""
+    return lambda m: m.parameters["bytes"] / _middle(kind)(m) / 1e6
 
 
-def _outputs(*names: str):
-    """Medians of CPU and real time of every case, with the named parameters."""
+_made = {"write": _rate("write"), "read": _rate("read"), "cold": lambda m: min(m.observed["cold"])}
+outputs_of("aips58-stripes")(_outputs("way", "place", **_made))
 
-    def outputs(measurements):
-        found = {f"run_{name}": [m.parameters[name] for m in measurements] for name in ("task", "size", *names)}
-        return found | {
-            "run_cpu": (_middle(m, "cpu") for m in measurements),
-            "run_real": (_middle(m, "real") for m in measurements),
-            "run_slowest": (max(m.observed["real"]) for m in measurements),
-            "run_spread": map(_spread, measurements),
-        }
-
-    return outputs
-
-
-outputs_of("aips58-habits")(_outputs("habits", "messages"))
-outputs_of("aips58-gather")(_outputs("method"))
-outputs_of("aips58-load")(_outputs("beside"))
-outputs_of("aips58-tape")(_outputs("source"))
+_made = {**_TIMES, "slowest": lambda m: max(m.observed["real"]), "spread": _spread}
+outputs_of("aips58-habits")(_outputs("task", "size", "habits", "messages", **_made))
+outputs_of("aips58-gather")(_outputs("task", "size", "method", **_made))
+outputs_of("aips58-load")(_outputs("task", "size", "beside", **_made))
+outputs_of("aips58-tape")(_outputs("task", "size", "source", **_made))

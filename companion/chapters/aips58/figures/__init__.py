@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.chapters.aips58 import overhead as overhead
-from companion.figures.parts import log_axis, points
+from companion.figures.parts import log_axis, points, rows
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 
@@ -22,29 +22,17 @@ def _names(systems: xr.Dataset) -> dict[str, str]:
     return {system: f"{system}, {machine}" for system, machine in machines.items()}
 
 
-def _rows(axis, names) -> np.ndarray:
-    """Name the rows of a figure from top to bottom; their places."""
-    axis.set_yticks(np.arange(len(names)), names)
-    axis.set_ylim(len(names) - 0.5, -0.5)
-    axis.grid(False, axis="y")
-    return np.arange(len(names))
-
-
-def _count(winners: xr.DataArray, system: str) -> int:
-    return int((winners == system).sum())
-
-
 def times(ddt: xr.Dataset, systems: xr.Dataset, size: str) -> Shown:
     """CPU and real time of every problem at one size: a line from the one to the other for each system."""
     part = ddt[["cpu", "real"]].sel(size=size)
     figure, axis = axes(height=6.2)
-    place = _rows(axis, part["problem"].values)
+    place = rows(axis, part["problem"].values)
     for number, (system, name) in enumerate(_names(systems).items()):
         cpu, real = part["cpu"].sel(system=system), part["real"].sel(system=system)
-        rows = place + 0.26 * (number - 1)
-        axis.hlines(rows, cpu, real, color=meaning("printed"), linewidth=1.2)
-        points(axis, cpu, rows, label=name, index=number, line=False)
-        axis.plot(real, rows, "|", color=meaning("printed"), markersize=8, markeredgewidth=1.8)
+        shifted = place + 0.26 * (number - 1)
+        axis.hlines(shifted, cpu, real, color=meaning("printed"), linewidth=1.2)
+        points(axis, cpu, shifted, label=name, index=number, line=False)
+        axis.plot(real, shifted, "|", color=meaning("printed"), markersize=8, markeredgewidth=1.8)
     for row in place[:-1]:
         axis.axhline(row + 0.5, color=INK, linewidth=0.4, alpha=0.3)
     log_axis(axis, "x")
@@ -62,8 +50,8 @@ def times(ddt: xr.Dataset, systems: xr.Dataset, size: str) -> Shown:
         title=f"CPU and real time of the {size} problems",
         alt=f"A line leads from the CPU time (marker) to the real time (upright bar) of each of "
         f"{part.sizes['problem']} problems on three systems, logarithmic. Sums over the problems: {text}. "
-        f"CLSC needs the least CPU time for {_count(part['cpu'].idxmin('system'), 'CLSC')} of them, PSC the most real "
-        f"time for {_count(part['real'].idxmax('system'), 'PSC')}.",
+        f"CLSC needs the least CPU time for {int((part['cpu'].idxmin('system') == 'CLSC').sum())} of them, PSC the "
+        f"most real time for {int((part['real'].idxmax('system') == 'PSC').sum())}.",
     )
 
 

@@ -93,19 +93,9 @@ def messages(record: xr.Dataset) -> Shown:
     axis.set_yticks(np.arange(len(ways)), [WAY_NAMES[way] for way in ways])
     axis.set_title(run_title(record), size=9, loc="left", pad=38)
     frame = with_spread(frame, **times)
-    text = "; ".join(
-        f"{WAY_NAMES[row.way]}, {row.place}: {1e6 * row.cpu:.2g} µs CPU, {1e6 * row.real:.2g} µs real"
-        for row in frame.itertuples()
-    )
-    return show(
-        figure,
-        data=frame,
-        name="aips58_messages",
-        run=record,
-        text=text,
-        where_least=_where(frame, "idxmin"),
-        where_most=_where(frame, "idxmax"),
-    )
+    listed = frame.assign(way=frame["way"].map(WAY_NAMES), cpu=1e6 * frame["cpu"], real=1e6 * frame["real"])
+    where = {end: _where(frame, f"idx{end}") for end in ("min", "max")}
+    return show(figure, data=frame, name="aips58_messages", run=record, items=listed, where=where)
 
 
 def overhead(frame: pd.DataFrame) -> Shown:
@@ -117,15 +107,7 @@ def overhead(frame: pd.DataFrame) -> Shown:
     axis.plot([low, high], [low, high], color=INK, linewidth=0.8)
     axis.set(xlim=(low, high), ylim=(low, high))
     far = (frame["large, predicted"] / frame["large, printed"]).sub(1).abs()
-    worst = frame.loc[far.idxmax()]
-    return show(
-        figure,
-        data=frame,
-        name="aips58_overhead",
-        worst_problem=worst["problem"],
-        worst_large_printed=worst["large, printed"],
-        worst_large_predicted=worst["large, predicted"],
-    )
+    return show(figure, data=frame, name="aips58_overhead", worst=frame.loc[far.idxmax()])
 
 
 def images(pictures: dict[str, np.ndarray], size: str) -> Shown:

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.bench.statistics import MIN_TREND
-from companion.figures.parts import bars, of_samples, points, quotient, times, with_spread
+from companion.figures.parts import bars, of_samples, points, quotient, rows, times, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, meaning
 from companion.figures.tabular import significant
@@ -80,14 +80,6 @@ def typical(above, below=None) -> str:
     return f"{text} ({low} to {high})" if np.isfinite(ends).all() else text
 
 
-def rows(axis, names) -> np.ndarray:
-    """Name the rows of a figure from top to bottom; their places."""
-    axis.set_yticks(np.arange(len(names)), names)
-    axis.set_ylim(len(names) - 0.5, -0.6)
-    axis.grid(False, axis="y")
-    return np.arange(len(names))
-
-
 def jitter(values) -> np.ndarray:
     """Small shifts that part the marks of one row."""
     return np.resize([-0.18, -0.06, 0.06, 0.18], len(values))
@@ -120,30 +112,16 @@ def median(axis, row: int, values, text: str, edge=None) -> float:
     return middle
 
 
-def keyed(axis) -> None:
-    """A legend above the axes, one line an entry."""
-    axis.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=1)
-
-
 def beside(axis, names, old: dict, here: pd.DataFrame, label: str, first: int) -> None:
     """Rows with what is printed, name -> values in the shapes from ``first``, and what was measured."""
-    place = rows(axis, names)
+    place = rows(axis, names, 0.6)
     for number, (name, values) in enumerate(old.items()):
         shift = 0.2 * number - 0.1 * (len(old) - 1)
         points(axis, values, place + shift, label=name, index=first + number, line=False)
     bars(axis, place, here, label=label, index=HERE, line=False, across=True)
 
 
-def said(
-    figure, record: xr.Dataset, frame: pd.DataFrame, drawn: str, text: str, name: str, title: str, **found
-) -> Shown:
-    """The figure, whose caption and alt text say what was found; ``drawn`` is what its axes are."""
-    return show(
-        figure,
-        data=with_spread(frame, **found),
-        name=name,
-        title=title,
-        run=record,
-        caption=f"{text}. {measured(record)}",
-        alt=f"{drawn}. {text}.",
-    )
+def said(figure, record: xr.Dataset, name: str, frame: pd.DataFrame, found: dict[str, pd.DataFrame], **values) -> Shown:
+    """The figure of a run, whose data are ``frame`` and what was ``found``, with what its marks are."""
+    data = with_spread(frame, **found) if found else frame
+    return show(figure, data=data, name=name, run=record, measured=measured(record), **values)

@@ -9,8 +9,8 @@ from companion.chapters.aips58.figures.live import largest, runs_frame
 from companion.chapters.aips58.figures.marks import HERE, KINDS, NAMES, SYSTEMS
 from companion.chapters.aips58.figures.studies import together
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, with_spread
-from companion.figures.rendering import Shown, show
+from companion.figures.parts import bars, converted, cpu, log_axis, of_samples, points, rows
+from companion.figures.rendering import Shown
 from companion.figures.style import INK, axes, meaning
 from companion.figures.tabular import significant
 
@@ -21,7 +21,7 @@ _HABITS = ("in memory", "as AIPS")
 def _five(axis) -> list[str]:
     """Rows of the three systems and of a run with both habits; their names."""
     names = [*NAMES, *(f"here, {words}" for words in _HABITS)]
-    marks.rows(axis, names)
+    rows(axis, names, 0.6)
     return names
 
 
@@ -50,17 +50,7 @@ def waits(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     text = "; ".join(
         f"{row.row} {significant(row.cpu, 4)} s of CPU in {significant(row.real, 4)} s" for row in frame.itertuples()
     )
-    return show(
-        figure,
-        data=frame,
-        name="aips58_waits",
-        title=f"The {len(tasks)} {size} problems together, then and now",
-        run=moved,
-        number_tasks=len(tasks),
-        size=size,
-        text=text,
-        marks_measured_moved=marks.measured(moved),
-    )
+    return marks.said(figure, moved, "aips58_waits", frame, {}, tasks=len(tasks), size=size, text=text)
 
 
 def _gains(ddt: xr.Dataset, record: xr.Dataset, frame: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -89,26 +79,15 @@ def gains(ddt: xr.Dataset, record: xr.Dataset, facts: xr.Dataset) -> Shown:
         row = len(medians)
         bars(axis, row + marks.jitter(each), each, label="_", index=HERE, line=False, across=True)
         medians.append(marks.median(axis, row, each["middle"], "{:.0f}", each["high"]))
-    marks.rows(axis, names)
+    rows(axis, names, 0.6)
     axis.axvline(1, color=INK, linewidth=0.8)
     log_axis(axis, "x")
     axis.set_xlim(right=20 * max(each["high"].max() for each in found.values()))
-    axis.set_xlabel("times as fast as the Convex C1")
-    best = ratios["real"].max(("size", "problem"))
-    words = [float(facts[name]) for name in ("real_best", "real_typical_least", "real_typical_most")]
+    best = ratios["real"].max(("size", "problem")).to_series()
     text = ", ".join(f"{name} {significant(middle, 3)}" for name, middle in zip(names, medians, strict=True))
-    return show(
-        figure,
-        data=with_spread(frame[["size", "task"]], **found),
-        name="aips58_gains",
-        title="The X-MPs gained more in CPU time than in real time",
-        run=record,
-        caption="A mark is a problem at one size, strokes with their numbers are medians. The memo says of real times: "
-        "best about {:.0f}, typically {:.0f} to {:.0f}. ".format(*words)
-        + f"The best at Toronto is {float(best.sel(system='CLSC')):.1f}, at Pittsburgh "
-        f"{float(best.sel(system='PSC')):.1f}. {marks.measured(record)}",
-        alt=f"Speed of every problem over that of the Convex C1, logarithmic. Medians: {text}.",
-    )
+    words = {name: float(facts[f"real_{name}"]) for name in ("best", "typical_least", "typical_most")}
+    frame = frame[["size", "task"]]
+    return marks.said(figure, record, "aips58_gains", frame, found, memo=words, reached=best, text=text)
 
 
 @each_machine
@@ -130,23 +109,21 @@ def by_class(ddt: xr.Dataset, classes: xr.Dataset, record: xr.Dataset, size: str
         axis.text(0.48, edge + shift, words, transform=axis.get_yaxis_transform(), ha="center", va=where, size=9)
     log_axis(axis, "x")
     axis.set_xlabel(f"times as fast as the Convex C1 in CPU time, {size}")
-    marks.keyed(axis)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=1)
     medians = [np.median(values[kind]) for values in (toronto, here["middle"].to_numpy()) for kind in (~vector, vector)]
     text = (
         "Medians of those that do not vectorise and of those that do: {:.1f} and {:.1f} at Toronto, {:.0f} and {:.0f}"
     )
     text = f"{text.format(*medians)} on {cpu(record)}"
-    frame = pd.DataFrame({"task": frame["task"].values, "toronto": toronto})
-    drawn = f"Gain in CPU time over the Convex C1 of the {size} problems, logarithmic"
     return marks.said(
         figure,
         record,
-        frame,
-        drawn,
-        text,
-        name=f"aips58_by_class_{size}",
+        f"aips58_by_class_{size}",
+        pd.DataFrame({"task": frame["task"].values, "toronto": toronto}),
+        {"here": here},
         title=f"Gain in CPU time of the {size} problems",
-        here=here,
+        alt=f"Gain in CPU time over the Convex C1 of the {size} problems, logarithmic. {text}.",
+        caption=f"{text}. {marks.measured(record)}",
     )
 
 
@@ -169,15 +146,7 @@ def shares(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
         medians.append(marks.median(axis, row, each["middle"], "{:.2f}", each["high"]))
     axis.set(xlim=(0, 1.15), xlabel=f"CPU time over real time, {size} problems")
     text = ", ".join(f"{name} {middle:.2f}" for name, middle in zip(names, medians, strict=True))
-    return show(
-        figure,
-        data=with_spread(frame[["task", "habits"]], share=here),
-        name="aips58_shares",
-        run=moved,
-        size=size,
-        text=text,
-        marks_measured_moved=marks.measured(moved),
-    )
+    return marks.said(figure, moved, "aips58_shares", frame[["task", "habits"]], {"share": here}, size=size, text=text)
 
 
 @each_machine
@@ -199,15 +168,8 @@ def lost(ddt: xr.Dataset, moved: xr.Dataset) -> Shown:
     log_axis(axis)
     axis.set(ylim=(0.6, 30), xlabel="CPU time without the added cost [s]", ylabel="CPU time, with over without")
     axis.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
-    marks.keyed(axis)
     tasks = frame["task"].to_numpy()[ways[0]]
     worst = [f"{(pittsburgh / toronto).max():.1f}", f"{here['middle'].max():.1f} ({tasks[here['middle'].argmax()]})"]
     text = f"Largest at Pittsburgh {worst[0]}, median difference {fixed[0]:.1f} s; here {worst[1]}, {fixed[1]:.4f} s"
-    return show(
-        figure,
-        data=with_spread(pd.DataFrame({"task": tasks}), plain=plain, ratio=here),
-        name="aips58_lost",
-        run=moved,
-        text=text,
-        marks_measured_moved=marks.measured(moved),
-    )
+    spreads = {"plain": plain, "ratio": here}
+    return marks.said(figure, moved, "aips58_lost", pd.DataFrame({"task": tasks}), spreads, text=text)

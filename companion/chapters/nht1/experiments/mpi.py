@@ -3,7 +3,7 @@
 from typing import Any
 
 from companion.bench import Case
-from companion.chapters import cases_of, of, outputs_of, sent
+from companion.chapters import cases_of, counts_to, of, outputs_of, sent
 from companion.labels import plural
 
 
@@ -79,8 +79,7 @@ def _groups(preset: str, threads: int, ranks: int = 4) -> list[Case]:
     """Every group size that halves the ranks."""
     from kernels.files.ranks import groups
 
-    sizes = sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
-    problems = [groups.Problem.preset(preset, ranks=ranks, group=group) for group in sizes]
+    problems = [groups.Problem.preset(preset, ranks=ranks, group=group) for group in counts_to(ranks)]
     return [
         Case(f"groups of {problem.group}", groups, problem, threads, {"group": problem.group, "N": problem.N})
         for problem in problems

@@ -93,5 +93,4 @@ def solver(record: xr.Dataset) -> Shown:
     sizes = sorted(frame["N"].unique())
     axis.set_xticks(sizes, [f"{N}" for N in sizes])
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.set(xlabel="grid points in each direction, N", ylabel="time of one step [ms]")
     return show(figure, data=frame.reset_index(drop=True), name="nht1_solver", run=record, listed="; ".join(ends))

@@ -6,7 +6,18 @@ import xarray as xr
 
 from companion.chapters.nht1.figures.writing import written
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, cpu, ends, of_samples, points, printed_ranges, quotient, times, with_spread
+from companion.figures.parts import (
+    bars,
+    cpu,
+    ends,
+    of_samples,
+    points,
+    printed_ranges,
+    quotient,
+    spread_of,
+    times,
+    with_spread,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.records.runs import single
@@ -111,20 +122,10 @@ def balance(old: pd.DataFrame, record: xr.Dataset) -> Shown:
     x = np.array([min(found["computing"].min(), 1e-2) / 3, cm2["computing"].max() * 4])
     low, high = min(found["middle"].min(), cm2["zeta"].min()) / 3, 300.0
     _diagonals(axis, x, low)
-    axis.set(xlim=x, ylim=(low, high), xlabel="computing between two dumps [s]", ylabel="overhead ζ [%]")
-    text = "; ".join(
-        f"N = {row.N}, {row.code} {row.middle:.2g} percent at {row.computing:.2g} s" for row in found.itertuples()
-    )
+    axis.set(xlim=x, ylim=(low, high))
     then = ", ".join(f"{row.what} {row.zeta:.2g} percent at {row.computing:.4g} s" for row in cm2.itertuples())
-    return show(
-        figure,
-        data=pd.concat([old, found.drop(columns="apart")], ignore_index=True),
-        name="nht1_balance",
-        run=record,
-        then=then,
-        ipsc_zeta_least=ipsc["zeta"].min(),
-        text=text,
-    )
+    data = pd.concat([old, found.drop(columns="apart")], ignore_index=True)
+    return show(figure, data=data, name="nht1_balance", run=record, then=then, ipsc=ipsc["zeta"], items=found)
 
 
 @each_machine
@@ -143,20 +144,8 @@ def by_processors(record: xr.Dataset, printed: pd.DataFrame, way: str) -> Shown:
     axis.axhline(0, color=INK, linewidth=0.8)
     counts = sorted(set(chosen["threads"]))
     axis.set_xticks([0.5, *counts], ["Y-MP (1993)", *map(str, counts)])
-    zeta = found["zeta"].loc[every.index]
-    text = "; ".join(
-        f"N = {row.N}, {row.threads} thr. {z:.3g}" for row, z in zip(every.itertuples(), zeta["middle"], strict=True)
-    )
-    return show(
-        figure,
-        data=with_spread(every[["N", "threads", "way"]], zeta=zeta),
-        name="nht1_by_processors",
-        run=record,
-        text=text,
-        ymp_low=ymp["low"],
-        ymp_high=ymp["high"],
-        way=way,
-    )
+    data = with_spread(every[["N", "threads", "way"]], zeta=found["zeta"].loc[every.index])
+    return show(figure, data=data, name="nht1_by_processors", run=record, items=data, ymp=ymp, way=way)
 
 
 def _case(record: xr.Dataset, N: int, threads: int, way: str) -> int:
@@ -216,10 +205,8 @@ def beside(record: xr.Dataset, way: str, later: str) -> Shown:
     figure, axis = axes(height=1.4 + 0.25 * len(frame))
     place = np.arange(len(frame))
     for index, (name, label) in enumerate((("run", "the whole run"), ("transfers", "the transfers"))):
-        drawn = pd.DataFrame({"low": frame[f"{name}_low"], "middle": frame[name], "high": frame[f"{name}_high"]})
-        drawn["flagged"] = frame["flagged"]
+        drawn = spread_of(frame, name)
         bars(axis, place + 0.3 * (index - 0.5), drawn, index=1 + index, line=False, label=label, across=True)
     axis.axvline(1, color=INK, linewidth=0.8)
     axis.set_yticks(place, [f"N = {row.N}, {row.threads} thr." for row in frame.itertuples()])
-    text = "; ".join(f"N = {r.N}, {r.threads} thr. {r.transfers:.2f} and {r.run:.2f}" for r in frame.itertuples())
-    return show(figure, data=frame, name="nht1_beside", run=record, text=text)
+    return show(figure, data=frame, name="nht1_beside", run=record, items=frame)

@@ -3,8 +3,9 @@
 import pandas as pd
 import xarray as xr
 
+from companion.chapters.nht1.figures.writing import groups_axis
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, run_title
+from companion.figures.parts import bars
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.records.runs import single
@@ -25,26 +26,12 @@ def grouped(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> 
     bars(axis, frame["g"], found, index=1, label="whole run")
     axis.axhline(factor * float(record["T_C"]), color=INK, linewidth=0.9, linestyle="--",
                  label="without writing")  # fmt: skip
-    axis.axvline(best_group, color=INK, linestyle=":", label="best group in 1993")
-    axis.set_xscale("log", base=2)
-    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, frame["g"])})
-    axis.set_xticks(ticks, ticks)
-    axis.set(xlabel="processes that write at a time", ylabel=f"time of the run [{unit}]", ylim=(0, None))
-    case = record.isel(case=0)
-    sizes = ", ".join(f"{name} = {int(case[name])}" for name in ("N", "NS", "IW"))
-    figure.suptitle(f"{run_title(record)}\n{int(case['P'])} processes, {sizes}", size=9)
-    best = frame.loc[frame["median"].idxmin()]
-    return show(
-        figure,
-        data=frame,
-        name="nht1_grouped",
-        run=record,
-        case_p=int(case["P"]),
-        best_median=best["median"],
-        best_g=int(best["g"]),
-        median_most=frame["median"].max(),
-        t_c=float(record["T_C"]),
-    )
+    groups_axis(axis, printed_axes, best_group, frame["g"], "best group in 1993")
+    axis.set_ylabel(f"time of the run [{unit}]")
+    case = {name: int(record[name].values[0]) for name in ("N", "NS", "IW", "P")}
+    times = frame.set_index("g")["median"]
+    said = {"best": times.idxmin(), "T_C": float(record["T_C"])}
+    return show(figure, data=frame, name="nht1_grouped", run=record, case=case, times=times, **said)
 
 
 def points_table(record: xr.Dataset) -> pd.DataFrame:

@@ -50,21 +50,9 @@ def opening(printed: pd.DataFrame, record: xr.Dataset, base: xr.Dataset) -> Show
     percent_axis(axis, 1)
     axis.axhline(len(printed) - 0.5, color=INK, linewidth=0.8)
     axis.set_yticks([*old, *new], [*(f"{name} (1993)" for name in printed["system"]), *here["what"]])
-    axis.set(xlabel="added to the computing time [%]", xlim=(min(0, 1.2 * here["low"].min()), 3 * here["high"].max()))
+    axis.set(xlim=(min(0, 1.2 * here["low"].min()), 3 * here["high"].max()))
     slowest = waits(base).query("N == N.max()")["computing"]
-    text = ", ".join(f"{row.what} {row.middle:.2g} percent" for row in here.itertuples())
     hosts = cpu(record) if cpu(base) == cpu(record) else f"{cpu(record)}, the last on {cpu(base)}"
-    return show(
-        figure,
-        data=with_spread(here[["what"]], overhead=here),
-        name="nht1_opening",
-        run=record,
-        printed_low_first=printed["low"][0],
-        printed_high_first=printed["high"][0],
-        printed_high_second=printed["high"][1],
-        printed_low_third=printed["low"][2],
-        hosts=hosts,
-        text=text,
-        n=N,
-        slowest_ratio=slowest.max() / slowest.min(),
-    )
+    said = {"low": printed["low"], "high": printed["high"], "hosts": hosts, "n": N}
+    data, ratio = with_spread(here[["what"]], overhead=here), slowest.max() / slowest.min()
+    return show(figure, data=data, name="nht1_opening", run=record, items=here, ratio=ratio, **said)

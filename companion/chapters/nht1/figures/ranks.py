@@ -1,24 +1,24 @@
 """Figures of runs over MPI: ways of MPI-IO, write groups, BT on ranks (N1, N6, N7)."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.chapters.nht1.figures.writing import around, percent, percent_axis
+from companion.chapters.nht1.figures.writing import BEST, around, groups_axis, percent, percent_axis
 from companion.figures.beside import each_machine
 from companion.figures.parts import (
-    MARKS,
     bars,
     calculated,
     cpu,
-    log_axis,
     of_samples,
     printed_ranges,
     spread,
     stacked_bars,
     with_spread,
 )
-from companion.figures.ranks import case_rows, cross_flagged, observed, rank_title
+from companion.figures.ranks import case_rows, cross_flagged, observed
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -47,16 +47,10 @@ def mpiio(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     bars(axis, 1 + np.arange(len(ways)), zeta, index=1, line=False, label=cpu(record), across=True)
     percent_axis(axis)
     axis.set_yticks(range(len(ways) + 1), ["iPSC/860 (1993)", *(METHODS[way] for way in ways)])
-    axis.set(xlabel="overhead ζ [%]", ylim=(len(ways) + 0.5, -0.5), xlim=around(zeta))
-    figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}", size=9)
-    text = ", ".join(f"{METHODS[way]} {middle:.0f} percent" for way, middle in zip(ways, zeta["middle"], strict=True))
+    axis.set_xlim(around(zeta))
+    data, listed = with_spread(pd.DataFrame({"way": ways}), zeta=zeta), zeta["middle"].set_axis(map(METHODS.get, ways))
     return show(
-        figure,
-        data=with_spread(pd.DataFrame({"way": ways}), zeta=zeta),
-        name="nht1_mpiio",
-        run=record,
-        text=text,
-        bound_low=bound["low"],
+        figure, data=data, name="nht1_mpiio", run=record, items=listed, bound=bound["low"], N=frame["N"].to_numpy()
     )
 
 
@@ -66,13 +60,9 @@ def rank_groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset)
     frame = case_rows(record, "group", "N").sort_values("group").reset_index(drop=True)
     figure, axis = axes(height=3.6)
     spread(axis, frame["group"], frame, lambda t: 1e3 * t, index=2, label=cpu(record))
-    axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
-    axis.set_xscale("log", base=2)
-    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *frame["group"].astype(int)})
-    axis.set_xticks(ticks, ticks)
-    figure.suptitle(f"{rank_title(record)}, N = {int(frame['N'].iloc[0])}\n{MARKS}", size=9)
-    times = ", ".join(f"{1e3 * row.median:.3g} ms for {int(row.group)}" for row in frame.itertuples())
-    return show(figure, data=frame, name="nht1_rank_groups", run=record, times=times)
+    groups_axis(axis, printed_axes, best_group, frame["group"], BEST)
+    listed = frame.assign(ms=1e3 * frame["median"])
+    return show(figure, data=frame, name="nht1_rank_groups", run=record, items=listed, N=frame["N"].to_numpy())
 
 
 def ranks(record: xr.Dataset) -> Shown:
@@ -85,17 +75,8 @@ def ranks(record: xr.Dataset) -> Shown:
     ends = record["seconds"].min("sample").values, record["seconds"].max("sample").values
     axis.hlines(frame.index, *ends, color=INK, linewidth=2.5)
     cross_flagged(axis, record, ends[1])
-    size = str(record["size"].values[0])
-    return show(
-        figure,
-        data=frame.reset_index(names="ranks"),
-        name="nht1_ranks",
-        run=record,
-        size=size,
-        listed=", ".join(
-            f"{name} {row.sum():.3g} s, of which {row.iloc[1]:.2g} s messages" for name, row in frame.iterrows()
-        ),
-    )
+    size, listed = str(record["size"].values[0]), frame.assign(ranks=frame.index, whole=frame.sum(axis=1))
+    return show(figure, data=frame.reset_index(names="ranks"), name="nht1_ranks", run=record, size=size, items=listed)
 
 
 def legal_table(record: xr.Dataset) -> pd.DataFrame:
@@ -111,24 +92,16 @@ def volume(record: xr.Dataset, nodes: float) -> Shown:
     """Bytes and messages of a time step of BT by ranks; the nodes of 1993 are marked."""
     ranks, sent, messages = (record[name].values for name in ("ranks", "step_bytes", "step_messages"))
     figure, (left, right) = axes(1, 2, height=3.2, wide=True)
-    for axis, values, label in (
-        (left, sent / 1e6, "sent in a time step [MB]"),
-        (right, messages, "messages of a step"),
-    ):
+    for axis, values in ((left, sent / 1e6), (right, messages)):
         calculated(axis, ranks, values, label=f"BT, N = {int(record['N'])}, counted")
-        log_axis(axis)
         axis.axvline(nodes, color=INK, linestyle=":", label=f"{nodes:.0f} nodes of the iPSC/860 (1993)")
-        axis.set(xlabel="MPI ranks", ylabel=label)
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    figure.suptitle("counted from the boxes, not measured", size=9)
-    return show(
-        figure,
-        data=record[["ranks", "step_bytes", "step_messages"]].to_dataframe().reset_index(drop=True),
-        name="nht1_volume",
-        n=int(record["N"]),
-        sent_least=sent.min() / 1e6,
-        ranks=ranks,
-        sent_most=sent.max() / 1e6,
-        messages=messages,
-        nodes=nodes,
-    )
+    data = record[["ranks", "step_bytes", "step_messages"]].to_dataframe().reset_index(drop=True)
+    said: dict[str, Any] = {
+        "n": int(record["N"]),
+        "sent": sent / 1e6,
+        "ranks": ranks,
+        "messages": messages,
+        "nodes": nodes,
+    }
+    return show(figure, data=data, name="nht1_volume", **said)

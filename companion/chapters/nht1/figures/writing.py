@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, case_intervals, converted, cpu, of_samples, quotient, run_title, with_spread
+from companion.figures.parts import bars, case_intervals, converted, cpu, of_samples, quotient, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -86,7 +86,7 @@ def overheads(record: xr.Dataset) -> Shown:
     percent_axis(axis)
     axis.axvline(0, color=INK, linewidth=0.8)
     axis.set_yticks(range(len(ways)), ways, size=8)
-    axis.set(xlabel="overhead ζ [%]", xlim=around(zeta[waiting]))
+    axis.set(xlim=around(zeta[waiting]))
     axis.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=len(sizes))
     middle = zeta["middle"][waiting & (frame["N"] == sizes[0])]
     least, most = (f"{frame['way'][row]} {middle[row]:.0f} percent" for row in (middle.idxmin(), middle.idxmax()))
@@ -116,17 +116,23 @@ def choice_of_base(record: xr.Dataset) -> Shown:
     axis.set_yticks(
         place, [f"{row.way}, N {row.N}, {row.threads} thr." for row in frame.loc[rows].itertuples()], size=8
     )
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set(xlabel="overhead ζ [%]", xlim=around(found["zeta"], found["zeta_best"]))
+    axis.set(ylim=(len(rows) - 0.4, -0.6), xlim=around(found["zeta"], found["zeta_best"]))
     left = len(frame) - len(rows)
     rest = f" In the other {left} runs, which are not drawn, the two agree within 5 %." if left else ""
-    return show(
-        figure,
-        data=with_spread(frame, zeta=found["zeta"], zeta_best=found["zeta_best"]),
-        name="nht1_base",
-        run=record,
-        rest=rest,
-    )
+    data = with_spread(frame, zeta=found["zeta"], zeta_best=found["zeta_best"])
+    return show(figure, data=data, name="nht1_base", run=record, rest=rest)
+
+
+def groups_axis(axis, printed_axes: pd.DataFrame, best_group: int, sizes, words: str) -> None:
+    """An axis of processes that write at a time, as the report's Figure 1 has it, with the ``best_group`` of 1993."""
+    axis.axvline(best_group, color=INK, linestyle=":", label=words)
+    axis.set_xscale("log", base=2)
+    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, sizes)})
+    axis.set_xticks(ticks, ticks)
+
+
+#: What the line at the best group says.
+BEST = "least time on the iPSC/860 (1993)"
 
 
 @each_machine
@@ -136,19 +142,7 @@ def groups(printed_axes: pd.DataFrame, best_group: int, record: xr.Dataset) -> S
     found = of_samples([1e3 * record[f"observed_group {g}"].values[0] for g in size], flags * len(size))
     figure, axis = axes(height=3.4)
     bars(axis, size, found, index=2, label=cpu(record))
-    axis.axvline(best_group, color=INK, linestyle=":", label="least time on the iPSC/860 (1993)")
-    axis.set_xscale("log", base=2)
-    ticks = sorted({*printed_axes.loc[printed_axes["axis"] == "x", "value"].astype(int), *map(int, size)})
-    axis.set_xticks(ticks, ticks)
-    case = record.isel(case=0)
-    figure.suptitle(f"{run_title(record)}, {case['P'].values} processes, N = {case['N'].values}", size=9)
-    return show(
-        figure,
-        data=with_spread(pd.DataFrame({"group": size}), ms=found),
-        name="nht1_groups",
-        run=record,
-        least=found["middle"].min(),
-        size_of_least=size[found["middle"].argmin()],
-        most=found["middle"].max(),
-        size_of_most=size[found["middle"].argmax()],
-    )
+    groups_axis(axis, printed_axes, best_group, size, BEST)
+    data, ms = with_spread(pd.DataFrame({"group": size}), ms=found), found["middle"]
+    of = {"least": size[ms.argmin()], "most": size[ms.argmax()], "P": record["P"].values[0], "N": record["N"].values[0]}
+    return show(figure, data=data, name="nht1_groups", run=record, ms=ms, of=of)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from companion.bench import Case, Measurement
-from companion.chapters import cases_of, of, outputs_of
+from companion.chapters import cases_of, counts_to, of, outputs_of
 from companion.host import doctor, machine
 from companion.labels import plural
 
@@ -17,11 +17,6 @@ LOOPS = ("s1", "s2", "s10", "streaming", "skipping")
 PAIR = "two threads on one core"
 #: Bytes between the loads of the document's latency walk: 1024 items of 4 bytes.
 _WALK = 4096
-
-
-def _thread_counts(threads: int) -> list[int]:
-    """1, 2, 4, … and the number asked for."""
-    return sorted({count for count in (1, 2, 4, 8, 16, 32, 64, 128, 256) if count < threads} | {threads})
 
 
 def _size(nbytes: int) -> str:
@@ -42,7 +37,7 @@ def _bandwidth(preset: str, threads: int) -> list[Case]:
     cases = []
     for pages in PAGES:
         for problem in stride.grid(preset, pages=pages, binding=True):
-            for count in _thread_counts(threads):
+            for count in counts_to(threads):
                 alone = pages == LARGE and count == 1
                 if problem.stride in _SHOWN_STRIDES or alone:
                     cases.append(_reading(problem, count))
@@ -242,7 +237,7 @@ def _stream(preset: str, threads: int) -> list[Case]:
             problem = stream.Problem.preset(preset, n=n, operation=operation, nontemporal=nontemporal)
             stores = "non-temporal" if nontemporal else "plain"
             parameters = {"operation": operation, "stores": stores, "n": n, "level": level, "last_caches": caches}
-            for count in _thread_counts(threads):
+            for count in counts_to(threads):
                 label = f"{operation}, {stores} stores, {plural(count, 'thread')}"
                 cases.append(Case(label, stream, problem, count, parameters))
     return cases

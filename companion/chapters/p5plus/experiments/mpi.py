@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from companion.bench import Case
-from companion.chapters import cases_of, of, outputs_of, sent
+from companion.chapters import cases_of, counts_to, of, outputs_of, sent
 from companion.labels import plural
 
 
@@ -15,11 +15,6 @@ def _size(nbytes: int) -> str:
     return f"{nbytes} B"
 
 
-def _counts(ranks: int) -> list[int]:
-    """1, 2, 4 … and the ranks of the job."""
-    return sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
-
-
 @cases_of("p5plus-exchange")
 def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     """Every message size with one pair, and with as many pairs as the ranks make."""
@@ -27,7 +22,7 @@ def _exchange(preset: str, threads: int, ranks: int = 2) -> list[Case]:
 
     exchange.Problem(ranks=ranks)  # refuses an odd number
     cases = []
-    for used in _counts(ranks)[1:]:
+    for used in counts_to(ranks)[1:]:
         for nbytes in exchange.SIZES[preset]:
             label = f"{_size(nbytes)}, {plural(used // 2, 'pair')}"
             problem = exchange.Problem(nbytes, used)
@@ -64,7 +59,7 @@ def _transposition(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     from kernels.mpi import scale, transposition
 
     cases = []
-    for used, fields in [(used, fields) for used in _counts(ranks)[1:] for fields in _FIELDS[preset]]:
+    for used, fields in [(used, fields) for used in counts_to(ranks)[1:] for fields in _FIELDS[preset]]:
         problem = transposition.Problem.preset(preset, fields=fields, ranks=used)
         moved = scale.transposition(problem.mesh)
         label = f"T{problem.truncation}, {fields} fields, {used} ranks"
@@ -106,8 +101,8 @@ def _scaling(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     from kernels.shallow_water import ranks as shallow_water
 
     most, cases = _MODEL[preset][0], []
-    wanted = [("strong", used, most) for used in _counts(ranks)]
-    wanted += [("weak", used, _weak_rows(most, used / ranks)) for used in _counts(ranks)[:-1]]
+    wanted = [("strong", used, most) for used in counts_to(ranks)]
+    wanted += [("weak", used, _weak_rows(most, used / ranks)) for used in counts_to(ranks)[:-1]]
     for scaling, used, rows in wanted:
         problem = _problem(preset, rows, used)
         moved = scale.shallow_water(problem)

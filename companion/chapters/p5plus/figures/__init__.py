@@ -23,12 +23,12 @@ from companion.labels import plural
 
 def ifs_times(times: xr.Dataset) -> Shown:
     """Where the time of three IFS jobs goes, as shares of the wall-clock time."""
-    shares = (100 * times["time"] / times["wall"]).transpose("job", "section").to_pandas()
+    shares = pd.DataFrame((100 * times["time"] / times["wall"]).transpose("job", "section").to_pandas())
     shares = shares[["parallel", "comms", "barrier", "serial", "I/O", "missing"]]
     figure, axis = axes(height=2.6)
     stacked_bars(axis, shares, label="share of the elapsed time [%]", printed=True)
-    largest = ", ".join(f"{job} {row.idxmax()} {row.max():.0f} %" for job, row in shares.iterrows())
-    return show(figure, data=times, name="p5plus_ifs_times", largest=largest)
+    largest = pd.DataFrame({"job": shares.index, "part": shares.idxmax(axis=1), "share": shares.max(axis=1)})
+    return show(figure, data=times, name="p5plus_ifs_times", items=largest)
 
 
 def _tree(cpi: xr.Dataset) -> dict:
@@ -86,8 +86,8 @@ def cpi_leaves(main: xr.Dataset, laitli: xr.Dataset, cloudsc3: xr.Dataset) -> Sh
         outline = hollow(("printed", "communication", "serial")[number])
         axis.barh(place + 0.27 * (number - 1), frame[routine], height=0.22, label=routine, **outline)
     axis.set_yticks(place, frame.index)
-    most = "; ".join(f"{name}: {frame[name].idxmax()} {frame[name].max():.0f} %" for name in frame)
-    return show(figure, data=frame.rename_axis("node").reset_index(), name="p5plus_cpi", most=most)
+    largest = pd.DataFrame({"routine": list(frame), "node": frame.idxmax(), "share": frame.max()})
+    return show(figure, data=frame.rename_axis("node").reset_index(), name="p5plus_cpi", items=largest)
 
 
 def smt_binding(cube: xr.Dataset) -> Shown:
@@ -118,13 +118,7 @@ def gains(changes: pd.DataFrame) -> Shown:
     variable = changes["of"].astype(str).str.contains("variab").to_numpy()
     points(axis, low[variable], place[variable], label="_", index=1, line=False)
     axis.set_yticks(place, changes["change"] + np.where(variable, "\n(less variability)", ""))
-    return show(
-        figure,
-        data=changes,
-        name="p5plus_changes",
-        number_changes=len(changes),
-        widest_change_changes=widest_change(changes),
-    )
+    return show(figure, data=changes, name="p5plus_changes", number=len(changes), widest=widest_change(changes))
 
 
 def power(equal: pd.DataFrame, error_percent: float) -> Shown:
@@ -141,15 +135,12 @@ def power(equal: pd.DataFrame, error_percent: float) -> Shown:
         capsize=3,
         **hollow("printed"),
     )
-    cpus.set(xlabel="CPUs for the performance of one Power5+ CPU")
     kilowatt.set(xlabel=f"power for that performance [kW], bars ± {error_percent:g} %")
     kilowatt.xaxis.set_major_locator(MultipleLocator(0.05))
     for axis in (cpus, kilowatt):
         axis.set_yticks(place, equal["system"])
-        axis.grid(False, axis="y")
-    cpus.invert_yaxis()
-    text = "; ".join(f"{row.system} {plural(row.cpus, 'CPU')}, {row.power} kW" for row in equal.itertuples())
-    return show(figure, data=equal, name="p5plus_power", text=text, error_percent=error_percent)
+    listed = equal.assign(cpus=equal["cpus"].map(lambda count: plural(count, "CPU")))
+    return show(figure, data=equal, name="p5plus_power", items=listed, error_percent=error_percent)
 
 
 def blades(times: pd.DataFrame) -> Shown:
@@ -167,5 +158,5 @@ def blades(times: pd.DataFrame) -> Shown:
     frame = pd.DataFrame(rows).T
     figure, axis = axes(height=2.6)
     stacked_bars(axis, frame, label="time [s]", printed=True)
-    text = "; ".join(f"{name} {value:.0f} s" for name, value in frame.sum(axis=1).items())
-    return show(figure, data=frame.rename_axis("run").reset_index(), name="p5plus_blades", text=text)
+    data = frame.rename_axis("run").reset_index()
+    return show(figure, data=data, name="p5plus_blades", items=frame.sum(axis=1))

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, case_intervals, converted, log_axis, points
+from companion.figures.parts import bars, case_intervals, converted, points
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.labels import plural
@@ -67,9 +67,6 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
         rows += [{"curve": job, "ratio": r, "speed": s, "low": a, "high": b}
                  for r, s, a, b in zip(ratio, speeds[1], low, high, strict=True)]  # fmt: skip
     axis.plot(ratio, ratio, color=INK, linewidth=0.8, label="proportional")
-    axis.set(
-        xlabel="processors over the operational number", ylabel="speed over that at 1", title="model, not measured"
-    )
     curves = [*_speeds(solver, "N", "BT, N = "), *(_speeds(model, "truncation", "spectral model, T") if model else ())]
     counts = sorted({int(n) for _, threads, _ in curves for n in threads})
     for number, (label, threads, speed) in enumerate(curves):
@@ -78,18 +75,13 @@ def scalability(times: xr.Dataset, solver: xr.Dataset, model: xr.Dataset | None 
                  zip(threads, speed["low"], speed["middle"], speed["high"], strict=True)]  # fmt: skip
     most = max(counts)
     host.plot([1, most], [1, most], color=INK, linewidth=0.8, label="proportional")
-    host.set(xlabel="threads here", ylabel="speed over one thread", xticks=counts,
-             title="measured")  # fmt: skip
-    for each in (axis, host):
-        each.legend(loc="upper center", bbox_to_anchor=(0.45, -0.24), ncols=2)
-    for letter in "xy":
-        log_axis(axis, letter)
+    host.set(xticks=counts)
     double = {job: [float(model_speed(split(times, job), 2, e)) for e in (0.0, 1.0)] for job in times["job"].values}
-    text = "; ".join(f"{job} {low:.2f} to {high:.2f}" for job, (low, high) in double.items())
+    doubled = pd.DataFrame([(job, *ends) for job, ends in double.items()], columns=["job", "low", "high"])
     here = "; ".join(
         f"{label} {speed['middle'].iloc[-1]:.2f} on {threads.iloc[-1]}" for label, threads, speed in curves
     )
-    return show(figure, data=pd.DataFrame(rows), name="p5plus_scalability", run=solver, text=text, here=here)
+    return show(figure, data=pd.DataFrame(rows), name="p5plus_scalability", run=solver, items=doubled, here=here)
 
 
 def lost(measured: xr.Dataset) -> tuple[np.ndarray, dict[str, pd.DataFrame]]:
@@ -120,7 +112,7 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
     for number, (pattern, each) in enumerate(found.items()):
         bars(host, threads, each, label=f"{pattern}, measured", index=number)
     host.plot(threads, threads, color=INK, linewidth=0.8, linestyle=":", label="N dt")
-    host.set(xlabel="threads N", ylabel="loss a period over dt", xticks=threads, ylim=(0, None), title="measured")
+    host.set(xticks=threads)
     count = simulated["processors"].values
     for number, rate in enumerate(simulated["barriers"].values):
         text = f"{int(rate)} barriers a minute"
@@ -128,28 +120,14 @@ def monitoring(measured: xr.Dataset, simulated: xr.Dataset) -> Shown:
         many.plot(count, simulated["lost"].values[number], **style)
         hours.plot(simulated["hours"], simulated["lost_after"].values[number], **style)
     many.plot(count, count, color=INK, linewidth=0.8, linestyle=":", label="N dt")
-    log_axis(many)
     job = int(simulated["job"])
-    many.set(xlabel="processors N", ylabel="loss a minute over dt", title="simulated, moments anywhere in the minute")
     hours.axhline(job, color=INK, linewidth=0.8, linestyle=":", label="N dt")
-    hours.set(xlabel="hours since all moments were the same", ylabel="loss a minute over dt", ylim=(0, None),
-              title=f"simulated, N = {job}, clocks off by {float(simulated['drift']):g} · 10⁻⁶ (assumed)")  # fmt: skip
-    for axis in (host, many, hours):
-        axis.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
-    pairs = ", ".join(
-        f"{plural(n, 'thread')} {value:.2f}" for n, value in zip(threads, found["drifted"]["middle"], strict=True)
-    )
+    hours.set(title=f"simulated, N = {job}, clocks off by {float(simulated['drift']):g} · 10⁻⁶ (assumed)")
+    pairs = pd.Series(found["drifted"]["middle"].to_numpy(), [plural(n, "thread") for n in threads])
     ends = ", ".join(f"{row[-1]:.0f}" for row in simulated["lost"].values)
-    return show(
-        figure,
-        data=simulated[["lost"]].to_dataframe().reset_index(),
-        name="p5plus_monitoring",
-        run=measured,
-        pairs=pairs,
-        count_last=count[-1],
-        ends=ends,
-        job=job,
-    )
+    data = simulated[["lost"]].to_dataframe().reset_index()
+    said = {"items": pairs, "count": count, "ends": ends, "job": job}
+    return show(figure, data=data, name="p5plus_monitoring", run=measured, **said)
 
 
 def performance(power: pd.DataFrame, blades: pd.DataFrame, systems: xr.Dataset) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.chapters.p5plus.figures.threads import curves
 from companion.figures.beside import each_machine
-from companion.figures.parts import bytes_axis, bytes_label, log_axis, spread, times
+from companion.figures.parts import bytes_axis, bytes_label, spread, times
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -48,11 +48,8 @@ def bandwidth(record: xr.Dataset) -> Shown:
         name = f"{plural(count, 'thread')}, {pages} pages"
         spread(by_threads, line["nbytes"], line, per_thread(line), label=name, index=number)
     for axis, title in ((by_stride, f"1 thread, {pages} pages"), (by_threads, "stride 1, per thread")):
-        log_axis(axis, "y")
-        axis.set(ylabel="bytes asked for [GB/s]", title=title)
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.3 if axis is by_threads else -0.06), ncols=2)
+        axis.set(title=title)
     bytes_axis(by_threads, frame["nbytes"])
-    by_threads.set(xlabel="working set of one thread")
     return show(figure, data=frame.reset_index(drop=True), name="p5plus_bandwidth", run=record, ends=ends)
 
 
@@ -79,20 +76,10 @@ def loads(record: xr.Dataset) -> Shown:
             line = frame[(frame["stride"] == stride) & (frame["loads"] == kind)].sort_values("nbytes")
             items = line["items"]
             spread(axis, line["nbytes"], line, lambda t, n=items: n / t / 1e9, label=f"stride {stride}", index=number)
-        log_axis(axis, "y")
-        axis.set(ylabel="items a second [10⁹]", title=words)
-    panels[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
+        axis.set(title=words)
     bytes_axis(panels[1], frame["nbytes"])
-    panels[1].set(xlabel="working set of one thread")
     ends = {kind: frame[frame["loads"] == kind]["rate"] for kind in LOADS}
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_loads",
-        run=record,
-        ends_vector=ends["vector"],
-        ends_scalar=ends["scalar"],
-    )
+    return show(figure, data=frame.reset_index(drop=True), name="p5plus_loads", run=record, **ends)
 
 
 def loads_gain(record: xr.Dataset) -> str:
@@ -138,9 +125,8 @@ def latency(record: xr.Dataset) -> Shown:
             size, color=INK, linewidth=0.9, linestyle=":", label=None if number else "caches the system reports"
         )
     bytes_axis(axis, frame["nbytes"])
-    last = frame[frame["nbytes"] == frame["nbytes"].max()]
-    text = ", ".join(f"{_WALKS[row.pattern]}, {row.pages} pages {row.ns:.3g} ns" for row in last.itertuples())
-    return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency", run=record, text=text)
+    last = frame[frame["nbytes"] == frame["nbytes"].max()].replace({"pattern": _WALKS})
+    return show(figure, data=frame.reset_index(drop=True), name="p5plus_latency", run=record, items=last)
 
 
 def plateaus(record: xr.Dataset) -> pd.DataFrame:
@@ -203,14 +189,13 @@ def stream(record: xr.Dataset) -> Shown:
         )
     axis.set_xticks(range(len(operations)), operations)
     size = bytes_label(8 * int(record["n"].values[0]))
-    axis.set(ylabel="rate, STREAM's count [GB/s]", ylim=(0, None), title=f"arrays of {size} each{_level(record)}")
+    axis.set(title=f"arrays of {size} each{_level(record)}")
     return show(
         figure,
         data=frame.reset_index(drop=True),
         name="p5plus_stream",
         run=record,
         rate=frame["rate"],
-        best_operation=best["operation"],
-        counted_best_threads=plural(best["threads"], "thread"),
-        best_stores=best["stores"],
+        best=best,
+        threads=plural(best["threads"], "thread"),
     )

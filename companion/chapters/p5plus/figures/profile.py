@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import MARKED, bars, cpu, of_samples, points, with_spread
+from companion.figures.parts import MARKED, bars, cpu, of_samples, points, rows, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import axes, hollow
 from companion.labels import plural
@@ -68,21 +68,18 @@ def profiles(printed: xr.Dataset, record: xr.Dataset | None) -> Shown:
         here = f" Below, filled: regions of the one-layer model on {team}, measured. {MARKED}"
         also = " One-layer model: " + ", ".join(f"{row.region} {row.middle:.0f} %" for row in found.itertuples()) + "."
     for axis, names in zip(drawn, panels, strict=True):
-        axis.set_yticks(range(len(names)), names)
-        axis.set(ylim=(len(names) - 0.4, -0.6), xlim=(0, None))
-        axis.grid(False, axis="y")
+        rows(axis, names, 0.6, 0.6)
+        axis.set_xlim(0)
     drawn[-1].set(xlabel="share of the time [%]")
-    first = old.loc[old["self_percent"].idxmax()]
     measured = with_spread(found[["region", "calls"]], share=found) if len(found) else found
     return show(
         figure,
         data=pd.concat([old, measured], axis=1),
         name="p5plus_profiles",
         run=record,
-        first_routine=first["routine"],
-        first_self_percent=first["self_percent"],
+        first=old.loc[old["self_percent"].idxmax()],
         also=also,
-        old_self_percent=old["self_percent"].sum(),
+        old=old["self_percent"].sum(),
         here=here,
     )
 
@@ -97,11 +94,5 @@ def drhook(profile: xr.Dataset) -> Shown:
     flops.set_clip_on(False)  # a routine with none lies on the edge
     axis.set_yticks(place, frame.index)
     fast = frame["mflops"].idxmax()
-    return show(
-        figure,
-        data=profile,
-        name="p5plus_drhook",
-        fast=fast,
-        mflops_most=frame["mflops"].max(),
-        below_100=(frame["mflops"] < 100).sum(),
-    )
+    few, mflops = (frame["mflops"] < 100).sum(), frame["mflops"]
+    return show(figure, data=profile, name="p5plus_drhook", fast=fast, mflops=mflops, below_100=few)

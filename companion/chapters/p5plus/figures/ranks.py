@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import bytes_axis, cpu, log_axis, spread, stacked_bars
+from companion.figures.parts import bytes_axis, cpu, spread, stacked_bars
 from companion.figures.ranks import case_rows, cross_flagged, observed
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
@@ -48,13 +48,10 @@ def exchange(record: xr.Dataset) -> Shown:
         spread(drawn[-1], part["nbytes"], part, lambda t, sent=sent: sent / t / 1e6, label=label, index=number)
     drawn[-1].set(xlabel="message", ylabel="sent by one side\n[MB/s]", title="N tasks on each side")
     for axis in drawn:
-        log_axis(axis, "y")
         then = _then(axis, record)
-        axis.legend()
     bytes_axis(drawn[-1], [frame["nbytes"].min(), frame["nbytes"].max()])
-    most = "; ".join(f"{plural(pairs, 'pair')} {rate:.0f}" for pairs, rate in
-                     frame.groupby("pairs")["all_pairs_MB_per_s"].max().items())  # fmt: skip
-    return show(figure, data=frame.reset_index(drop=True), name="p5plus_exchange", run=record, most=most, then=then)
+    most = frame.groupby("pairs")["all_pairs_MB_per_s"].max().rename(lambda pairs: plural(pairs, "pair"))
+    return show(figure, data=frame.reset_index(drop=True), name="p5plus_exchange", run=record, items=most, then=then)
 
 
 @each_machine
@@ -72,14 +69,8 @@ def transposition(record: xr.Dataset) -> Shown:
     bytes_axis(axis, [frame["message_bytes"].min(), frame["message_bytes"].max()], step=2)
     then = _then(axis, record)
     frame["MB_per_s"] = frame["sent_bytes"] / frame["ranks"] / frame["median"] / 1e6
-    return show(
-        figure,
-        data=frame.reset_index(drop=True),
-        name="p5plus_transposition",
-        run=record,
-        rate_most=frame["MB_per_s"].max(),
-        then=then,
-    )
+    data = frame.reset_index(drop=True)
+    return show(figure, data=data, name="p5plus_transposition", run=record, rate=frame["MB_per_s"], then=then)
 
 
 def rates(record: xr.Dataset) -> pd.DataFrame:
@@ -119,8 +110,7 @@ def scaling(record: xr.Dataset) -> Shown:
             for n, T in zip(part["ranks"], part["truncation"], strict=True)
         ]
         axis.set_xticks(part["ranks"], labels)
-        axis.set(xlabel="ranks", ylim=(0, None), xlim=(0, 1.1 * part["ranks"].max()))
-        axis.legend(loc="lower right")
+        axis.set_xlim(0, 1.1 * part["ranks"].max())
     left.set_title(f"one model, T{int(frame['truncation'].max())}", size=9)
     right.set_title("work grows with the ranks", size=9)
     left.set_ylabel(f"speed, 1 for {base}")
@@ -145,9 +135,5 @@ def sensors(record: xr.Dataset) -> Shown:
     axis.hlines(range(len(start)), start + ends[0], start + ends[1], color=INK, linewidth=2.5)
     cross_flagged(axis, record, start + ends[1])
     return show(
-        figure,
-        data=shares.reset_index(names="way"),
-        name="p5plus_sensors",
-        run=record,
-        listed=", ".join(f"{way} {value:.1f} ms waiting" for way, value in shares.iloc[:, 1].items()),
+        figure, data=shares.reset_index(names="way"), name="p5plus_sensors", run=record, items=shares.iloc[:, 1]
     )

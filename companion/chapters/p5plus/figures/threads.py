@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, converted, cpu, intervals, log_axis, points, quotient, times, with_spread
+from companion.figures.parts import bars, converted, cpu, intervals, points, quotient, times, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.labels import plural
@@ -59,16 +60,13 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     place = np.arange(len(old))
     points(rate, place, old["no SMT"] / cpus, label=f"{DOCUMENT}, one thread", index=0, line=False)
     bars(rate, place, host["one thread"], label=f"{cpu(record)}, one thread", index=1, line=False)
-    log_axis(rate, "y")
-    rate.set(ylabel="one processor [GFLOPS]")
     points(gain, place, gain_old, label=f"{DOCUMENT}, SMT", index=0, line=False)
     name = "SMT" if second == "SMT" else _FUSED
     bars(gain, place, gain_host, label=f"{cpu(record)}, {name}", index=1, line=False)
     gain.axhline(1, color=INK, linewidth=0.8)
-    gain.set(ylabel="gain, rate with two over one", ylim=(0, max(2.3, 1.05 * gain_host["high"].max())))
+    gain.set_ylim(0, max(2.3, 1.05 * gain_host["high"].max()))
     gain.set_xticks(place, [re.sub("accumulators?", "acc.", str(name)) for name in old.index], size=8)
     for axis in (rate, gain):
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
         axis.set_xlim(-0.5, len(old) - 0.5)
     frame = pd.DataFrame(
         {
@@ -79,18 +77,10 @@ def smt(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
         }
     )
     remark = "" if second == "SMT" else "Fused streams are one thread and not SMT. "
-    text = ", ".join(f"{loop} {value:.2f}" for loop, value in gain_old.items())
     here = ", ".join(f"{value:.2f}" for value in gain_host["middle"])
-    return show(
-        figure,
-        data=with_spread(frame, host_gflops=host["one thread"], host_gain=gain_host),
-        name="p5plus_smt",
-        run=record,
-        text=text,
-        the_name=name,
-        here=here,
-        remark=remark,
-    )
+    data = with_spread(frame, host_gflops=host["one thread"], host_gain=gain_host)
+    said: dict[str, Any] = {"items": gain_old, "the_name": name, "here": here, "remark": remark}
+    return show(figure, data=data, name="p5plus_smt", run=record, **said)
 
 
 @each_machine
@@ -105,17 +95,9 @@ def loops(printed: xr.Dataset, cpus: int, record: xr.Dataset) -> Shown:
     points(axis, old.values, place, label=DOCUMENT, index=0, line=False)
     bars(axis, place, host, label=cpu(record), index=1, line=False, across=True)
     axis.set_yticks(place, [str(name) for name in old.index])
-    gain = host["middle"].values / old.values
-    pairs = zip(old.index, old, host["middle"], strict=True)
-    text = ", ".join(f"{loop} {then:.2g} then and {now:.2g} now" for loop, then, now in pairs)
-    return show(
-        figure,
-        data=with_spread(pd.DataFrame({"loop": old.index, "document": old.values}), host=host),
-        name="p5plus_loops",
-        run=record,
-        text=text,
-        gain=gain,
-    )
+    data = with_spread(pd.DataFrame({"loop": old.index, "document": old.values}), host=host)
+    gain = data["host"] / data["document"]
+    return show(figure, data=data, name="p5plus_loops", run=record, items=data, gain=gain)
 
 
 #: What is said where a machine without SMT has nothing to show.
@@ -166,11 +148,8 @@ def binding(record: xr.Dataset) -> Shown:
     axis.plot(middle, place, "|", color=INK, markersize=9)
     axis.plot(middle[flagged], place[flagged], "x", color=INK, markersize=7, linestyle="none")
     axis.set_yticks(range(len(names)), names, size=8)
-    text = "; ".join(
-        f"{name} {value:.3g} ms"
-        for name, value in zip((name.replace("\n", " ") for name in names), middle, strict=True)
-    )
-    return show(figure, data=frame, name="p5plus_binding", run=record, text=text)
+    listed = pd.Series(middle.to_numpy(), [name.replace("\n", " ") for name in names])
+    return show(figure, data=frame, name="p5plus_binding", run=record, items=listed)
 
 
 def binding_said(record: xr.Dataset, changes: pd.DataFrame) -> str:

@@ -3,12 +3,8 @@
 from typing import Any
 
 from companion.bench import Case
-from companion.chapters import cases_of, of, outputs_of, sent
+from companion.chapters import cases_of, counts_to, of, outputs_of, sent
 from companion.labels import plural
-
-
-def _counts(ranks: int) -> list[int]:
-    return sorted({1, ranks} | {2**n for n in range(20) if 2**n < ranks})
 
 
 @cases_of("xc30-ranks")
@@ -18,7 +14,7 @@ def _model(preset: str, threads: int, ranks: int = 2) -> list[Case]:
     from kernels.shallow_water import ranks as shallow_water
 
     cases = []
-    for used in _counts(ranks):
+    for used in counts_to(ranks):
         problem = shallow_water.Problem.preset(preset, ranks=used)
         moved = scale.shallow_water(problem)
         label = f"T{problem.truncation}, {used} ranks"

@@ -46,8 +46,8 @@ def systems(machines: xr.Dataset) -> Shown:
         axis.text(max(value, 1) + 0.06, number, f"{value:.2f}", va="center", size=9)
     axis.set_yticks(place, ratio.index)
     axis.set(xlabel=f"one {CRAY} over one {IBM}", xlim=(0, 5))
-    text = ", ".join(f"{name} {value:.2f}" for name, value in ratio.items())
-    return show(figure, data=ratio.rename_axis("fact").rename("ratio").reset_index(), name="xc30_systems", text=text)
+    data = ratio.rename_axis("fact").rename("ratio").reset_index()
+    return show(figure, data=data, name="xc30_systems", items=ratio)
 
 
 def small_files(table: xr.Dataset) -> Shown:
@@ -58,8 +58,7 @@ def small_files(table: xr.Dataset) -> Shown:
     points(axis, frame["open_close"], place, label="open, read or write, close", index=0, line=False)
     points(axis, frame["temporary_files"], place, label="temporary files", index=1, line=False)
     axis.set_yticks(place, frame.index)
-    text = ", ".join(f"{suite} {value:,.0f}" for suite, value in frame["open_close"].items())
-    return show(figure, data=table, name="xc30_io_to_remove", text=text)
+    return show(figure, data=table, name="xc30_io_to_remove", items=frame["open_close"])
 
 
 def _when(date: str, year: int) -> float:
@@ -84,5 +83,4 @@ def timeline(table: xr.Dataset, year: int) -> Shown:
     axis.set_yticks(place, [re.sub("metadata server, ", "server load, ", event) for event in when.index], size=9)
     axis.xaxis.set_major_locator(MultipleLocator(1))
     axis.set_xlim(when.min() - 0.3, when.max() + 0.4)
-    text = "; ".join(f"{event} {dates[event]}" for event in when.index)
-    return show(figure, data=table, name="xc30_timeline", text=text)
+    return show(figure, data=table, name="xc30_timeline", items=dates[when.index])

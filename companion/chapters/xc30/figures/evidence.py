@@ -8,9 +8,9 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
 from companion.chapters.xc30.figures.live import frame_of
-from companion.chapters.xc30.figures.model import step_ends, step_seconds
+from companion.chapters.xc30.figures.model import step_seconds
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, converted, log_axis, points, with_spread
+from companion.figures.parts import bars, converted, points, spread_of, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.records.runs import single
@@ -55,7 +55,7 @@ def day(record: xr.Dataset, forecast: xr.Dataset, resolutions: xr.Dataset) -> Sh
     sizes = resolutions["truncation"].to_dataframe()["truncation"].dropna().astype(int).reset_index()
     size = {f"T{row.matching[0].upper()}{row.truncation}": row.grid_points / 1e6 for row in sizes.itertuples()}
     count, base = frame["steps"].to_numpy(), frame["steps"][0] * steps["measured_step"][0]
-    found = converted(step_ends(steps), lambda seconds: count * seconds.to_numpy() / base)
+    found = converted(spread_of(steps, "measured_step"), lambda seconds: count * seconds.to_numpy() / base)
     names = steps["measured_resolution"].astype(str)
     figure, axis = axes(height=3.0)
     for number, (letters, matching) in enumerate(_MATCHING.items()):
@@ -64,23 +64,10 @@ def day(record: xr.Dataset, forecast: xr.Dataset, resolutions: xr.Dataset) -> Sh
         bars(axis, place, found.iloc[rows], label=f"{matching} ({letters})", index=number)
         for x, y, name in zip(place, found["middle"].iloc[rows], names.iloc[rows], strict=True):
             axis.annotate(name, (x, y), (7, -9), textcoords="offset points", size=9)
-    log_axis(axis, "y")
-    axis.set(
-        xlabel="horizontal grid points [million]",
-        ylabel=f"cost of a day\nover that of {names[0]}",
-        xlim=(1.5, 10.2),
-        ylim=(0.7, None),
-    )
-    text = ", ".join(f"{name} {value:.1f}" for name, value in zip(names, found["middle"], strict=True))
-    return show(
-        figure,
-        data=with_spread(frame.rename(columns={"relative": "model, relative"}), cost=found),
-        name="xc30_day",
-        run=record,
-        names_first=names[0],
-        text=text,
-        cut=cut,
-    )
+    axis.set(ylabel=f"cost of a day\nover that of {names[0]}")
+    listed = pd.Series(found["middle"].to_numpy(), names)
+    data = with_spread(frame.rename(columns={"relative": "model, relative"}), cost=found)
+    return show(figure, data=data, name="xc30_day", run=record, names=names, items=listed, cut=cut)
 
 
 def profile_table(profile: xr.Dataset, known: Collection[str]) -> pd.DataFrame:
@@ -111,28 +98,21 @@ def builds(record: xr.Dataset, samples: int, names: Sequence[str] = BUILDS) -> S
         judged.errorbar(place, mean[number] / half[number], yerr=1.0, fmt="o", color=series(number), capsize=3)
         points(size, lead, np.abs(mean[number]), label=name, host=True, index=number)
     judged.axhline(0, color=INK, linewidth=0.8)
-    judged.set(ylabel="mean difference\nover half its interval", yscale="symlog")
+    judged.set(yscale="symlog")
     judged.margins(y=0.15)
     points(size, lead, record["error_strict"], label="error of the forecast", host=True, index=3).set_linestyle("--")
     size.axhline(float(record["rounding"]), color=INK, linestyle=":", label="one rounding of the depth")
-    log_axis(size, "y")
-    size.set(ylabel="mean difference,\nerror [m]", xlabel="lead time [days]")
-    size.legend(loc="upper center", bbox_to_anchor=(0.45, -0.32), ncols=2)
     size.xaxis.set_major_locator(MaxNLocator(integer=True))
-    text = "; ".join(
-        f"{name}: zero excluded at {count} of {lead.size} lead times, at most {most:.0e} m"
-        for name, count, most in zip(names, significant(record), np.abs(mean).max(axis=1), strict=True)
-    )
+    listed = {"name": names, "count": significant(record), "most": np.abs(mean).max(axis=1)}
     columns = {f"{name} [m]": row for name, row in zip(names, mean, strict=True)}
     return show(
         figure,
         data=frame_of(record, "lead", "error_strict").assign(**columns),
         name="xc30_builds",
         run=record,
-        text=text,
-        error_least=float(record["error_strict"].min()),
-        rounding=float(record["rounding"]),
-        pairs=int(record["pairs"]),
+        items=pd.DataFrame(listed).assign(of=lead.size),
+        error=record["error_strict"],
+        of={name: record[name].item() for name in ("rounding", "pairs")},
         samples=samples,
     )
 

@@ -11,7 +11,17 @@ import xarray as xr
 from matplotlib.ticker import FuncFormatter
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, case_intervals, converted, cpu, log_axis, points, quotient, with_spread
+from companion.figures.parts import (
+    bars,
+    case_intervals,
+    converted,
+    cpu,
+    log_axis,
+    points,
+    quotient,
+    spread_of,
+    with_spread,
+)
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -47,12 +57,6 @@ def _shares(record: xr.Dataset) -> pd.DataFrame:
     return frame.assign(fourier_share=record["fourier_share"].values)
 
 
-def _ends(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Three columns of :func:`companion.figures.parts.with_spread` as :func:`bars` takes them."""
-    found = {"low": frame[f"{name}_low"], "middle": frame[name], "high": frame[f"{name}_high"]}
-    return pd.DataFrame({**found, "flagged": frame["flagged"]})
-
-
 @each_machine
 def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
     """Share of peak of the transforms, with the shares of the forecasts of 2014.
@@ -67,14 +71,13 @@ def transforms(record: xr.Dataset, runs: xr.Dataset, truncation: int) -> Shown:
         points(axis, [truncation], [value], label=f"forecast, {system} (2014)", index=number, line=False)
     for number, ((threads, fields), line) in enumerate(groups, start=len(printed)):
         name = f"transforms, {plural(fields, 'field')}, {plural(threads, 'thread')}"
-        bars(axis, line["truncation"], _ends(line, "share"), label=name, index=number)
-    text = " and ".join(f"{value:g} % ({system})" for system, value in printed.items())
+        bars(axis, line["truncation"], spread_of(line, "share"), label=name, index=number)
     lines = "; ".join(
         f"{fields} and {threads}, {line['rate'].min():.0f} to {line['rate'].max():.0f} "
         f"GFLOPS, {line['share'].min():.0f} to {line['share'].max():.0f} % of peak"
         for (threads, fields), line in groups
     )
-    return show(figure, data=frame, name="xc30_transforms", run=record, text=text, lines=lines)
+    return show(figure, data=frame, name="xc30_transforms", run=record, items=printed, lines=lines)
 
 
 @each_machine
@@ -94,21 +97,12 @@ def routines(record: xr.Dataset, profile: xr.Dataset) -> Shown:
     axis.axvspan(peak["low"], peak["high"], color=INK, alpha=0.2)
     axis.axvline(peak["middle"], color=INK, linestyle=":", linewidth=1, label="peak measured")
     axis.set_yticks(place, names)
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
     log_axis(axis, "x")
     axis.xaxis.set_major_formatter(_MEGA)
-    axis.set(xlabel="rate [MFLOPS]")
-    gain = builds["vector"]["middle"] / builds["scalar"]["middle"]
-    return show(
-        figure,
-        data=with_spread(frame, mflops_vector=builds["vector"], mflops_scalar=builds["scalar"]),
-        name="xc30_routines",
-        run=record,
-        where_most=names[int(gain.argmax())],
-        gain=gain,
-        where_least=names[int(gain.argmin())],
-    )
+    gain = (builds["vector"]["middle"] / builds["scalar"]["middle"]).set_axis(names)
+    data = with_spread(frame, mflops_vector=builds["vector"], mflops_scalar=builds["scalar"])
+    where = {"most": gain.idxmax(), "least": gain.idxmin()}
+    return show(figure, data=data, name="xc30_routines", run=record, gain=gain, where=where)
 
 
 def routine_gains(record: xr.Dataset) -> pd.DataFrame:
@@ -202,18 +196,14 @@ def nproma(record: xr.Dataset) -> Shown:
     log_axis(axis, "y")
     axis.yaxis.set_major_formatter(_MEGA)
     axis.yaxis.set_minor_formatter(_TWO_AND_FIVE)
-    log_axis(axis, "x", base=2)
-    axis.set(xlabel="columns of a block (NPROMA)", ylabel="rate [MFLOPS]")
     best = ", ".join(f"{name} at {row.idxmax()}" for name, row in medians.items())
-    worst = ", ".join(
-        f"{name} at {row.idxmin()} with {100 * row.min() / row.max():.0f} % of that" for name, row in medians.items()
-    )
+    worst = [(name, row.idxmin(), 100 * row.min() / row.max()) for name, row in medians.items()]
     return show(
         figure,
         data=with_spread(cases[["routine", "nproma"]], mflops=found),
         name="xc30_nproma",
         run=record,
         best=best,
-        worst=worst,
-        level_medians=_level(medians),
+        items=pd.DataFrame(worst, columns=["name", "at", "share"]),
+        level=_level(medians),
     )

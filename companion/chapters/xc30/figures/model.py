@@ -10,7 +10,7 @@ from matplotlib.ticker import MultipleLocator
 
 from companion.chapters.xc30.figures.live import frame_of
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, cpu, log_axis, of_samples, points, stacked_bars, with_spread
+from companion.figures.parts import bars, cpu, of_samples, points, spread_of, stacked_bars, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, hatched, meaning
 from companion.records.runs import single
@@ -38,47 +38,26 @@ def step_seconds(record: xr.Dataset) -> pd.DataFrame:
     return with_spread(frame, measured_step=found)
 
 
-def step_ends(frame: pd.DataFrame) -> pd.DataFrame:
-    """The step of :func:`step_seconds` as :func:`companion.figures.parts.bars` takes it."""
-    names = {"measured_step_low": "low", "measured_step": "middle", "measured_step_high": "high"}
-    return frame.rename(columns=names)[["low", "middle", "high", "flagged"]]
-
-
 @each_machine
 def costs(record: xr.Dataset) -> Shown:
     """Seconds of a step of the small model on the seven grids: measured, and apart from it by work model."""
     figure, (measured, model) = axes(2, 1, height=6.0)
     steps = step_seconds(record)
-    found, place = step_ends(steps), np.arange(len(steps))
+    found, place = spread_of(steps, "measured_step"), np.arange(len(steps))
     factor, unit = (1e3, "ms") if found["high"].max() < 0.1 else (1, "s")
     scaled = found.assign(**{name: factor * found[name] for name in ("low", "middle", "high")})
     measured.barh(place, scaled["middle"], height=0.6, color=meaning("measured"), alpha=0.5)
     bars(measured, place, scaled, label="median", index=1, line=False, across=True)
     measured.set_yticks(place, steps["measured_label"])
-    measured.set(xlabel=f"one step, measured [{unit}]", title="measured")
+    measured.set(xlabel=f"one step, measured [{unit}]")
     full = [str(name) for name in record["model_resolution"].values]
     model.barh(range(len(full)), record["model_step"], height=0.6, **hatched())
     model.set_yticks(range(len(full)), full)
-    model.set(
-        xlabel="one step, work model [s]",
-        title=f"work model, full sizes\nfrom the rates of {record['model_from'].item()}",
-    )
-    for axis in (measured, model):
-        axis.invert_yaxis()
-        axis.grid(False, axis="y")
+    model.set(title=f"work model, full sizes\nfrom the rates of {record['model_from'].item()}")
     step = steps.set_index("measured_label")["measured_step"]
-    least, most = float(record["model_step"].min()), float(record["model_step"].max())
-    return show(
-        figure,
-        data=pd.concat([steps, frame_of(record, "model_resolution", "model_step")], axis=1),
-        name="xc30_costs",
-        run=record,
-        where_least=step.idxmin(),
-        step=step,
-        where_most=step.idxmax(),
-        least=least,
-        most=most,
-    )
+    data = pd.concat([steps, frame_of(record, "model_resolution", "model_step")], axis=1)
+    where = {"least": step.idxmin(), "most": step.idxmax()}
+    return show(figure, data=data, name="xc30_costs", run=record, where=where, step=step, model=record["model_step"])
 
 
 @each_machine
@@ -101,10 +80,6 @@ def sections(record: xr.Dataset) -> Shown:
         place = np.arange(len(rows)) + 0.4 * ((number + 0.5) / len(labels) - 0.5)
         bars(time, place, rows, label=label, index=number, line=False, across=True)
     time.set_yticks(range(len(found)), list(found))
-    time.invert_yaxis()
-    time.grid(False, axis="y")
-    log_axis(time, "x")
-    time.set(xlabel="time of the section [s]")
     figure.legend(*time.get_legend_handles_labels(), loc="outside lower center")
     text = "; ".join(
         f"{name}: " + ", ".join(f"{part} {value:.0f} %" for part, value in row.items())
@@ -122,34 +97,10 @@ def cases(record: xr.Dataset) -> Shown:
     for axis, name in zip(panels, ("height", "vorticity"), strict=True):
         points(axis, record["published_points"], record[f"published_{name}"], label="GME, published", index=0)
         points(axis, record["points"], record[f"{name}_error"], label=cpu(record), host=True, index=1)
-        log_axis(axis, "x")
-        log_axis(axis, "y")
-        axis.set(ylabel=f"relative l2 error,\n{name}")
-    panels[1].set(xlabel="grid points")
-    panels[1].legend(loc="upper center", bbox_to_anchor=(0.45, -0.22), ncols=2)
     ours = frame_of(record, "points", "truncation_scored", "height_error", "vorticity_error")
     theirs = frame_of(record, "published_points", "published_height", "published_vorticity")
     frame = pd.concat([ours, theirs], axis=1)
-    text = "; ".join(
-        f"{row.points:.0f} points, T{row.truncation_scored:.0f}: height {row.height_error:.1e}, "
-        f"vorticity {row.vorticity_error:.1e}"
-        for row in ours.itertuples()
-    )
-    least, most = theirs.min(), theirs.max()
-    return show(
-        figure,
-        data=frame,
-        name="xc30_cases",
-        run=record,
-        day=record["day"].item(),
-        text=text,
-        most_published_height=most["published_height"],
-        least_published_height=least["published_height"],
-        most_published_vorticity=most["published_vorticity"],
-        least_published_vorticity=least["published_vorticity"],
-        least_published_points=least["published_points"],
-        most_published_points=most["published_points"],
-    )
+    return show(figure, data=frame, name="xc30_cases", run=record, day=record["day"].item(), items=ours, **theirs)
 
 
 def steady_table(record: xr.Dataset) -> pd.DataFrame:
@@ -218,10 +169,5 @@ def tendency(record: xr.Dataset) -> Shown:
             line = points(axis, record["degree"].values[1:], drawn, label=f"{name} grid", host=True, index=number)
             line.set_markersize(2.5)
     axis.set_yscale("log")
-    return show(
-        figure,
-        data=pd.DataFrame({"degree": record["degree"].values[1:], **columns}),
-        name="xc30_tendency",
-        run=record,
-        listed=" and ".join(f"{most:.0e} on the {name} grid" for name, most in worst.items()),
-    )
+    data = pd.DataFrame({"degree": record["degree"].values[1:], **columns})
+    return show(figure, data=data, name="xc30_tendency", run=record, items=pd.Series(worst))

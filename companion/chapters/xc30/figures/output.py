@@ -1,11 +1,13 @@
 """Figures and tables of chapter 5 on output steps: alone and under other load, with and without small files."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, cpu, log_axis, of_samples
+from companion.figures.parts import bars, cpu, log_axis, of_samples, spread_of
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 from companion.records.runs import single
@@ -38,22 +40,13 @@ def storm(record: xr.Dataset) -> Shown:
             axis.plot(
                 steps, np.median(every[variant], axis=1), color=series(number), label=names[variant], linewidth=1.2
             )
-        log_axis(axis, "y")
-        axis.set(ylabel="time of the step [ms]")
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1 if load else 2)
         before, after = (float(np.median(every[variant])) for variant in chosen[:2])
         ratios.append(f"{before / after:.0f} times as long with the small files" + (" under load" if load else ""))
     axis.set(xlabel="output step")
     frame = pd.DataFrame(np.median(every, axis=2).T, columns=names)
-    return show(
-        figure,
-        data=frame.rename_axis("step").reset_index(),
-        name="xc30_storm",
-        run=record,
-        number=len(frame),
-        listed="; ".join(names),
-        listed_2=" and ".join(ratios),
-    )
+    said: dict[str, Any] = {"number": len(frame), "listed": "; ".join(names), "ratios": " and ".join(ratios)}
+    return show(figure, data=frame.rename_axis("step").reset_index(), name="xc30_storm", run=record, **said)
 
 
 def with_small_files(record: xr.Dataset) -> pd.DataFrame:
@@ -73,11 +66,9 @@ def with_small_files(record: xr.Dataset) -> pd.DataFrame:
 
 def _over_without(axis, place, part: pd.DataFrame, **style) -> None:
     """A step with small files over one without, at ``place``, and the line at 1."""
-    ends = {"times_low": "low", "times": "middle", "times_high": "high"}
-    bars(axis, place, part.rename(columns=ends)[[*ends.values(), "flagged"]].reset_index(drop=True), **style)
+    bars(axis, place, spread_of(part, "times"), **style)
     log_axis(axis)
     axis.axhline(1, color=INK, linewidth=0.8)
-    axis.set(ylabel="step with small files\nover one without")
 
 
 @each_machine
@@ -103,10 +94,8 @@ def records(record: xr.Dataset) -> Shown:
     figure, axis = axes(height=3.2)
     label = f"opens of {1e6 * here['open'].median():.0f} µs, as here"
     _over_without(axis, here["record_bytes"] / 1e6, here, label=label)
-    text = ", ".join(f"{row.times:.3g} times at {row.record_bytes / 1e6:.2g} MB" for row in here.itertuples())
-    return show(
-        figure, data=here, name="xc30_records", run=record, text=text, files_first=int(record["files"].values[0])
-    )
+    listed = here.assign(size=here["record_bytes"] / 1e6)
+    return show(figure, data=here, name="xc30_records", run=record, items=listed, files=record["files"].values)
 
 
 def storm_table(record: xr.Dataset) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import xarray as xr
 
 from companion.chapters.xc30.figures.live import rates
 from companion.figures.beside import each_machine
-from companion.figures.parts import bars, case_intervals, converted, cpu, points, quotient, with_spread
+from companion.figures.parts import bars, case_intervals, converted, cpu, points, quotient, spread_of, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.labels import plural
@@ -64,12 +64,6 @@ def _filled(forecast: xr.Dataset | None, truncation: int) -> str:
     return f"a forecast with one layer and no physics at truncation {cases['truncation'][0]:.0f}, and {alone}"
 
 
-def _spread(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """One quantity of :func:`measured_cores` as :func:`companion.figures.parts.bars` takes it."""
-    ends = {f"{name}_low": "low", name: "middle", f"{name}_high": "high"}
-    return frame.rename(columns=ends)[[*ends.values(), "flagged"]]
-
-
 @each_machine
 def cores(
     runs: xr.Dataset, machines: xr.Dataset, transforms: xr.Dataset, forecast: xr.Dataset | None, truncation: int
@@ -81,25 +75,15 @@ def cores(
     old, new = np.arange(len(printed)), np.arange(len(printed), len(frame))
     points(axis, printed["peak"], old, label="peak, as stated", colour="serial", index=1, line=False)
     points(axis, printed["rate"], old, label="reached, as printed", line=False)
-    bars(axis, new, _spread(measured, "peak"), label="peak, measured", colour="serial", line=False, across=True)
-    bars(axis, new, _spread(measured, "rate"), label="reached, measured", line=False, across=True)
+    bars(axis, new, spread_of(measured, "peak"), label="peak, measured", colour="serial", line=False, across=True)
+    bars(axis, new, spread_of(measured, "rate"), label="reached, measured", line=False, across=True)
     for number, row in enumerate(frame.itertuples()):
         axis.hlines(number, 1.12 * row.rate, row.peak / 1.12, color=INK, linewidth=0.6, alpha=0.5)
         axis.text(np.sqrt(row.rate * row.peak), number - 0.12, f"{row.share:.2g} %", ha="center", va="bottom", size=9)
     axis.set_yticks(range(len(frame)), [name.replace(", ", "\n", 1) for name in frame["what"]])
     axis.set_ylim(len(frame) - 0.6, -0.6)
-    text = "; ".join(
-        f"{row.what} {row.rate:.3g} of {row.peak:.3g} GFLOPS, {row.share:.2g} %" for row in frame.itertuples()
-    )
-    return show(
-        figure,
-        data=frame,
-        name="xc30_cores",
-        run=transforms,
-        text=text,
-        truncation=truncation,
-        filled_forecast_truncation=_filled(forecast, truncation),
-    )
+    said: dict[str, Any] = {"truncation": truncation, "filled": _filled(forecast, truncation)}
+    return show(figure, data=frame, name="xc30_cores", run=transforms, items=frame, **said)
 
 
 def whole_forecasts(record: xr.Dataset) -> pd.DataFrame:

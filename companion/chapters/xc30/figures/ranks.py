@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.figures.beside import each_machine
 from companion.figures.parts import calculated, cpu, intervals, points, stacked_bars
-from companion.figures.ranks import case_rows, cross_flagged, observed, rank_title
+from companion.figures.ranks import case_rows, cross_flagged, observed
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, meaning
 from companion.labels import plural
@@ -57,16 +57,8 @@ def moves(record: xr.Dataset) -> Shown:
     axis.hlines(labels, found.min(), found.max(), color=INK, linewidth=2.0)
     if (record["flags"].values.astype(str) != "").any():
         axis.plot(found.max(), labels, "x", color=INK, markersize=8, linestyle="none")
-    figure.suptitle(
-        f"{rank_title(record)}\n{record['label'].values[0]}\nbars: median; lines: least to longest sample", size=9
-    )
-    return show(
-        figure,
-        data=found.describe().T.reset_index(names="routine"),
-        name="xc30_moves",
-        run=record,
-        listed=", ".join(f"{name} {value:.2g}" for name, value in times.items()),
-    )
+    data = found.describe().T.reset_index(names="routine")
+    return show(figure, data=data, name="xc30_moves", run=record, items=times, label=record["label"].values)
 
 
 def inflight_times(record: xr.Dataset) -> pd.DataFrame:
@@ -109,15 +101,8 @@ def inflight(record: xr.Dataset, talk: pd.DataFrame) -> Shown:
         )
     axis.set_yticks([0, *places], ["in flight, the talk", *labels])
     axis.axvline(1.0, color=INK, linestyle=":")
-    return show(
-        figure,
-        data=every,
-        name="xc30_inflight",
-        run=record,
-        gain_first=gains.iloc[0],
-        gain_second=gains.iloc[1],
-        listed="; ".join(f"{label} {value:.2f}" for label, value in zip(labels, frame["to_blocking"], strict=True)),
-    )
+    listed = pd.Series(frame["to_blocking"].to_numpy(), labels)
+    return show(figure, data=every, name="xc30_inflight", run=record, gain=gains.to_numpy(), items=listed)
 
 
 def halo(record: xr.Dataset) -> Shown:
@@ -136,10 +121,8 @@ def halo(record: xr.Dataset) -> Shown:
     cross_flagged(both[1], record, total.max("sample"))
     both[0].legend(loc="lower right")
     data = sent.add_suffix(" MB").join(times.add_suffix(" ms")).reset_index(names="way")
-    text = "Bytes and time of the halo in two parts: " + "; ".join(
-        f"{way} {sent.loc[way].sum():.1f} MB, {times.loc[way].sum():.2f} ms" for way in ways
-    )
-    return show(figure, data=data, name="xc30_halo", run=record, text=text)
+    listed = pd.DataFrame({"way": ways, "sent": sent.sum(axis=1), "time": times.sum(axis=1)})
+    return show(figure, data=data, name="xc30_halo", run=record, items=listed)
 
 
 _PARTS = {"transpositions": "transpositions", "halo_fixed": "halo of fixed width", "halo_on_demand": "halo on demand"}
@@ -159,12 +142,5 @@ def volume(record: xr.Dataset, forecast: xr.Dataset, about: xr.Dataset) -> Shown
         axis.axvline(value, color=INK, linestyle=":", linewidth=0.9)
     names = [f"{name}_{what}" for name in _PARTS for what in ("bytes", "messages")]
     whole = record["transpositions_bytes"].values / 1e12
-    dotted = ", ".join(f"{value:.0f} cores, {name}" for name, value in cores.items())
-    return show(
-        figure,
-        data=record[["ranks", *names]].to_dataframe().reset_index(drop=True),
-        name="xc30_volume",
-        whole=whole,
-        printed_terabytes=printed_terabytes,
-        dotted=dotted,
-    )
+    data = record[["ranks", *names]].to_dataframe().reset_index(drop=True)
+    return show(figure, data=data, name="xc30_volume", whole=whole, printed_terabytes=printed_terabytes, items=cores)

@@ -37,8 +37,4 @@ def classes(record: xr.Dataset) -> Shown:
     )
     frame = pd.DataFrame(rows)
     frame.attrs["units"] = dict.fromkeys(("least", "median", "largest"), "s")
-    text = (
-        "Share of the time of a small spectral model by what its threads did, median of the samples with their "
-        f"range. {text}."
-    )
-    return show(figure, data=frame, name="xc30_classes", run=record, alt=text)
+    return show(figure, data=frame, name="xc30_classes", run=record, text=text)

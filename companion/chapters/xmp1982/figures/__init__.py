@@ -13,7 +13,7 @@ import xarray as xr
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch
 
-from companion.figures.parts import points
+from companion.figures.parts import points, rows
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, series
 
@@ -33,16 +33,6 @@ def label(configuration: str) -> str:
         f"{_DEVICES[device]} × {files}" + (f", {suffix}" if suffix else "") for device, files, suffix in found
     )
     return f"Cray 1-A, {text}" if configuration.startswith("cray1a") else text
-
-
-def _rows(axis, names, unit: str = "") -> np.ndarray:
-    """Name the rows of a figure from top to bottom; their places."""
-    place = np.arange(len(names))
-    axis.set_yticks(place, names)
-    axis.set_ylim(len(names) - 0.5, -0.5)
-    axis.grid(False, axis="y")
-    axis.set_xlabel(unit)
-    return place
 
 
 def _sentence(name: str) -> str:
@@ -65,20 +55,14 @@ def cpu_ratios(components: xr.Dataset, analysis: xr.Dataset) -> Shown:
     ]
     frame = pd.concat(parts)
     figure, axis = axes(height=4.6)
-    place = _rows(axis, list(frame.index), "CPU time, Cray 1-A over X-MP")
+    place = rows(axis, list(frame.index))
     points(axis, frame["from the times"], place, label="from the printed times", line=False)
     points(axis, frame["printed"], place, label="as printed", index=1, line=False)
     axis.axhline(len(parts[0]) - 0.5, color=INK, linewidth=0.6)
     off = frame[(frame["printed"] - frame["from the times"]).abs() > 0.01]
-    return show(
-        figure,
-        data=frame.rename_axis("section").reset_index(),
-        name="xmp1982_cpu_ratios",
-        number_first=len(parts[0]),
-        number_second=len(parts[1]),
-        from_times=frame["from the times"],
-        said="; ".join(off.index) or "none",
-    )
+    data, said = frame.rename_axis("section").reset_index(), "; ".join(off.index) or "none"
+    number, ratios = list(map(len, parts)), frame["from the times"]
+    return show(figure, data=data, name="xmp1982_cpu_ratios", number=number, from_times=ratios, said=said)
 
 
 def banks(post: xr.Dataset, kernel: xr.Dataset) -> Shown:
@@ -98,45 +82,22 @@ def banks(post: xr.Dataset, kernel: xr.Dataset) -> Shown:
             run: float(cpu.sel(banks=count, jobs=jobs, job=job) / base) for run, (count, jobs, job) in runs.items()
         }
     frame = pd.DataFrame(columns)
-    worst = [f"{value:.2f}" for value in frame["memory kernel"]]
     figure, axis = axes(height=2.7)
-    place = _rows(axis, list(frame.index), "CPU time, all banks and alone = 1")
+    place = rows(axis, list(frame.index))
     for number, name in enumerate(frame):
         points(axis, frame[name], place + 0.2 * (number - 0.5), label=name, index=number, line=False)
-    return show(
-        figure,
-        data=frame.rename_axis("configuration").reset_index(),
-        name="xmp1982_banks",
-        post_processing_most=frame["post processing"].max(),
-        worst_first=worst[1],
-        worst_second=worst[2],
-        worst_third=worst[3],
-    )
+    data, post = frame.rename_axis("configuration").reset_index(), frame["post processing"]
+    return show(figure, data=data, name="xmp1982_banks", post=post, kernel=frame["memory kernel"].to_numpy())
 
 
 def _box(axis, x: float, y: float, width: float, text: str, colour: str) -> None:
-    axis.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - 0.24),
-            width,
-            0.48,
-            boxstyle="round,pad=0.03",
-            facecolor=colour,
-            alpha=0.25,
-            edgecolor="none",
-        )
+    filled, outlined = (
+        {"facecolor": colour, "alpha": 0.25, "edgecolor": "none"},
+        {"facecolor": "none", "edgecolor": INK},
     )
-    axis.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - 0.24),
-            width,
-            0.48,
-            boxstyle="round,pad=0.03",
-            facecolor="none",
-            edgecolor=INK,
-            linewidth=0.8,
-        )
-    )
+    for style in (filled, outlined | {"linewidth": 0.8}):
+        corner = x - width / 2, y - 0.24
+        axis.add_patch(FancyBboxPatch(corner, width, 0.48, boxstyle="round,pad=0.03", **style))
     axis.text(x, y, text, ha="center", va="center", size=9)
 
 

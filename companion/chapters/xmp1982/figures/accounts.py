@@ -80,12 +80,9 @@ def drawn(printed: xr.Dataset, record: xr.Dataset) -> Shown:
             Series(f"system overhead, {cpu(record)}", system, host=True, flagged=flagged),
             Series(f"problem overhead, {cpu(record)}", problem, host=True, index=1, flagged=flagged),
         ],
-        "share of the clock [%]",
         record=record,
-        log=False,
         name="xmp1982_accounts_rerun",
-        most_first=most[0],
-        most_second=most[1],
+        most=most,
         share=share,
     )
 
@@ -103,15 +100,7 @@ def listed(record: xr.Dataset) -> Table:
         ("problem", "problem overhead"),
     ):
         shown[title] = frame[name]
-    caption = f"Fig. 5.5 on {cpu(record)}: accounts of the operating system and of the driver, medians"
-    return table(
-        shown,
-        digits=3,
-        name="xmp1982_accounts",
-        units=dict.fromkeys(shown.columns[1:], "s"),
-        caption=caption,
-        run=single(record),
-    )
+    return table(shown, digits=3, name="xmp1982_accounts", units="s", run=single(record))
 
 
 def said(record: xr.Dataset) -> str:

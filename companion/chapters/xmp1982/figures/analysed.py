@@ -48,11 +48,9 @@ def times(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
             Series(f"clock, {cpu(record)}", here["clock"].values, host=True, flagged=here["flagged"].values),
             Series(f"CPU time, {cpu(record)}", here["cpu"].values, host=True, index=1, flagged=here["flagged"].values),
         ],
-        "time from step d to step w [s]",
         record=record,
         name="xmp1982_analysis_rerun",
-        least_then=np.nanmin(then),
-        most_then=np.nanmax(then),
+        then=then,
         middles=middles,
     )
 
@@ -73,8 +71,7 @@ def steps(record: xr.Dataset) -> Table:
     frame = step_times(record)
     frame[frame.columns[2:]] = (1e3 * frame[frame.columns[2:]]).round(2)
     units = dict.fromkeys(frame.columns[2:], "ms")
-    caption = f"Every step of the analysis on {cpu(record)}, medians. Step o repeats steps h to l for humidity."
-    return table(frame, name="xmp1982_analysis_steps", units=units, caption=caption, run=record)
+    return table(frame, name="xmp1982_analysis_steps", units=units, run=record)
 
 
 def _program(record: xr.Dataset, configuration: str, name: str, kind: str) -> np.ndarray:
@@ -100,8 +97,7 @@ def programs(printed: pd.DataFrame, record: xr.Dataset) -> Table:
         }
     )
     units = dict.fromkeys(frame.columns[1:4], "s") | dict.fromkeys(frame.columns[4:], "1")
-    caption = f"Fig. 6.2 and {cpu(record)}: CPU time of the main programs, files on disk. Of the run, both passes."
-    return table(frame, name="xmp1982_programs_rerun", units=units, caption=caption, run=record)
+    return table(frame, name="xmp1982_programs_rerun", units=units, run=record)
 
 
 def accuracy(record: xr.Dataset) -> Table:
@@ -119,11 +115,7 @@ def accuracy(record: xr.Dataset) -> Table:
             "analysis over first guess": (after / before).round(2),
         }
     )
-    caption = "Root mean square errors on standard levels, against the truth that the observations were made from. "
-    caption += (
-        f"The analysis leaves {100 * (after / before).min():.0f} to {100 * (after / before).max():.0f} % of them."
-    )
-    return table(frame, name="xmp1982_analysis_errors", caption=caption, run=record)
+    return table(frame, name="xmp1982_analysis_errors", run=record, left=100 * (after / before))
 
 
 def _ratios(record: xr.Dataset) -> xr.Dataset:
@@ -159,9 +151,7 @@ def together(tests: pd.DataFrame, analyses: pd.DataFrame, forecasts: xr.Dataset,
     return dots(
         rows,
         [Series("X-MP 1982", then), Series("today", here, host=True, flagged=flagged)],
-        "speeds added, each alone on disks = 1",
         record=record,
-        log=False,
         name="xmp1982_together_rerun",
         then=then,
         middles=middles,
@@ -205,7 +195,5 @@ def together_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
         part = [ratios[each].sel(test_number=number).values for each in ("analysis", "forecast", "combined")]
         values = [clock[0], part[0], clock[1], part[1], part[2]]
         row(name, cpu(record), [spread_text(each) for each in values])
-    frame = pd.DataFrame(rows)
-    caption = f"Fig. 6.3 and {cpu(record)}: analysis and a day of the forecast at once, and ratios to each alone"
     units = {"analysis": "s", "forecast": "s"}
-    return table(frame, name="xmp1982_together_table", units=units, caption=caption, run=record)
+    return table(pd.DataFrame(rows), name="xmp1982_together_table", units=units, run=record)

@@ -6,14 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from companion.figures.captions import words
-from companion.figures.parts import cpu, log_axis, of_samples, points, run_title
+from companion.figures.parts import of_samples, points, run_title
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes
 from companion.records.runs import single
-
-#: What the marks of a machine's samples are.
-MARKED = "Filled: medians of {cpu}; bars: range of its samples; crosses: flagged."
 
 
 @dataclass(frozen=True)
@@ -51,18 +47,16 @@ def _draw(axis, series: Series, place: np.ndarray) -> None:
 def dots(
     rows,
     series: list[Series],
-    unit: str,
     *,
     record: xr.Dataset,
     name: str,
-    log: bool = True,
     tight: bool = False,
     **values,
 ) -> Shown:
     """One line of points a row, series by series, and the numbers as CSV.
 
     Series that share a row lie a little above each other; ``tight`` rows are low, for a figure that has to be.
-    ``alt``, with what the marks are, is the caption too; ``values`` are fields of its template, or it and the title.
+    ``values`` are fields of its templates.
     """
     rows = [str(row) for row in rows]
     columns = _columns([each.label for each in series])
@@ -72,21 +66,16 @@ def dots(
     axis.set_yticks(place, rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(False, axis="y")
-    axis.set_xlabel(unit, loc="right")
     shift = 0.44 / max(len(series) - 1, 1)
     for number, each in enumerate(series):
         _draw(axis, each, place + (number - (len(series) - 1) / 2) * shift)
-    if log:
-        log_axis(axis, "x")
     about = run_title(record)
     about = about.replace("\n", "; ") if len(about) < 60 else about
     figure.legend(
         loc="outside upper left", ncols=columns, title=about, title_fontsize=9, alignment="left", columnspacing=1.2
     )
-    alt = values.get("alt") or words(name, record, **values)["alt"]
     plain = [row.replace("\n", " ") for row in rows]
-    caption = f"{alt} {MARKED.format(cpu=cpu(record))}"
-    return show(figure, data=_frame(plain, series), name=name, run=record, caption=caption, **values)
+    return show(figure, data=_frame(plain, series), name=name, run=record, **values)
 
 
 def _columns(labels: list[str]) -> int:

@@ -159,9 +159,7 @@ def _clock_still(found: list[_Day]) -> Shown:
         [(each.name, each.cpus, *segment) for each in found for segment in each.segments],
         columns=["work files", "CPUs", "CPU", "begins [s]", "ends [s]", "part"],
     )
-    return show(
-        figure, data=frame, name="xmp1982_day", number_ends=len(ends), least_ends=min(ends), most_ends=max(ends)
-    )
+    return show(figure, data=frame, name="xmp1982_day", number=len(ends), ends=ends)
 
 
 def clock() -> Shown:

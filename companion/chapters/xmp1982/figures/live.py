@@ -56,7 +56,6 @@ def forecast_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     return dots(
         rows,
         series,
-        "time of a one-day forecast, or of one job after it [s]",
         record=record,
         name="xmp1982_forecast_times_rerun",
         printed=printed["forecast_clock"],
@@ -88,7 +87,7 @@ def times_table(printed: xr.Dataset, record: xr.Dataset, *, name: str, figure: s
     return table(
         frame,
         name=name,
-        units=dict.fromkeys(frame.columns[1:], "s"),
+        units="s",
         caption=f"{figure} and {cpu(record)}: the run's numbers are medians of its samples, with their range",
         run=record,
     )
@@ -110,12 +109,10 @@ def write_steps(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     return dots(
         [_label(name) for name in names],
         series,
-        "clock of a write-up step [s]",
         record=record,
         name="xmp1982_write_steps_rerun",
         printed=printed["write_step"],
-        least_medians=np.nanmin(medians),
-        most_medians=np.nanmax(medians),
+        medians=medians,
     )
 
 
@@ -149,10 +146,10 @@ def _ratios(cases: xr.Dataset, names, reference: str, quantity: str = "net") -> 
 
 
 @each_machine
-def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-async") -> Shown:
+def net_times(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     """Net time of every configuration over that of two SSD files with the asynchronous driver, then and now; and of
     a state that stays in memory, which the X-MP could not hold."""
-    cases = observed(record)
+    cases, reference = observed(record), "ssd2-async"
     net = printed["net_forecast"].to_series().drop("cray1a-disk4").sort_values(ascending=False) / float(
         printed["net_forecast"].sel(configuration=reference)
     )
@@ -166,15 +163,11 @@ def net_times(printed: xr.Dataset, record: xr.Dataset, reference: str = "ssd2-as
             Series("X-MP 1982", np.append(net.to_numpy(), np.full(len(names) - len(net), np.nan))),
             Series("today", here, host=True, flagged=flagged),
         ],
-        f"net time of the forecast over that of {label(reference)}",
         record=record,
         name="xmp1982_net_times_rerun",
-        reference=label(reference),
-        net_most=net.max(),
-        where_most=label(net.idxmax()),
+        net=net,
         middles=middles,
-        where_least=_label(middles.idxmin()),
-        where_most_too=_label(middles.idxmax()),
+        where=[_label(name) for name in (net.idxmax(), middles.idxmin(), middles.idxmax())],
     )
 
 
@@ -198,8 +191,7 @@ def ratios_table(listed: xr.Dataset, printed: xr.Dataset, record: xr.Dataset) ->
             ],
         }
     )
-    caption = "Section 4.5: net times as ratios, to the Cray 1 as printed, and between configurations then and now"
-    return table(frame, digits=3, name="xmp1982_ratios_rerun", caption=caption, run=record)
+    return table(frame, digits=3, name="xmp1982_ratios_rerun", run=record)
 
 
 #: The report's section and the measured parts that make it up.
@@ -233,17 +225,13 @@ def cpu_parts(printed: xr.Dataset, record: xr.Dataset) -> Shown:
     series = [Series(str(machine), units[machine].to_numpy(), index=n) for n, machine in enumerate(units)]
     flagged = np.full(len(names), bool(observed(record)["flagged"].sel(configuration="memory")))
     series.append(Series(cpu(record), here / unit, host=True, flagged=flagged))
-    radiation, write_up = (float(np.nanmedian(here[n]) / unit) for n in (4, 2))
     return dots(
         [name.capitalize().replace("Post", "One post") for name in names],
         series,
-        "CPU time over that of a normal step",
         record=record,
         name="xmp1982_parts_rerun",
-        fifth_last=units.iloc[4, -1],
-        radiation=radiation,
-        third_last=units.iloc[2, -1],
-        write_up=write_up,
+        then=units.iloc[:, -1].to_numpy(),
+        now=np.nanmedian(here, axis=1) / unit,
     )
 
 
@@ -254,9 +242,7 @@ def parts_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
     for machine in then:
         frame[str(machine)] = then[machine].to_numpy()
     frame[cpu(record)] = [spread_text(row) for row in here]
-    units = dict.fromkeys(frame.columns[1:], "s")
-    caption = f"Fig. 4.4 and {cpu(record)}: CPU time; of the run, median and range of the samples"
-    return table(frame, name="xmp1982_parts_table", units=units, caption=caption, run=record)
+    return table(frame, name="xmp1982_parts_table", units="s", run=record)
 
 
 @each_machine
@@ -274,12 +260,9 @@ def simulators(printed: xr.Dataset, forecast: xr.Dataset, simulator: xr.Dataset)
     return dots(
         [label(name) for name in names],
         [Series("X-MP 1982", then), Series(cpu(simulator), here, host=True, flagged=flagged)],
-        "net time of the simulator over that of the forecast",
         record=simulator,
-        log=False,
         name="xmp1982_simulators_rerun",
-        least_then=np.nanmin(then),
-        most_then=np.nanmax(then),
+        then=then,
         middles=middles,
     )
 
@@ -308,9 +291,7 @@ def degraded(usual: xr.Dataset, less: xr.Dataset, record: xr.Dataset) -> Table:
         values = case["cpu"], case["forecast"], *posts, case["complete"]
         rows.append((cpu(record), name, *(spread_text(each) for each in values)))
     frame = pd.DataFrame(rows, columns=["when", "test", *keys])
-    caption = f"Fig. 4.3 and {cpu(record)}: less memory, and post-processing jobs on the second CPU, apart and together"
-    units = dict.fromkeys(keys, "s")
-    return table(frame, index=False, name="xmp1982_degraded_rerun", units=units, caption=caption, run=record)
+    return table(frame, index=False, name="xmp1982_degraded_rerun", units=dict.fromkeys(keys, "s"), run=record)
 
 
 #: Tests of the forecast that shares the machine: row, and its case.
@@ -329,19 +310,16 @@ def completed(usual: xr.Dataset, less: xr.Dataset, record: xr.Dataset) -> Shown:
     here = _ratios(cases, list(SHARED.values()), base, "complete")
     flagged = cases["flagged"].reindex(configuration=list(SHARED.values())).values.astype(bool)
     saved = float(less["complete_clock"][0] / usual["total_clock"].sel(configuration="ssd1-sync"))
-    middles = np.nanmedian(here, axis=1)
     return dots(
         rows,
         [
             Series("X-MP 1982", np.array([1.0, np.nan, np.nan, saved])),
             Series("today", here, host=True, flagged=flagged),
         ],
-        "time until all is complete, usual and in turn = 1",
         record=record,
-        log=False,
         name="xmp1982_completed",
         saved=saved,
-        listed="; ".join(f"{row} {value:.2f}" for row, value in zip(rows, middles, strict=True)),
+        items=pd.Series(np.nanmedian(here, axis=1), rows),
     )
 
 

@@ -52,32 +52,40 @@ def unexplained(frame: pd.DataFrame) -> pd.DataFrame:
 _STYLES = (hatched(), hatched("waiting"), hatched("serial"))
 
 
+def _departures(
+    frame: pd.DataFrame, names: list[str], kinds: np.ndarray, text: dict[int, str], height: float, over: str
+):
+    """A bar for every row, its departure in per cent, in the style of its kind; a diamond where it gives a constant."""
+    figure, axis = axes(height=height)
+    places = np.arange(len(frame))
+    for kind in text:
+        axis.barh(places[kinds == kind], 100 * frame["departure"][kinds == kind], height=0.62, **_STYLES[kind])
+    axis.plot(np.zeros((kinds == 2).sum()), places[kinds == 2], "D", color=meaning("serial"), markersize=4)
+    axis.set_yticks(places, names, size=8)
+    axis.axvline(0, linewidth=0.8, color="gray")
+    titled = {"title": frame.attrs["machine"], "title_fontsize": 7.5, "alignment": "left"} if over == "measured" else {}
+    handles = [Patch(**_STYLES[kind], label=words) for kind, words in text.items()]
+    figure.legend(handles=handles, loc="outside upper left", ncols=len(text), columnspacing=1.2, **titled)
+    return figure, 100 * frame[kinds == 0]["departure"].abs()
+
+
 def clock_departures(frame: pd.DataFrame) -> Shown:
     """Departure of the modelled net forecast from the printed one, row by row."""
-    figure, axis = axes(height=6.4)
-    places = np.arange(len(frame))
     kinds = np.where(frame["calibrates"] != "", 2, np.where(frame["unexplained"] != "", 1, 0))
-    for kind, style in enumerate(_STYLES):
-        axis.barh(places[kinds == kind], 100 * frame["departure"][kinds == kind], height=0.62, **style)
-    axis.plot(np.zeros((kinds == 2).sum()), places[kinds == 2], "D", color=meaning("serial"), markersize=4)
-    axis.set_yticks(
-        places, [_name(table, row) for table, row in zip(frame["table"], frame["row"], strict=True)], size=8
-    )
-    axis.axvline(0, linewidth=0.8, color="gray")
-    axis.set_xlabel("modelled net time over printed, less 1 [%]", loc="right")
-    names = ("predicted", "predicted, not explained", "gives a constant")
-    handles = [Patch(**style, label=name) for style, name in zip(_STYLES, names, strict=True)]
-    figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.2)
-    predicted = frame[kinds == 0]["departure"].abs().max()
-    return show(
-        figure,
-        data=frame.drop(columns="unexplained"),
-        name="xmp1982_clock_departures",
-        number=len(frame),
-        of_kind_two=(kinds == 2).sum(),
-        predicted=100 * predicted,
-        of_kind_one=(kinds == 1).sum(),
-    )
+    names = [_name(table, row) for table, row in zip(frame["table"], frame["row"], strict=True)]
+    text = {0: "predicted", 1: "predicted, not explained", 2: "gives a constant"}
+    figure, off = _departures(frame, names, kinds, text, 6.4, "printed")
+    said = {"number": len(frame), "kind": np.bincount(kinds, minlength=3), "predicted": off.max()}
+    return show(figure, data=frame.drop(columns="unexplained"), name="xmp1982_clock_departures", **said)
+
+
+def host_departures(frame: pd.DataFrame) -> Shown:
+    """Departure of the modelled net forecast from the one that was measured, row by row (``hostmodel.residuals``)."""
+    kinds = np.where(frame["calibrates"] != "", 2, 0)
+    names = [f"{kind}, {label(row)}" for kind, row in zip(frame["table"], frame["row"], strict=True)]
+    figure, off = _departures(frame, names, kinds, {0: "predicted", 2: "gives a constant"}, 5.4, "measured")
+    said = {"number": [len(frame), (kinds == 2).sum(), len(off)], "predicted": off, "median": off.median()}
+    return show(figure, data=frame.drop(columns="unexplained"), name="xmp1982_host_departures", **said)
 
 
 def clock_said(rows: pd.DataFrame, here: pd.DataFrame) -> str:
@@ -182,39 +190,5 @@ def bank_times(holder: np.ndarray, waits: np.ndarray) -> Shown:
         name="xmp1982_bank_times",
         count=count,
         cycles=cycles,
-        listed=", ".join(f"{n} port-cycles of CPU {job}" for job, n in enumerate(lost)),
-    )
-
-
-def host_departures(frame: pd.DataFrame) -> Shown:
-    """Departure of the modelled net forecast from the one that was measured, row by row (``hostmodel.residuals``)."""
-    figure, axis = axes(height=5.4)
-    places, gives = np.arange(len(frame)), (frame["calibrates"] != "").to_numpy()
-    for chosen, style in ((~gives, _STYLES[0]), (gives, _STYLES[2])):
-        axis.barh(places[chosen], 100 * frame["departure"][chosen], height=0.62, **style)
-    axis.plot(np.zeros(gives.sum()), places[gives], "D", color=meaning("serial"), markersize=4)
-    names = [f"{kind}, {label(row)}" for kind, row in zip(frame["table"], frame["row"], strict=True)]
-    axis.set_yticks(places, names, size=8)
-    axis.axvline(0, linewidth=0.8, color="gray")
-    axis.set_xlabel("modelled net time over measured, less 1 [%]", loc="right")
-    handles = [Patch(**_STYLES[0], label="predicted"), Patch(**_STYLES[2], label="gives a constant")]
-    figure.legend(
-        handles=handles,
-        loc="outside upper left",
-        ncols=2,
-        columnspacing=1.2,
-        title=frame.attrs["machine"],
-        title_fontsize=7.5,
-        alignment="left",
-    )
-    predicted = frame[~gives]["departure"].abs()
-    return show(
-        figure,
-        data=frame.drop(columns="unexplained"),
-        name="xmp1982_host_departures",
-        number=len(frame),
-        gives=gives.sum(),
-        number_predicted=len(predicted),
-        predicted_median=100 * predicted.median(),
-        predicted_most=100 * predicted.max(),
+        items=pd.Series(lost),
     )

@@ -113,11 +113,9 @@ def devices(printed: pd.DataFrame, record: xr.Dataset) -> Shown:
     return dots(
         [_THEN[name] for name in names],
         [Series("X-MP 1982", then), Series("today", values, host=True, flagged=flagged)],
-        "transfer rate [MB/s]",
         record=record,
         name="xmp1982_devices_rerun",
-        least_then=np.nanmin(then),
-        most_then=np.nanmax(then),
+        then=then,
         middles_least=significant(float(middles.min()), 3),
         middles_most=significant(float(middles.max()), 3),
     )
@@ -150,10 +148,8 @@ def devices_table(printed: pd.DataFrame, record: xr.Dataset) -> Table:
             mega = sum(each[0] for each in streams)
             whole = here.sel(test=name).values
             rows.append(_row(name, f"{cpu(record)}, both", mega, spread_text(case["clock"].values)) | _rates(whole))
-    frame = pd.DataFrame(rows)
     units = {"M words": "10⁶", "time": "s"}
-    caption = f"Fig. 7.2 and {cpu(record)}: medians, with the range of samples where a time has one"
-    return table(frame, name="xmp1982_devices_table", units=units, caption=caption, run=record)
+    return table(pd.DataFrame(rows), name="xmp1982_devices_table", units=units, run=record)
 
 
 def _row(name: str, when: str, mega: float, seconds: str) -> dict[str, str]:
@@ -178,9 +174,7 @@ def directions(record: xr.Dataset) -> Table:
                 "read": f"{half / float(middle(case['job_0_read'])):.4g}",
             }
         )
-    units = {"written": "MB/s", "read": "MB/s"}
-    caption = f"The first job of each test on {cpu(record)}: rate of its writes and of its reads, medians"
-    return table(pd.DataFrame(rows), name="xmp1982_directions", units=units, caption=caption, run=record)
+    return table(pd.DataFrame(rows), name="xmp1982_directions", units="MB/s", run=record)
 
 
 def _cases(record: xr.Dataset, kind: str) -> tuple[xr.Dataset, pd.DataFrame]:
@@ -200,12 +194,14 @@ def one_set(record: xr.Dataset) -> Shown:
         of = (frame["spacing"] == name).to_numpy()
         shown = converted(found[of], lambda seconds, of=of: 1e9 * seconds / loads[of])
         bars(axis, frame["lines"][of], shown, label=f"lines {name} apart", index=index)
-    figure.legend(
-        loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
-    )
+    _titled_legend(figure, record)
     frame["ns"] = 1e9 * found["middle"] / loads
-    most, least = (frame.groupby("spacing")["ns"].max()[name] for name in ("65536 bytes", "65536 + 64 bytes"))
-    return show(figure, data=frame, name="xmp1982_one_set", run=record, most=most, least=least)
+    return show(figure, data=frame, name="xmp1982_one_set", run=record, most=frame.groupby("spacing")["ns"].max())
+
+
+def _titled_legend(figure, record: xr.Dataset) -> None:
+    style = {"fontsize": 8, "title_fontsize": 7.5, "alignment": "left"}
+    figure.legend(loc="outside upper left", ncols=2, title=run_title(record), **style)
 
 
 @each_machine
@@ -222,16 +218,10 @@ def shared(record: xr.Dataset) -> Shown:
     axis.axhline(1.0, linewidth=0.8, color="gray")
     bytes_axis(axis, size, step=8)
     axis.set_title(run_title(record), fontsize=7.5, loc="left")
-    worst = frame.loc[frame["ratio"].idxmax()] if "ratio" in frame else None
-    return show(
-        figure,
-        data=frame,
-        name="xmp1982_shared",
-        run=record,
-        said=f"{frame['ratio'].iloc[0]:.2f} in caches of their own, at most {worst['ratio']:.2f}."
-        if worst is not None
-        else "the machine of this run has one CPU.",
-    )
+    said = "the machine of this run has one CPU."
+    if "ratio" in frame:
+        said = f"{frame['ratio'].iloc[0]:.2f} in caches of their own, at most {frame['ratio'].max():.2f}."
+    return show(figure, data=frame, name="xmp1982_shared", run=record, said=said)
 
 
 @each_machine
@@ -245,18 +235,9 @@ def days(record: xr.Dataset) -> Shown:
     last = number.max()
     bars(axis, [0.25 * last, 0.75 * last], of_samples(1e3 * halves, flags), label="median of a day", line=False)
     axis.axvline(last / 2, linewidth=0.8, color="gray", linestyle=":")
-    figure.legend(
-        loc="outside upper left", ncols=2, fontsize=8, title=run_title(record), title_fontsize=7.5, alignment="left"
-    )
-    one, two = (float(np.nanmedian(record[f"observed_{name}_day"].values)) for name in ("first", "second"))
-    return show(
-        figure,
-        data=pd.DataFrame({"step": number, "ms": clock}),
-        name="xmp1982_days",
-        run=record,
-        one=1e3 * one,
-        two=1e3 * two,
-    )
+    _titled_legend(figure, record)
+    data = pd.DataFrame({"step": number, "ms": clock})
+    return show(figure, data=data, name="xmp1982_days", run=record, medians=1e3 * np.nanmedian(halves, axis=(1, 2)))
 
 
 def days_said(record: xr.Dataset) -> str:

@@ -6,7 +6,7 @@ import xarray as xr
 
 from companion.chapters.xmp1982.figures.dots import Series, dots, middle, observed, spread_text
 from companion.figures.beside import each_machine
-from companion.figures.parts import cpu, of_samples, times
+from companion.figures.parts import of_samples, times
 from companion.figures.rendering import Shown
 from companion.figures.tabular import Table, table
 from companion.labels import plural
@@ -48,15 +48,11 @@ def savings(facts: xr.Dataset, record: xr.Dataset) -> Shown:
     return dots(
         rows,
         [Series("the report", then), series("today, paced", ~later, 0), series("today, own devices", later, 1)],
-        "share of the net time that overlapping saves [%]",
         record=record,
-        log=False,
         name="xmp1982_overlap_rerun",
-        then_first=then[0],
-        middles_first=middles[0],
-        then_second=then[1],
-        middles_second=middles[1],
-        listed=", ".join(f"{name} {value:.2g} %" for name, value in zip(own, middles[2:], strict=True)),
+        then=then,
+        middles=middles,
+        items=pd.Series(middles[2:], list(own)),
     )
 
 
@@ -101,8 +97,7 @@ def devices(record: xr.Dataset) -> Table:
     if not frame["flagged"].any():
         frame = frame.drop(columns="flagged")
     units = dict.fromkeys(frame.columns[1:6], "s") | dict.fromkeys(frame.columns[6:9], "1")
-    caption = f"Overlapping on the devices of {cpu(record)}: net times, medians, and how much of the possible is met"
-    return table(frame, digits=3, name="xmp1982_devices", units=units, caption=caption, run=record)
+    return table(frame, digits=3, name="xmp1982_devices", units=units, run=record)
 
 
 def paced_table(record: xr.Dataset) -> Table:
@@ -120,11 +115,7 @@ def paced_table(record: xr.Dataset) -> Table:
                     "flagged": "yes" if bool(case["flagged"]) else "",
                 }
             )
-    frame = pd.DataFrame(rows)
-    caption = (
-        f"Paced devices on {cpu(record)}: net time, median and range of samples, and the share of bytes that overlapped"
-    )
-    return table(frame, name="xmp1982_paced", units={"net time": "s"}, caption=caption, run=record)
+    return table(pd.DataFrame(rows), name="xmp1982_paced", units={"net time": "s"}, run=record)
 
 
 def _bounded(record: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
@@ -134,6 +125,10 @@ def _bounded(record: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray, np.
     flagged = np.stack([cases["flagged"].values[kind] for kind in (step, copy)])
     threads = [plural(int(count), "thread") for count in single(record)["copiers"].values]
     return threads, cases["normal_clock"].values[step], single(record)["seconds"].values[copy], flagged
+
+
+def _ms(seconds: np.ndarray) -> np.ndarray:
+    return 1e3 * np.nanmedian(seconds, axis=1)
 
 
 @each_machine
@@ -146,14 +141,9 @@ def bounds(record: xr.Dataset) -> Shown:
             Series("an ordinary step", 1e3 * step, host=True, flagged=flagged[0]),
             Series("its records copied once", 1e3 * copied, host=True, index=1, flagged=flagged[1]),
         ],
-        "clock time [ms]",
         record=record,
-        log=False,
         name="xmp1982_bounds",
-        listed="; ".join(
-            f"{row}: a step {1e3 * np.nanmedian(one):.2g} ms, its records copied {1e3 * np.nanmedian(other):.2g} ms"
-            for row, one, other in zip(rows, step, copied, strict=True)
-        ),
+        items=pd.DataFrame({"row": rows, "step": _ms(step), "copied": _ms(copied)}),
     )
 
 

@@ -12,7 +12,7 @@ from companion.chapters.xmp1982 import model
 from companion.chapters.xmp1982.figures import label
 from companion.chapters.xmp1982.figures.dots import observed
 from companion.chapters.xmp1982.figures.together import JOBS, printed_worth
-from companion.figures.parts import cpu, of_samples, run_title, with_spread
+from companion.figures.parts import of_samples, run_title, with_spread
 from companion.figures.rendering import Shown, show
 from companion.figures.style import INK, axes, hollow, series
 from companion.figures.tabular import Table, table
@@ -77,22 +77,12 @@ def bars(alone: xr.Dataset, pairs: xr.Dataset, record: xr.Dataset) -> Shown:
     axis.set_yticks(place, [label(name) for name in own.index])
     axis.set_ylim(place[-1] + 0.6, -0.6)
     axis.grid(False, axis="y")
-    axis.set_xlabel("until forecasts and their jobs are complete [s of 1982]", loc="right")
     about = run_title(record).replace("\n", "; ")
     figure.legend(loc="outside upper left", ncols=1, title=about, title_fontsize=7.5, alignment="left")
-    paired = _pairs(own)
-    alt = (
-        f"Printed and replayed time until {(~paired).sum()} single forecasts, above, and {paired.sum()} pairs, below, "
-        f"are complete with their post-processing jobs. The replay differs from the printed times by: single forecasts "
-        f"{_off(own[~paired])}; pairs {_off(own[paired])}, and with all files on four disks {_off(four)}."
-    )
-    marks = (
-        f"Paced: computing and devices {factor(record):g} times as fast as in 1982. Bars: medians; lines: their "
-        "95 % intervals, or the range of fewer than six rounds; crosses: flagged."
-    )
-    data = with_spread(every[["printed", "shared"]].reset_index(), replayed=every)
-    texts = {"name": "xmp1982_replayed", "title": "1982 replayed on paced devices", "alt": alt}
-    return show(figure, data=data, caption=f"{alt} {marks}", run=record, **texts)
+    data, paired = with_spread(every[["printed", "shared"]].reset_index(), replayed=every), _pairs(own)
+    off = [_off(each) for each in (own[~paired], own[paired], four)]
+    said = {"single": (~paired).sum(), "paired": paired.sum(), "off": off, "factor": factor(record)}
+    return show(figure, data=data, name="xmp1982_replayed", run=record, **said)
 
 
 def worth(found: pd.DataFrame) -> pd.DataFrame:
@@ -183,9 +173,4 @@ def parts_table(
             row |= {f"{title}, printed": f"{value:.0f}", f"{title}, replayed": here[part]}
         rows.append(row)
     frame = pd.DataFrame(rows)
-    caption = (
-        f"Figs 5.1 to 5.4, printed, and the replay on paced devices, {factor(record):g} times as fast on "
-        f"{cpu(record)}: seconds of 1982, medians and range of the rounds"
-    )
-    units = dict.fromkeys(frame.columns[1:], "s")
-    return table(frame, name="xmp1982_replayed_parts", units=units, caption=caption, digits=3, run=record)
+    return table(frame, name="xmp1982_replayed_parts", units="s", digits=3, run=record, factor=factor(record))

@@ -36,16 +36,8 @@ def builds(record: xr.Dataset) -> Shown:
             same.append(name)
     axis.set_xticks(hours[::2])
     axis.set_title(run_title(record), fontsize=8, loc="left")
-    last = float(np.nanmax(record["largest_T"].isel(write_up=-1)))
-    return show(
-        figure,
-        data=frame,
-        name="xmp1982_builds",
-        run=record,
-        last=last,
-        hours_last=hours[-1],
-        said=", ".join(same) or "none",
-    )
+    last, said = record["largest_T"].isel(write_up=-1), ", ".join(same) or "none"
+    return show(figure, data=frame, name="xmp1982_builds", run=record, last=last, hours=hours, said=said)
 
 
 @each_machine
@@ -59,15 +51,8 @@ def lowest_pressure(record: xr.Dataset) -> Shown:
         frame[f"{names[n]} [hPa]"] = lowest[n]
         points(axis, days, lowest[n], label=names[n], host=True, index=index)
     axis.set_title(run_title(record), fontsize=8, loc="left")
-    return show(
-        figure,
-        data=frame,
-        name="xmp1982_wave",
-        run=record,
-        lowest_first=np.nanmin(lowest[waves[0]]),
-        days_last=days[-1],
-        lowest_last=np.nanmin(lowest[waves[-1]]),
-    )
+    deepest = [np.nanmin(lowest[waves[n]]) for n in (0, -1)]
+    return show(figure, data=frame, name="xmp1982_wave", run=record, lowest=deepest, days=days)
 
 
 def weather_said(cases: xr.Dataset, builds_: xr.Dataset) -> str:
@@ -122,16 +107,8 @@ def weather(record: xr.Dataset) -> Shown:
     if moved.size:
         panels[-1].set_xlim(max(moved.min() - 20, 0), min(moved.max() + 20, longitude[-1]))
     figure.colorbar(shades, ax=list(panels), location="bottom", label="temperature at 850 hPa [K]", aspect=40)
-    return show(
-        figure,
-        data=pd.concat(data),
-        name="xmp1982_weather",
-        run=record,
-        map_day=float(record["map_day_0"]),
-        isobar_step=isobars[1] - isobars[0],
-        low_first=lows[0],
-        low_second=lows[1],
-    )
+    said = {"map_day": float(record["map_day_0"]), "isobar_step": isobars[1] - isobars[0], "low": lows}
+    return show(figure, data=pd.concat(data), name="xmp1982_weather", run=record, **said)
 
 
 def published_table(record: xr.Dataset) -> Table:
@@ -158,8 +135,4 @@ def published_table(record: xr.Dataset) -> Table:
     frame = pd.DataFrame(rows)
     units = {"days": "d", "mass": "1", "energy": "1", "momentum": "1"}
     units |= dict.fromkeys(frame.columns[5:], "m/s")
-    caption = (
-        "The dynamics on published cases: relative changes of mass, energy and angular momentum, norms of the zonal "
-        "wind, and the strongest wind at the end"
-    )
-    return table(frame, digits=2, name="xmp1982_published", units=units, caption=caption, run=record)
+    return table(frame, digits=2, name="xmp1982_published", units=units, run=record)

@@ -98,9 +98,7 @@ def lost(printed: tuple[pd.DataFrame, pd.DataFrame], record: xr.Dataset) -> Show
             Series("X-MP 1982, each job", _padded(then)),
             Series("today, all jobs and rounds", _padded(here), host=True, flagged=np.array(flagged)),
         ],
-        "time in a pair over time alone",
         record=record,
-        log=False,
         name="xmp1982_lost",
         then_last=np.nanmedian(then[-1]),
         ranged_here_last=ranged(here[-1], nothing=1),
@@ -153,9 +151,7 @@ def worth(alone: xr.Dataset, pairs: xr.Dataset, *records: xr.Dataset) -> Shown:
     return dots(
         [label(name) for name in names],
         [Series("X-MP 1982", then.to_numpy()), *series],
-        "both in turn over both at once",
         record=records[0],
-        log=False,
         tight=not named,
         name="xmp1982_worth",
         then=then,
@@ -199,15 +195,12 @@ def limits(record: xr.Dataset) -> Shown:
     names = [name.split("+")[0] for name in record["pairing"].values]
     values = record["throughput"].transpose("pairing_number", "round").values
     flagged = observed(record, "test")["flagged"].sel(test=record["pairing"].values).values
-    middles = dict(zip(names, np.median(values, axis=1), strict=True))
     return dots(
         names,
         [Series(f"a CPU each, {cpu(record)}", values, host=True, flagged=flagged)],
-        "both in turn over both at once",
         record=record,
-        log=False,
         name="xmp1982_limits",
-        listed=", ".join(f"{name} {value:.2f}" for name, value in middles.items()),
+        items=pd.Series(np.median(values, axis=1), names),
     )
 
 
@@ -250,11 +243,7 @@ def pairs_table(printed: xr.Dataset, record: xr.Dataset) -> Table:
                 f"complete, {cpu(record)}": spread_text(here["complete"]) if job == 0 else "",
             }
         )
-    frame = pd.DataFrame(rows)
-    caption = f"Fig. 5.3 and {cpu(record)}: clock times; of the run, median and range of the tests"
-    return table(
-        frame, name="xmp1982_pairs_rerun", units=dict.fromkeys(frame.columns[1:], "s"), caption=caption, run=record
-    )
+    return table(pd.DataFrame(rows), name="xmp1982_pairs_rerun", units="s", run=record)
 
 
 def _steps(cases: xr.Dataset, test: str, job: int) -> np.ndarray:
@@ -281,11 +270,9 @@ def write_steps(printed: xr.Dataset, alone: xr.Dataset, record: xr.Dataset) -> S
             Series("each step, 1982", then),
             Series(f"all steps of all rounds, {cpu(record)}", here, host=True, flagged=flagged),
         ],
-        "write-up step over the median one of the same forecast alone",
         record=record,
         name="xmp1982_pair_steps_rerun",
-        least_then=np.nanmin(then),
-        most_then=np.nanmax(then),
+        then=then,
         medians=medians,
     )
 

@@ -61,11 +61,11 @@ def sources():
 
 #: Who hands the drawing to ``show``, and what draws it.
 MAKERS = {
-    "waits": (story, lambda: story.waits(DDT, moved())),
-    "gains": (story, lambda: story.gains(DDT, whole(), tables.load("aips58", "prose"))),
+    "waits": (marks, lambda: story.waits(DDT, moved())),
+    "gains": (marks, lambda: story.gains(DDT, whole(), tables.load("aips58", "prose"))),
     "by_class": (marks, lambda: story.by_class(DDT, tables.load("aips58", "problem_classes"), whole(), "large")),
-    "shares": (story, lambda: story.shares(DDT, moved())),
-    "lost": (story, lambda: story.lost(DDT, moved())),
+    "shares": (marks, lambda: story.shares(DDT, moved())),
+    "lost": (marks, lambda: story.lost(DDT, moved())),
     "loading": (marks, lambda: causes.loading(LOAD, loads())),
     "gathered": (marks, lambda: causes.gathered(DDT, BARE, methods())),
     "shared": (marks, lambda: causes.shared(DDT, beside())),

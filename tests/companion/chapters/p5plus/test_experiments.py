@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from companion import experiments
+from companion.chapters import counts_to
 from companion.chapters.p5plus import experiments as p5plus
 from companion.host import machine
 from companion.host.doctor import Finding
@@ -20,7 +21,7 @@ def loops(times):
 
 
 def test_thread_counts():
-    assert [p5plus._thread_counts(n) for n in (1, 2, 3, 8)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8]]
+    assert [counts_to(n) for n in (1, 2, 3, 8)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8]]
 
 
 MODEL = {"one thread": 1.0, p5plus.PAIR: 2 / 1.35, "shared work": 1.8, f"shared work, {p5plus.PAIR}": 1.5}
