@@ -199,11 +199,48 @@ def interpolated(problem, field, x, y, z):
     return unblock(problem, module.run(problem, state).values)
 
 
+coefficient = st.floats(-2.0, 2.0)
+
+
 def scattered(problem, seed, low, high):
     """Points at least ``low`` from the lower and ``high`` from the upper edges of the plane and column."""
     rng = np.random.default_rng(seed)
     shape = (problem.levels, problem.columns)
     return [rng.uniform(low, size - 1.0 - high, shape) for size in (problem.nx, problem.ny, problem.levels)]
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    c=st.lists(coefficient, min_size=8, max_size=8),
+    seed=st.integers(0, 99),
+    scheme=st.sampled_from(["linear", "cubic"]),
+)
+def test_trilinear_functions_are_exact(c, seed, scheme):
+    problem = interpolation.Problem(nx=9, ny=8, levels=6, nproma=16, scheme=scheme, courant=0.0)
+
+    def function(x, y, z):
+        return c[0] + c[1] * x + c[2] * y + c[3] * z + c[4] * x * y + c[5] * y * z + c[6] * x * z + c[7] * x * y * z
+
+    z, y, x = np.mgrid[:6, :8, :9].astype(float)
+    points = scattered(problem, seed, 1.0, 1.0)
+    assert interpolated(problem, function(x, y, z), *points) == pytest.approx(function(*points), abs=1e-10)
+
+
+@settings(deadline=None, max_examples=15)
+@given(c=st.lists(coefficient, min_size=4, max_size=4), seed=st.integers(0, 99), axis=st.integers(0, 2))
+def test_cubics_along_a_grid_line_are_exact(c, seed, axis):
+    """The 32-point scheme is cubic along every grid line, away from the edges and without the limiter."""
+    problem = interpolation.Problem(nx=9, ny=8, levels=7, nproma=16, monotone=False, courant=0.0)
+    z, y, x = np.mgrid[:7, :8, :9].astype(float)
+    points = scattered(problem, seed, 1.0, 1.0)
+    for other in range(3):
+        if other != axis:
+            points[other] = np.floor(points[other])
+
+    def function(*position):
+        return np.polynomial.polynomial.polyval(position[axis] / 4.0, c)
+
+    assert interpolated(problem, function(x, y, z), *points) == pytest.approx(function(*points), abs=1e-11)
 
 
 @settings(deadline=None, max_examples=15)
@@ -221,6 +258,20 @@ def test_quasi_monotone_values_stay_within_the_corners(seed):
     assert 0.1 < inside.mean() < 1.0 and np.array_equal(values[inside], free[inside])
 
 
+@settings(deadline=None, max_examples=15)
+@given(wind=st.tuples(st.floats(-3.0, 3.0), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0)))
+def test_departure_points_of_constant_wind(wind):
+    problem = interpolation.Problem(nx=9, ny=8, levels=6, nproma=16, courant=3.0, scheme="trajectory")
+    state = interpolation.setup(problem)
+    for component, value in zip(state.wind, wind, strict=True):
+        component[:] = value
+    x, y, z = interpolation.quantities(problem, interpolation.run(problem, state).departure)
+    columns, level = np.arange(72), np.arange(6.0)[:, None]
+    assert x == pytest.approx(np.tile(columns % 9 - wind[0], (6, 1)), abs=1e-13)
+    assert y == pytest.approx(np.tile(columns // 9 - wind[1], (6, 1)), abs=1e-13)
+    assert z == pytest.approx(np.clip(np.tile(level - wind[2], (1, 72)), 0.0, 5.0), abs=1e-13)
+
+
 def test_more_iterations_shrink_the_residual():
     def residual(iterations):
         problem = interpolation.Problem(nx=32, ny=16, levels=8, scheme="trajectory", courant=2.0, iterations=iterations)
@@ -231,6 +282,18 @@ def test_more_iterations_shrink_the_residual():
 
 
 # Vertical integration
+
+
+@settings(deadline=None, max_examples=25)
+@given(levels=st.integers(4, 40), c=st.lists(coefficient, min_size=4, max_size=4))
+def test_vertical_integrals_of_cubics(levels, c):
+    problem = vertical.Problem(columns=1, levels=levels, nproma=1)
+    state = vertical.setup(problem)
+    eta = vertical.level_positions(levels)
+    state.f[:] = np.polynomial.polynomial.polyval(eta, c)[None, :, None]
+    integral = unblock(problem, vertical.run(problem, state).integral)[:, 0]
+    expected = np.polynomial.polynomial.polyval(np.append(eta, 1.0), np.polynomial.polynomial.polyint(c))
+    assert integral == pytest.approx(expected, abs=1e-12)
 
 
 def test_vertical_matrix_is_full_and_converges():
@@ -258,6 +321,15 @@ def test_matrix_product(truncation, latitudes, fields, build):
 
 
 # Cloud process
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 999), timestep=st.floats(60.0, 3600.0), levels=st.integers(1, 30))
+def test_cloud_process_conserves(seed, timestep, levels):
+    problem = cloud.Problem(columns=24, levels=levels, nproma=8, timestep=timestep)
+    result = cloud.run(problem, cloud.setup(problem, seed))
+    checks = cloud.verify(problem, result)
+    assert all(check.ok for check in checks), [str(check) for check in checks]
 
 
 def test_cloud_process_takes_every_branch():
