@@ -5,9 +5,10 @@ a small problem with one thread and with two, compared with the kernel's indepen
 
 For every case: set up once, time the first call apart (it compiles), verify, calibrate the number
 of repeats against the clock, warm up, take samples in rounds that visit all cases in seeded random
-order, verify the last sample, and flag what makes the numbers doubtful.  Cases with the same kernel
-and problem share one state.  Cases whose states do not fit into memory together are measured in
-consecutive batches; only cases of one batch are interleaved.
+order, verify the last sample, and flag what makes the numbers doubtful.  A case that is prepared after the budget is
+spent has one sample, its last call of the calibration.  Cases with the same kernel and problem share one state.
+Cases whose states do not fit into memory together are measured in consecutive batches; only cases of one batch are
+interleaved.
 
 A study asks for a result and not for a time: :func:`study` runs each case once and keeps what it gave.
 """
@@ -150,17 +151,27 @@ class _Runner(Sampler):
         kernel, problem = self.case.kernel, self.case.problem
         self.setup_s, self.state = self.clock(lambda _: kernel.setup(problem, seed=seed), 1)
 
-    def prepare(self, seed: int, shortest: float, first: "_Runner") -> None:
-        """All that comes before the samples, on the state that ``first`` sets up for its group."""
+    def prepare(self, seed: int, shortest: float, end: float, first: "_Runner") -> None:
+        """All that comes before the samples, on the state that ``first`` sets up for its group.
+
+        Past ``end`` (of ``time.perf_counter``) the call that calibrated is the only sample.
+        """
         if first is self:
             self.set_up(seed)
         self.state, self.setup_s = first.state, first.setup_s
         self.compile_s, result = self.clock(self.call, 1)
         self.before = self.verified(result, "before")
         self.calibrate(shortest)
+        if self.by.shared(self.case, time.perf_counter() > end):
+            self.take(*self.last, final=True)
+        del self.last
 
     def sample(self, final: bool) -> None:
-        result = super().sample(final)
+        if not self.after:
+            super().sample(final)
+
+    def take(self, seconds: float, result: Any, final: bool) -> None:
+        super().take(seconds, result, final)
         if self.case.observe is not None:  # by every process: it may ask the others
             for name, value in self.case.observe(result).items():
                 self.observed.setdefault(name, []).append(float(value))
@@ -250,7 +261,9 @@ def _groups(cases: Sequence[Case]) -> list[list[int]]:
     return groups
 
 
-def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float, limit: float, by: Alone):
+def _set_up_batch(
+    cases, pending: list[list[int]], seed: int, shortest: float, end: float, limit: float, by: Alone
+) -> dict[int, _Runner]:
     """Runners by index, of groups from the front of ``pending`` (which go from it) until ``limit`` bytes are held.
 
     What does not fit beside the others, by the kernel's own ``footprint``, opens the next batch.
@@ -265,7 +278,7 @@ def _set_up_batch(cases, pending: list[list[int]], seed: int, shortest: float, l
             break
         try:
             for runner in group:
-                by.step(runner, runner.prepare, seed, shortest, group[0])
+                by.step(runner, runner.prepare, seed, shortest, end, group[0])
                 runner.expected = by.decided(runner.expected)
         except MemoryError:
             if not runners or limit == math.inf:
@@ -281,10 +294,11 @@ def _measured(cases, rounds: int, seed: int, budget: float | None, peak, by: Alo
     started, shortest = time.perf_counter(), by.decided(shortest_sample())
     free = by.memory()
     limit = math.inf if free is None else _MEMORY_SHARE * free
+    latest = math.inf if budget is None else started + budget
     done: dict[int, Measurement] = {}
     pending, batch, taken = _groups(cases), 0, 0
     while pending:
-        runners = _set_up_batch(cases, pending, seed, shortest, limit, by)
+        runners = _set_up_batch(cases, pending, seed, shortest, latest, limit, by)
         spent = time.perf_counter() - started
         share = len(runners) / (len(cases) - taken)  # later batches get theirs of what remains
         with no_collection():

@@ -52,19 +52,26 @@ class Sampler:
         return timed(call, repeats)
 
     def calibrate(self, shortest: float) -> None:
-        """Choose repeats that last ``shortest`` seconds."""
-        self.repeats, self.expected = calibrate(self.call, shortest, self.label, self.clock)
+        """Choose repeats that last ``shortest`` seconds; ``last`` are seconds and result of the call that did."""
+
+        def clock(call: Callable, repeats: int) -> tuple[float, Any]:
+            self.last = self.clock(call, repeats)
+            return self.last
+
+        self.repeats, self.expected = calibrate(self.call, shortest, self.label, clock)
 
     def warm(self) -> None:
         """One call more, where calibration was too short to warm anything."""
         if self.expected < _LONG:
             self.call(self.repeats)
 
-    def sample(self, final: bool) -> Any:
+    def sample(self, final: bool) -> None:
         """One sample; ``final`` says that it is the last of this sampler."""
-        seconds, result = self.clock(self.call, self.repeats)
+        self.take(*self.clock(self.call, self.repeats), final)
+
+    def take(self, seconds: float, result: Any, final: bool) -> None:
+        """Keep what one call took."""
         self.samples.append(seconds / self.repeats)
-        return result
 
 
 class Alone:

@@ -280,6 +280,16 @@ def test_a_spent_budget_cuts_rounds_but_one_always_runs(toy_cases):
         assert found.checks_after
 
 
+@pytest.mark.parametrize(("budget", "calls"), [(1e-9, 2), (1e6, 3)])
+def test_a_long_call_that_calibrates_past_the_budget_is_the_sample(clock, make_toy, budget, calls):
+    """One call compiles, one calibrates, and one is sampled where there is time; the n-th takes n seconds."""
+    kernel, seen = timed_kernel(clock, make_toy, lambda n: n * 10**9), []
+    case = Case("long", kernel, kernel.Problem(), observe=lambda _: seen.append(kernel.calls) or {"n": kernel.calls})
+    (found,) = measure([case], rounds=1, budget=budget, progress=False)
+    assert kernel.calls == calls and found.samples == [float(calls)] and found.observed == {"n": [float(calls)]}
+    assert found.checks_after and seen == [calls]
+
+
 def test_a_generous_budget_cuts_nothing(toy_cases):
     measured = measure(toy_cases, rounds=2, budget=1e6, progress=False)
     assert [len(found.samples) for found in measured] == [2, 2, 2]
