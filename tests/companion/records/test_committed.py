@@ -72,7 +72,7 @@ def test_what_does_not_belong_to_the_book_is_noticed(record):
     first["other_load"], first["flags"] = None, {"load": "others were busy"}
     reasons = " ".join(runs.unfit(record))
     assert "unknown in 1 of 2 cases" in reasons and "more than 0.25 CPUs busy in 1 of 2 cases" in reasons
-    record["machine"]["provenance"] = None
+    record["machine"]["provenance"] = {"commit": None, "dirty": None, "lock_sha256": None}
     assert "clean" in runs.unfit(record)[0]
 
 
