@@ -46,6 +46,18 @@ def _by(path: str) -> dict[str, str]:
     return {**os.environ, "OMPI_CC": path, "MPICH_CC": path}
 
 
+def _lack(library: Library) -> str | None:
+    """What a library needs for a program in C and does not have here."""
+    compiler, others = _compiler(library), list(compiled.compilers().values())
+    if compiler is None or not others:
+        return "mpicc"
+    command = [compiler, "-E", "-x", "c", "-"]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, input="#include <mpi.h>", env=_by(others[0])
+    )
+    return "mpi.h" if done.returncode else None
+
+
 def _peers() -> dict[str, str]:
     """Paths of the compilers by the name of the peer that each makes."""
     return {f"{name} -O3, same buffers": path for name, path in compiled.compilers().items()}
@@ -174,7 +186,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if not known:
         yield Absent("MPI in C", "no MPI is installed; install the extra mpi")
     for library in known:
-        if _compiler(library) is None or not compiled.compilers():
-            yield Absent(f"{library.name} in C", "its mpicc is missing; install its development package")
+        if lack := _lack(library):
+            yield Absent(f"{library.name} in C", f"its {lack} is missing; install its development package")
         else:
             yield from _on(library, ranks)

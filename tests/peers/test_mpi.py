@@ -16,7 +16,7 @@ SMALL = [
     ),
     ("transposition", 2**16, "T15", ["transposition", {"truncation": 15, "grid": "F16", "fields": 3, "ranks": 2}]),
 ]
-CAN = [library for library in libraries() if mpi._compiler(library)]
+CAN = [library for library in libraries() if not mpi._lack(library)]
 
 
 def test_one_processor_has_nobody_to_send_to():
@@ -46,3 +46,14 @@ def test_a_library_without_a_compiler_is_absent(monkeypatch):
         pytest.skip("no MPI is installed")
     monkeypatch.setattr(mpi, "_compiler", lambda library: None)
     assert all(isinstance(item, Absent) and "mpicc is missing" in str(item) for item in mpi.comparisons(2))
+
+
+def test_a_library_without_its_header_is_absent(monkeypatch, tmp_path):
+    """Debian's launcher comes with ``mpicc``, the header with another package."""
+    if not (libraries() and compiled.compilers()):
+        pytest.skip("no MPI or no compiler is installed")
+    compiler = tmp_path / "mpicc"
+    compiler.write_text("#!/bin/sh\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setattr(mpi, "_compiler", lambda library: str(compiler))
+    assert all(isinstance(item, Absent) and "mpi.h is missing" in str(item) for item in mpi.comparisons(2))
