@@ -161,10 +161,9 @@ class _Runner(Sampler):
         self.state, self.setup_s = first.state, first.setup_s
         self.compile_s, result = self.clock(self.call, 1)
         self.before = self.verified(result, "before")
-        self.calibrate(shortest)
+        seconds, result = self.calibrate(shortest)
         if self.by.shared(self.case, time.perf_counter() > end):
-            self.take(*self.last, final=True)
-        del self.last
+            self.take(seconds, result, final=True)
 
     def sample(self, final: bool) -> None:
         if not self.after:

@@ -51,14 +51,17 @@ class Sampler:
         """Seconds and result of ``call(repeats)``."""
         return timed(call, repeats)
 
-    def calibrate(self, shortest: float) -> None:
-        """Choose repeats that last ``shortest`` seconds; ``last`` are seconds and result of the call that did."""
+    def calibrate(self, shortest: float) -> tuple[float, Any]:
+        """Choose repeats that last ``shortest`` seconds; seconds and result of the call that did."""
+        last: list[tuple[float, Any]] = []
 
         def clock(call: Callable, repeats: int) -> tuple[float, Any]:
-            self.last = self.clock(call, repeats)
-            return self.last
+            last.clear()  # no result is held while the next is made
+            last.append(self.clock(call, repeats))
+            return last[0]
 
         self.repeats, self.expected = calibrate(self.call, shortest, self.label, clock)
+        return last[0]
 
     def warm(self) -> None:
         """One call more, where calibration was too short to warm anything."""
