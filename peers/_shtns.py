@@ -8,6 +8,7 @@ polynomials are no longer among them (version 3).
 """
 
 import ctypes
+import importlib.metadata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -45,7 +46,7 @@ class _Info(ctypes.Structure):
 def library() -> ctypes.CDLL:
     """The C library inside SHTns's Python extension.
 
-    ``ImportError`` where sHTns is not installed, or its extension does not show the functions.
+    ``ImportError`` where SHTns is not installed as a package, or its extension does not show the functions.
     """
     import _shtns  # the package ``shtns`` brings it
 
@@ -67,6 +68,7 @@ def library() -> ctypes.CDLL:
             function.restype, function.argtypes = result, arguments
     except AttributeError as error:
         raise ImportError(f"the extension of SHTns shows no {error.name or error}") from error
+    importlib.metadata.version("shtns")  # which a record has to name: without it ImportError as well
     return found
 
 

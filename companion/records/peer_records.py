@@ -120,12 +120,19 @@ def committed(folder=None) -> list[dict[str, Any]]:
     return sorted(map(read, sorted(folder.glob("*.json"))), key=lambda record: record["date"])
 
 
+def unversioned(record: dict[str, Any]) -> list[str]:
+    """Peers of which the record gives no version; ways of calling one peer share it, if their names begin with its."""
+    compared = {peer for row in record["rows"] for peer in (*row["peers"], *row.get("tried", {}))}
+    return sorted(peer for peer in compared if not peer.startswith(tuple(record["peers"])))
+
+
 def unfit(record: dict[str, Any]) -> list[str]:
     """Why a record does not belong to the book, a clause each; empty where it does."""
     found = [] if record["interrupted"] is None else [f"the run ended early: {record['interrupted']}"]
     found += store.unfit(record, record["rows"])
     if record["rounds"] < store.FEWEST:
         found.append(f"{record['rounds']} rounds are fewer than {store.FEWEST}")
+    found += [f"the record does not say which version of {peer} ran" for peer in unversioned(record)]
     load = record.get("load")
     if not load:
         found.append("the load of the host was not recorded")

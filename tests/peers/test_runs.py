@@ -18,6 +18,7 @@ def fake_module(monkeypatch, flags=()):
     """One module with one comparison, whose rows carry these flags one after the other, then none."""
     item = Comparison("g", "l", lambda: 1.0, {"same": lambda: 1.0}, lambda ours, theirs: 0.0)
     left = list(flags)
+    monkeypatch.setattr("peers.kit.record.versions", lambda names: {"same": "1"})
     monkeypatch.setattr("peers.__main__.collect", lambda names, threads: iter([item]))
     monkeypatch.setattr(
         "peers.__main__.measure",
