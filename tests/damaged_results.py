@@ -28,7 +28,7 @@ if __name__ == "__main__":  # before tests/, whose rooms have the names of those
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from kernels_found import KERNELS, SINGLE, small
-from tools import FAULTS, read_rows, write_rows
+from tools import FAULTS, keep_rows, read_rows, this_host, write_rows
 
 from kernels.runtime.states import arrays
 
@@ -278,9 +278,14 @@ def main(
     said = {name: found[name] if name in found else undamaged(name) for name in KERNELS}
     write_rows(FAULTS / "no_output.csv", [row for name, each in said.items() for row in reasons(name, each)])
     counted = {name: each for name, each in found.items() if each.tried}
-    write_rows(
+    host = this_host()
+    keep_rows(
         FAULTS / "results.csv",
-        [{"kernel": name, "damaged": each.tried, "taken for whole": len(each.taken)} for name, each in counted.items()],
+        [
+            {"kernel": name, "host": host, "damaged": each.tried, "taken for whole": len(each.taken)}
+            for name, each in counted.items()
+        ],
+        ("kernel", "host"),
     )
 
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from tools import ROOT, line, read_rows, write_rows
+from tools import ROOT, keep_rows, line, this_host
 
 PATIENCE = 20  # s of processor time: a machine that is busy with others is no hang
 WAITING = 300  # s, for a reader that computes nothing
@@ -382,15 +382,9 @@ def row(name: str, seconds: float, seed: int, counts: Counter) -> dict:
     """A line of the table of what was tried."""
     words = ("refused", "taken", *SHORT)
     tried = sum(counts[word] for word in words)
-    return {"reader": name, "seed": seed, "seconds": f"{seconds:g}", "tried": tried} | {
+    return {"reader": name, "host": this_host(), "seed": seed, "seconds": f"{seconds:g}", "tried": tried} | {
         word: counts[word] for word in words
     }
-
-
-def keep(new: dict, out: Path) -> None:
-    """Put ``new`` into the table, in the place of the line of the same reader and seed."""
-    rows = [each for each in read_rows(out) if (each["reader"], each["seed"]) != (new["reader"], str(new["seed"]))]
-    write_rows(out, sorted([*rows, new], key=lambda each: (each["reader"], int(each["seed"]))))
 
 
 def main(
@@ -409,7 +403,7 @@ def main(
         short += sum(counts[word] for word in SHORT)
         print(f"{line(found)}; next case {counts['next']}", flush=True)
         if out is not None:
-            keep(found, out)
+            keep_rows(out, [found], ("reader", "host", "seed"))
     raise SystemExit(bool(short))
 
 

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from tools import ROOT, line, write_rows
+from tools import ROOT, keep_rows, line, this_host
 
 PATIENCE = 20  # s
 #: mode of injector.c and error number of each fault
@@ -490,9 +490,11 @@ def started(chosen: list[str], every: int, power: bool) -> list[dict]:
 
 def table(rows: list[dict]) -> list[dict]:
     """Rows of :func:`run` under the names that a reader of the table knows."""
+    host = this_host()
     return [
         {
             "writer": row["writer"],
+            "host": host,
             "begun with": "an older file" if row["old"] else "nothing",
             "fault": "each call fails" if row["fault"] == "calls" else "power cut after each call",
             "calls": row["calls"],
@@ -517,10 +519,11 @@ def main(
     if compiler() is None:
         raise SystemExit("system calls are intercepted with LD_PRELOAD and a C compiler; one of them is missing here")
     rows = started(writer or [], every, power)
-    for row in table(rows):
+    found = table(rows)
+    for row in found:
         print(line(row))
     if out is not None:
-        write_rows(out, table(rows))
+        keep_rows(out, found, ("writer", "host", "begun with", "fault"))
     raise SystemExit(any(row.get("short") for row in rows))
 
 

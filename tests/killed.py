@@ -23,7 +23,7 @@ from typing import Annotated, NamedTuple
 import psutil
 import typer
 from built import make_small
-from tools import ROOT, line, this_host, write_rows
+from tools import ROOT, keep_rows, line, this_host
 
 #: Variable of the environment that all inherit which a command starts.
 MARK = "RERUN_KILLED"
@@ -169,8 +169,8 @@ def main(
                 shutil.rmtree(Path(root) / str(number))
         rows.append({"command": name, "host": this_host(), "killed": count, "fell short": short})
         print(line(rows[-1]), flush=True)
-    if out is not None:
-        write_rows(out, rows)
+        if out is not None:
+            keep_rows(out, rows[-1:], ("command", "host"))
     raise SystemExit(any(row["fell short"] for row in rows))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import mutants
 import mutation
 import mutation_runner
-from tools import FAULTS, read_rows
+from tools import FAULTS, keep_rows, read_rows
 
 SOURCE = '''"""A docstring with 12."""
 LIMIT = 3
@@ -115,6 +115,13 @@ def test_every_mutant_that_the_tests_let_pass_has_its_reason():
     assert explained.keys() == survived and all(explained.values())
     for file, name in re.findall(r"(tests/\S+\.py)::(\w+)", " ".join(explained.values())):
         assert f"def {name}(" in (mutation.ROOT / file).read_text(encoding="utf-8")
+
+
+def test_rows_of_another_host_stay_in_a_table(tmp_path):
+    path = tmp_path / "table.csv"
+    for host, short in (("A", 1), ("B", 0), ("A", 0)):
+        keep_rows(path, [{"command": "x, y", "host": host, "fell short": short}], ("command", "host"))
+    assert [(row["host"], row["fell short"]) for row in read_rows(path)] == [("B", "0"), ("A", "0")]
 
 
 def test_a_row_finds_its_mutant_again_where_lines_have_moved():

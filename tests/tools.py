@@ -3,7 +3,7 @@
 import csv
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +32,13 @@ def write_rows(path: Path, rows: Iterable[Mapping]) -> None:
         table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
+
+
+def keep_rows(path: Path, rows: Iterable[Mapping], same: Collection[str]) -> None:
+    """Put ``rows`` into the CSV in the place of those that agree with them in the columns ``same``; others stay."""
+    rows = [{name: str(value) for name, value in row.items()} for row in rows]
+    new = {tuple(row[name] for name in same) for row in rows}
+    write_rows(path, [*(row for row in read_rows(path) if tuple(row[name] for name in same) not in new), *rows])
 
 
 def line(row: Mapping) -> str:
