@@ -17,6 +17,8 @@ import typer
 from tools import ROOT, keep_rows, line, this_host
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100000))"
+#: Name, busy loops, and whether one CPU is all that the tests have.
+SURROUNDINGS = (("beside two busy loops", 2, False), ("on one CPU", 0, True))
 PYTEST = ["-m", "pytest", "-q", "-m", "timed and not weekly and not built", "-p", "no:cacheprovider", "tests"]
 
 
@@ -50,11 +52,14 @@ def ran(one_cpu: bool, more: list[str]) -> tuple[int, int, str]:
 def main(
     times: Annotated[int, typer.Option(min=1, help="Runs in each surrounding.")] = 5,
     out: Annotated[Path | None, typer.Option(help="Keep the table as CSV.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only in these surroundings.")] = None,
     more: Annotated[list[str] | None, typer.Argument(help="Further arguments of pytest.")] = None,
 ) -> None:
     """Run the tests that depend on time beside two busy loops, and on one CPU; ends with 1 where one fails."""
     rows = []
-    for name, busy, one_cpu in (("beside two busy loops", 2, False), ("on one CPU", 0, True)):
+    for name, busy, one_cpu in SURROUNDINGS:
+        if only and name not in only:
+            continue
         row = {"surroundings": name, "host": this_host(), "runs": times, "tests": 0, "failed": 0}
         for _ in range(times):
             with loops(busy):
@@ -67,7 +72,7 @@ def main(
         print(line(row), flush=True)
         if out is not None:
             keep_rows(out, [row], ("surroundings", "host"))
-    raise SystemExit(any(row["failed"] or not row["tests"] for row in rows))
+    raise SystemExit(not rows or any(row["failed"] or not row["tests"] for row in rows))
 
 
 if __name__ == "__main__":
