@@ -68,9 +68,8 @@ def _products(plan, arrays, passes):
     for _ in range(passes):
         for j in range(size.nj):
             given = window_row(size, j, 0).T_change
-            for m in range(0, 16 * size.groups, 4):
-                out = scratch, base + m * size.pitch
-                _product(matrix, m, 2 * size.levels + 1, w, given, size.pitch, out, size.pitch, size.ni)
+            modes = 0, 16 * size.groups
+            _product(matrix, modes, 2 * size.levels + 1, w, given, size.pitch, (scratch, base), size.pitch, size.ni)
 
 
 _STAGES = {"explicit": _explicit, "helmholtz": _solve, "products": _products}

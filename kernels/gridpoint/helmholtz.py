@@ -17,8 +17,11 @@ distance of its rows of ``ni`` longitudes, all in doubles.
 
 from kernels.gridpoint.layout import HALO, PAIR, neighbours, record_row, window_row, wrap
 from kernels.runtime.jit import CONTRACT, STRICT, kernel
-from kernels.runtime.vector import LANES, address, at, fma, load, spread, store, transpose
-from kernels.spectral.fourier_passes import SPARE, stockham
+from kernels.runtime.lanes import wide
+from kernels.runtime.vector import LANES, address, at, fma, load, load_as, spread, store, transpose
+from kernels.spectral.fourier_passes import PART, SPARE, stockham
+
+_WIDTH = (0.0,) * PART
 
 
 @kernel(inline=True)
@@ -112,34 +115,38 @@ def filter_tendencies(plan, arrays, j, t):
 
 
 @kernel(fastmath=STRICT)
-def _product(matrix, m, columns, w, x, pitch, y, ypitch, ni):
-    """Rows y[m … m+3] = matrix[m … m+3] · rows x, fused from the first column to the last.
+def _product(matrix, rows, columns, w, x, pitch, y, ypitch, ni):
+    """Rows y[first … end−1] = matrix[first … end−1] · rows x, fused from the first column to the last.
 
-    ``matrix``: address of the rows of ``columns`` numbers; ``y``: address and place of its row m, rows ``ypitch``
-    apart.
+    ``matrix``: address of the rows of ``columns`` numbers; ``rows``: ``first`` and ``end``, a multiple of four apart;
+    ``y``: address and place of its first row, rows ``ypitch`` apart.  Eight sums of ``PART`` points stay in the
+    registers, and the columns of as many points in the first-level cache.
     """
-    for i in range(0, ni, PAIR):
-        z = spread(0.0)
-        a, b, c, d, e, f, g, h = z, z, z, z, z, z, z, z
-        for q in range(columns):
-            u, v = load(w, x + q * pitch + i), load(w, x + q * pitch + i + LANES)
-            r = m * columns + q
-            p = spread(at(matrix, r))
-            a, b = fma(p, u, a), fma(p, v, b)
-            p = spread(at(matrix, r + columns))
-            c, d = fma(p, u, c), fma(p, v, d)
-            p = spread(at(matrix, r + 2 * columns))
-            e, f = fma(p, u, e), fma(p, v, f)
-            p = spread(at(matrix, r + 3 * columns))
-            g, h = fma(p, u, g), fma(p, v, h)
-        store(y[0], y[1] + i, a)
-        store(y[0], y[1] + i + LANES, b)
-        store(y[0], y[1] + ypitch + i, c)
-        store(y[0], y[1] + ypitch + i + LANES, d)
-        store(y[0], y[1] + 2 * ypitch + i, e)
-        store(y[0], y[1] + 2 * ypitch + i + LANES, f)
-        store(y[0], y[1] + 3 * ypitch + i, g)
-        store(y[0], y[1] + 3 * ypitch + i + LANES, h)
+    first, end = rows
+    for i in range(0, ni, 2 * PART):
+        for m in range(first, end, 4):
+            z = wide(0.0, load_as(w, x, _WIDTH))
+            a, b, c, d, e, f, g, h = z, z, z, z, z, z, z, z
+            for q in range(columns):
+                u, v = load_as(w, x + q * pitch + i, _WIDTH), load_as(w, x + q * pitch + i + PART, _WIDTH)
+                r = m * columns + q
+                p = wide(at(matrix, r), u)
+                a, b = fma(p, u, a), fma(p, v, b)
+                p = wide(at(matrix, r + columns), u)
+                c, d = fma(p, u, c), fma(p, v, d)
+                p = wide(at(matrix, r + 2 * columns), u)
+                e, f = fma(p, u, e), fma(p, v, f)
+                p = wide(at(matrix, r + 3 * columns), u)
+                g, h = fma(p, u, g), fma(p, v, h)
+            o = y[1] + (m - first) * ypitch + i
+            store(y[0], o, a)
+            store(y[0], o + PART, b)
+            store(y[0], o + ypitch, c)
+            store(y[0], o + ypitch + PART, d)
+            store(y[0], o + 2 * ypitch, e)
+            store(y[0], o + 2 * ypitch + PART, f)
+            store(y[0], o + 3 * ypitch, g)
+            store(y[0], o + 3 * ypitch + PART, h)
 
 
 @kernel(fastmath=CONTRACT)
@@ -163,8 +170,7 @@ def implicit(plan, arrays, j, t):
     modes, columns, given = PAIR * size.groups, 2 * levels + 1, window_row(size, j, 0).T_change
     base = 4 * size.tendency * pitch + HALO
     matrix = address(plan.waves.forward)
-    for m in range(0, modes, 4):
-        _product(matrix, m, columns, w, given, pitch, (scratch, base + m * pitch), pitch, ni)
+    _product(matrix, (0, modes), columns, w, given, pitch, (scratch, base), pitch, ni)
     x = size.fourier + SPARE
     hat = address(arrays.halves[j % size.halves])
     for group in range(size.groups):
@@ -236,11 +242,10 @@ def restore(plan, arrays, j, t):
         _unpack(scratch, z, base + PAIR * group * pitch, pitch, ni)
     matrix, o = address(plan.waves.backward), base + modes * pitch
     out = j * size.field + HALO
-    for m in range(0, size.levels - 3, 4):
-        _product(matrix, m, modes, scratch, base, pitch, (g, out + m * pitch), pitch, ni)
     rest = size.levels - size.levels % 4
+    _product(matrix, (0, rest), modes, scratch, base, pitch, (g, out), pitch, ni)
     if rest < size.levels:
-        _product(matrix, rest, modes, scratch, base, pitch, (scratch, o), pitch, ni)
+        _product(matrix, (rest, rest + 4), modes, scratch, base, pitch, (scratch, o), pitch, ni)
         for m in range(rest, size.levels):
             for i in range(0, ni, LANES):
                 store(g, out + m * pitch + i, load(scratch, o + (m - rest) * pitch + i))

@@ -6,10 +6,16 @@
 #include <stdint.h>
 
 typedef double v8 __attribute__((vector_size(64), aligned(8), may_alias));
+#ifdef __AVX512F__
+typedef v8 part; /* of which eight sums stay in the registers */
+#else
+typedef double part __attribute__((vector_size(32), aligned(8), may_alias));
+#endif
 typedef int64_t n;
 
 #define L(p) (*(const v8 *)(p))
 #define S(p, x) (*(v8 *)(p) = (x))
+#define P(p) (*(part *)(p))
 #define HEADER 64
 
 enum { U0, V0, T0, Q0, UM, VM, TM, QM, LU, LV, LT, LQ, FU, FV, MD, PH, ET, WT, YU, YV, YT, YD, ROW0 };
@@ -410,27 +416,26 @@ void gridpoint_helmholtz(const plan *p, n scans)
 /* The vertical products of all rows: right-hand sides of the modes from the fields Y of T and D, and Y of p_s. */
 void gridpoint_products(const plan *p, n scans)
 {
-    const n columns = 2 * p->levels + 1, pitch = p->pitch;
+    const n columns = 2 * p->levels + 1, pitch = p->pitch, many = sizeof(part) / sizeof(double);
     double *out = p->scratch + 4 * p->tendency * pitch + 8;
     for (n scan = 0; scan < scans; scan++)
         for (n j = 0; j < p->nj; j++)
-            for (n m = 0; m < 16 * p->groups; m += 4) {
-                const double *x = at(p, j, YT), *a = p->forward + m * columns, *b = a + columns, *c = b + columns,
-                             *d = c + columns;
-                double *y = out + m * pitch;
-                for (n i = 0; i < p->ni; i += 16) {
-                    v8 s0 = spread(0.0), s1 = s0, s2 = s0, s3 = s0, t0 = s0, t1 = s0, t2 = s0, t3 = s0;
+            for (n i = 0; i < p->ni; i += 2 * many)
+                for (n m = 0; m < 16 * p->groups; m += 4) {
+                    const double *x = at(p, j, YT) + i, *a = p->forward + m * columns, *b = a + columns,
+                                 *c = b + columns, *d = c + columns;
+                    double *y = out + m * pitch + i;
+                    part s0 = {0}, s1 = s0, s2 = s0, s3 = s0, t0 = s0, t1 = s0, t2 = s0, t3 = s0;
                     for (n q = 0; q < columns; q++) {
-                        const v8 u = L(x + q * pitch + i), v = L(x + q * pitch + i + 8);
+                        const part u = P(x + q * pitch), v = P(x + q * pitch + many);
                         s0 += a[q] * u, t0 += a[q] * v;
                         s1 += b[q] * u, t1 += b[q] * v;
                         s2 += c[q] * u, t2 += c[q] * v;
                         s3 += d[q] * u, t3 += d[q] * v;
                     }
-                    S(y + i, s0), S(y + i + 8, t0);
-                    S(y + pitch + i, s1), S(y + pitch + i + 8, t1);
-                    S(y + 2 * pitch + i, s2), S(y + 2 * pitch + i + 8, t2);
-                    S(y + 3 * pitch + i, s3), S(y + 3 * pitch + i + 8, t3);
+                    P(y) = s0, P(y + many) = t0;
+                    P(y + pitch) = s1, P(y + pitch + many) = t1;
+                    P(y + 2 * pitch) = s2, P(y + 2 * pitch + many) = t2;
+                    P(y + 3 * pitch) = s3, P(y + 3 * pitch + many) = t3;
                 }
-            }
 }
