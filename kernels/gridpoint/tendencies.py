@@ -20,7 +20,7 @@ from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.vector import LANES, address, load, store
 
 
-@kernel(inline=True)
+@kernel(fastmath=CONTRACT, inline=True)
 def _fourth(w, x, lh, ls, ln, dn, ds, damp):
     """Diffusion at one vector, the one of X⁻ at ``x``: δ⁴ in longitude, second difference of the second difference in
     latitude.
