@@ -3,6 +3,7 @@
 ``python -m peers._ranks LIBRARIES ORDERS ANSWERS PROBLEMS``: JSON, a list of shared objects made from ``c/mpi.c``, two
 named pipes that rank 0 opens, and JSON, a list of ``[kernel, fields of its Problem]``.  An order is four numbers:
 problem, side (0 ours, then the libraries), repeats, and whether to check; the answer is the number of wrong values.
+A problem below zero ends the ranks.
 """
 
 import ctypes

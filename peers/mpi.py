@@ -6,6 +6,7 @@ in the ranks of :mod:`peers._ranks`.  An order to the ranks goes through a pipe,
 sample of more than ten milliseconds, on either side.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -28,6 +29,7 @@ OPTIONS = ("-O3", "-march=native")
 #: Messages from here on are summarised apart from shorter ones.
 LONG = 2**16
 _PATIENCE = 120.0  # seconds after which ranks that do not answer are given up
+_PARTING = 20.0  # seconds in which ranks that were asked to end have to do so
 #: Truncation, grid and fields of the transpositions, by the size of the messages between two ranks.
 _SPACES = ((42, "F32", 2), (63, "F48", 3), (63, "F48", 16), (159, "N80", 8), (399, "N200", 8), (399, "N200", 32))
 
@@ -74,7 +76,11 @@ def _built(compiler: str, path: str, made: Path) -> str:
 
 
 class _Job:
-    """Ranks that wait for orders; to be used in a ``with`` statement, which ends them."""
+    """Ranks that wait for orders; to be used in a ``with`` statement, which ends them.
+
+    They end by themselves where nothing failed.  A launcher that is made to end has not waited for its ranks, and what
+    they used would count as other programs' load.
+    """
 
     def __init__(self, library: Library, ranks: int, problems: list):
         self.folder = WorkFolder(None, "peers-mpi")
@@ -106,7 +112,11 @@ class _Job:
     def __enter__(self):
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, kind, *exception):
+        if kind is None:
+            os.write(self.orders, b"-1 0 0 0\n")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.group.process.wait(_PARTING)
         self.group.end()
         os.close(self.orders)
         os.close(self.answers)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from companion.bench.sampling import OtherLoad
 from companion.mpi import libraries
 from peers import Absent, mpi
 from peers.kit import compiled
@@ -39,6 +40,18 @@ def test_both_sides_bring_every_value(monkeypatch):
     assert groups[1].startswith("transposition") and groups[1].endswith("64 KiB and more")
     said = mpi.versions()
     assert len(said) == len(set(said.values())) == len(compiled.compilers())
+
+
+@pytest.mark.parametrize("library", CAN, ids=lambda library: library.name)
+def test_what_ranks_used_is_ours_after_they_ended(library):
+    """A launcher that is made to end leaves its ranks' CPU time to nobody, and a record then counts it as others'."""
+    load = OtherLoad()
+    before = load.ours()
+    with mpi._Job(library, 2, [problem for *_, problem in SMALL]) as job:
+        assert job.ask(0, 0, 1, 1) == 0
+        used = sum(sum(process.cpu_times()[:2]) for process in job.group.members())
+    assert job.group.process.returncode == 0
+    assert used > 0 and load.ours() - before > 0.9 * used
 
 
 def test_a_library_without_a_compiler_is_absent(monkeypatch):
