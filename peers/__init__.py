@@ -38,7 +38,9 @@ from companion.records.peer_records import standing
 from kernels.contract import Work
 
 _SAMPLE = 0.012  # seconds a sample of our side lasts at least
-_TRIALS, _KEPT = 3, 2  # calls of each build in the trial, and builds that are timed after it
+_KEPT = 2  # builds that are timed after a trial
+#: Steps of a trial: the part of a sample that each build does, as its inverse, and how many builds stay after it.
+_TRIAL = ((32, 16), (4, 6), (1, 4), (1, _KEPT))
 _LONG = 0.5  # seconds of a call that tells enough of a build: the call that checks its answer is the trial then
 
 
@@ -239,8 +241,7 @@ def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
         # one number for all: a side calibrated apart might be given few, and be charged with the start of its threads
         repeats, _ = calibrate(lambda count: comparison.ours(repeats=count), _SAMPLE, comparison.label)
         functions = {name: functools.partial(_repeated, function, repeats) for name, function in functions.items()}
-    builds = {name: functions[name] for name in comparison.builds if name in right}
-    tried = _trial(builds, repeats, {name: first[name] for name in builds})
+    tried = _trial({name: right[name] for name in comparison.builds if name in right}, repeats, first)
     functions = {name: function for name, function in functions.items() if name not in tried}
     load = OtherLoad()
     samples = interleave(functions, rounds=rounds, seed=seed)
@@ -258,17 +259,28 @@ def measure(comparison: Comparison, rounds: int, seed: int) -> Row:
 def _trial(builds: Mapping[str, Callable], repeats: int, first: Mapping[str, float]) -> dict[str, float]:
     """Seconds of one repeat, by name, of the builds that are not among the fastest few of a few calls in turns.
 
-    ``first`` are seconds of the calls that came before, which are the trial where they were long.
+    After each step the slower ones leave, and the next is longer: some builds take ten times as long as the
+    fastest, and whole samples of them all would take longer than what is timed.  ``first`` are
+    seconds of one call each: the first step where that is no longer, and the whole trial where they were long.
     """
     if len(builds) <= _KEPT:
         return {}
-    long = min(first.values()) > _LONG
-    best = dict(first) if long else dict.fromkeys(builds, np.inf)
-    for name, build in [] if long else [*builds.items()] * _TRIALS:
-        start = time.perf_counter()
-        build()
-        best[name] = min(best[name], (time.perf_counter() - start) / repeats)
-    return {name: best[name] for name in sorted(best, key=best.__getitem__)[_KEPT:]}
+    best = {name: first[name] for name in builds}
+    if min(best.values()) > _LONG:
+        return {name: best[name] for name in sorted(best, key=best.__getitem__)[_KEPT:]}
+    left = list(builds)
+    for number, (divisor, stay) in enumerate(_TRIAL):
+        count = max(1, repeats // divisor)
+        if number == 0 and count > 1:
+            best = dict.fromkeys(builds, np.inf)
+        for name in left if number or count > 1 else ():
+            build = functools.partial(builds[name], repeats=count) if count > 1 else builds[name]
+            start = time.perf_counter()
+            build()
+            best[name] = min(best[name], (time.perf_counter() - start) / count)
+        fast = sorted(left, key=best.__getitem__)[:stay]
+        left = [name for name in left if name in fast]
+    return {name: best[name] for name in sorted(set(builds) - set(left), key=best.__getitem__)}
 
 
 def _repeated(function: Callable, count: int):  # whose signature has no ``repeats`` that could be asked for

@@ -50,7 +50,8 @@ _MODULUS = 2**32
 LOADS = ("vector", "scalar", "any")
 _LARGEST_INDEX = 2**31 // 16  # stride below which a gather's indices fit into 32 bits
 _TRIAL = 2**20  # items that each loop reads in a round of the trial, at least a pass
-_ROUNDS = 5
+_ROUNDS, _LEFT = 4, 4  # rounds of the trial, and loops that take part in the later ones
+_LONG = 0.005  # seconds of a round from which no interruption decides which loops are left
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ def _read(problem: Problem, a: np.ndarray, method: str, repeats: int) -> tuple[i
 
 
 def _fastest(problem: Problem, state: State, threads: int, cpus) -> str:
-    """The method whose slowest thread was fastest in one of a few rounds, after one that is not timed."""
+    """The method whose slowest thread was fastest in one of a few rounds, of which the later ones are for the best."""
     passes = max(1, _TRIAL // problem.reads)
     best = dict.fromkeys(problem.methods, np.inf)
 
@@ -208,10 +209,16 @@ def _fastest(problem: Problem, state: State, threads: int, cpus) -> str:
         _read(problem, state.arrays[number], method, passes)
         return time.perf_counter() - start
 
-    for timed in range(_ROUNDS + 1):
-        for method in best:
-            slowest = max(run_team(seconds, threads, cpus))
-            best[method] = min(best[method], slowest) if timed else np.inf
+    for function, ahead in map(METHODS.__getitem__, best):  # compiled with a single item
+        function(state.arrays[0], problem.stride, problem.stride, ahead, 1, np.zeros(16, np.uint32))
+    left = list(best)
+    method = left[0]
+    run_team(seconds, threads, cpus)  # fills the caches
+    for number in range(_ROUNDS):
+        for method in left:
+            best[method] = min(best[method], max(run_team(seconds, threads, cpus)))
+        if number or min(best.values()) > _LONG:
+            left = sorted(left, key=best.__getitem__)[:_LEFT]
     return min(best, key=best.__getitem__)
 
 

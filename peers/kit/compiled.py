@@ -8,6 +8,7 @@ the C code alike.
 
 import ctypes
 import functools
+import hashlib
 import os
 import shutil
 import subprocess
@@ -73,7 +74,8 @@ def compilers() -> dict[str, str]:
 def build(source: str, options: tuple[str, ...], path: str) -> ctypes.CDLL:
     """Compile ``source`` (a path, or a name under ``peers/c``) with the compiler at ``path`` into a loaded library.
 
-    ``RuntimeError`` if the compiler refuses the source or an option; the message carries its first complaint.
+    Its ``code`` is the digest of the object file, which is equal where the machine code is.  ``RuntimeError`` if the
+    compiler refuses the source or an option; the message carries its first complaint.
     """
     with WorkFolder(None, "peers") as work:
         folder, library = work.path, work.path / "library.so"
@@ -87,13 +89,18 @@ def build(source: str, options: tuple[str, ...], path: str) -> ctypes.CDLL:
                 lines = done.stderr.splitlines() or ["it gave no reason"]
                 complaint = next((line for line in lines if "error" in line), lines[0])
                 raise RuntimeError(f"{Path(path).name} {' '.join(options)}: {complaint.strip()}")
-        return ctypes.CDLL(str(library))
+        loaded = ctypes.CDLL(str(library))
+        loaded.code = hashlib.sha256((folder / "part.o").read_bytes()).digest()
+        return loaded
 
 
 def variants(
     source: str, option_sets: Mapping[str, tuple[str, ...]] | None = None
 ) -> tuple[dict[str, ctypes.CDLL], list[Absent]]:
-    """The source by every compiler found and every option set that works there, and what is absent with the reason."""
+    """The source by every compiler found and every option set that works there, and what is absent with the reason.
+
+    Builds of the same machine code count once, by the first name: a trial of both would measure noise.
+    """
     present = compilers()
     if not present:
         return {}, [Absent("c peers", f"none of {', '.join(_USUAL)} is found; install one or set CC")]
@@ -107,9 +114,12 @@ def variants(
         for options, flags in _sets(option_sets).items():
             name = f"{compiler} {options}"
             try:
-                built[name] = build(source, flags, path)
+                library = build(source, flags, path)
             except RuntimeError as error:
                 absent.append(Absent(f"{name} of {source}", str(error)))
+                continue
+            if all(library.code != other.code for other in built.values()):
+                built[name] = library
     return built, absent
 
 

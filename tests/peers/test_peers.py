@@ -114,6 +114,39 @@ def test_a_compiler_that_is_not_here_is_said(monkeypatch, tmp_path):
     assert str(absent) == "builds by nocc (not found; install it or set CC)"
 
 
+@pytest.mark.skipif(not HAS_C, reason="no C compiler is found")
+def test_builds_of_the_same_machine_code_count_once():
+    options = {"one": ("-O2",), "same": ("-O2", "-Wextra"), "other": ("-O0",)}
+    built, absent = compiled.variants("smt.c", options)
+    assert list(built) == [f"{name} {kind}" for name in compiled.compilers() for kind in ("one", "other")]
+    assert not any("same" in item.name for item in absent)
+
+
+def test_slower_builds_leave_a_trial_before_its_longer_steps(monkeypatch):
+    clock, calls = [0.0], []
+
+    def side(number):
+        def call(repeats=1):
+            calls.append((number, repeats))
+            clock[0] += number * repeats + (1000 if len(calls) == 5 else 0)  # an interruption
+            return 1.0
+
+        return call
+
+    monkeypatch.setattr("peers.time.perf_counter", lambda: clock[0])
+    names = {f"build {number}": side(number) for number in range(1, 21)}
+    tried = peers._trial(names, 64, dict.fromkeys(names, 0.1))
+    assert set(names) - set(tried) == {"build 1", "build 2"}
+    assert [count for _, count in calls] == [2] * 20 + [16] * 16 + [64] * 10
+    assert [number for number, count in calls if count == 64] == [1, 2, 3, 4, 6, 7, 1, 2, 3, 4]
+    assert tried["build 5"] == 505  # it left when it was interrupted
+    calls.clear()
+    peers._trial(names, 64, {name: number for number, name in enumerate(names, 1)})
+    assert calls == []  # calls that were long are the trial
+    peers._trial(names, 4, {name: number / 100 for number, name in enumerate(names, 1)})
+    assert [count for _, count in calls] == [1] * 16 + [4] * 10  # a call of one repeat was the first step
+
+
 def test_a_trial_leaves_the_fastest_builds_to_the_rounds(monkeypatch, comparison):
     """Three calls in turns, or only that which checks where it is long; other peers are timed whatever they take."""
     clock, cost = [0.0], {"a": 0.4, "b": 0.1, "c": 0.3, "d": 0.2, "slow": 9.0}

@@ -66,12 +66,14 @@ def test_each_question_has_the_methods_that_answer_it():
     assert "gathers" not in huge.methods and "gathers" in stride.Problem(nbytes=2**36, stride=2**27 - 1).methods
 
 
+@pytest.mark.parametrize(("seconds", "rounds"), [(0.001, 2), (1.0, 1)])
 @pytest.mark.parametrize("fastest", ["items", "items, 16 ahead", "gathers"])
-def test_a_state_keeps_the_fastest_method_of_each_problem_and_team(monkeypatch, fastest):
+def test_a_state_keeps_the_fastest_method_of_each_problem_and_team(monkeypatch, fastest, seconds, rounds):
+    """Slower ones leave the trial after two rounds, or one that is long."""
     now, tried, read = [0.0], [], stride._read
 
     def timed(problem, a, method, repeats):
-        now[0] += 1.0 if method == fastest else 2.0
+        now[0] += seconds if method == fastest else 2 * seconds
         tried.append(method)
         return read(problem, a, method, repeats)
 
@@ -81,6 +83,8 @@ def test_a_state_keeps_the_fastest_method_of_each_problem_and_team(monkeypatch, 
     state = stride.setup(problem)
     assert stride.run(problem, state).method == fastest
     assert set(tried) == set(problem.methods)
+    early = [method for method in problem.methods if tried.count(method) == rounds]
+    assert len(early) == len(problem.methods) - stride._LEFT and fastest not in early
     tried.clear()
     assert stride.run(problem, state, repeats=2).method == fastest and tried == [fastest]
     assert set(state.methods) == {(problem, 1)}
