@@ -20,6 +20,7 @@ from kernels.imaging.sky import antenna_numbers, interval_numbers
 from kernels.runtime.arrays import require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import LANES, fma, less, select, spread, total
+from kernels.runtime.registers import HERE
 from kernels.runtime.threads import run_parts
 from kernels.runtime.vector import load, store
 
@@ -60,7 +61,7 @@ def _accumulate(records, model, first, second, when, x, y, p):
 
 @kernel(inline=True, fastmath=CONTRACT)
 def _added(sums, x, y, p, o, re, im, square):
-    """``sums`` of :func:`_closed_form` and what an antenna with gain ``re`` + i ``im``, whose ``square`` is |g|², adds.
+    """``sums`` of :func:`_of_four` and what an antenna with gain ``re`` + i ``im``, whose ``square`` is |g|², adds.
 
     ``x``, ``y``, ``p``: flat sums of :func:`_accumulate`, the antenna's from ``o`` on.
     """
@@ -70,7 +71,7 @@ def _added(sums, x, y, p, o, re, im, square):
 
 
 @kernel(inline=True, fastmath=CONTRACT)
-def _closed_form(x, y, p, at, gains, squares):
+def _of_four(x, y, p, at, gains, squares):
     """Parts of Σ X g, and Σ P |g|², of four vectors of antennas from ``at`` on, which hide each other's latency.
 
     ``x``, ``y``, ``p``: flat sums of :func:`_accumulate`, where rows stand for columns, since X is Hermitian and P
@@ -87,6 +88,19 @@ def _closed_form(x, y, p, at, gains, squares):
 
 
 @kernel(inline=True, fastmath=CONTRACT)
+def _of_one(x, y, p, at, gains, squares):
+    """As :func:`_of_four`, of one vector; arguments ``x``, ``y``, ``p``, ``at``, ``gains``, ``squares`` as there."""
+    only = (spread(0.0), spread(0.0), spread(0.0), spread(0.0), spread(0.0))
+    for j in range(np.uint64(ANTENNAS)):
+        only = _added(only, x, y, p, at + np.int64(j) * WIDE, gains[0, j], gains[1, j], squares[2, j])
+    return (only,)
+
+
+#: A vector of eight takes two of AVX2's registers, and the sums of one are all that sixteen hold.
+_TOGETHER, _closed_form = (4, _of_four) if HERE.lanes == 8 else (1, _of_one)
+
+
+@kernel(inline=True, fastmath=CONTRACT)
 def _step(x, y, p, at, gains, share, ones, new):
     """New gains into ``gains`` (2, 32), ``share`` of the way from the old ones; their relative change.
 
@@ -96,9 +110,9 @@ def _step(x, y, p, at, gains, share, ones, new):
     for i in range(WIDE):
         new[2, i] = gains[0, i] * gains[0, i] + gains[1, i] * gains[1, i]
     moved, size = spread(0.0), spread(0.0)
-    for four in range(0, WIDE, 4 * LANES):
-        i = four
-        for xr, xi, yr, yi, below in _closed_form(x, y, p, at + four, gains, new):
+    for begin in range(0, WIDE, _TOGETHER * LANES):
+        i = begin
+        for xr, xi, yr, yi, below in _closed_form(x, y, p, at + begin, gains, new):
             known, inverse = less(0.0, below), 1.0 / below
             dr = (select(known, (xr + yr) * inverse, load(ones, i)) - load(gains, i)) * share
             di = (select(known, (xi - yi) * inverse, 0.0) - load(gains, WIDE + i)) * share

@@ -1,11 +1,12 @@
 """UVSRT: visibilities in the order of baselines or of tiles of the (u, v) plane; a counting sort.
 
-Both orders keep records with equal keys in the order in which they came.  A pass that counts keys tells where each
-record goes.  Another moves it there, as one vector of eight numbers, and asks in good time for the lines that it will
-write: hundreds of places in turn are no stream that a processor would foresee.
+Both orders keep records with equal keys in the order in which they came.  A pass that keeps and counts keys tells where
+each record goes.  Another moves it there, as one vector of eight numbers, and asks in good time for the lines that it
+will write: hundreds of places in turn are no stream that a processor would foresee.
 
 Where each time has the same baselines in the same order, the order of baselines is that of a transposed matrix, and
-nothing needs to be counted: the pass that moves records looks whether it was so.
+nothing needs to be counted: the pass that moves records looks whether it was so.  It takes a block of times at once, so
+that it writes whole lines, and to each page of memory more than one record.
 """
 
 from typing import NamedTuple
@@ -26,6 +27,9 @@ _LONGEST = 10**8  # s, about three years: a count is kept of each second
 _RECORD = (0,) * 8  # one vector
 _AHEAD = 16  # records from asking for a place to writing it
 _READ_AHEAD = 512  # numbers, 2 KiB: processors foresee no further than to the end of a page
+_BLOCK = 512  # records of which keys are made together
+_TIMES = 16  # of a block in a transposition
+_LINE = 16  # numbers of a cache line
 
 
 class _Rule(NamedTuple):
@@ -39,52 +43,63 @@ class _Rule(NamedTuple):
 
 @kernel(inline=True)
 def _key(records, n, rule):
-    """Key of record ``n`` of ``records`` by ``rule`` (:class:`_Rule`); ``rule.keys``, which is none, where a value
-    gives no place.  No branch depends on a value; what is no number becomes the smallest or largest one of 32 bits, far
-    from every key, or zero."""
+    """Key of record ``n`` of ``records`` by ``rule`` (:class:`_Rule`), of baselines or times; ``rule.keys``, which is
+    none, where a value gives no place.  No branch depends on a value; what is no number becomes the smallest one of 32
+    bits, far from every key, or zero."""
     none = np.uint64(rule.keys)
     if rule.order == 0:
         name = np.uint64(np.int64(np.int32(records[n, np.uint64(BASELINE)])))
         first, second = name >> np.uint64(8), name & np.uint64(255)
         return first * np.uint64(32) + second if name & ~np.uint64(0x1F1F) == 0 else none
-    if rule.order == 1:
-        x = np.int64(np.int32(records[n, np.uint64(U)] * rule.scale + rule.start))
-        y = np.int64(np.int32(records[n, np.uint64(V)] * rule.scale + rule.start))
-        return min(np.uint64(y * TILES + (TILES - 1 - x if y & 1 else x)), none)
     return min(np.uint64((records[n, np.uint64(TIME)] - rule.start) * rule.scale), none - np.uint64(1))
 
 
-@kernel(inline=True)
-def _longest_of(records, n):
-    """|u| or |v| of record ``n`` of ``records``, whichever is larger."""
-    return max(abs(records[n, np.uint64(U)]), abs(records[n, np.uint64(V)]))
-
-
 @kernel
-def _largest_baseline(records, most, threads, thread):
-    """Largest |u| or |v| of this ``thread``'s part of ``records``, wavelengths, into ``most``, float32 (threads,).
-
-    Two records at a time, since each step waits for the last.
-    """
-    numbers, source, found = records.shape[0], address(records), np.float32(0)
-    begin, end = np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)
-    for n in range(begin, end, np.uint64(2)):
-        prefetch(source, np.int64(n) * 8 + _READ_AHEAD)
-        found = max(
-            found, max(_longest_of(records, n), _longest_of(records, min(n + np.uint64(1), end - np.uint64(1))))
-        )
-    most[thread] = found
-
-
-@kernel
-def _count(records, rule, counts, threads, thread):
-    """How many ``records`` of this ``thread``'s part of ``threads`` have each key of ``rule``, into its row of
-    ``counts``, int64 (threads, keys + 1); the last are those without a key."""
+def _count(records, rule, keys, counts, threads, thread):
+    """The key by ``rule`` of each of this ``thread``'s part of ``records`` into ``keys``, unsigned (n + _AHEAD,), and
+    how many have it into its row of ``counts``, int64 (threads, keys + 1); the last are those without a key."""
     numbers, mine = records.shape[0], counts[thread]
     source = address(records)
     for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
         prefetch(source, np.int64(n) * 8 + _READ_AHEAD)
-        mine[_key(records, n, rule)] += 1
+        key = _key(records, n, rule)
+        keys[n] = key
+        mine[key] += 1
+
+
+@kernel
+def _largest_baseline(records, most, threads, thread):
+    """Largest |u| or |v| of this ``thread``'s part of ``records``, wavelengths, into ``most``, float32 (threads,)."""
+    numbers, source = records.shape[0], address(records)
+    across, up = np.float32(0), np.float32(0)  # two, since each step waits for the last
+    for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
+        prefetch(source, np.int64(n) * 8 + _READ_AHEAD)
+        across, up = max(across, abs(records[n, np.uint64(U)])), max(up, abs(records[n, np.uint64(V)]))
+    most[thread] = max(across, up)
+
+
+@kernel
+def _count_tiles(records, rule, keys, counts, threads, thread):
+    """As :func:`_count` in the order of tiles; ``records``, ``rule``, ``keys``, ``counts``, ``threads`` and ``thread``
+    as there.
+
+    Keys of a block come in vectors, between loops that read records and that count.  What is no number becomes the
+    smallest one of 32 bits.
+    """
+    numbers, mine, scale, start = records.shape[0], counts[thread], rule.scale, rule.start
+    source, u, v = address(records), np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
+    begin, end = np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)
+    for first in range(begin, end, np.uint64(_BLOCK)):
+        size = min(np.uint64(_BLOCK), end - first)
+        for i in range(size):
+            prefetch(source, np.int64(first + i) * 8 + _READ_AHEAD)
+            u[i], v[i] = records[first + i, np.uint64(U)], records[first + i, np.uint64(V)]
+        for i in range(size):
+            x, y = np.int32(u[i] * scale + start), np.int32(v[i] * scale + start)
+            key = np.int32(y * np.int32(TILES)) + (x ^ np.int32((y & np.int32(1)) * np.int32(TILES - 1)))
+            keys[first + i] = key if np.uint32(x | y) < np.uint32(TILES) else np.int32(TILES**2)
+        for i in range(size):
+            mine[keys[first + i]] += 1
 
 
 @kernel
@@ -99,20 +114,14 @@ def _places(counts):
 
 
 @kernel
-def _move(records, rule, places, out, threads, thread):
+def _move(records, keys, places, out, threads, thread):
     """Copy this ``thread``'s part of ``records`` to ``out``, each to the place that ``places``, of :func:`_places`, has
-    for its key by ``rule``, and count that place on; ``threads`` have parts."""
+    for its key of ``keys``, of :func:`_count`, and count that place on; ``threads`` have parts."""
     numbers, mine = records.shape[0], places[thread]
     source, target = address(records), address(out)
-    begin, end = np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)
-    ahead, keys = np.uint64(_AHEAD), np.empty(_AHEAD, np.uint64)
-    for n in range(begin, min(begin + ahead, end)):
-        keys[n % ahead] = _key(records, n, rule)
-    for n in range(begin, end):
-        key = keys[n % ahead]
-        later = _key(records, min(n + ahead, end - np.uint64(1)), rule)
-        keys[n % ahead] = later
-        prefetch(target, 8 * mine[later] + 7)
+    for n in range(np.uint64(numbers * thread // threads), np.uint64(numbers * (thread + 1) // threads)):
+        prefetch(target, 8 * mine[keys[n + np.uint64(_AHEAD)]] + 7)
+        key = keys[n]
         to = mine[key]
         mine[key] = to + 1
         store(target, 8 * to, load_as(source, 8 * np.int64(n), _RECORD))
@@ -120,20 +129,27 @@ def _move(records, rule, places, out, threads, thread):
 
 @kernel
 def _transpose(records, places, out, other, threads, thread):
-    """Copy this ``thread``'s part of the times of ``records`` to ``out``, and count into ``other``, int64 (threads,),
-    the records whose baseline is another than at the first time.
+    """Copy this ``thread``'s part of the blocks of times of ``records`` to ``out``, and count into ``other``, int64
+    (threads,), the records whose baseline is another than at the first time.
 
-    ``places``, int64 (baselines + _AHEAD,): where the first record of each baseline goes; ``threads`` have parts.
+    ``places``, int64 (baselines + 1,): where the first record of each baseline goes; ``threads`` have parts.
     """
-    baselines = places.size - _AHEAD
+    baselines = places.size - 1
     times, differ = records.shape[0] // baselines, 0
+    blocks = (times + _TIMES - 1) // _TIMES
     source, target = address(records), address(out)
-    for t in range(times * thread // threads, times * (thread + 1) // threads):
+    for block in range(blocks * thread // threads, blocks * (thread + 1) // threads):
+        first, last = block * _TIMES, min(times, (block + 1) * _TIMES)
         for i in range(np.uint64(baselines)):
-            n = np.uint64(t * baselines) + i
-            prefetch(target, 8 * (places[i + np.uint64(_AHEAD)] + t) + 7)
-            differ += records[n, np.uint64(BASELINE)] != records[i, np.uint64(BASELINE)]
-            store(target, 8 * (places[i] + t), load_as(source, 8 * np.int64(n), _RECORD))
+            for ahead in range(0, 8 * _TIMES, _LINE):
+                prefetch(target, 8 * (places[i + np.uint64(1)] + first) + ahead)
+            name = records[i, np.uint64(BASELINE)]
+            to, n = places[i] + first, np.uint64(first * baselines) + i
+            for _ in range(first, last):
+                differ += records[n, np.uint64(BASELINE)] != name
+                store(target, 8 * to, load_as(source, 8 * np.int64(n), _RECORD))
+                to += 1
+                n += np.uint64(baselines)
     other[thread] = differ
 
 
@@ -163,11 +179,13 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
     if rule.keys > len(records):  # counts of each thread would take more memory than records
         threads = 1
     counts = np.zeros((threads, rule.keys + 1), np.int64)
-    run_parts(_count, threads, records, rule, counts, threads)
+    keys = np.empty(len(records) + _AHEAD, np.uint16 if rule.keys < 2**16 else np.uint32)
+    keys[len(records) :] = 0
+    run_parts(_count_tiles if order == "tile" else _count, threads, records, rule, keys, counts, threads)
     if counts[:, -1].any():  # keys become places in memory
         raise ValueError(f"a visibility has a value that gives no place in the order {order!r}; leave the record out")
     _places(counts)
-    run_parts(_move, threads, records, rule, counts, out, threads)
+    run_parts(_move, threads, records, keys, counts, out, threads)
     return out
 
 
@@ -179,10 +197,10 @@ def _transposed(records, rule, out, threads) -> bool:
         return False
     names = names[: again[0] + 1]
     counts, other = np.zeros((1, rule.keys + 1), np.int64), np.empty(threads, np.int64)
-    _count(records[: len(names)], rule, counts, 1, 0)
+    _count(records[: len(names)], rule, np.empty(len(names), np.uint16), counts, 1, 0)
     if counts.max() > 1 or counts[0, -1]:
         return False
-    places = np.zeros(len(names) + _AHEAD, np.int64)
+    places = np.zeros(len(names) + 1, np.int64)
     places[np.argsort(names)] = np.arange(0, len(records), len(records) // len(names))
     run_parts(_transpose, threads, records, places, out, other, threads)
     return not other.any()
