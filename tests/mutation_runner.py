@@ -25,7 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("kernels", "companion", "tests", "pyproject.toml", "conftest.py")
+COPIED = ("kernels", "companion", "supercomputers_rerun", "tests", "pyproject.toml", "conftest.py")
 LINKED = ("data", "notebooks", "book", "peers", "README.md", "CONTRIBUTING.md")
 #: What kernels and their tests import that is not ours; loaded once, before any oracle is forked.
 LIBRARIES = (
