@@ -267,6 +267,14 @@ def test_living_descendants_are_not_others():
             process.kill()
 
 
+def test_each_of_the_times_of_a_process_is_counted(monkeypatch):
+    load = sampling.OtherLoad()
+    times = SimpleNamespace(user=1.0, system=2.0, children_user=4.0, children_system=8.0)
+    alone = SimpleNamespace(cpu_times=lambda: times, children=lambda recursive: [])
+    monkeypatch.setattr(load, "_process", alone)
+    assert load.ours() == 15.0
+
+
 def test_too_short_a_time_says_nothing_about_load(monkeypatch):
     monkeypatch.setattr(sampling.time, "perf_counter", lambda: 1.0)
     assert sampling.OtherLoad().value() is None
@@ -336,9 +344,9 @@ def test_states_that_do_not_fit_together_are_measured_in_batches(make_toy, monke
 
     kernel.setup = setup
     monkeypatch.setattr(machine, "available_memory", lambda: 1000)
-    cases = [Case(str(n), kernel, kernel.Problem(n)) for n in (300, 200, 100, 390, 380)]
+    cases = [Case(str(n), kernel, kernel.Problem(n)) for n in (300, 250, 150, 390, 380)]
     found = measure(cases, rounds=1, progress=False)
-    assert [m.label for m in found] == ["300", "200", "100", "390", "380"]
+    assert [m.label for m in found] == ["300", "250", "150", "390", "380"]
     assert [m.batch for m in found] == [0, 1, 1, 2, 3]
     assert max(most) <= 400
 
