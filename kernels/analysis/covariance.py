@@ -26,7 +26,7 @@ import numpy as np
 from kernels.analysis.cholesky import backwards, factor
 from kernels.contract import require_range
 from kernels.routines.elementary import EXP_FLOPS, exp
-from kernels.runtime.arrays import require_room
+from kernels.runtime.arrays import readable, require_room
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import less, select
 from kernels.runtime.vector import LANES, address, at, fma, load, put, spread, store, total
@@ -168,7 +168,7 @@ def check(points, departures, n, a, out) -> bool:
     require_room("departures", departures, np.float64, (n,))
     require_room("a", a, np.float64, (n, 2 * n + LANES), writable=True, apart=(points, departures))
     require_room("out", out, np.float64, (2, n), writable=True, apart=(points, departures, a))
-    return _check(points, departures, n, a, out)
+    return _check(readable(points), readable(departures), n, a, out)
 
 
 def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> bool:
@@ -186,6 +186,7 @@ def assimilate(points, departures, n, grid, columns, a, weights, reduction) -> b
     require_room("a", a, np.float64, (n, n + LANES + columns), writable=True, apart=given)
     require_room("weights", weights, np.float64, (n,), writable=True, apart=(*given, a))
     require_room("reduction", reduction, np.float64, (columns,), writable=True, apart=(*given, a, weights))
+    points, departures, grid = map(readable, given)
     return _assimilate(points, departures, n, grid, columns, a, weights, reduction)
 
 
@@ -200,4 +201,4 @@ def evaluate(points, weights, n, grid, columns, out) -> None:
     require_room("weights", weights, np.float64, (n,))
     require_room("grid", grid, np.float64, (8, columns))
     require_room("out", out, np.float64, (5, columns), writable=True, apart=(points, weights, grid))
-    _evaluate(points, weights, n, grid, columns, out)
+    _evaluate(readable(points), readable(weights), n, readable(grid), columns, out)

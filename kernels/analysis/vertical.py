@@ -8,7 +8,7 @@ compiled functions take ``field``, ``temperature``, ``source``, ``surface``, ``t
 import numpy as np
 
 from kernels.analysis.constants import R
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import readable, require_array
 from kernels.runtime.jit import CONTRACT, kernel
 
 
@@ -65,7 +65,7 @@ def interpolate(field, source, target, out) -> None:
     two levels, or an ``out`` over an input.
     """
     _require_columns("field", field, source, target, out)
-    _interpolate(field, source, target, out)
+    _interpolate(*map(readable, (field, source, target)), out)
 
 
 def geopotential(temperature, source, surface, target, out) -> None:
@@ -78,4 +78,4 @@ def geopotential(temperature, source, surface, target, out) -> None:
     """
     _require_columns("temperature", temperature, source, target, out)
     require_array("surface", surface, np.float64, (2, temperature.shape[1]), apart=(out,))
-    _geopotential(temperature, source, surface, target, out)
+    _geopotential(*map(readable, (temperature, source, surface, target)), out)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import readable, require_array
 from kernels.runtime.jit import kernel
 from kernels.runtime.pages import aligned
 from kernels.runtime.vector import LANES
@@ -130,7 +130,7 @@ def unpack(field: np.ndarray, state: State) -> None:
     """
     grid = state.layout
     _require_serial(state, field, "field", False)
-    _unpack_planes(field.reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
+    _unpack_planes(readable(field).reshape(-1), state.u, grid.N, grid.row, grid.plane, grid.base)
     state.ready = False
 
 

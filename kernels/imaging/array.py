@@ -12,6 +12,7 @@ A visibility is a record of eight float32, as AIPS and UVFITS keep one Stokes pa
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.runtime.arrays import readable
 from kernels.runtime.jit import kernel
 
 U, V, W, BASELINE, TIME, RE, IM, WEIGHT = range(8)
@@ -93,7 +94,7 @@ def survey(records):
 
 
 def require_form(records) -> np.ndarray:
-    """The array, if it is float32 (n, 8) in C order with a record at least; else ``ValueError``."""
+    """The array, to be read, if it is float32 (n, 8) in C order with a record at least; else ``ValueError``."""
     if not isinstance(records, np.ndarray) or records.dtype != np.float32 or records.ndim != 2:
         raise ValueError("visibilities must be an array of float32 (records, 8); convert it with numpy.asarray")
     if records.shape[1] != 8 or not (records.flags.c_contiguous and records.flags.aligned):
@@ -102,7 +103,7 @@ def require_form(records) -> np.ndarray:
         )
     if not len(records):
         raise ValueError("there are no visibilities: the data set has zero records")
-    return records
+    return readable(records)
 
 
 def require_records(records) -> np.ndarray:
@@ -111,8 +112,7 @@ def require_records(records) -> np.ndarray:
     ``ValueError``: not float32 (n, 8) in C order, no record at all, all flagged, or something that is not finite in a
     record that is not flagged.
     """
-    require_form(records)
-    good, bad, _longest = survey(records)
+    good, bad, _longest = survey(require_form(records))
     if bad >= 0:
         raise ValueError(f"visibility {bad} holds a value that is not finite; flag it by a weight of zero")
     if not good:
@@ -122,7 +122,7 @@ def require_records(records) -> np.ndarray:
 
 def require_cell(records: np.ndarray, cell: float, limit: float = 0.48) -> None:
     """``ValueError`` unless the longest |u| or |v| is at most ``limit`` wavelengths a cell (radians)."""
-    _good, _bad, longest = survey(records)
+    _good, _bad, longest = survey(readable(records))
     if not np.isfinite(cell) or cell <= 0:
         raise ValueError(f"cell = {cell!r} rad must be above zero")
     if longest * cell > limit:

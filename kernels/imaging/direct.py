@@ -123,7 +123,7 @@ def predict(records, places, fluxes, side: int, cell: float, threads: int = 1) -
     ``records``: float32 (n, 8); ``places``, int32 (count, 2): row and column of every component, equal ones not merged;
     ``fluxes``: float32 (count,); ``side``, ``cell``: pixels of a row of the image, radians of a pixel.
     """
-    require_form(records)
+    records = require_form(records)
     require_array("places", places, np.int32, (None, 2))
     if np.shape(fluxes) != (len(places),):
         raise ValueError(f"fluxes of shape {np.shape(fluxes)} must be one for each of {len(places)} places")

@@ -135,7 +135,7 @@ def sort(records: np.ndarray, scale: float, grid: int, threads: int = 1) -> Sort
     ``records``: float32 (n, 8); ``scale``: cells of the grid a wavelength, ``grid`` times the cell of the image in
     radians; ``grid``: cells of a whole row, M.
     """
-    require_form(records)
+    records = require_form(records)
     if not 0 < scale < np.inf:
         require_cell(records, scale / grid)
     numbers = grid, grid // TILE_CELLS + 1, threads

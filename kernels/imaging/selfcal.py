@@ -17,7 +17,7 @@ import numpy as np
 from kernels.contract import require_range
 from kernels.imaging.array import ANTENNAS, IM, RE, TIME, WEIGHT, require_form
 from kernels.imaging.sky import antenna_numbers, interval_numbers
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import readable, require_array
 from kernels.runtime.jit import CONTRACT, kernel
 from kernels.runtime.lanes import LANES, fma, less, select, spread, total
 from kernels.runtime.registers import HERE
@@ -146,7 +146,7 @@ def _solve(sums, gains, limit, most, steps, change, threads, thread):
 
 def sums(records: np.ndarray, model: np.ndarray, intervals: int):
     """Real and imaginary part of X, and P, each float64 (intervals, 27, 32)."""
-    require_form(records)
+    records = require_form(records)
     require_range("intervals", intervals, 1, 2**20)
     if np.shape(model) != (len(records),):
         raise ValueError(f"model of shape {np.shape(model)} must have a value for each of {len(records)} visibilities")
@@ -172,7 +172,7 @@ def solve(x, y, p, threads: int = 1, limit: float = 1e-9, most: int = 200, refer
     gains = np.zeros((count, 2, WIDE))
     gains[:, 0, :ANTENNAS] = 1
     steps, change = np.zeros(count, np.int64), np.zeros(count)
-    flat = x.reshape(-1), y.reshape(-1), p.reshape(-1)
+    flat = tuple(readable(each).reshape(-1) for each in (x, y, p))
     run_parts(_solve, threads, flat, gains, limit, most, steps, change, threads)
     found = gains[:, 0, :ANTENNAS] + 1j * gains[:, 1, :ANTENNAS]
     turn = found[:, reference, None].conj() / np.abs(found[:, reference, None])

@@ -170,7 +170,7 @@ def sort(records: np.ndarray, order: str, out: np.ndarray | None = None, threads
         Each counts and moves one part of the records.
     """
     require_choice("order", order, ORDERS)
-    require_form(records)
+    records = require_form(records)
     out = np.empty_like(records) if out is None else out
     require_array("out", out, np.float32, records.shape, writable=True, apart=(records,))
     rule = _rule(records, order, threads)

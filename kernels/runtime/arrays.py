@@ -4,6 +4,7 @@ Compiled code checks no bounds and asks no page whether it may be written.
 """
 
 from collections.abc import Iterable
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -47,6 +48,18 @@ def require_room(
     if any(there < wanted for there, wanted in zip(array.shape, least, strict=True)):
         raise ValueError(f"{name} has shape {array.shape}; give one of at least {least}")
     return array
+
+
+def readable(array: np.ndarray) -> np.ndarray:
+    """``array``, or of one that is read-only its memory in the form of one that is not.
+
+    For arguments that compiled code only reads: numba compiles everything anew for read-only arrays.
+    """
+    if array.flags.writeable:
+        return array
+    interface = array.__array_interface__
+    address, _ = interface["data"]
+    return np.asarray(SimpleNamespace(__array_interface__=interface | {"data": (address, False)}, kept=array))
 
 
 def _complaint(name: str, array, dtype, shape: tuple[int | None, ...]) -> str:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from kernels.contract import require_range
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import readable, require_array
 from kernels.runtime.pages import aligned
 from kernels.runtime.resources import require_memory
 from kernels.spectral.grids import Grid
@@ -32,12 +32,12 @@ def require_truncation(grid: Grid, truncation: int) -> int:
 
 
 def _laid_out(array) -> np.ndarray:
-    """``array`` C-contiguous and aligned; a copy where it is not."""
+    """``array`` C-contiguous and aligned, to be read; a copy where it is not."""
     if isinstance(array, np.ndarray):
         flags = array.flags
         if flags.c_contiguous and flags.aligned:
-            return array
-    return np.require(array, requirements="CA")
+            return array if flags.writeable else readable(array)
+    return readable(np.require(array, requirements="CA"))
 
 
 def require_spectra(name: str, spec, truncation: int, ncoef: int) -> np.ndarray:

@@ -6,6 +6,7 @@ Compiled code gets their addresses and checks nothing, so a case that fell short
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numba
 import numpy as np
 import pytest
 from cases import tried
@@ -15,7 +16,7 @@ from kernels.analysis import covariance, vertical
 from kernels.files.conversion import DECODE, ENCODE
 from kernels.imaging import arithmetic, direct, selfcal, sorting
 from kernels.imaging.array import BASELINE, TIME, U
-from kernels.runtime.arrays import require_array
+from kernels.runtime.arrays import readable, require_array
 from kernels.spectral import Grid, Plan, grid
 from kernels.spectral.reference import synthesise
 
@@ -178,6 +179,8 @@ def test_damaged_arrays_are_refused_or_do_no_harm(calls):
                 arguments = [damage if n == position else one.copy() for n, one in enumerate(call.arrays)]
                 try:
                     found = call.do(*arguments)
+                    for n in set(range(len(arguments))) - {position, *call.written}:
+                        np.testing.assert_equal(arguments[n], call.arrays[n], f"{name} wrote argument {n}")
                 except (ValueError, TypeError) as refusal:
                     assert str(refusal), (name, what)
                     refusals += 1
@@ -287,6 +290,16 @@ def test_the_sentence_names_array_wish_and_remedy():
             require_array("a", bad, float, (2, 3))
     with pytest.raises(ValueError, match="a is not contiguous in memory; give a copy"):
         require_array("a", good[:, :2], float, (2, 2))
+
+
+def test_read_only_arrays_have_the_form_for_which_code_is_compiled():
+    good = plain((2, 3))
+    frozen = good.view()
+    frozen.flags.writeable = False
+    assert readable(good) is good
+    assert numba.typeof(readable(frozen)) == numba.typeof(good) != numba.typeof(frozen)
+    assert readable(frozen).ctypes.data == good.ctypes.data and not frozen.flags.writeable
+    np.testing.assert_array_equal(readable(frozen), good)
 
 
 @pytest.mark.parametrize("way", sorted({way for table in (ENCODE, DECODE) for way in table.values()}, key=str))
