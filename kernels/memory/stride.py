@@ -34,7 +34,8 @@ from typing import ClassVar
 import numpy as np
 
 from kernels.contract import Check, Footprint, Presets, Work, require_choice, require_range
-from kernels.memory.sums import LARGEST_FEW, LARGEST_IN_LINE, METHODS
+from kernels.memory.loops import METHODS
+from kernels.memory.sums import LARGEST_FEW, LARGEST_IN_LINE
 from kernels.proof import Proof
 from kernels.runtime import pages
 from kernels.runtime.arrays import require_array

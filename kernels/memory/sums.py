@@ -5,24 +5,17 @@ times as slow in the first-level cache and 1.1 times from memory on Intel's core
 takes half of the vector length on CPUs whose early models slowed their clock for the whole.
 
 ``a`` is a C-contiguous uint32 array; ``n`` (of its first items, or of the items to be read), ``step`` and ``ahead``,
-which most do not use, are uint64.  All sums are modulo 2³².
-
-The compiled loops at the end sum every ``stride``-th of the first ``items`` of ``a``, ``passes`` times (less than 2³²);
-some ask for an item ``ahead`` steps before they read it, the others do not use this number.  ``out`` is uint32, of two
-numbers or more: out[0] becomes the sum, and out[1] counts the passes.
+which most do not use, are uint64.  All sums are modulo 2³².  ``kernels.memory.loops`` has the loops that call them.
 """
 
 import functools
 import math
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kernels.runtime.barriers import barrier
-from kernels.runtime.jit import kernel
 from kernels.runtime.target import LANES
 from kernels.runtime.vector import ask_for, repeated
 from kernels.runtime.walks import ADDRESS, SUM, beyond, gap, load, long, walk
@@ -39,6 +32,7 @@ _LINES_AT_ONCE = 16  # lines of a longer turn at most: from memory, 0.95 of the 
 _LINES_OF_STREAM = 4  # and at most of one of several streams
 _LINES_AHEAD = 64  # lines that are asked for before they are read, a page of 4 KiB
 _AT_ONCE = 4  # items of a turn, each into a sum of its own: eight took 1.15 times as long in the first-level cache
+_LONG_TURN = 32  # and of a long turn, of which each load has so long a stride that AMD's Zen 3 foresees no lines
 _WORD, _LONG, _BYTES = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
 _VECTOR = ir.VectorType(_WORD, LINE_ITEMS)
 
@@ -180,8 +174,9 @@ def _lines(ahead=False, streams=1):
     return code
 
 
-def _steps(streams=1, asking=False, at_once=_AT_ONCE):
-    """Code that loads each item by itself, where it is asked for ``ahead`` steps before."""
+def _steps(streams=1, asking=False, at_once=_AT_ONCE, turn=None):
+    """Code that loads each item by itself, where it is asked for ``ahead`` steps before; ``turn`` items in a turn."""
+    turn = turn or at_once
 
     def code(context, builder, here, count, step, ahead):
         pace = gap(builder, builder.mul(step, long(_ITEM)))
@@ -189,15 +184,15 @@ def _steps(streams=1, asking=False, at_once=_AT_ONCE):
 
         def read(place, number):
             far = builder.add(place, builder.mul(pace, gap(builder, ahead)))
-            for k in range(at_once):
+            for k in range(turn):
                 distance = builder.mul(pace, gap(builder, k))
                 if asking:
                     _ask_for(builder, builder.add(far, distance))
                 item = load(builder, builder.add(place, distance, flags=SUM), _WORD, _ITEM)
-                _add_to(builder, sums[at_once * number + k], item)
+                _add_to(builder, sums[at_once * number + k % at_once], item)
 
-        turns, left = builder.udiv(count, long(at_once)), builder.urem(count, long(at_once))
-        here = _walk(builder, here, builder.mul(pace, gap(builder, at_once)), turns, read, streams)
+        turns, left = builder.udiv(count, long(turn)), builder.urem(count, long(turn))
+        here = _walk(builder, here, builder.mul(pace, gap(builder, turn)), turns, read, streams)
         return _one_by_one(builder, here, pace, left, _total(builder, sums))
 
     return code
@@ -261,140 +256,12 @@ sum_lines_streams = _summing(_lines(streams=2))
 sum_lines_four = _summing(_lines(streams=4))
 #: (a, n, step, ahead): Σ a[k·step] for k < ``n``, a load for each item, four sums, so that loads overlap; each item
 #: asked for ``ahead`` steps before, into the first-level cache; four or two sums for each half or quarter of the way;
-#: without a loop, n ≤ ``LARGEST_FEW``; and a register of items with one instruction, where 16 · step has 31 bits.
+#: in long turns; without a loop, n ≤ ``LARGEST_FEW``; and a register of items with one instruction, where 16 · step
+#: has 31 bits.
 sum_steps = _summing(_steps())
 sum_steps_ahead = _summing(_steps(asking=True))
 sum_steps_streams = _summing(_steps(streams=2))
 sum_steps_four = _summing(_steps(streams=4, at_once=2))
+sum_steps_long = _summing(_steps(turn=_LONG_TURN))
 sum_few = _summing(_few)
 sum_gathers = _summing(_gathers)
-
-
-@kernel(inline=True)
-def _reads(items, stride):
-    """How many of ``items`` are read where every ``stride``-th is, uint64."""
-    return (np.uint64(items) + np.uint64(stride) - np.uint64(1)) // np.uint64(stride)
-
-
-@kernel(inline=True)
-def _counted(a, out, made):
-    """The counter of ``out`` after the pass over ``a`` behind the ``made`` ones.
-
-    It stays in a register: a pass of few items would last as long as its way through memory.
-    """
-    made = np.uint32(made + np.uint32(1))
-    out[1] = made
-    barrier(a)
-    return made
-
-
-@kernel
-def sum_in_lines(a, items, stride, ahead, passes, out):
-    """Whole lines, ``stride`` up to 8."""
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_lines(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _in_lines_ahead(a, items, stride, ahead, passes, out):
-    """Whole lines, asked for a page ahead."""
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_lines_ahead(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _in_lines_streams(a, items, stride, ahead, passes, out):
-    """Whole lines, two streams of them."""
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_lines_streams(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _in_lines_four(a, items, stride, ahead, passes, out):
-    """Whole lines, four streams of them."""
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_lines_four(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def sum_strided(a, items, stride, ahead, passes, out):
-    """A load for each item."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_ahead(a, items, stride, ahead, passes, out):
-    """A load for each item, asked for ``ahead`` steps before."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps_ahead(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_streams(a, items, stride, ahead, passes, out):
-    """A load for each item, two streams of them."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps_streams(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_four(a, items, stride, ahead, passes, out):
-    """A load for each item, four streams of them."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps_four(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_few(a, items, stride, ahead, passes, out):
-    """A load for each of at most ``LARGEST_FEW`` items."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_few(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _gathered(a, items, stride, ahead, passes, out):
-    """A register of items with one instruction."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_gathers(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-#: By name, a loop, and how many steps ahead it asks for items.
-METHODS = {
-    "lines": (sum_in_lines, 0),
-    "lines, a page ahead": (_in_lines_ahead, 0),
-    "lines, two streams": (_in_lines_streams, 0),
-    "lines, four streams": (_in_lines_four, 0),
-    "items": (sum_strided, 0),
-    "items, 16 ahead": (_strided_ahead, 16),
-    "items, 64 ahead": (_strided_ahead, 64),
-    "items, two streams": (_strided_streams, 0),
-    "items, four streams": (_strided_four, 0),
-    "few items": (_strided_few, 0),
-    "gathers": (_gathered, 0),
-}

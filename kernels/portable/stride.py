@@ -5,8 +5,9 @@ from numba import carray
 
 from kernels.contract import require_choice
 from kernels.memory import stride
+from kernels.memory.loops import sum_in_lines, sum_strided
 from kernels.memory.stride import fill as fill_items
-from kernels.memory.sums import LINE_ITEMS, sum_in_lines, sum_strided
+from kernels.memory.sums import LINE_ITEMS
 from kernels.portable.case import Answer, Array, Call, Case, Measure, size
 from kernels.runtime.wasm import Export
 
