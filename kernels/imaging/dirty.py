@@ -243,11 +243,13 @@ class Plan:
         self.side, self.cell, self.threads = side, float(cell), threads
         self.lock = threading.RLock()  # calls share the grid and the buffers: those of other threads wait
         self.grid_side = grid_side(side)
-        require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
+        key = side, threads
+        spare = _SPARE.pop(key, None)
+        if spare is None or 20 * len(records) > spare[0].nbytes:  # the question alone takes 1.5 ms
+            require_memory(12 * self.grid_side**2 + 20 * len(records), f"a grid of {self.grid_side}² cells")
         self.points: Sorted = gridding.sort(records, self.grid_side * self.cell, self.grid_side, threads)
         rows = min(max(self.points.rows - BELOW, 1), self.grid_side // 2)
-        key = side, threads
-        self.grid, self.half, self.scratch = _SPARE.pop(key, None) or _buffers(side, threads)
+        self.grid, self.half, self.scratch = spare or _buffers(side, threads)
         weakref.finalize(self, _SPARE.__setitem__, key, (self.grid, self.half, self.scratch))
         self.shape = _Shape(side, self.grid_side, rows, self.grid.shape[1], threads)
 
