@@ -212,7 +212,10 @@ def versions() -> dict[str, str]:
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """Images, gridding, prediction, CLEAN and records; peers of one thread stand beside one thread of ours."""
+    """Images, gridding, prediction, CLEAN and records; peers of one thread stand beside one thread of ours.
+
+    NumPy's sort has one thread, too, and stands beside as many of ours as are asked for.
+    """
     ducc0, finufft = _found("ducc0"), _found("finufft")
     if ducc0 is None:
         yield Absent("ducc0", "not installed")
@@ -221,6 +224,7 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
     if ducc0 is not None or finufft is not None:
         yield from dirty_images.comparisons(ducc0, finufft, threads)
     yield from wsclean.comparisons(threads)
+    yield from imaging_numpy.comparisons(threads)
     if threads > 1:
         return
     if _found("africanus") is None:
@@ -234,4 +238,3 @@ def comparisons(threads: int) -> Iterator[Comparison | Absent]:
         yield Absent("pfb", "not installed; pip install pfb-imaging")
     else:
         yield from _minor(subminor)
-    yield from imaging_numpy.comparisons()
