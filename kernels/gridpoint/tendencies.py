@@ -121,6 +121,7 @@ def _scalar(plan, w, j, scratch, warm):
         x, s, n = window_row(size, j, k), window_row(size, south, k), window_row(size, north, k)
         here_at, m, bend, out = x.T + f, x.sinking, x.T_bend + f, first + k * size.pitch
         up, down, gate, gate_below = _vertical(size, k)
+        per = col.half_per[k]
         for i in range(0, size.ni, LANES):
             here, east, west = load(w, here_at + i), load(w, here_at + i + 1), load(w, here_at + i - 1)
             so, no = load(w, s.T + f + i), load(w, n.T + f + i)
@@ -129,7 +130,7 @@ def _scalar(plan, w, j, scratch, warm):
             lift = (gate_below * load(w, m + i)) * (load(w, here_at + down + i) - here)
             lift = lift + (gate * load(w, m - up + i)) * (here - load(w, here_at - up + i))
             moved = (fe * (east - here) + fw * (here - west)) + (fn * (no - here) + fs * (here - so))
-            moved = moved + col.half_per[k] * lift
+            moved = moved + per * lift
             mix = _fourth(w, x.T_before + f + i, bend + i, s.T_bend + f + i, n.T_bend + f + i, dn, ds, damp)
             if warm:
                 middle = load(w, log + i)
