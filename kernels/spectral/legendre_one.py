@@ -1,8 +1,8 @@
 """Legendre transforms of one field: SIMD lanes are latitudes.
 
 A block has three vectors of latitudes where a vector is a register of 512 bits.  Where it takes two of 256, their sums
-alone need 24 of 16 registers; a block has one vector there (``quads.TALL``), and sums over latitudes have half the
-lanes, which halves what is loaded and stored for each ``ell``.
+alone need 24 of 16 registers; a block has one vector there (``quads.TALL``), and sums over latitudes are those of
+``legendre_halves``.
 
 Layouts (float64): coefficient scratch ``c[ell, 4]`` (even-real, even-imaginary, odd-real, odd-imaginary);
 Fourier buffers hold ``[4, 8]`` numbers for every (block of eight latitudes, wavenumber).
@@ -34,7 +34,6 @@ from kernels.runtime.vector import (
     pairs3,
     prefetch,
     put,
-    shuffle,
     spread,
     store,
 )
@@ -48,28 +47,23 @@ from kernels.spectral.functions import (
     terms,
     wave_at,
 )
+from kernels.spectral.legendre_halves import two_ell
 from kernels.spectral.quads import (
     BLOCK,
     SPAN,
-    SUMS,
     TALL,
     WHOLE,
     add_scaled,
-    add_to_sums,
     emit4,
     load4,
-    load_sums,
-    store_sums,
+    store4,
     zero4,
-    zero_sums,
 )
 
 CHUNK = 96  # most ell whose sums stay in the first-level cache in the direct transform: 24 KiB at most
+SLAB = 56  # most blocks of ``TALL`` latitudes whose two ell are summed at once: 25 KiB with their data
 VECTORS = TALL // LANES  # of a block of latitudes
 PARTS = 4  # numbers of one ell: even-real, even-imaginary, odd-real, odd-imaginary
-# of halves of vectors: neighbours, and pairs
-low_pair, high_pair = shuffle(0, 4, 2, 6), shuffle(1, 5, 3, 7)
-low_two, high_two = shuffle(0, 1, 4, 5), shuffle(2, 3, 6, 7)
 
 
 @kernel(inline=True)
@@ -124,10 +118,12 @@ def _inverse_vector(place, block, m, functions, c, buffer):
     prefetch(functions.seeds, seeds + functions.following)
     prefetch(functions.seeds, seeds + functions.following + TALL)
     for ell in range(first_of(functions, block), functions.count):
+        # first what the next ell waits for: the processor starts the oldest operation that is ready
+        q, following = step_one(functions, ell, x, q, p)
         o = PARTS * ell
         quad = spread(at(c, o)), spread(at(c, o + 1)), spread(at(c, o + 2)), spread(at(c, o + 3))
         sums = add_scaled(p, quad, sums)
-        q, p = step_one(functions, ell, x, q, p)
+        p = following
     values, places, counts, streaming = buffer
     g = VECTORS * block + place
     if m < at(counts, g):
@@ -136,21 +132,19 @@ def _inverse_vector(place, block, m, functions, c, buffer):
 
 @kernel(inline=True)
 def _direct_block(functions, block, span, start, state, data, place, sums, fresh):
-    """Add 24 latitudes to ``sums[ell - start]``, quads of whole vectors or of halves (``quads.SUMS``), of a ``span`` of
-    ell, or write them there if they are ``fresh``.
-
-    ``state`` carries two values of ``p`` on.
+    """Add 24 latitudes to ``sums[ell - start]``, quads, of a ``span`` of ell, or write them there if they are
+    ``fresh``; ``state`` carries two values of ``p`` on.
     """
     kept = 2 * TALL * block
     x = load_block(functions.squares, block * TALL)
     q, p = load_block(state, kept), load_block(state, kept + TALL)
     d0, d1, d2 = load4(data, place), load4(data, place + SPAN), load4(data, place + 2 * SPAN)
     for ell in range(span[0], span[1]):
-        o = SUMS * (ell - start)
-        quad = add_to_sums(p[0], d0, zero_sums() if fresh else load_sums(sums, o))
-        quad = add_to_sums(p[1], d1, quad)
-        quad = add_to_sums(p[2], d2, quad)
-        store_sums(sums, o, quad)
+        o = SPAN * (ell - start)
+        quad = add_scaled(p[0], d0, zero4() if fresh else load4(sums, o))
+        quad = add_scaled(p[1], d1, quad)
+        quad = add_scaled(p[2], d2, quad)
+        store4(sums, o, quad)
         q, p = step(functions, ell, x, q, p)
     store_block(state, kept, q)
     store_block(state, kept + TALL, p)
@@ -164,8 +158,8 @@ def _direct_vector(functions, block, vector, span, start, state, data, place, su
     x, kept = load(functions.squares, block * TALL + o), 2 * TALL * block + o
     q, p, d = load(state, kept), load(state, kept + TALL), load4(data, place)
     for ell in range(span[0], span[1]):
-        o = SUMS * (ell - start)
-        store_sums(sums, o, add_to_sums(p, d, zero_sums() if fresh else load_sums(sums, o)))
+        o = SPAN * (ell - start)
+        store4(sums, o, add_scaled(p, d, zero4() if fresh else load4(sums, o)))
         q, p = step_one(functions, ell, x, q, p)
     store(state, kept, q)
     store(state, kept + TALL, p)
@@ -175,12 +169,6 @@ def _direct_vector(functions, block, vector, span, start, state, data, place, su
 def _inverse_one(block, m, functions, c, buffer):
     """:func:`_inverse_block` of one vector."""
     _inverse_vector(0, block, m, functions, c, buffer)
-
-
-@kernel(inline=True)
-def _direct_one(functions, block, span, start, state, data, place, sums, fresh):
-    """:func:`_direct_block` of one vector, ``span``, ``start`` and ``fresh`` as there."""
-    _direct_vector(functions, block, 0, span, start, state, data, place, sums, fresh)
 
 
 @kernel
@@ -193,19 +181,6 @@ def _reduce(sums, count, out, base):
         c, d = low1(v[0], v[1]) + high1(v[0], v[1]), low1(v[2], v[3]) + high1(v[2], v[3])
         a, c = low2(a, b) + high2(a, b), low2(c, d) + high2(c, d)
         store(out, base + PARTS * i, low4(a, c) + high4(a, c))
-
-
-@kernel
-def _reduce_halves(sums, count, out, base):
-    """:func:`_reduce` of ``count`` sums of half the lanes, from ``base`` of ``out`` on."""
-    for i in range(count):
-        a, b, c, d = load_sums(sums, SUMS * i)
-        a, b = low_pair(a, b) + high_pair(a, b), low_pair(c, d) + high_pair(c, d)
-        store(out, base + PARTS * i, low_two(a, b) + high_two(a, b))
-
-
-if not WHOLE:
-    _inverse_block, _direct_block, _reduce = _inverse_one, _direct_one, _reduce_halves
 
 
 @kernel(inline=True)
@@ -299,7 +274,7 @@ def _direct_wavenumber(functions, rows, room, data, place, near):
     for low in range(0, functions.count, size):
         high = min(low + size, functions.count)
         for ell in range(low, min(first_of(functions, last), high)):
-            store_sums(sums, SUMS * (ell - low), zero_sums())
+            store4(sums, SPAN * (ell - low), zero4())
         for block in range(last, row0 // TALL - 1, -1):
             start, here = first_of(functions, block), VECTORS * block * SPAN
             if start < high:
@@ -313,6 +288,53 @@ def _direct_wavenumber(functions, rows, room, data, place, near):
                 else:
                     _direct_block(functions, block, span, low, state, data, there, sums, False)
         _reduce(sums, high - low, c, LANES + PARTS * low)
+
+
+@kernel(inline=True)
+def _join(functions, block, ell, state):
+    """``p`` of a ``block`` before and at ``ell``, from the seeds where it matters first; one ell back if need be."""
+    here, kept, start = 2 * TALL * (functions.block + block), 2 * TALL * block, first_of(functions, block)
+    for i in range(0, TALL, LANES):
+        x = load(functions.squares, TALL * block + i)
+        q, p = load(functions.seeds, here + i), load(functions.seeds, here + TALL + i)
+        prefetch(functions.seeds, here + i + functions.following)
+        prefetch(functions.seeds, here + TALL + i + functions.following)
+        if start > ell:
+            # the recurrence is its own inverse
+            p, q = step_one(functions, ell, x, p, q)
+        for skipped in range(start, ell):
+            q, p = step_one(functions, skipped, x, q, p)
+        store(state, kept + i, q)
+        store(state, kept + TALL + i, p)
+
+
+@kernel
+def _direct_by_two(functions, rows, room, data, place, near):
+    """Projections of one wavenumber on ``p_l`` into ``out[8 + 4 ell …]``, an even number of them; the data of the next
+    are at ``near``.
+
+    ``rows`` are the first latitude that carries it, and a number that is not used here; ``room`` has the addresses
+    ``out``, of scratch that is not used here, and ``state``.  Slabs of blocks come from the equator; within one each
+    block, from the equator on, joins the sums at the first ell that matters to it.
+    """
+    (row0, _), (out, _, state) = rows, room
+    polar, end = row0 // TALL, functions.blocks
+    slabs = (end - polar + SLAB - 1) // SLAB
+    height = (end - polar + slabs - 1) // slabs
+    for equator in range(end, polar, -height):
+        pole, active = max(equator - height, polar), equator
+        fresh = equator == end
+        for ell in range(0 if fresh else first_of(functions, equator - 1) // 2 * 2, functions.count, 2):
+            while active > pole and first_of(functions, active - 1) < ell + 2:
+                active -= 1
+                _join(functions, active, ell, state)
+                for i in range(SPAN * active, SPAN * (active + 1), LANES):
+                    prefetch(data, near + i)
+            two_ell(functions, ell, (active, equator), state, data, place, out, fresh)
+
+
+if not WHOLE:
+    _inverse_block, _direct_wavenumber = _inverse_one, _direct_by_two
 
 
 @kernel

@@ -15,9 +15,7 @@ from kernels.runtime.vector import (
     fma,
     high_of_two,
     load,
-    load_as,
     low_of_two,
-    shuffle,
     spread,
     store,
     stream,
@@ -27,7 +25,6 @@ from kernels.runtime.vector import (
 WHOLE = HERE.lanes >= LANES  # whether a vector is one register: else a third as many sums fit into them, or fewer
 SPAN = 4 * LANES  # doubles of a quad
 STRIP = SPAN if WHOLE else LANES  # doubles of that part of a quad of which six fit into the registers
-SUMS = SPAN if WHOLE else SPAN // 2  # doubles of a quad that is summed over its lanes: of half as many elsewhere
 BLOCK = 3 * LANES  # latitudes per block: three vectors of eight, four groups of six
 TALL = BLOCK if WHOLE else LANES  # latitudes of one field whose sums fit into the registers
 ALL = 2**LANES - 1  # bits of eight active lanes
@@ -119,61 +116,9 @@ def _emit_one(values, place, strip, streaming):
     emit(values, place, strip[0], streaming)
 
 
-# A quad whose lanes are summed later, of half the lanes: half as much to load and store where a vector is two registers
-_HALF = (0.0,) * (LANES // 2)
-_low_half, _high_half = shuffle(*range(LANES // 2)), shuffle(*range(LANES // 2, LANES))
-
-
-@kernel(inline=True)
-def _add_halves(factor, vector, sums):
-    """``sums``, of half the lanes, and both halves of ``factor · vector``."""
-    upper = fma(_high_half(factor, factor), _high_half(vector, vector), sums)
-    return fma(_low_half(factor, factor), _low_half(vector, vector), upper)
-
-
-@kernel(inline=True)
-def _add_scaled_half(factor, quad, sums):
-    """:func:`add_scaled` to ``sums`` of half the lanes: both halves of ``factor · quad``."""
-    return (
-        _add_halves(factor, quad[0], sums[0]),
-        _add_halves(factor, quad[1], sums[1]),
-        _add_halves(factor, quad[2], sums[2]),
-        _add_halves(factor, quad[3], sums[3]),
-    )
-
-
-@kernel(inline=True)
-def _load_half(values, place):
-    """The quad of half the lanes that begins at ``place`` of ``values``."""
-    return (
-        load_as(values, place, _HALF),
-        load_as(values, place + LANES // 2, _HALF),
-        load_as(values, place + LANES, _HALF),
-        load_as(values, place + LANES + LANES // 2, _HALF),
-    )
-
-
-@kernel(inline=True)
-def _store_half(values, place, quad):
-    """Write a ``quad`` of half the lanes to ``values`` from ``place`` on."""
-    store(values, place, quad[0])
-    store(values, place + LANES // 2, quad[1])
-    store(values, place + LANES, quad[2])
-    store(values, place + LANES + LANES // 2, quad[3])
-
-
-@kernel(inline=True)
-def _zero_half():
-    """A quad of zeros, of half the lanes."""
-    z = _low_half(spread(0.0), spread(0.0))
-    return z, z, z, z
-
-
 if WHOLE:
-    add_to_sums, load_sums, store_sums, zero_sums = add_scaled, load4, store4, zero4
     add_scaled_strip, load_strip, store_strip, zero_strip, emit_strip = add_scaled, load4, store4, zero4, emit4
 else:
-    add_to_sums, load_sums, store_sums, zero_sums = _add_scaled_half, _load_half, _store_half, _zero_half
     add_scaled_strip, load_strip, store_strip = _add_scaled_one, _load_one, _store_one
     zero_strip, emit_strip = _zero_one, _emit_one
 
