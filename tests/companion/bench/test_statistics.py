@@ -53,6 +53,11 @@ def test_a_monotonous_but_negligible_series_is_no_trend():
     assert trend(np.linspace(1.0, 1.001, 30)) is None
 
 
+def test_a_trend_moves_the_series_by_more_than_two_per_cent():
+    assert trend(np.linspace(1.0, 1.019, 30)) is None
+    assert trend(np.linspace(1.0, 1.022, 30)) == pytest.approx(0.022 / 1.011)
+
+
 def test_noise_is_rarely_called_a_trend():
     generator = np.random.default_rng(7)
     found = sum(trend(generator.normal(1.0, 0.1, 12)) is not None for _ in range(500))
