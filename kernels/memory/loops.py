@@ -5,6 +5,8 @@ Each sums every ``stride``-th of the first ``items`` of ``a``, ``passes`` times 
 uint32, of two numbers or more: out[0] becomes the sum, and out[1] counts the passes.
 """
 
+from types import FunctionType
+
 import numpy as np
 
 from kernels.memory.sums import (
@@ -31,6 +33,12 @@ def _reads(items, stride):
 
 
 @kernel(inline=True)
+def _all(items, stride):
+    """All ``items``, uint64: whole lines are read, whatever the ``stride``."""
+    return np.uint64(items)
+
+
+@kernel(inline=True)
 def _counted(a, out, made):
     """The counter of ``out`` after the pass over ``a`` behind the ``made`` ones.
 
@@ -42,124 +50,42 @@ def _counted(a, out, made):
     return made
 
 
-@kernel
-def sum_in_lines(a, items, stride, ahead, passes, out):
-    """Whole lines, ``stride`` up to 8."""
+_total, _number = sum_steps, _reads  # names in ``_passes``; each loop has its own
+
+
+def _passes(a, items, stride, ahead, passes, out):
+    """What all loops are: ``passes`` sums by ``_total`` of as many items as ``_number`` says."""
+    n = _number(items, stride)
     made, last = out[1], np.uint32(np.int64(out[1]) + passes)
     while made != last:
-        out[0] = sum_lines(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
+        out[0] = _total(a, n, np.uint64(stride), np.uint64(ahead))
         made = _counted(a, out, made)
 
 
-@kernel
-def _in_lines_ahead(a, items, stride, ahead, passes, out):
-    """Whole lines, asked for a page ahead."""
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_lines_ahead(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
+def _loop(name, total, number=_reads):
+    """``_passes`` by the sum ``total`` of ``number`` items."""
+    # numba keeps machine code by qualified name; a closure would add to the key what each process draws anew
+    loop = FunctionType(_passes.__code__, {**globals(), "_total": total, "_number": number}, name)
+    loop.__qualname__, loop.__module__, loop.__doc__ = name, __name__, _passes.__doc__
+    return kernel(loop)
 
 
-@kernel
-def _in_lines_streams(a, items, stride, ahead, passes, out):
-    """Whole lines, two streams of them."""
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_lines_streams(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _in_lines_four(a, items, stride, ahead, passes, out):
-    """Whole lines, four streams of them."""
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_lines_four(a, np.uint64(items), np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def sum_strided(a, items, stride, ahead, passes, out):
-    """A load for each item."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_ahead(a, items, stride, ahead, passes, out):
-    """A load for each item, asked for ``ahead`` steps before."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps_ahead(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_streams(a, items, stride, ahead, passes, out):
-    """A load for each item, two streams of them."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps_streams(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_four(a, items, stride, ahead, passes, out):
-    """A load for each item, four streams of them."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps_four(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_long(a, items, stride, ahead, passes, out):
-    """A load for each item, in long turns."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_steps_long(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _strided_few(a, items, stride, ahead, passes, out):
-    """A load for each of at most ``LARGEST_FEW`` items."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_few(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
-
-@kernel
-def _gathered(a, items, stride, ahead, passes, out):
-    """A register of items with one instruction."""
-    n = _reads(items, stride)
-    made, last = out[1], np.uint32(np.int64(out[1]) + passes)
-    while made != last:
-        out[0] = sum_gathers(a, n, np.uint64(stride), np.uint64(ahead))
-        made = _counted(a, out, made)
-
+sum_in_lines = _loop("sum_in_lines", sum_lines, _all)
+sum_strided = _loop("sum_strided", sum_steps)
+_asking = _loop("strided_ahead", sum_steps_ahead)
 
 #: By name, a loop, and how many steps ahead it asks for items.
 METHODS = {
     "lines": (sum_in_lines, 0),
-    "lines, a page ahead": (_in_lines_ahead, 0),
-    "lines, two streams": (_in_lines_streams, 0),
-    "lines, four streams": (_in_lines_four, 0),
+    "lines, a page ahead": (_loop("in_lines_ahead", sum_lines_ahead, _all), 0),
+    "lines, two streams": (_loop("in_lines_streams", sum_lines_streams, _all), 0),
+    "lines, four streams": (_loop("in_lines_four", sum_lines_four, _all), 0),
     "items": (sum_strided, 0),
-    "items, 16 ahead": (_strided_ahead, 16),
-    "items, 64 ahead": (_strided_ahead, 64),
-    "items, two streams": (_strided_streams, 0),
-    "items, four streams": (_strided_four, 0),
-    "items, long turns": (_strided_long, 0),
-    "few items": (_strided_few, 0),
-    "gathers": (_gathered, 0),
+    "items, 16 ahead": (_asking, 16),
+    "items, 64 ahead": (_asking, 64),
+    "items, two streams": (_loop("strided_streams", sum_steps_streams), 0),
+    "items, four streams": (_loop("strided_four", sum_steps_four), 0),
+    "items, long turns": (_loop("strided_long", sum_steps_long), 0),
+    "few items": (_loop("strided_few", sum_few), 0),
+    "gathers": (_loop("gathered", sum_gathers), 0),
 }
