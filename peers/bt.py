@@ -18,7 +18,8 @@ The first is serial and has one thread only.  Of these two the options must be i
 has been tuned are compared apart.  ``NPB_BT_CLASSES`` (default ``A``) names the
 classes to run.  A call is a whole run: one step, back to the initial field, all steps, verification.
 NPB also builds the initial field and the forcing in that time, about one hundredth of it; its clock is
-printed with two decimals only and therefore not used.  Whole runs take minutes: ``--rounds 3`` is enough.
+printed with two decimals only and therefore not used.  Whole runs take minutes: ``--rounds 3`` is enough.  The parts
+of a step of these classes are timed without a peer (``_bt_parts``).
 """
 
 import os
@@ -38,7 +39,7 @@ from kernels.runtime.jit import kernel
 from kernels.runtime.pages import zeros
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import LANES
-from peers import Absent, Comparison, relative_difference
+from peers import Absent, Comparison, _bt_parts, relative_difference
 from peers.kit import compiled, vectors
 
 PLAIN, _OPENMP = ("-O3", "-march=native"), ("-O3", "-fopenmp", "-march=native")
@@ -252,7 +253,8 @@ def _whole_run(threads: int, name: str) -> Iterator[Comparison | Absent]:
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """The line sweep against C, then whole runs of the asked classes against local builds of NPB."""
+    """The line sweep against C; of the asked classes whole runs against local builds of NPB, and a step's parts."""
     yield from _sweeps(threads)
     for name in os.environ.get("NPB_BT_CLASSES", "A"):
         yield from _whole_run(threads, name)
+        yield from _bt_parts.comparisons(name, threads)

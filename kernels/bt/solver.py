@@ -29,31 +29,31 @@ class Stepper:
         require_threads(threads)
         grid = state.layout
         self.state, self.threads = state, threads
-        self._grid = Grid(*map(np.uint64, (grid.base, grid.plane, grid.row, grid.N)))
-        self._across, self._along_z = (
+        self.grid = Grid(*map(np.uint64, (grid.base, grid.plane, grid.row, grid.N)))
+        self.across, self.along_z = (
             Direction(state.dt, weights(grid.N, state.dt, SECOND[axis]).reshape(-1), SECOND[axis], 1.0 / (grid.N - 1.0))
             for axis in (0, 2)
         )
-        self._work = _scratch(threads, work_size(grid.N))
+        self.work = _scratch(threads, work_size(grid.N))
 
     def _planes(self, solve: bool) -> None:
         state = self.state
         if self.threads == 1:
-            planes(state.u, state.rhs, self._grid, self._across, solve, self._work[0], 1, state.layout.N - 1)
+            planes(state.u, state.rhs, self.grid, self.across, solve, self.work[0], 1, state.layout.N - 1)
         else:
-            self._team(True, self._across, solve)
+            self._team(True, self.across, solve)
 
     def _rows(self, solve: bool) -> None:
         state, last = self.state, self.state.layout.N - 1
         if self.threads == 1:
-            rows(state.u, state.rhs, state.forcing, self._grid, self._along_z, solve, self._work[0], 1, last)
+            rows(state.u, state.rhs, state.forcing, self.grid, self.along_z, solve, self.work[0], 1, last)
         else:
-            self._team(False, self._along_z, solve)
+            self._team(False, self.along_z, solve)
 
     def _team(self, across: bool, direction: Direction, solve: bool) -> None:
         state = self.state
         with numba_threads(self.threads):
-            team(across, state.u, state.rhs, state.forcing, self._grid, direction, solve, self._work, self.threads)
+            team(across, state.u, state.rhs, state.forcing, self.grid, direction, solve, self.work, self.threads)
 
     def right_hand_side(self) -> np.ndarray:
         """dt · (operator + forcing) of the present solution as a view [k, j, m, i], zero on the boundary."""

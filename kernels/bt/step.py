@@ -27,7 +27,7 @@ def work_size(points: int) -> int:
 
 
 @kernel
-def _scratch(work, points):
+def scratch(work, points):
     """The parts of ``work``, one thread's scratch for lines of ``points`` cells: upper blocks, ring, tiles of u and
     rhs, 8×8 block."""
     padded = (points + _V - _ONE) // _V * _V
@@ -39,7 +39,7 @@ def _scratch(work, points):
 
 
 @kernel(fastmath=FINITE)
-def _turn_back(tile, rhs, at, grid, fresh, stop, block):
+def turn_back(tile, rhs, at, grid, fresh, stop, block):
     """Write lanes ``fresh <= lane < stop`` of a solved ``tile`` into their rows of ``rhs``, which begin at ``at`` in
     the ``grid``, zero on the boundary; ``block`` is scratch (8, 8)."""
     zero, line = spread(0.0), _FIVE * grid.row
@@ -59,7 +59,7 @@ def _turn_back(tile, rhs, at, grid, fresh, stop, block):
 
 
 @kernel(inline=True)
-def _fill_tiles(u, rhs, place, grid, tile_u, tile_r):
+def fill_tiles(u, rhs, place, grid, tile_u, tile_r):
     """Eight rows of ``u`` and ``rhs``, the first at ``place`` in the ``grid``, turned into ``tile_u`` and ``tile_r``,
     so that lanes are rows."""
     line = _FIVE * grid.row
@@ -75,7 +75,7 @@ def planes(u, rhs, grid, direction, solve, work, first, last):
     """x and y part of the right-hand side of the planes ``first`` <= k < ``last`` and, if wanted, elimination in both
     directions, whose solution ``rhs`` becomes; ``direction`` is that of x and y."""
     points, line = grid.points, _FIVE * grid.row
-    upper, ring, tile_u, tile_r, block = _scratch(work, points)
+    upper, ring, tile_u, tile_r, block = scratch(work, points)
     groups = (points + _V - _ONE) // _V
     for k in range(np.uint64(first), np.uint64(last)):
         at = grid.base + k * grid.plane
@@ -89,20 +89,29 @@ def planes(u, rhs, grid, direction, solve, work, first, last):
             if j + _V > points - _ONE:
                 start = max(points - _ONE, _V + _ONE) - _V
             place = at + start * line
-            _fill_tiles(u, rhs, place, grid, tile_u, tile_r)
+            fill_tiles(u, rhs, place, grid, tile_u, tile_r)
             lines = along(0, _ZERO, grid, points)
             differences(tile_u, tile_r, tile_r, lines, direction, _ZERO)
             if solve:
                 eliminate(tile_u, tile_r, lines, direction, upper, ring, _ZERO)
                 substitute(tile_r, lines, upper)
             stop = min(_V, points - _ONE - start)
-            _turn_back(tile_r, rhs, place, grid, j - start, stop, block)
+            turn_back(tile_r, rhs, place, grid, j - start, stop, block)
             j = start + _V
         if solve:
             for group in range(groups):
                 lines = along(1, at + group * _V, grid, points)
                 eliminate(u, rhs, lines, direction, upper, ring, grid.plane)
                 substitute(rhs, lines, upper)
+
+
+@kernel(inline=True)
+def update(u, rhs, place, grid):
+    """Add ``rhs`` to ``u`` on the inner cells of eight lines along z, the first cell at ``place`` in the ``grid``."""
+    for k in range(_ONE, grid.points - _ONE):
+        for m in range(_FIVE):
+            entry = place + k * grid.plane + m * grid.row
+            store(u, entry, load(u, entry) + load(rhs, entry))
 
 
 @kernel(fastmath=FINITE)
@@ -113,7 +122,7 @@ def rows(u, rhs, forcing, grid, direction, solve, work, first, last):
     that of z.
     """
     points = grid.points
-    upper, ring = _scratch(work, points)[:2]
+    upper, ring = scratch(work, points)[:2]
     line = _FIVE * grid.row
     for j in range(np.uint64(first), np.uint64(last)):
         for group in range((points + _V - _ONE) // _V):
@@ -122,10 +131,7 @@ def rows(u, rhs, forcing, grid, direction, solve, work, first, last):
             if solve:
                 eliminate(u, rhs, lines, direction, upper, ring, line)
                 substitute(rhs, lines, upper)
-                for k in range(_ONE, points - _ONE):
-                    for m in range(_FIVE):
-                        entry = place + k * grid.plane + m * grid.row
-                        store(u, entry, load(u, entry) + load(rhs, entry))
+                update(u, rhs, place, grid)
             differences(u, forcing, rhs, lines, direction, line)
 
 

@@ -1,0 +1,39 @@
+"""Parts of a step, timed without a peer: those of the whole step, and of nothing else."""
+
+import pytest
+
+import peers
+from kernels import bt
+from kernels.runtime.threads import Team
+from peers import _bt_parts
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Samples of one step."""
+    monkeypatch.setattr(_bt_parts, "_SAMPLE", 0.0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parts_of_bt_do_the_work_of_a_step(threads):
+    items = list(_bt_parts.comparisons("S", threads))
+    whole, parts = items[0], items[1:]
+    assert whole.label == "class S, a whole step" and len({item.label for item in items}) == len(items) == 12
+    assert sum(part.work.flops for part in parts) == whole.work.flops
+    assert all(part.size and part.work.bytes for part in items)
+
+
+def test_a_part_of_bt_is_timed_inside_a_step():
+    problem = bt.Problem.preset("S")
+    for item in _bt_parts.comparisons("S", 1):
+        row = peers.measure(item, rounds=1, seed=0)
+        assert row.best is None and 0 < row.ours[0] < 10 and row.work.flops <= bt.work(problem).flops
+    with Team(1) as team:
+        spent = _bt_parts.Steps(problem, team, 1).timed()
+    assert spent.shape == (11,) and (spent > 0).all()
+
+
+def test_parts_that_leave_another_field_are_refused(monkeypatch):
+    monkeypatch.setattr(_bt_parts, "_planes", lambda *arguments: None)
+    with Team(1) as team, pytest.raises(RuntimeError, match="another field than its steps"):
+        _bt_parts.Steps(bt.Problem.preset("S"), team, 1)
