@@ -22,6 +22,7 @@ from kernels.runtime.vector import (
     fms,
     high_of_two,
     load,
+    load_as,
     low_of_two,
     prefetch,
     put,
@@ -29,8 +30,10 @@ from kernels.runtime.vector import (
     store,
     transpose,
 )
-from kernels.spectral.quads import BLOCK, SPAN, emit_rows, listed, load4, load_columns, store4, strided
+from kernels.spectral.quads import BLOCK, SPAN, WHOLE, emit_rows, listed, load4, load_columns, store4, strided
 
+HALF = LANES // 2
+_HALF = (0.0,) * HALF
 PAIR = 2 * SPAN  # doubles of two ell: four degrees of eight fields, an 8×8 matrix
 
 
@@ -150,7 +153,7 @@ def store_block(values, place, three):
 def step(functions, ell, x, q, p):
     """``p_l, p_{l+1}`` from ``q`` = ``p_{l-1}`` and ``p`` = ``p_l``, ``l = ell``; ``x`` = μ², three vectors
     each, with the factors of ``functions`` (``Functions``)."""
-    a, b = spread(at(functions.a, functions.term + ell)), spread(at(functions.b, functions.term + ell))
+    a, b = at(functions.a, functions.term + ell), at(functions.b, functions.term + ell)
     return p, (
         fms(fma(a, x[0], b), p[0], q[0]),
         fms(fma(a, x[1], b), p[1], q[1]),
@@ -201,6 +204,38 @@ def build(functions, block, ell, count, panel, width, state):
         q, p = step(functions, ell + i, x, q, p)
     store_block(state[0], state[1], q)
     store_block(state[0], state[1] + BLOCK, p)
+
+
+@kernel(inline=True)
+def _load_half(values, place):
+    """Half a block from ``place`` of ``values`` (address of float64): three vectors of half the lanes."""
+    return load_as(values, place, _HALF), load_as(values, place + HALF, _HALF), load_as(values, place + 2 * HALF, _HALF)
+
+
+@kernel(inline=True)
+def _store_half(values, place, three):
+    """Write ``three`` vectors of half the lanes to ``values`` (address of float64) from ``place`` on."""
+    store(values, place, three[0])
+    store(values, place + HALF, three[1])
+    store(values, place + 2 * HALF, three[2])
+
+
+@kernel(inline=True)
+def _build_by_halves(functions, block, ell, count, panel, width, state):
+    """``build`` where a vector takes two registers, of which a block's latitudes would need eighteen: half of them
+    after the other; ``functions``, ``block``, ``ell``, ``count``, ``panel``, ``width`` and ``state`` as there."""
+    for half in range(0, BLOCK, 3 * HALF):
+        x, kept = _load_half(functions.squares, block * BLOCK + half), state[1] + half
+        q, p = _load_half(state[0], kept), _load_half(state[0], kept + BLOCK)
+        for i in range(count):
+            _store_half(panel[0], panel[1] + i * width + half, p)
+            q, p = step(functions, ell + i, x, q, p)
+        _store_half(state[0], kept, q)
+        _store_half(state[0], kept + BLOCK, p)
+
+
+if not WHOLE:
+    build = _build_by_halves
 
 
 @kernel

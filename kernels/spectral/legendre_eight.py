@@ -114,37 +114,41 @@ def _emit_row(target, row, part, strip):
 
 
 @kernel
-def _sum_degrees(row, start, count, resumed, finished, room, ahead, target):
-    """Six latitudes from number ``row`` on and the values of ell from ``start`` on, from zero or, if ``resumed``, from
-    the sums so far, to these or, if ``finished``, to the buffer.
+def _sum_degrees(block, start, count, resumed, finished, room, column, near, target):
+    """The values of ell from ``start`` on for 24 latitudes, six at a time, from zero or, if ``resumed``, from the sums
+    so far, to these or, if ``finished``, to the buffer.
 
-    Streamed stores drain while the next six latitudes are computed.
+    Streamed stores drain while the next six latitudes are computed.  Meanwhile coefficients, ``near`` in each field,
+    are fetched: six latitudes take one of the fields, and each strip goes on where the last one ended.
     """
-    j = row % BLOCK
-    for part in range(0, SPAN, STRIP):
-        r = zero6()
-        if resumed:
-            r = load6(room.sums, j * SPAN + part)
-        r = _six(Panel(room.panel, j, 1, BLOCK), room.coefficients, start * SPAN + part, count, ahead, r)
-        if finished:
-            _emit_row(target, row, part, r[0])
-            _emit_row(target, row + 1, part, r[1])
-            _emit_row(target, row + 2, part, r[2])
-            _emit_row(target, row + 3, part, r[3])
-            _emit_row(target, row + 4, part, r[4])
-            _emit_row(target, row + 5, part, r[5])
-        else:
-            store6(room.sums, j * SPAN + part, r)
+    for j in range(0, BLOCK, SIX):
+        row = block * BLOCK + j
+        if row + SIX <= target.first or row >= target.end:
+            continue
+        for part in range(0, SPAN, STRIP):
+            r = zero6()
+            if resumed:
+                r = load6(room.sums, j * SPAN + part)
+            ahead = Ahead(column.values, at(column.lanes, row // SIX % LANES) + near + part // STRIP * count, 1)
+            r = _six(Panel(room.panel, j, 1, BLOCK), room.coefficients, start * SPAN + part, count, ahead, r)
+            if finished:
+                _emit_row(target, row, part, r[0])
+                _emit_row(target, row + 1, part, r[1])
+                _emit_row(target, row + 2, part, r[2])
+                _emit_row(target, row + 3, part, r[3])
+                _emit_row(target, row + 4, part, r[4])
+                _emit_row(target, row + 5, part, r[5])
+            else:
+                store6(room.sums, j * SPAN + part, r)
 
 
 @kernel
 def _inverse_block(block, functions, room, column, near, target):
     """Sums over degree of 24 latitudes into the Fourier buffer.
 
-    Meanwhile a part of the next coefficients, ``near`` in each field, is fetched: each product takes one of
-    the eight fields.
+    Meanwhile a part of the next coefficients, ``near`` in each field, is fetched.
     """
-    low, base = first_of(functions, block), block * BLOCK
+    low = first_of(functions, block)
     parts = max((functions.count - low + CHUNK - 1) // CHUNK, 1)
     size = (functions.count - low + parts - 1) // parts
     begin(functions, block, room.state, 0)
@@ -152,11 +156,8 @@ def _inverse_block(block, functions, room, column, near, target):
         start = low + part * size
         count = min(size, functions.count - start)
         build(functions, block, start, count, (room.panel, 0), BLOCK, (room.state, 0))
-        for row in range(base, base + BLOCK, SIX):
-            if row + SIX > target.first and row < target.end:
-                place = at(column.lanes, row // SIX % LANES) + near + part * size
-                ahead = Ahead(column.values, place, 1)
-                _sum_degrees(row, start, count, part > 0, part == parts - 1, room, ahead, target)
+        last = part == parts - 1
+        _sum_degrees(block, start, count, part > 0, last, room, column, near + part * size, target)
 
 
 @kernel
