@@ -146,7 +146,7 @@ def _table_rows(frame: pd.DataFrame) -> list[str]:
                 room = ' style="min-width: 14em"' if remark else ""
                 rows.append(
                     f'<tr>{head}<td style="white-space: nowrap; padding-left: 0">'
-                    f"{escape(line.peer)}</td>{_ratio_cell(line.ratio_fastest)}"
+                    f"{escape(line.peer or '–')}</td>{_ratio_cell(line.ratio_fastest)}"
                     f"{_ratio_cell(line.ratio_median)}{limits}<td{room}>{escape(remark)}</td></tr>"
                 )
                 head = limits = ""

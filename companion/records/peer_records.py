@@ -177,7 +177,8 @@ def ceilings(records: Iterable[dict[str, Any]]) -> dict[tuple[str, str], dict[st
 
 
 def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One dictionary a row and peer; a peer with another answer has a distance and no times."""
+    """One dictionary a row and peer; a peer with another answer has a distance and no times, a row without peers one
+    whose name is empty."""
     found, hosts = [], ceilings(records)
     for record in records:
         where = machines.label(record["machine"])
@@ -202,7 +203,7 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "chosen": row.get("chosen", ""),
             }
             wrong = {peer: {"distance": math.inf if far is None else far} for peer, far in row["wrong"].items()}
-            for peer, side in (row["peers"] | wrong).items():
+            for peer, side in (row["peers"] | wrong or {"": {}}).items():
                 own = {"peer": peer, "options": options(record, peer)}
                 found.append(every | own | {name: side.get(word) for name, word in _OF_PEER.items()})
     return found
@@ -241,7 +242,7 @@ def _newest(lines: Sequence[dict[str, Any]]) -> np.ndarray:
 
 
 def dataset(records: Sequence[dict[str, Any]]):
-    """Records as one tidy ``xarray.Dataset`` along ``pair``: one comparison with one peer.
+    """Records as one tidy ``xarray.Dataset`` along ``pair``: one comparison with one peer, or without any (peer "").
 
     Coordinates along ``pair``: module, group, label, threads, peer, machine, vectors, date, ``limit`` (what sets the
     least time, see :mod:`companion.records.limits`), ``tried`` (builds that a trial left out), ``chosen`` (what a trial

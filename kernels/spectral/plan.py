@@ -7,6 +7,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from kernels.contract import require_range
+from kernels.runtime.arrays import require_array
 from kernels.runtime.pages import zeros
 from kernels.runtime.resources import require_memory, require_threads
 from kernels.runtime.threads import alone, numba_threads
@@ -39,6 +40,11 @@ __all__ = ["LARGEST_TRUNCATION", "Plan"]
 # at once, and costs 5 to 12 % up to 4 MiB.
 STREAM_FROM = 6 * 2**20
 STREAM_DIRECT_FROM = 3 * 2**20  # the same for the buffer of the direct transform, which is written in scattered pieces
+#: Parts of an inverse and of a direct transform, in the order in which they are done.
+PARTS = {
+    False: (fast.inverse_legendre, fast.inverse_rows),
+    True: (fast.direct_rows, fast.direct_legendre),
+}
 FEWEST_TOGETHER = 4  # fields that are faster in eight lanes, some of them idle, than one after the other
 
 
@@ -173,6 +179,11 @@ class Plan(VectorTransforms):
         summed = np.maximum(degrees - 2 * self._tables.first[:, block], 0)
         return int(summed[m[:, None] < self._many.counts].sum())
 
+    @property
+    def waves(self) -> int:
+        """Wavenumbers that are carried, over all rows of a hemisphere."""
+        return int(self._many.counts.sum())
+
     # --- scalar transforms --------------------------------------------------------------------
 
     def inverse(self, spec, out=None, threads: int = 1):
@@ -245,11 +256,44 @@ class Plan(VectorTransforms):
 
     def _by_part(self, direct, threads, arguments):
         """A region for each part; the answer asks for a look at every result."""
-        parts = (fast.direct_rows, fast.direct_legendre) if direct else (fast.inverse_legendre, fast.inverse_rows)
         with numba_threads(threads):
-            for part in parts:
+            for part in PARTS[direct]:
                 self._region(part, threads, *arguments)
         return fast.INFINITE
+
+    @alone
+    def part(self, direct, number, spectra, values, group, threads=1):
+        """One part of a transform of a group of fields, whose time is asked for: its other part does not follow.
+
+        Parameters
+        ----------
+        direct : bool
+            The direct transform, otherwise the inverse one.
+        number : int
+            0, the first part, which fills the Fourier buffer, or 1, the second, which reads what was filled last.
+        spectra : complex128, (fields, ncoef), C-contiguous
+            Read, or written by the second part of a direct transform.
+        values : float64, (fields, points), C-contiguous
+            Read, or written by the second part of an inverse transform.
+        group : slice
+            One of ``groups_of(fields)``.
+        threads : int
+
+        Raises
+        ------
+        ValueError
+            If a shape or dtype does not fit, or the group is none.
+        """
+        require_threads(threads)
+        require_range("number", number, 0, 1)
+        fields = len(values)
+        require_array("spectra", spectra, COMPLEX, (fields, self.ncoef), writable=True, apart=(values,))
+        require_array("values", values, REAL, (fields, self.grid.points), writable=True)
+        if group not in groups_of(fields):
+            raise ValueError(f"group = {group} is none of {fields} fields; choose one of groups_of({fields})")
+        call = self._call(direct, group.stop - group.start, 0, threads)
+        with numba_threads(threads):
+            self._region(PARTS[direct][number], threads, call, spectra, values, group.start)
 
     def _region(self, function, threads, *arguments):
         """Call a compiled function whose threads leave stamps; the account books its time, if there is one."""

@@ -184,6 +184,28 @@ def test_truncations_are_those_asked_for(monkeypatch):
     assert spectral.asked(spectral.FULL) == [159, 399] and spectral.asked(spectral.REDUCED) == [(399, "N200")]
 
 
+def test_parts_of_a_transform_are_timed_where_they_add_up_to_it(monkeypatch):
+    """Nine fields: a group of eight and one alone."""
+    from peers import spectral
+
+    case = spectral._Case("F8", 15, 9, 1)
+    items = list(spectral._parts(case))
+    assert [(item.group.split()[-1], item.label.split(", ")[-1]) for item in items] == [
+        (direction, name) for direction, names in spectral.PARTS.items() for name in names
+    ]
+    for first, second in (items[:2], items[2:]):
+        assert first.work.flops + second.work.flops == case.work.flops
+        assert first.work.bytes_written == second.work.bytes_read == 32 * 9 * case.plan.waves
+        assert first.work.bytes_read + second.work.bytes_written == case.size
+    case.values[:] = 0
+    items[1].ours()
+    assert case.values[8].any() and not items[1].peers
+    part = case.part
+    monkeypatch.setattr(case, "part", lambda direct, number, group: part(direct, number, group) if number else None)
+    found = next(spectral._parts(case))  # the second part finds what another group left
+    assert isinstance(found, Absent) and "another answer" in str(found)
+
+
 def test_a_module_that_cannot_be_imported_is_absent(monkeypatch):
     monkeypatch.setattr(peers, "modules", lambda: ["missing_module"])
     (item,) = collect(["missing_module"], 1)

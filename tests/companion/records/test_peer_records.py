@@ -312,6 +312,17 @@ def test_limits_are_in_dataset_and_table():
     assert cells == ["bt 3e+071 thread, 250.0 ms", "A", "2.00", "3.00", "memory", "40 %", ""]
 
 
+def test_a_row_without_peers_has_a_limit_and_no_ratio():
+    work = {"flops": 10**9, "bytes": 0, "size": 0}
+    record = made([row("x", {"A": 2.0}), row("a part", {}, group="parts", work=work)], ceilings=CEILINGS)
+    data = dataset([record])
+    assert list(data["peer"].values) == ["A", ""] and np.isnan(data.ratio_fastest.values[1])
+    assert data.share.values[1] == pytest.approx(0.4) and len(peer_records.summary(data)) == 1
+    cells = [cell.text for cell in soup(page.family([record], "smt")).table.tbody.find_all("tr")[-1].find_all("td")]
+    assert cells == ["a part1 thread, 250.0 ms", "–", "–", "–", "flops", "40 %", ""]
+    assert "In 1 of 1 cases" in peer_tables.conclusion([record]).text
+
+
 def test_the_roofline_has_every_case_with_operations_under_its_ceilings(monkeypatch):
     caught = []
     monkeypatch.setattr(rooflines, "show", lambda figure, **rest: caught.append((figure, rest)) or show(figure, **rest))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from kernels import spectral
 from kernels.runtime import resources
 from kernels.spectral import fourier, quads
+from kernels.spectral import plan as plan_module
 from kernels.spectral.reference import analyse, row_values, synthesise
 
 TOLERANCE = 2e-13  # of the field's norm, at the truncations used here
@@ -290,6 +291,22 @@ def test_not_finite_is_one_clear_error(bad, fields):
     spectrum[-1, plan.index(30, 31)] = bad
     with pytest.raises(ValueError, match=f"a coefficient of field {fields - 1} is not finite"):
         plan.inverse(spectrum)
+
+
+def test_a_part_of_a_transform_takes_a_group_of_fields():
+    plan = spectral.Plan("F16", 21)
+    spectra, values = random_spectrum(plan, 9), np.zeros((9, plan.grid.points))
+    for group in plan_module.groups_of(9):
+        for number in (0, 1):
+            plan.part(False, number, spectra, values, group)
+    assert np.array_equal(values, plan.inverse(spectra))
+    for bad, message in (
+        ((False, 2, spectra, values, slice(8, 9)), "number = 2 is outside"),
+        ((False, 0, spectra, values, slice(0, 9)), "is none of 9 fields"),
+        ((True, 0, spectra[:, 1:], values, slice(8, 9)), "spectra"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            plan.part(*bad)
 
 
 def test_wrong_shapes_and_threads():
