@@ -9,7 +9,7 @@ from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant, table
 from companion.labels import plural
 from companion.pages.data import framed, heading, numbers
-from companion.records import machines, peer_records
+from companion.records import limits, machines, peer_records
 
 #: Families of kernels by peer module, in the order of the page.
 FAMILIES = {
@@ -31,8 +31,12 @@ FAMILIES = {
 }
 #: Families whose rows are two rates and no equal answer: they have a table of their own.
 RATES = ("cloudsc",)
-#: Groups in which we do less work than the peer for the same answer: methods are compared there, and not codes.
-METHODS = ("simulated memory banks, leaping over periods",)
+#: Groups that compare no two codes: in one we do less work than the peer for the same answer, in the other our code
+#: stands beside itself.
+NO_CODES = ("simulated memory banks, leaping over periods", "our own loops again, one thread a core")
+#: Captions of the tables of cases without a peer.
+_ALONE = {"first_calls": "What the first call of a process costs, each sample in a process of its own"}
+_PARTS = "The parts of our time, each measured alone, with what limits it"
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
@@ -68,7 +72,7 @@ def conclusion(records) -> Table:
     frame = pairs(records)
     if frame.empty:
         return sentence("No run of peers is committed.")
-    codes = ~frame["module"].isin(RATES) & ~frame["group"].isin(METHODS)
+    codes = ~frame["module"].isin(RATES) & ~frame["group"].isin(NO_CODES)
     frame = frame[np.isfinite(frame["ratio_fastest"]) & codes].reset_index(drop=True)
     frame = frame.assign(ratio=frame[["ratio_fastest", "ratio_median"]].min(axis=1))
     cases = frame.groupby(["machine", "module", "group", "label", "threads"], sort=False)["ratio"]
@@ -199,23 +203,35 @@ def rates_table(records, name: str) -> Table:
     return table(pd.DataFrame(rows), caption=caption, digits=3, index=False, name=f"peers_{name}")
 
 
-def first_calls_table(records) -> Table:
-    """Times of first calls, by the newest record of each machine."""
-    rows = {}
+def alone_table(records, family: str) -> Table | None:
+    """Times of our side where no peer stands beside it, by the newest record of each case; None where there are none.
+
+    They are the parts of a kernel, and first calls.  The limit and the share are those of :func:`ratios_table`.
+    """
+    rows, hosts = {}, peer_records.ceilings(records)
     for record in records:  # oldest first
-        where = machines.label(record["machine"])
+        where, vectors = machines.label(record["machine"]), peer_records.vectors(record)
         for row in record["rows"]:
-            if row["module"] == "first_calls":
-                times = {name: row[name] for name in ("fastest", "median")}
-                about = {"machine": where, "date": record["date"][:10]}
-                rows[where, row["label"]] = {"first call": row["label"]} | times | about
+            if row["module"] != family or row["peers"] or row["wrong"] or vectors != peer_records.NATIVE:
+                continue
+            found = limits.limit(row, hosts[where, vectors])
+            rows[row["group"], where, row["label"], row["threads"]] = {
+                "part": row["group"],
+                "case": row["label"],
+                "threads": row["threads"],
+                "fastest": time_text(row["fastest"]),
+                "median": time_text(row["median"]),
+                "limit": found.name if found and found.share <= 1 else "–",
+                "share": f"{significant(100 * found.share, 2)} %" if found and found.share <= 1 else "–",
+                "machine": where,
+                "date": record["date"][:10],
+            }
     if not rows:
-        return sentence("No committed run has measured first calls; python -m peers first_calls does.")
-    caption = "What the first call of a process costs, each sample in a process of its own"
-    return table(
-        pd.DataFrame(rows.values()), caption=caption, units={"fastest": "s", "median": "s"}, digits=3, index=False,
-        name="peers_first_calls",
-    )  # fmt: skip
+        return None
+    frame = pd.DataFrame(rows.values()).sort_values(["part", "machine"], kind="stable")
+    if (frame["limit"] == "–").all():
+        frame = frame.drop(columns=["limit", "share"])
+    return table(frame, caption=_ALONE.get(family, _PARTS), index=False, name=f"peers_{family}_alone")
 
 
 def overview(records, vectors: str = peer_records.NATIVE) -> Table:

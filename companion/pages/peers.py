@@ -16,9 +16,9 @@ from companion.pages.peer_tables import (
     FAMILIES,
     RATES,
     absent_table,
+    alone_table,
     columns,
     conclusion,
-    first_calls_table,
     origin,
     overview,
     pairs,
@@ -186,15 +186,13 @@ def _alt(timed: pd.DataFrame, family: str) -> str:
 
 
 def family(records, name: str) -> Shown | Table:
-    """The ratios of one of :data:`FAMILIES`: a figure for each machine, then every ratio in a table.
+    """The ratios of one of :data:`FAMILIES`: a figure for each machine, then every ratio, and cases without a peer.
 
     ``records`` are those of :func:`companion.records.peer_records.committed`.
     """
-    if name == "first_calls":
-        return first_calls_table(records)
-    frame = pairs(records, name)
+    frame, alone = pairs(records, name), alone_table(records, name)
     if frame.empty:
-        return sentence(f"No committed run compares this family ({FAMILIES[name]}).")
+        return alone or sentence(f"No committed run has measured this ({FAMILIES[name]}); python -m peers {name} does.")
     if name in RATES:
         return rates_table(records, name)
     shown = [
@@ -202,6 +200,6 @@ def family(records, name: str) -> Shown | Table:
         for _, part in frame.groupby("machine", sort=False)
         if np.isfinite(part["ratio_fastest"]).any()
     ]
-    every = ratios_table(frame, name)
-    words = " ".join(each.alt for each in shown)
-    return Shown("".join(each.html for each in shown) + every.html, words or every.text)
+    tables = list(filter(None, (ratios_table(frame, name), alone)))
+    words = [each.alt for each in shown] or [each.text for each in tables]
+    return Shown("".join([*(each.html for each in shown), *(each.html for each in tables)]), " ".join(words))

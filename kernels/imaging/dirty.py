@@ -259,17 +259,26 @@ class Plan:
 
         ``values``, float32 (n, 2), stand in place of the weighted visibilities, in the order of the tiles.
         """
-        out = aligned((self.side, self.side), np.float32) if out is None else out
-        points = self.points
+        self.spread(values)
+        return self.transformed(out)
+
+    @alone
+    def spread(self, values: np.ndarray | None = None) -> None:
+        """Add the visibilities to the empty grid; ``values`` as for :meth:`image`."""
         if values is not None:
-            points.points[:, 2:] = values
+            self.points.points[:, 2:] = values
         self.grid[: self.shape.rows + BELOW + SINGLES] = 0
+        gridding.spread(self.points, self.grid)
+
+    @alone
+    def transformed(self, out: np.ndarray | None = None) -> np.ndarray:
+        """The image of what :meth:`spread` left in the grid, float32 (side, side); the grid changes."""
+        out = aligned((self.side, self.side), np.float32) if out is None else out
         across, up = _corrections(self.side)
-        gridding.spread(points, self.grid)
         flat, half, tables = self.grid.reshape(-1), self.half.reshape(-1), plan(self.grid_side)
         _fold(flat, self.grid_side, self.shape.step)
         run_parts(_rows_in, self.threads, flat, half, self.shape, *tables, self.scratch)
-        scale = np.float32(0.5 / points.weight)
+        scale = np.float32(0.5 / self.points.weight)
         run_parts(
             _columns_in, self.threads, half, out.reshape(-1), self.shape, across, up * scale, *tables, self.scratch
         )

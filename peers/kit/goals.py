@@ -1,8 +1,9 @@
 """How fast each family is to be beside other software, and how far the committed runs reach that.
 
-``python -m peers.kit.goals`` prints it.  A goal stands in ``goals.csv``, for the ratio of the fastest samples and for
-that of the medians alike: the lower of both counts.  How far it is met, the case that is furthest from it, that case's
-limit, and the layouts that a faster peer had are computed from the committed peer records.
+``python -m peers.kit.goals`` prints it, and the page *Peers* shows it.  A goal stands in ``goals.csv``, for the ratio
+of the fastest samples and for that of the medians alike: the lower of both counts.  How far it is met, the case that is
+furthest from it, that case's limit, and the layouts that a faster peer had are computed from the committed peer
+records.  The column ``why`` says, for a goal that is not met everywhere, what was measured that explains it.
 """
 
 import re
@@ -12,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from companion.figures.tabular import significant
+from companion.figures.tabular import Table, significant
 from companion.labels import plural
-from companion.pages.peer_tables import pairs, time_text
+from companion.pages.data import listed
+from companion.pages.peer_tables import pairs, sentence, time_text
 from companion.records import peer_records
 from companion.terminal import say
 
@@ -29,6 +31,7 @@ class _Goal(NamedTuple):
     peers: str  # a pattern that a peer's name begins with
     labels: str  # a pattern that a case's label begins with
     percentile: str  # of the cases; empty where each of them is to reach the ratio
+    why: str  # what holds it where it is not met
 
 
 _ROWS = pd.read_csv(Path(__file__).with_name("goals.csv"), dtype=str, keep_default_na=False).astype({"limit": float})
@@ -132,6 +135,30 @@ def goals_table(records) -> pd.DataFrame:
             for (where, _), part in _best(frame, goal).groupby(["machine", "threads"]):
                 rows.append(_row(goal, part) | ({"machine": where} if several else {}))
     return pd.DataFrame(rows + _first(records))
+
+
+def page(records) -> Table:
+    """Every goal with what the committed records reach of it and, where that is short, what holds it."""
+    every = goals_table(records)
+    if every.empty:
+        return sentence("No committed run says how far the goals are met; python -m peers.kit.goals prints them.")
+    measured = every[every["met"] != "not measured"]
+    reasons = {goal.name: goal.why for goal in _EVERY}
+    rows = []
+    for name, part in measured.groupby("goal", sort=False):
+        lines = [
+            ", ".join([*([each["machine"]] if isinstance(each.get("machine"), str) else []),
+                       f"{plural(int(each['threads']), 'thread')}: {each['reached']}, lowest {each['lowest']}"])
+            for each in part.to_dict("records")
+        ]  # fmt: skip
+        why = reasons[name] if (part["met"] == "no").any() else "–"
+        found = {"goal": name, "to reach": part["to reach"].iloc[0], "reached": "; ".join(lines)}
+        rows.append(found | {"what holds it": why})
+    caption = (
+        f"What each family is to reach: {(measured['met'] == 'yes').sum()} of {len(measured)} goals are met, each "
+        "counted for every machine and number of threads; of the two ratios of a case the lower counts"
+    )
+    return listed(pd.DataFrame(rows), caption=caption, name="peers_goals")
 
 
 if __name__ == "__main__":

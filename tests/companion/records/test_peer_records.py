@@ -400,7 +400,16 @@ def test_goals_say_what_is_met_and_what_holds_the_rest():
     assert shtns["share and limit of it"] == "40 %, flops"
     assert shtns["cases below it"] == "SHTns's latitudes next to each other in 1 of 1 case"
     assert told[one + "ducc0"]["cases below it"] == "–"
-    assert goals.goals_table([old]).empty
+    assert goals.goals_table([old]).empty and "says how far" in goals.page([old]).text
+
+
+def test_parts_of_a_kernel_stand_below_its_ratios_with_their_limit():
+    work = {"flops": 10**9, "bytes": 10, "size": 10}
+    part = row("T159 F80, 1 field", {}, group="parts of a transform, inverse", module="spectral", work=work)
+    whole = row("T159 F80, 1 field, inverse", {"SHTns": 1.4}, group="spectral transform, inverse", module="spectral")
+    shown = page.family([made([whole, part], ceilings=CEILINGS)], "spectral")
+    assert "parts of a transform, inverse" in shown.html and "40 %" in shown.html
+    assert peer_tables.alone_table([made([whole])], "spectral") is None
 
 
 def test_every_goal_names_groups_that_are_committed():
@@ -568,7 +577,7 @@ def test_times_carry_their_unit(seconds, text):
 
 def test_the_conclusion_counts_comparisons_of_codes_by_the_lower_of_both_ratios():
     equal = [row("x", {"A": 2.0, "B": 3.0}), row("y", {"A": 0.5})]
-    (methods,) = peer_tables.METHODS
+    methods = peer_tables.NO_CODES[0]
     unequal = row("z", {"A": 9.0}, group=methods, module="banks")
     said = peer_tables.conclusion([made([*equal, unequal])]).text
     assert "In 1 of 2 cases" in said and "The weakest case is y of g, with 1 thread: A took 0.50 of our time" in said
