@@ -39,18 +39,18 @@ def _row(plan, row):
     return sign * plan._mu[north], plan._cosine[north], n, min(plan.truncation, (n - 1) // 2) + 1
 
 
-def row_values(plan, spectrum, row):
-    """Grid values of one row of one field."""
+def row_values(plan, spectra, row):
+    """Grid values of one row, float64[..., n], of the fields ``spectra[..., ncoef]``."""
     mu, cosine, n, count = _row(plan, row)
-    product = spectrum * legendre_row(plan, mu, cosine)
-    fourier = np.add.reduceat(product, np.searchsorted(plan.m, np.arange(plan.truncation + 1)))[:count]
-    return n * np.fft.irfft(np.pad(fourier, (0, n // 2 + 1 - count)), n)
+    product = spectra * legendre_row(plan, mu, cosine)
+    columns = np.searchsorted(plan.m, np.arange(plan.truncation + 1))
+    fourier = np.add.reduceat(product, columns, axis=-1)[..., :count]
+    return n * np.fft.irfft(fourier, n)  # which takes the wavenumbers above as zero
 
 
 def synthesise(plan, spectra):
     """Inverse transform of ``spectra[fields, ncoef]``."""
-    rows = [[row_values(plan, s, row) for row in range(2 * plan.nlat)] for s in spectra]
-    return np.array([np.concatenate(field) for field in rows])
+    return np.concatenate([row_values(plan, spectra, row) for row in range(2 * plan.nlat)], axis=-1)
 
 
 def analyse(plan, values):
