@@ -48,6 +48,8 @@ class Proof:
     small: Mapping[str, Any] = field(default_factory=dict)
     #: options that choose other code, with values to prove: a proof takes that of the problem to be measured
     each: Mapping[str, tuple] = field(default_factory=dict)
+    #: option -> (another, its values with which the option chooses any code)
+    only: Mapping[str, tuple[str, tuple]] = field(default_factory=dict)
     #: field of the result -> largest difference over its largest magnitude (:data:`ROUNDING`); whole numbers are equal
     within: Mapping[str, float] = field(default_factory=dict)
     #: fields that differ from machine to machine, or that the reference has otherwise
@@ -65,7 +67,10 @@ class Proof:
         """The small problems of all ways, of the class ``kind``."""
         like = kind.preset("quick", **self.small)
         for values in itertools.product(*self.each.values()):
-            yield self.problem(replace(like, **dict(zip(self.each, values, strict=True))))
+            way = dict(zip(self.each, values, strict=True))
+            idle = [name for name, (other, among) in self.only.items() if way[other] not in among]
+            if all(way[name] == self.each[name][0] for name in idle):
+                yield self.problem(replace(like, **way))
 
     def checks(self, kernel: Any, problem: Any) -> list[Check]:
         """Run ``problem``, small, with one thread and with two: numbers as in ``reference``, and ``verify``.

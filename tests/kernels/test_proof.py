@@ -109,6 +109,8 @@ def test_the_small_problem_takes_known_ways_of_the_measured_one():
     assert proof.problem(Problem(way="down", folder="here")) == Problem(10, "down", "here")
     assert proof.problem(Problem(way="sideways")) == Problem(10, "up")
     assert [problem.way for problem in proof.problems(Problem)] == ["up", "down"]
+    idle = Proof({}, {"n": (1, 2), "way": ("up", "down")}, only={"way": ("n", (2,))})
+    assert [(problem.n, problem.way) for problem in idle.problems(Problem)] == [(1, "up"), (2, "up"), (2, "down")]
 
 
 def test_a_kernel_of_one_thread_is_proven_with_one():
