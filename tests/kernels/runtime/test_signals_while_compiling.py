@@ -21,14 +21,14 @@ CALLBACKS = ("_raw_object_cache_notify", "_raw_object_cache_getbuffer", "_object
 
 def trace(frame, event, argument):
     global seen
-    code = frame.f_code
-    if code.co_name in CALLBACKS:
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            seen += 1
-            if seen == target:
-                sys.settrace(None)
-                signal.raise_signal(signal.SIGINT)
+    if frame.f_code.co_name not in CALLBACKS:
+        return None
+    frame.f_trace_opcodes = True
+    if event == "opcode":
+        seen += 1
+        if seen == target:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGINT)
     return trace
 
 sys.settrace(trace)
@@ -76,9 +76,9 @@ def test_an_interrupt_in_a_callback_of_the_compiler_comes_out(tmp_path, loaded, 
 def test_the_command_line_ends_as_interrupted(tmp_path):
     """The signal comes in the callback of a run: exit code 130 and one sentence."""
     program = PROGRAM.split("sys.settrace(trace)")[0].replace("from made import function", "") + (
-        "sys.settrace(trace)\n"
+        "from companion.__main__ import main\n"
         "sys.argv = ['companion', 'run', 'p5plus-latency', '--out', sys.argv[1], '--budget', '1']\n"
-        "from companion.__main__ import main\nmain()\n"
+        "sys.settrace(trace)\nmain()\n"
     )
     done = start(program, tmp_path, 40, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode == 130, done.stderr[-2000:]
