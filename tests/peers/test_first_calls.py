@@ -24,24 +24,24 @@ def test_every_case_is_a_program_that_ends_in_a_number():
     assert [item.label for item in items] == list(first_calls.CASES) and not list(first_calls.comparisons(2))
 
 
-FILL = (
-    "a = numpy.zeros(3, numpy.uint32)\nfill(a, 7)\nassert a.tolist() == [7, 2654435768, 1013904233]\n"
-    "print(int('numba.np.linalg' in sys.modules))"
-)
-#: Its compiled code calls functions of numba's own, whose modules a cache must not import.
-NODES = "assert abs(half_nodes(2)[0][0] ** 2 - 1 / 3) < 1e-15\nprint(int('numba.np.arraymath' in sys.modules))"
+#: Two kernels; compiled code of the second calls functions of numba's own, whose modules a cache must not import.
+CALLS = """
+import sys, numpy
+from kernels.memory.stride import fill
+from kernels.spectral.gauss import half_nodes
+a = numpy.zeros(3, numpy.uint32)
+fill(a, 7)
+assert a.tolist() == [7, 2654435768, 1013904233]
+assert abs(half_nodes(2)[0][0] ** 2 - 1 / 3) < 1e-15
+print(sum(f"numba.np.{name}" in sys.modules for name in ("linalg", "arraymath")))
+"""
 
 
-@pytest.mark.parametrize(
-    ("package", "name", "body"), [("memory", "stride.fill", FILL), ("spectral", "gauss.half_nodes", NODES)]
-)
-def test_kept_code_is_loaded_without_the_registries_of_numba(tmp_path, package, name, body):
+def test_kept_code_is_loaded_without_the_registries_of_numba():
     """They are many imports, SciPy among them; what compiles has them."""
-    module, function = name.split(".")
-    body = f"import sys, numpy\nfrom kernels.{package}.{module} import {function}\n" + body
-    assert first_calls.process(package, body, True, str(tmp_path)) == 1
-    first_calls.process(package, body, False, str(tmp_path))  # keeps it where nothing is kept yet
-    assert first_calls.process(package, body, False, str(tmp_path)) == 0
+    assert first_calls.process("memory", CALLS, True, "") == 2
+    first_calls.process("memory", CALLS, False, "")  # keeps it where nothing is kept yet
+    assert first_calls.process("memory", CALLS, False, "") == 0
 
 
 def test_times_without_a_peer_are_kept_and_shown(monkeypatch):
