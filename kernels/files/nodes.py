@@ -27,7 +27,7 @@ from kernels.files.application import Problem as Application
 from kernels.files.filesystem import describe
 from kernels.files.format.layout import DTYPE, Layout, checksum, write_plainly
 from kernels.files.formulas import dump_bytes, require_schedule
-from kernels.files.parts import WRITERS, worker
+from kernels.files.parts import WRITERS, Task, worker
 from kernels.files.pending import WorkFolder
 from kernels.files.ways import solution_file
 from kernels.runtime.states import checked, noted
@@ -123,7 +123,7 @@ def setup(problem: Problem, seed: int = 0) -> State:
     words = dump_bytes(problem.N) // DTYPE.itemsize
     buffers = [context.RawArray("d", words) for _ in range(2 if problem.asynchronous else 1)]
     fields = [np.frombuffer(buffer, DTYPE).reshape(Layout(problem.N, 1, 1).shape) for buffer in buffers]
-    return State(solver, groups.Team(problem, worker, buffers), fields, sums)
+    return State(solver, groups.Team(Task.of(problem), worker, buffers), fields, sums)
 
 
 def _march(problem: Problem, state: State, threads: int, on_step=None) -> float:

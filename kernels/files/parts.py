@@ -1,10 +1,12 @@
 """Processes that write parts of one field out of shared memory: what ``nodes`` sets to work.
 
-They load no compiler, since a hundred of them would fill the memory with it.
+They load no compiler, since a hundred of them would fill the memory with it: what they are told (``Task``) is
+nothing of ``nodes``, which runs the solver.
 """
 
 import errno
 import os
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,15 +15,31 @@ from kernels.files.format.layout import DTYPE, Layout
 from kernels.files.groups import ELEMENT, serve, write_box
 
 
-def part_of(problem, rank: int) -> tuple[tuple[int, int], ...]:
+class Task(NamedTuple):
+    """What a process is told of the problem, under the names that it has there."""
+
+    N: int
+    NS: int
+    IW: int
+    P: int
+    unit: str
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, problem) -> "Task":
+        """That of a problem."""
+        return cls(*(getattr(problem, name) for name in cls._fields))
+
+
+def part_of(task, rank: int) -> tuple[tuple[int, int], ...]:
     """Half-open ranges of i, j and k that process ``rank`` writes.
 
     Rows belong to boxes, cut along three dimensions; elements to slabs of i, so that no two neighbours in the
     file belong to one process.
     """
-    if problem.unit == "row":
-        return box(problem.N, problem.P, rank)
-    return cut(problem.N, problem.P, rank), (0, problem.N), (0, problem.N)
+    if task.unit == "row":
+        return box(task.N, task.P, rank)
+    return cut(task.N, task.P, rank), (0, task.N), (0, task.N)
 
 
 def write_rows(handle, layout, dump, field, limits):
@@ -43,13 +61,13 @@ def write_elements(handle, layout, dump, field, limits):
 WRITERS = {"row": write_rows, "element": write_elements}
 
 
-def worker(connection, rank, problem, barrier, gates, *buffers):
+def worker(connection, rank, task, barrier, gates, *buffers):
     """One process: writes its part of whichever dump it is told of, inside the gate of the group size."""
-    limits, layout = part_of(problem, rank), Layout(problem.N, problem.NS, problem.IW)
+    limits, layout = part_of(task, rank), Layout(task.N, task.NS, task.IW)
     fields = [np.frombuffer(buffer, DTYPE).reshape(layout.shape) for buffer in buffers]
 
     def write(handle, g, dump):
         with gates[g]:
-            WRITERS[problem.unit](handle, layout, dump, fields[dump % len(fields)], limits)
+            WRITERS[task.unit](handle, layout, dump, fields[dump % len(fields)], limits)
 
     serve(connection, write)

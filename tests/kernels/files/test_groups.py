@@ -1,6 +1,7 @@
 """Write groups: the parts cover the cube once, every file is right, every dump passes the gate."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from interpreter import said
 
 from kernels import decomposition
-from kernels.files import groups
+from kernels.files import groups, nodes, parts
 from kernels.files.format.opening import open_solution
 
 
@@ -106,9 +107,13 @@ def test_every_dump_is_written_inside_the_gate(tmp_path):
     assert end > start
 
 
-def test_writing_processes_load_no_compiler():
+TOLD = {"groups": (groups._worker, groups.Problem()), "nodes": (parts.worker, parts.Task.of(nodes.Problem()))}
+
+
+@pytest.mark.parametrize("told", TOLD.values(), ids=TOLD)
+def test_writing_processes_load_no_compiler(told):
     """A hundred of them would fill the memory with it."""
-    assert said("import sys, kernels.files.groups; print('numba' in sys.modules)") == "False\n"
+    assert said(f"import pickle, sys; pickle.loads({pickle.dumps(told)}); print('numba' in sys.modules)") == "False\n"
 
 
 def test_sizes_and_bytes():
