@@ -4,6 +4,9 @@ numba keeps compiled functions as pickles, and whoever can write a pickle can ru
 So a file is read only if it belongs to this user or to root, if nobody else may write it, and if the SHA-256
 at its front is that of the rest: what is damaged, truncated or foreign is compiled anew.  A cache that cannot
 be written costs time and one warning.
+
+Processes that begin together, as the ranks of a job do, ask for the same functions at the same time.  One of them
+compiles a function that Python calls, and the others wait for its file.
 """
 
 import contextlib
@@ -25,10 +28,16 @@ from numba.core.runtime import rtsys
 
 from kernels.runtime.target import TARGET
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 _SEAL = hashlib.sha256().digest_size
 #: A cache of this package, or one that a killed process was about to remove.
 _FOLDER = re.compile(r"(rerun-[0-9a-f]{16})(\.[0-9]+\.old)?")
 _OLD_TEMPORARY = 3600.0  # s, after which a file that a writer left half done goes
+_LONGEST = 120.0  # s, after which who waits for another process compiles for itself
 
 
 @functools.cache
@@ -218,12 +227,32 @@ class _CacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_Locator]
 
 
+def _hold(path: Path) -> contextlib.ExitStack | None:
+    """Wait until no other process holds the file ``path``, and hold it until the answer is closed.
+
+    None where there are no such locks, and where another process has held it for ``_LONGEST``.
+    """
+    end = time.monotonic() + _LONGEST
+    with contextlib.suppress(OSError), contextlib.ExitStack() as held:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+        held.callback(os.close, handle)
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return held.pop_all()
+            if time.monotonic() > end:
+                break
+            time.sleep(0.02)
+    return None
+
+
 class _Cache(caching.FunctionCache):
     """The cache of one function.  ``numba.config.CACHE_DIR`` would move the user's own functions as well."""
 
     _impl_class = _CacheImpl
     _full = False  # whether a write failed: one warning is enough
     bare = False  # whether what is loaded and saved now has no wrappers for Python
+    _lock = None  # what is held while the function is compiled
 
     def __init__(self, py_func):
         super().__init__(py_func)
@@ -234,7 +263,8 @@ class _Cache(caching.FunctionCache):
         return (*super()._index_key(sig, codegen), *(["bare"] * self.bare))
 
     def load_overload(self, sig, target_context):
-        """What has wrappers serves compiled callers as well.
+        """What has wrappers serves compiled callers as well.  Who finds nothing compiles it, while others wait for
+        :meth:`release`.
 
         numba would register all types and functions that it knows before, and import SciPy for that.  Machine code
         needs numba's reference counts alone, and who compiles registers the rest then.
@@ -242,11 +272,30 @@ class _Cache(caching.FunctionCache):
         rtsys.initialize(target_context)
         bare, self.bare = self.bare, False
         try:
-            with self._guard_against_spurious_io_errors():
-                found = self._load_overload(sig, target_context)
+            found = self._load(sig, target_context)
+            if found is None and not bare and self._hold():
+                found = self._load(sig, target_context)
         finally:
             self.bare = bare
         return super().load_overload(sig, target_context) if found is None and bare else found
+
+    def _load(self, sig, target_context):
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+    def _hold(self) -> bool:
+        """Begin to hold the function's lock, and whether it is held."""
+        if self._lock is None and fcntl is not None:
+            with contextlib.suppress(OSError):
+                self._impl.locator.ensure_cache_path()
+            self._lock = _hold(Path(self._cache_file._index_path).with_suffix(".lock"))
+        return self._lock is not None
+
+    def release(self) -> None:
+        """Let others load the function, or compile it where this process could not."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def save_overload(self, sig, data):
         if _Cache._full:

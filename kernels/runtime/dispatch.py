@@ -55,6 +55,8 @@ class Dispatcher(CPUDispatcher):
             return super().compile(sig)
         finally:
             self._bare = self._cache.bare = outer
+            if not now and hasattr(self._cache, "release"):  # a function without a cache has no lock
+                self._cache.release()
 
     def _forget(self, sig):
         """Let an overload without wrappers be none; who calls it already keeps it."""

@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -214,6 +215,38 @@ def test_damaged_files_are_compiled_anew_and_no_foreign_pickle_is_opened(tmp_pat
         tried(len(files))
     assert anew() == (20.0, 1) and not (tmp_path / "mark").exists()
     sys.modules.pop("outer")
+
+
+@pytest.mark.skipif(cache.fcntl is None, reason="no locks of files here")
+@pytest.mark.parametrize("longest", [0.0, 60.0])
+def test_who_asks_while_another_compiles_waits_for_its_file(tmp_path, monkeypatch, longest):
+    """As ranks of a job do; who has waited for ``longest`` compiles for itself."""
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(cache, "_LONGEST", longest)
+
+    def outer(x):
+        return 10 * x
+
+    first, second = kernel(outer), kernel(outer)
+    assert first(2.0) == 20.0
+    (index,) = tmp_path.rglob("*.nbi")
+    index.rename(index.with_suffix(".away"))  # the other process has not finished
+    hold, waiting = cache._hold, threading.Event()
+    held = hold(index.with_suffix(".lock"))
+    if longest:
+        monkeypatch.setattr(cache, "_hold", lambda path: waiting.set() or hold(path))
+    else:
+        waiting.set()
+    asking = threading.Thread(target=second, args=(2.0,))
+    asking.start()
+    assert waiting.wait(60.0)
+    if longest:
+        index.with_suffix(".away").rename(index)
+        held.close()
+    asking.join()
+    held.close()
+    assert sum(second.stats.cache_hits.values()) == (longest > 0) and second(3.0) == 30.0
+    assert first._cache._lock is second._cache._lock is None
 
 
 FULL = """
