@@ -6,16 +6,16 @@ source, and the layout in which analysis wants them.  ``data/datapackage.json`` 
 descriptors by ``python -m companion.tables package``.  ``data/README.md`` gives the conventions.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from functools import cache
 from pathlib import Path
 from typing import Literal, overload
 
-import pandas as pd
-import xarray as xr
-
 from companion.files import write_text
+from companion.late import pd, xr
 from companion.tables import csv, layouts
 from companion.tables.csv import TableError, half_unit
 

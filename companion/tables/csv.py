@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
-from companion.schemas import jsonschema
 from kernels.files import foreign
 
 # digits of ASCII alone: \d and float() take those of every script
@@ -217,6 +216,8 @@ def half_unit(text: str) -> float:
 
 @cache
 def _validator():
+    from companion.schemas import jsonschema  # takes long, and only who reads a table needs it
+
     schema = json.loads((Path(__file__).parent / "resources.schema.json").read_text(encoding="utf-8"))
     kind = jsonschema.validators.validator_for(schema)
     return kind(schema, format_checker=kind.FORMAT_CHECKER)

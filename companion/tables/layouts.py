@@ -1,11 +1,12 @@
 """How the rows of a printed table become labelled dimensions; the descriptor names the layout."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 
+from companion.late import pd, xr
 from companion.tables.csv import TableError
 
 #: Most cells of a table once its rows are dimensions: a thousand times those of the largest there is.

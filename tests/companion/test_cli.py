@@ -470,7 +470,7 @@ import os, sys, tempfile
 from companion.__main__ import main
 *others, last = {commands!r}
 if others:
-    import companion.cli
+    import companion.cli, companion.experiments
 for sys.argv in others:
     child = os.fork()
     if not child:

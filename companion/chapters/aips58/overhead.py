@@ -11,11 +11,13 @@ small problem gives its n.  Taken from the small problems alone, the same second
 and the large ones, which were not used.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-import xarray as xr
+
+from companion.late import pd, xr
 
 #: Messages of RUN DDTLOAD that are tried: the memo says "hundreds".
 _COUNTS = (200, 400, 800)

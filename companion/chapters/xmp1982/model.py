@@ -14,14 +14,16 @@ In a pair, queue and requests to buffer memory are longer; a pair's row gives ea
 is a measurement of this host, and no printed number is adjusted.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-import pandas as pd
 
 from companion import tables
+from companion.late import pd
 
 DOCUMENT = "xmp1982"
 #: (table, configuration) -> the constant that the row gives.

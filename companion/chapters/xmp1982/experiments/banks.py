@@ -5,15 +5,17 @@ taken instead; the cycles between its strips, the cycles before its store, and t
 begin are searched for on a grid (:data:`GRID`), the same for both jobs.  All of it is simulated.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from companion import tables
 from companion.chapters import outputs_of
+from companion.late import pd
 
 #: What is searched: cycles of overhead and of latency, first banks of the second load and of the store.
 GRID = {"overhead": (8, 16, 24), "latency": (12, 20, 28), "bank_b": tuple(range(16)), "bank_c": tuple(range(16))}
