@@ -141,6 +141,10 @@ class Steps:
             self.team.run(rows)
         return spent[:, : len(_PARTS)].mean(axis=0) / self.count
 
+    def part(self, place: int) -> float:
+        """Seconds of one part in a step."""
+        return float(self.timed()[place])
+
     def whole(self) -> float:
         """Seconds of a step as the solver takes it."""
         self._begin()
@@ -165,7 +169,7 @@ def comparisons(name: str, threads: int) -> Iterator[Comparison]:
         sides = {"a whole step": (steps.whole, Work(whole.flops // problem.NS, 5 * field, 3 * field), 4 * field)}
         for place, (part, operations, read, written, cached) in enumerate(_PARTS):
             size = 2 * field // problem.N if cached else 3 * field
-            side = partial(lambda place: steps.timed()[place], place)
+            side = partial(steps.part, place)
             sides[part] = side, _work(problem, operations, read, written), size
         for label, (side, work, size) in sides.items():
             yield Comparison(

@@ -20,7 +20,7 @@ from kernels.gridpoint.tendencies import advance, tendency
 from kernels.runtime.jit import STRICT, kernel
 from kernels.runtime.threads import run_team
 from kernels.runtime.vector import address
-from peers import Absent, Comparison, relative_difference
+from peers import Absent, Comparison, _forecast_parts, relative_difference
 from peers.kit import compiled
 
 #: Rows of the operational grid's length and levels; Δt so short that the explicit stages alone are stable.
@@ -156,7 +156,8 @@ versions = compiled.versions
 
 
 def comparisons(threads: int) -> Iterator[Comparison | Absent]:
-    """Stages of rows on one thread or two, each with rows of its own."""
+    """Stages of rows on one thread or two, each with rows of its own; parts of a step, without a peer."""
+    yield from _forecast_parts.comparisons(threads)
     libraries, absent = compiled.variants("gridpoint.c")
     yield from absent
     if not libraries:

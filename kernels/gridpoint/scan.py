@@ -103,7 +103,7 @@ def wait(gate, threads):
 
 
 @kernel
-def _copy(to, o, source, p, count):
+def copy(to, o, source, p, count):
     """``count`` numbers, in whole vectors, from place ``p`` of ``source`` to place ``o`` of ``to``."""
     for i in range(0, count, LANES):
         store(to, o + i, load(source, p + i))
@@ -200,7 +200,7 @@ def _around(plan, arrays, shared, t, first, end):
         for j in range(end - 1, end + 2):
             complete(plan, arrays, j, t)
         flow(plan, arrays, end, t)
-        _copy(address(shared.spare[t]), 0, address(arrays.window), (end % size.ring) * size.row, size.row)
+        copy(address(shared.spare[t]), 0, address(arrays.window), (end % size.ring) * size.row, size.row)
     if first > 0:
         for j in range(first - 2, first + 1):
             complete(plan, arrays, j, t)
@@ -219,20 +219,20 @@ def _step(plan, arrays, shared, t, threads):
         if j < end:
             complete(plan, arrays, j, t)
         elif j == end < size.nj:
-            _copy(w, (end % size.ring) * size.row, address(shared.spare[t]), 0, size.row)
+            copy(w, (end % size.ring) * size.row, address(shared.spare[t]), 0, size.row)
         if first < j <= end:
             flow(plan, arrays, j - 1, t)
         if j - 2 >= first:
             _row(plan, arrays, shared, t, j - 2)
         if j - 2 == first:
-            _copy(address(shared.edge[t]), 0, w, window_row(size, first, 0).v_change - HALO, edge)
+            copy(address(shared.edge[t]), 0, w, window_row(size, first, 0).v_change - HALO, edge)
         if j - 3 >= first and not euler:
             implicit(plan, arrays, j - 3, t)
     wait(gate, threads)
     if euler:
         return
     if end < size.nj:
-        _copy(w, window_row(size, end, 0).v_change - HALO, address(shared.edge[t + 1]), 0, edge)
+        copy(w, window_row(size, end, 0).v_change - HALO, address(shared.edge[t + 1]), 0, edge)
     implicit(plan, arrays, end - 1, t)
     wait(gate, threads)
     _solve(plan, arrays, gate, t, threads)

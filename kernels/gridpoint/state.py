@@ -18,8 +18,8 @@ from kernels.runtime.states import MOST_REPEATS
 
 #: Parts of a record that the dynamics does not change, by name in a write-up.
 KEPT = ("cloud", "heating", "phis", "surface", "rain", "wetness")
-# Operations of one point of one level in each stage, a fused multiply-add as two.
-_COMPLETE, _FLOW, _WIND, _MASS, _UPDATE, _DIVERGENCE = 28, 68, 118, 92, 24, 7
+#: Operations of one point of one level in each stage, a fused multiply-add as two.
+COMPLETE, FLOW, WIND, MASS, UPDATE, DIVERGENCE = 28, 68, 118, 92, 24, 7
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def work(problem: Problem, threads: int = 1) -> Work:
     points = ni * nj * levels
     groups = -(-levels // PAIR)
     modes, waves = PAIR * groups, ni // 2 + 1
-    rows = points * (_COMPLETE + _FLOW + _WIND + _MASS + _UPDATE + _DIVERGENCE)
+    rows = points * (COMPLETE + FLOW + WIND + MASS + UPDATE + DIVERGENCE)
     products = 2 * ni * nj * modes * (2 * levels + 1 + modes)
     transforms = PAIR * groups * transform_flops(ni) * nj  # sixteen real rows are eight complex ones; two ways
     solve = nj * waves * groups * 2 * PAIR * (3 + 2)
