@@ -9,7 +9,7 @@ from companion.figures.rendering import csv_link
 from companion.figures.tabular import Table, significant, table
 from companion.labels import plural
 from companion.pages.data import framed, heading, numbers
-from companion.records import limits, machines, peer_records
+from companion.records import machines, peer_records
 
 #: Families of kernels by peer module, in the order of the page.
 FAMILIES = {
@@ -150,7 +150,7 @@ def _table_rows(frame: pd.DataFrame) -> list[str]:
                 room = ' style="min-width: 14em"' if remark else ""
                 rows.append(
                     f'<tr>{head}<td style="white-space: nowrap; padding-left: 0">'
-                    f"{escape(line.peer or '–')}</td>{_ratio_cell(line.ratio_fastest)}"
+                    f"{escape(line.peer)}</td>{_ratio_cell(line.ratio_fastest)}"
                     f"{_ratio_cell(line.ratio_median)}{limits}<td{room}>{escape(remark)}</td></tr>"
                 )
                 head = limits = ""
@@ -203,35 +203,24 @@ def rates_table(records, name: str) -> Table:
     return table(pd.DataFrame(rows), caption=caption, digits=3, index=False, name=f"peers_{name}")
 
 
-def alone_table(records, family: str) -> Table | None:
-    """Times of our side where no peer stands beside it, by the newest record of each case; None where there are none.
-
-    They are the parts of a kernel, and first calls.  The limit and the share are those of :func:`ratios_table`.
-    """
-    rows, hosts = {}, peer_records.ceilings(records)
-    for record in records:  # oldest first
-        where, vectors = machines.label(record["machine"]), peer_records.vectors(record)
-        for row in record["rows"]:
-            if row["module"] != family or row["peers"] or row["wrong"] or vectors != peer_records.NATIVE:
-                continue
-            found = limits.limit(row, hosts[where, vectors])
-            rows[row["group"], where, row["label"], row["threads"]] = {
-                "part": row["group"],
-                "case": row["label"],
-                "threads": row["threads"],
-                "fastest": time_text(row["fastest"]),
-                "median": time_text(row["median"]),
-                "limit": found.name if found and found.share <= 1 else "–",
-                "share": f"{significant(100 * found.share, 2)} %" if found and found.share <= 1 else "–",
-                "machine": where,
-                "date": record["date"][:10],
-            }
-    if not rows:
-        return None
-    frame = pd.DataFrame(rows.values()).sort_values(["part", "machine"], kind="stable")
-    if (frame["limit"] == "–").all():
-        frame = frame.drop(columns=["limit", "share"])
-    return table(frame, caption=_ALONE.get(family, _PARTS), index=False, name=f"peers_{family}_alone")
+def alone_table(frame: pd.DataFrame, family: str) -> Table:
+    """Times of our side where no peer stands beside it: the parts of a kernel with their limits, or first calls."""
+    shown = pd.DataFrame(
+        {
+            "part": frame["group"],
+            "case": frame["label"],
+            "threads": frame["threads"],
+            "fastest": frame["ours_fastest"].map(time_text),
+            "median": frame["ours_median"].map(time_text),
+            "limit": frame["limit"].replace("", "–"),
+            "share": [f"{significant(100 * each, 2)} %" if np.isfinite(each) else "–" for each in frame["share"]],
+            "machine": frame["machine"],
+            "date": frame["date"].str[:10],
+        }
+    ).sort_values(["part", "machine"], kind="stable")
+    if (shown["limit"] == "–").all():
+        shown = shown.drop(columns=["limit", "share"])
+    return table(shown, caption=_ALONE.get(family, _PARTS), index=False, name=f"peers_{family}_alone")
 
 
 def overview(records, vectors: str = peer_records.NATIVE) -> Table:

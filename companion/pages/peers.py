@@ -190,16 +190,19 @@ def family(records, name: str) -> Shown | Table:
 
     ``records`` are those of :func:`companion.records.peer_records.committed`.
     """
-    frame, alone = pairs(records, name), alone_table(records, name)
-    if frame.empty:
-        return alone or sentence(f"No committed run has measured this ({FAMILIES[name]}); python -m peers {name} does.")
+    every = pairs(records, name)
+    if every.empty:
+        return sentence(f"No committed run has measured this ({FAMILIES[name]}); python -m peers {name} does.")
     if name in RATES:
         return rates_table(records, name)
+    beside = every["peer"] != ""
+    frame, alone = every[beside].reset_index(drop=True), every[~beside].reset_index(drop=True)
     shown = [
         _figure(part, name)
         for _, part in frame.groupby("machine", sort=False)
         if np.isfinite(part["ratio_fastest"]).any()
     ]
-    tables = list(filter(None, (ratios_table(frame, name), alone)))
+    tables = [ratios_table(frame, name)] if len(frame) else []
+    tables += [alone_table(alone, name)] if len(alone) else []
     words = [each.alt for each in shown] or [each.text for each in tables]
     return Shown("".join([*(each.html for each in shown), *(each.html for each in tables)]), " ".join(words))

@@ -56,6 +56,6 @@ def test_times_without_a_peer_are_kept_and_shown(monkeypatch):
     run = Run(["first_calls"], [1], 3, 0)
     run.add("first_calls", 1, row)
     record = peer_records.validate(run.record())
-    assert "500.0 ms" in page.family([record], "first_calls").text
+    assert "500.0 ms" in page.family([record], "first_calls").html
     assert "python -m peers first_calls" in repr(page.family([], "first_calls"))
     assert "no ratios to show" in repr(page.overview([record]))
