@@ -15,7 +15,7 @@ from kernels.gridpoint import stores, writeup
 from kernels.gridpoint.layout import PAIR, ForecastArrays, record_words, require_stamps, stamp_rows, views
 from kernels.gridpoint.plan import ForecastPlan, make, scratch_words
 from kernels.gridpoint.problem import LAG, Problem
-from kernels.gridpoint.scan import FEWEST, RING, backward, dismiss, open_rows, share, step, stream
+from kernels.gridpoint.scan import BACKWARD, FEWEST, LED, OPEN, RING, STEP, STREAM, dismiss, scan, share
 from kernels.gridpoint.state import KEPT, Result, State, Step, Summary, footprint, halves, hashed, padded, slots
 from kernels.gridpoint.transfers import Accounts, Driver, Watch
 from kernels.gridpoint.verification import Integrals
@@ -136,7 +136,7 @@ class Model:
         """A group through all stages."""
         short = self.threads == 1 and self.step not in self.problem.writeup_steps
         plan, arrays, shared, threads = self.short if short else self.plan, self.arrays, self.shared, self.threads
-        self._compute(lambda t: stream(plan, arrays, shared, t, threads, first, end))
+        self._compute(lambda t: scan(plan, arrays, shared, t, threads, STREAM, first, end))
 
     def _kept(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """What the records of rows keep, copied: column work changes it in place."""
@@ -166,7 +166,7 @@ class Model:
             for start in range(first, stop, RING):
                 end = min(start + RING, stop)
                 rows = np.arange(start, end)
-                open_rows(self.short, self.bands[t], t, start, end)
+                scan(self.short, self.bands[t], self.shared, t, self.threads, OPEN, start, end)
                 kept = views(records[start:end], size)
                 found = writeup.in_window(self.bands[t].window, rows, size) | {name: kept[name] for name in KEPT}
                 spent[t] += use(rows, found)
@@ -211,10 +211,10 @@ class Model:
         self._set_how()
         if self.leading:
             begin = time.perf_counter()
-            step(plan, bands[0], shared, 0, threads, True)
+            scan(plan, bands[0], shared, 0, threads, LED, 0, 0)
             self.computing.append((begin, time.perf_counter()))
         else:
-            self._compute(lambda t: step(plan, bands[t], shared, t, threads, False))
+            self._compute(lambda t: scan(plan, bands[t], shared, t, threads, STEP, 0, 0))
 
     def march(self) -> list[Step]:
         """The next step, and those after it up to the next write-up that threads can do without sleeping between."""
@@ -225,7 +225,7 @@ class Model:
 
         def work(t):
             if t:
-                step(self.short, self.bands[t], self.shared, t, self.threads, True)
+                scan(self.short, self.bands[t], self.shared, t, self.threads, LED, 0, 0)
                 return
             self.leading = True
             try:
@@ -307,11 +307,11 @@ class Model:
             self._compute(partial(self._back, first=first, end=end))
 
     def _back(self, t: int, first: int, end: int) -> None:
-        backward(self.plan, self.arrays, self.shared, t, self.threads, first, end)
+        scan(self.plan, self.arrays, self.shared, t, self.threads, BACKWARD, first, end)
 
     def _open(self, t: int, first: int, end: int) -> None:
         if t == 0:
-            open_rows(self.plan, self.arrays, t, first, end)
+            scan(self.plan, self.arrays, self.shared, t, self.threads, OPEN, first, end)
 
     def _looked_at(self, first: int, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Copies of the fields of rows; of a state that is not kept its lines only, after a look at the rest."""

@@ -1,15 +1,16 @@
 """A time step as scans over the rows, compiled: rows that stream, bands of a state in memory, and the way back.
 
-``stream`` takes the rows of a group through all stages, each row behind the one before; rows beyond the last one flush
+``_stream`` takes the rows of a group through all stages, each row behind the one before; rows beyond the last one flush
 the window.  One thread takes a row through all stages before the next one comes, as that keeps the row in its cache;
-more of them share the rows of a stage and wait for each other between stages.  ``backward`` substitutes and transforms
+more of them share the rows of a stage and wait for each other between stages.  ``_backward`` substitutes and transforms
 back.
 
-In ``step`` each thread takes a band of a state in memory from south to north, with a window of its own, so that a row
+In ``_step`` each thread takes a band of a state in memory from south to north, with a window of its own, so that a row
 stays in the cache of its core.  What it needs of its neighbours it computes itself, twice in all: the rows to the
 south before they change, and the row to the north, which is put aside for the end of the band.
 
-All threads of a run call these together.  Waiting is a counter that every thread raises by one; who waits looks at it,
+All threads of a run call these together, by ``scan``: numba compiles all that a function of Python calls anew for each,
+so there is one for all of them.  Waiting is a counter that every thread raises by one; who waits looks at it,
 and now and then lets others run.  ``plan`` and ``arrays`` as in ``layout``; ``shared`` is the run's ``Shared``,
 ``t`` the number of the thread of ``threads``, ``first`` and ``end`` are rows.
 """
@@ -38,6 +39,8 @@ RING = 5
 FEWEST = 4
 #: Places in ``Shared.how``.
 PHYSICS, RADIATING, FIRST_STEP, GOING = range(4)
+#: What ``scan`` does.
+STEP, LED, STREAM, BACKWARD, OPEN = range(5)
 #: Looks at the counter between two chances for other programs.
 LOOKS = 4096
 
@@ -145,7 +148,7 @@ def _together(plan, arrays, shared, t, threads, first, end):
 
 
 @kernel
-def stream(plan, arrays, shared, t, threads, first, end):
+def _stream(plan, arrays, shared, t, threads, first, end):
     """Rows ``first`` to ``end`` − 1 are completed, the stages behind them follow, the fourth three rows behind.
 
     Called for one group after another from south to north, and for three rows beyond the last.
@@ -170,7 +173,7 @@ def stream(plan, arrays, shared, t, threads, first, end):
 
 
 @kernel
-def backward(plan, arrays, shared, t, threads, first, end):
+def _backward(plan, arrays, shared, t, threads, first, end):
     """Rows ``end`` − 1 down to ``first`` of G."""
     waves = plan.size.ni // 2 + 1
     for j in range(end - 1, first - 1, -1):
@@ -186,7 +189,7 @@ def backward(plan, arrays, shared, t, threads, first, end):
 
 
 @kernel
-def open_rows(plan, arrays, t, first, end):
+def _open_rows(plan, arrays, t, first, end):
     """X⁰ and X⁻ of rows ``first`` to ``end`` − 1, at most as many as the window holds."""
     for j in range(first, end):
         complete(plan, arrays, j, t)
@@ -239,31 +242,6 @@ def _step(plan, arrays, shared, t, threads):
 
 
 @kernel
-def step(plan, arrays, shared, t, threads, led):
-    """One time step of band ``t``, as ``_step``; where it is ``led``, of band 0, and of another band one for each of
-    those until ``dismiss``: between them this thread stays awake.
-
-    One function for all of them, since numba compiles all that a function of Python calls anew for each.
-    """
-    if led:
-        if t == 0:
-            shared.how[GOING] = 1
-        wait(shared.gate, threads)
-    while not led or shared.how[GOING] != 0:
-        _step(plan, arrays, shared, t, threads)
-        if not led or t == 0:
-            return
-        wait(shared.gate, threads)
-
-
-@kernel
-def dismiss(shared, threads):
-    """Let the other ``threads`` of ``shared`` return."""
-    shared.how[GOING] = 0
-    wait(shared.gate, threads)
-
-
-@kernel
 def _solve(plan, arrays, gate, t, threads):
     """Elimination and substitution of a share of the wavenumbers in all rows, then G of the band's rows; threads wait
     for each other at the ``gate`` of ``shared``."""
@@ -277,3 +255,39 @@ def _solve(plan, arrays, gate, t, threads):
     wait(gate, threads)
     for j in range(nj * t // threads, nj * (t + 1) // threads):
         restore(plan, arrays, j, t)
+
+
+@kernel
+def _steps(plan, arrays, shared, t, threads, led):
+    """One time step of band ``t``; where it is ``led``, of band 0, and of another band one for each of those until
+    ``dismiss``: between them this thread stays awake."""
+    if led:
+        if t == 0:
+            shared.how[GOING] = 1
+        wait(shared.gate, threads)
+    while not led or shared.how[GOING] != 0:
+        _step(plan, arrays, shared, t, threads)
+        if not led or t == 0:
+            return
+        wait(shared.gate, threads)
+
+
+@kernel
+def scan(plan, arrays, shared, t, threads, what, first, end):
+    """``what``: a time step of band ``t``, STEP, or one that is LED until ``dismiss``; or of rows ``first`` to
+    ``end`` − 1 STREAM, BACKWARD, or OPEN, which gives X⁰ and X⁻ of as many as the window holds."""
+    if what == STEP or what == LED:
+        _steps(plan, arrays, shared, t, threads, what == LED)
+    elif what == STREAM:
+        _stream(plan, arrays, shared, t, threads, first, end)
+    elif what == BACKWARD:
+        _backward(plan, arrays, shared, t, threads, first, end)
+    else:
+        _open_rows(plan, arrays, t, first, end)
+
+
+@kernel
+def dismiss(shared, threads):
+    """Let the other ``threads`` of ``shared`` return."""
+    shared.how[GOING] = 0
+    wait(shared.gate, threads)
