@@ -24,9 +24,9 @@ def median_interval(samples) -> tuple[float, float] | None:
 @cache
 def _rank(count: int) -> int:
     """The largest k for which fewer than k of so many samples lie below the median within half the error, 2.5 %."""
-    from scipy import stats  # late: it takes longer to load than all the rest
+    from scipy.special import bdtr  # late, and without scipy.stats, which takes longer to load than all the rest
 
-    below = stats.binom.cdf(np.arange(count), count, 0.5)
+    below = bdtr(np.arange(count), count, 0.5)
     return int(np.searchsorted(below, (1 - 0.95) / 2, side="right"))
 
 
