@@ -31,6 +31,8 @@ _TOGETHER = (
     ("page cache", "ssd1-async"),
     ("page cache", "disk4"),
 )
+#: At ``quick`` a coarser grid with fewer data.
+_SMALLER = {"quick": {"ni": 24, "nj": 16, "sondes": 80, "aircraft": 20}}
 #: Length of the forecast next to the analysis in days, so that it lasts longer than the analysis, as in 1982.
 _DAYS = {"ssd1-async": 4, "disk4": 1}
 
@@ -40,7 +42,7 @@ def _sized(preset: str, name: str):
     from kernels.analysis import Problem
     from kernels.files.filesystem import direct_refusal
 
-    problem = Problem.preset(preset)
+    problem = Problem.preset(preset, **_SMALLER.get(preset, {}))
     refused = direct_refusal(tempfile.gettempdir())
     work, rest = ("cache" if refused and place == "direct" else place for place in _CONFIGURATIONS[name])
     return replace(problem, work=work, rest=rest)
