@@ -30,15 +30,17 @@ from kernels.spectral.gauss import half_nodes
 from kernels.spectral.grids import Grid
 from kernels.spectral.grids import grid as named_grid
 from kernels.spectral.legendre import blocks_of, legendre_tables, table_bytes, tables_of_one_field
-from kernels.spectral.quads import BLOCK
+from kernels.spectral.quads import BLOCK, WHOLE
 from kernels.spectral.winds import VectorTransforms
 
 __all__ = ["LARGEST_TRUNCATION", "Plan"]
 
 # Bytes from which arrays bypass the caches on their way out, measured on Zen 4 with both directions in turns: grid
 # values of 2 MiB leave 2 % faster so, but what reads them next takes 4 % longer; a buffer of the inverse is read
-# at once, and costs 5 to 12 % up to 4 MiB.
+# at once, and costs 5 to 12 % up to 4 MiB.  On Zen 3, whose vectors take two registers, an inverse transform to 20 MiB
+# of grid values takes 5 to 7 % longer so, and to 53 and 335 MiB as long.
 STREAM_FROM = 6 * 2**20
+STREAM_GRID_FROM = STREAM_FROM if WHOLE else 32 * 2**20
 STREAM_DIRECT_FROM = 3 * 2**20  # the same for the buffer of the direct transform, which is written in scattered pieces
 #: Parts of an inverse and of a direct transform, in the order in which they are done.
 PARTS = {
@@ -323,7 +325,7 @@ class Plan(VectorTransforms):
                 self._space((legendre.__name__, threads), threads * size, (threads, size)),
                 self._space(("rows", threads), threads * rows(self._lengths), (threads, rows(self._lengths))),
                 (self._equator.start, self._equator.stop),
-                STREAM_FROM if not (self.grid.pl % LANES).any() else sys.maxsize,
+                STREAM_GRID_FROM if not (self.grid.pl % LANES).any() else sys.maxsize,
             )
             self._calls[key] = np.array(fast.packed(*arguments), np.int64), arguments
         return self._calls[key][0]

@@ -168,6 +168,7 @@ def test_streaming_changes_no_bit(name, truncation, fields, monkeypatch):
     values = ordinary.inverse(spectrum)
     back = ordinary.direct(values)
     monkeypatch.setattr(spectral.plan, "STREAM_FROM", 0)
+    monkeypatch.setattr(spectral.plan, "STREAM_GRID_FROM", 0)
     monkeypatch.setattr(spectral.plan, "STREAM_DIRECT_FROM", 0)
     streaming = spectral.Plan(name, truncation)
     for direct in (False, True):
