@@ -230,8 +230,9 @@ def test_a_record_comes_in_pieces_that_a_pipe_takes_whole(monkeypatch):
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_no_disk_can_lose_a_record_on_its_way_from_rank_0(tmp_path, name):
-    """What the launcher starts, with everything that writes a record taken away."""
+def test_no_disk_can_lose_a_record_on_its_way_from_rank_0(tmp_path, monkeypatch, name):
+    """What the launcher starts, with all that writes a record taken away; it names the transport that was asked for."""
+    monkeypatch.setenv("UCX_TLS", "self,sm")  # as a site's module of MPI may
     path = tmp_path / "program.py"
     path.write_text(
         "import sys\n"
@@ -239,15 +240,10 @@ def test_no_disk_can_lose_a_record_on_its_way_from_rank_0(tmp_path, name):
         "from companion.mpi import job\n"
         "from companion.records import runs, store\n"
         "runs.save = store.write = store.write_text = None\n"
-        "asked = ['p5plus-exchange', '--budget', '2', '--rounds', '3']\n"
+        "asked = ['p5plus-exchange', '--budget', '0.2', '--rounds', '3']\n"
         "sys.exit(commands.status(job.app, 'job', asked))\n"
     )
     heard = launch([str(path)], 2, timeout=300, name=name)
     record = json.loads("".join(message.get("piece", "") for message in heard))
-    assert runs.validate(record)["machine"]["mpi"]["ranks"] == 2 and len(record["measurements"]) > 1
-
-
-def test_a_record_says_which_transport_the_environment_asked_for(monkeypatch):
-    monkeypatch.setenv("UCX_TLS", "self,sm")  # as a site's module of MPI may
-    record = experiments.run_record("p5plus-exchange", ranks=2, timeout=100, progress=False, budget=0.2)
-    assert record["machine"]["mpi"]["transport"] == "UCX_TLS=self,sm"
+    found = runs.validate(record)["machine"]["mpi"]
+    assert (found["ranks"], found["transport"]) == (2, "UCX_TLS=self,sm") and len(record["measurements"]) > 1
