@@ -18,6 +18,7 @@ SMALL = [
     ("transposition", 2**16, "T15", ["transposition", {"truncation": 15, "grid": "F16", "fields": 3, "ranks": 2}]),
 ]
 CAN = [library for library in libraries() if not mpi._lack(library)]
+EACH = [pytest.param(each, id=each.name, marks=[pytest.mark.weekly] * (number > 0)) for number, each in enumerate(CAN)]
 
 
 def test_one_processor_has_nobody_to_send_to():
@@ -42,7 +43,7 @@ def test_both_sides_bring_every_value(monkeypatch):
     assert len(said) == len(set(said.values())) == len(compiled.compilers())
 
 
-@pytest.mark.parametrize("library", CAN, ids=lambda library: library.name)
+@pytest.mark.parametrize("library", EACH)
 def test_what_ranks_used_is_ours_after_they_ended(library):
     """A launcher that is made to end leaves its ranks' CPU time to nobody, and a record then counts it as others'."""
     load = OtherLoad()
