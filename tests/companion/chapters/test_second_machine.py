@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.legend import Legend
 
 from companion import experiments
 from companion.drawings import every_drawing
@@ -56,6 +57,8 @@ def pixels(monkeypatch):
         figure.set_layout_engine("none")
         for axis in figure.axes:
             axis.set_axis_off()  # marks move with the ends of their axis, and its labels take most of the time
+        for legend in figure.findobj(Legend):
+            legend.set_visible(False)  # what it says of marks is in the caption
         figure.set_dpi(50)
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
