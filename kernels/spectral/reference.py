@@ -4,6 +4,8 @@ Independent of the fast code except for nodes, weights and row lengths: another 
 parity treatment, another Fourier transform, and an extended number range instead of planned seeds.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from kernels.spectral.legendre import epsilon
@@ -22,13 +24,18 @@ def legendre_row(plan, mu, cosine):
     last, now = np.zeros(T + 1, dtype=np.longdouble), np.cumprod(step)
     found = np.empty(plan.ncoef)
     columns = np.searchsorted(plan.m, m)
-    for i in range(T + 1):  # degree n = m + i of all wavenumbers at once
-        live = m[: T + 1 - i]
-        found[columns[live] + i] = now[live]
-        n = live + i
-        after = (np.longdouble(mu) * now[live] - epsilon(n, live) * last[live]) / epsilon(n + 1, live)
-        last, now = now[live], after
+    for i, (here, above) in enumerate(_factors(T)):  # degree n = m + i of all wavenumbers at once
+        now = now[: len(here)]
+        found[columns[: len(here)] + i] = now
+        last, now = now, (np.longdouble(mu) * now - here * last[: len(here)]) / above
     return found
+
+
+@lru_cache(maxsize=4)
+def _factors(T):
+    """For degrees n = m + i, i from 0 to T: ``ε_n`` and ``ε_{n+1}`` of all wavenumbers m that have it."""
+    waves = [np.arange(T + 1 - i) for i in range(T + 1)]
+    return [(epsilon(m + i, m), epsilon(m + i + 1, m)) for i, m in enumerate(waves)]
 
 
 def _row(plan, row):
