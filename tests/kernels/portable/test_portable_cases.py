@@ -67,21 +67,14 @@ def test_a_stride_that_no_loop_is_for_is_refused():
 
 
 @pytest.mark.parametrize(("module", "make"), SMALL)
-def test_a_case_is_right_on_this_processor(module, make):
+def test_a_case_is_right_on_this_processor_and_a_changed_array_is_noticed(module, make):
+    """What ``verify`` reads is what the run wrote: an answer of before it does not pass."""
     case = make()
     running = Native(case, module.EXPORTS)
     for repeats in (1, 3):
         running.run(repeats)
         checks = running.verify()
         assert len(checks) == len(case.answers) and all(check.ok for check in checks), checks
-
-
-@pytest.mark.parametrize(("module", "make"), SMALL)
-def test_a_changed_array_is_noticed(module, make):
-    """What ``verify`` reads is what the run wrote: an answer of before it does not pass."""
-    case = make()
-    running = Native(case, module.EXPORTS)
-    running.run()
     name = {"banks": "words", "latency": "at", "spectral": "back", "stream": "a", "bt": "u"}.get(case.kernel, "out")
     if case.kernel == "forecast":  # whose fields lie behind the tables, and the start beside the end
         running.arrays["block"][len(case.arrays["block"].data) :].view(np.float64)[:] *= 1.001
