@@ -66,16 +66,15 @@ class ForecastArrays(NamedTuple):
 
 
 class WindowRow(NamedTuple):
-    """First number of each field of a row in the window, at one level; of the rows of longitude behind the fields."""
+    """First number of each field of a row in the window, at one level; of the rows of longitude behind the fields.
+
+    Yᵉ takes the place of X⁻, which nothing reads once its own row has made its explicit step.
+    """
 
     u: int  # X⁰
     v: int
     T: int
     q: int
-    u_before: int  # X⁻
-    v_before: int
-    T_before: int
-    q_before: int
     u_bend: int  # second differences of X⁻ in latitude
     v_bend: int
     T_bend: int
@@ -86,7 +85,11 @@ class WindowRow(NamedTuple):
     head: int  # K + Φ
     eta: int  # (f + ζ)/p_s of the south face
     conversion: int  # κ T ω/p but for what moves along σ
-    u_change: int  # Yᵉ
+    u_before: int  # X⁻
+    v_before: int
+    T_before: int
+    q_before: int
+    u_change: int  # Yᵉ, where X⁻ was
     v_change: int
     T_change: int
     divergence: int  # of Yᵉ
@@ -97,8 +100,8 @@ class WindowRow(NamedTuple):
     ps_rate: int  # −Σ D Δσ
 
 
-#: Of these, fields [level][longitude] and rows of longitude.
-FIELDS, LINES = 22, 5
+#: Of these, fields [level][longitude] and rows of longitude; the number of the first field of X⁻.
+FIELDS, LINES, BEFORE = 18, 5, 14
 
 
 class RecordRow(NamedTuple):
@@ -129,10 +132,12 @@ def window_row(size, j, k):
     """The ``WindowRow`` of row ``j`` at level ``k``."""
     start, f, p = (j % size.ring) * size.row + HALO, size.field, size.pitch
     o, line = start + k * p, start + FIELDS * f
+    before = o + BEFORE * f
     return WindowRow(
         *(o, o + f, o + 2 * f, o + 3 * f, o + 4 * f, o + 5 * f, o + 6 * f, o + 7 * f),
-        *(o + 8 * f, o + 9 * f, o + 10 * f, o + 11 * f, o + 12 * f, o + 13 * f, o + 14 * f, o + 15 * f),
-        *(o + 16 * f, o + 17 * f, o + 18 * f, o + 19 * f, o + 20 * f, o + 21 * f),
+        *(o + 8 * f, o + 9 * f, o + 10 * f, o + 11 * f, o + 12 * f, o + 13 * f),
+        *(before, before + f, before + 2 * f, before + 3 * f),
+        *(before, before + f, before + 2 * f, before + 3 * f),
         *(line, line + p, line + 2 * p, line + 3 * p, line + 4 * p),
     )
 

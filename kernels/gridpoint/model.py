@@ -270,11 +270,12 @@ class Model:
         self._set_how()
         jobs = {self.files: [], self.rhs: []}
         for first, end in self._incoming():
-            rows = np.arange(first, end)
-            kept = self._kept(rows) if writer is not None else {}
+            if writer is not None:  # before the explicit step, which leaves nothing of X⁻
+                rows = np.arange(first, end)
+                self._compute(partial(self._open, first=first, end=end))
+                found = writeup.in_window(self.arrays.window, rows, size) | self._kept(rows)
+                spent += self._write_up(writer, rows, found)
             self._forward(first, end)
-            if writer is not None:
-                spent += self._write_up(writer, rows, writeup.in_window(self.arrays.window, rows, size) | kept)
             if end == nj:
                 self._forward(nj, nj + LAG)
             done = max(first - LAG, 0), nj if end == nj else max(end - LAG, 0)

@@ -78,8 +78,9 @@ def complete(plan, arrays, j, t):
             store(w, x.v_before + i, load(rec, r.Q_v + i) + eps * cy)
             store(w, x.T_before + i, load(rec, r.Q_T + i) + eps * heat)
             store(w, x.q_before + i, load(rec, r.Q_q + i))
-        for field in range(8):
+        for field in range(4):
             wrap(w, x.u + field * size.field, ni)
+            wrap(w, x.u_before + field * size.field, ni)
     _surface(plan, arrays, j, t)
 
 

@@ -191,7 +191,7 @@ def footprint(problem: Problem) -> Footprint:
     """
     waves = (problem.ni // 2 + 1) * (-(-problem.levels // 16)) * 32
     row = problem.levels * (problem.ni + 16)
-    window = (problem.lines + LAG + 2) * 23 * row
+    window = (problem.lines + LAG + 2) * 19 * row
     state = 2 * 12 * problem.levels * problem.ni * (2 * problem.lines if problem.allowed else problem.nj)
     work = record_bytes(problem) // WORD * {0: 0, 1: 1, 2: 2, 4: 2}[problem.files]
     rhs = padded(waves) * problem.nj if problem.rhs == "files" else 0
@@ -200,7 +200,7 @@ def footprint(problem: Problem) -> Footprint:
     memory += problem.nj * (waves // 2 + row) + state
     in_memory = problem.place in ("memory", "paced")
     scratch = 5 * (16 * (problem.levels // 16 + 1) + 8) * (problem.ni + 16) + 40 * problem.ni
-    banded = 6 * 23 * row
+    banded = 6 * 19 * row
     memory += scratch + banded + (work + rhs if in_memory else 0)
     return Footprint(WORD * memory, WORD * (ups + (0 if in_memory else work + rhs)), WORD * (scratch + banded))
 

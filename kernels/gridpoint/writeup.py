@@ -18,7 +18,7 @@ import numpy as np
 
 from kernels.files.pending import Pending, named
 from kernels.files.ways import pwrite_all
-from kernels.gridpoint.layout import FIELDS, HALO, Extents
+from kernels.gridpoint.layout import BEFORE, FIELDS, HALO, Extents
 
 MAGIC, VERSION, HEADER = float(0x5832_0A17), 2.0, 512
 NAMES = ("u", "v", "T", "q", "u_before", "v_before", "T_before", "q_before", "cloud", "heating")
@@ -38,12 +38,14 @@ def fields_of(rows: np.ndarray, ni: int, levels: int) -> dict[str, np.ndarray]:
 
 
 def in_window(window: np.ndarray, rows: np.ndarray, size: Extents) -> dict[str, np.ndarray]:
-    """Copies of X⁰ and X⁻ of ``rows``, int64 (n,), in the flat ``window``: fields (n, levels, ni) and p_s (n, ni)."""
+    """Copies of X⁰, X⁻ of whole ``rows``, int64 (n,), in the flat ``window``: fields (n, levels, ni), p_s (n, ni)."""
     found, lines = window.reshape(size.ring, size.row), FIELDS * size.field
-    places, inside = rows % size.ring, slice(HALO, HALO + size.ni)
-    fields = found[places, : 8 * size.field].reshape(len(rows), 8, size.levels, size.pitch)[..., inside]
+    places, inside, fields = rows % size.ring, slice(HALO, HALO + size.ni), {}
+    for names, first in ((NAMES[:4], 0), (NAMES[4:8], BEFORE * size.field)):
+        part = found[places, first : first + 4 * size.field].reshape(len(rows), 4, size.levels, size.pitch)
+        fields |= {name: part[:, n, :, inside] for n, name in enumerate(names)}
     ps = found[places, lines + size.pitch : lines + 3 * size.pitch].reshape(len(rows), 2, size.pitch)[..., inside]
-    return {name: fields[:, n] for n, name in enumerate(NAMES[:8])} | {"ps": ps[:, 0], "ps_before": ps[:, 1]}
+    return fields | {"ps": ps[:, 0], "ps_before": ps[:, 1]}
 
 
 def file_words(ni: int, nj: int, levels: int) -> int:

@@ -18,7 +18,8 @@ typedef int64_t n;
 #define P(p) (*(part *)(p))
 #define HEADER 64
 
-enum { U0, V0, T0, Q0, UM, VM, TM, QM, LU, LV, LT, LQ, FU, FV, MD, PH, ET, WT, YU, YV, YT, YD, ROW0 };
+enum { U0, V0, T0, Q0, LU, LV, LT, LQ, FU, FV, MD, PH, ET, WT, UM, VM, TM, QM, ROW0 };
+enum { YU = UM, YV, YT, YD }; /* the explicit change takes the place of the time level before */
 enum { YP, PS, PM, LN, PT };
 enum { DT, EPS, DAMP, R_GAS, TAU_T, P_MEAN, KAP };
 
@@ -80,7 +81,10 @@ static void complete(const plan *p, n j)
             S(w + TM * p->field + i, L(b + 2 * fld + s + i) + eps * heat);
             S(w + QM * p->field + i, L(b + 3 * fld + s + i));
         }
-        for (n field = 0; field < 8; field++) wrap(w + field * p->field, ni);
+        for (n field = 0; field < 4; field++) {
+            wrap(w + field * p->field, ni);
+            wrap(w + (UM + field) * p->field, ni);
+        }
     }
     double *ps = at_row(p, j, PS), *pm = at_row(p, j, PM), *lnp = at_row(p, j, LN);
     const double rate = -dt * p->scale[P_MEAN];
